@@ -1,5 +1,5 @@
 // Writes the documents that are made from the code, or with --check says which of them are stale, and what is wrong with
-// comments, guarantees, versions, licences and the code on pages.
+// comments, guarantees, wrong lines, versions, licences and the code on pages.
 //
 //   node scripts/generate.js [--check]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { readGiveBacks } from "./give-backs.js";
 import { readGuarantees } from "./guarantees.js";
 import { readLicences, renderThirdParty } from "./third-party.js";
 import { readVersions } from "./versions.js";
+import { readWrongLines } from "./wrong-lines.js";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
 import { renderDashboards, renderRules } from "../deploy/observability/src/index.ts";
 import { renderConfiguration, renderTelemetry } from "../libs/process/src/index.ts";
@@ -47,6 +48,7 @@ const problems = [
   ...readGiveBacks(),
   ...readVersions(),
   ...readLicences(),
+  ...readWrongLines(),
   ...unclaimedBlocks(),
 ];
 for (const problem of problems) complain(problem);

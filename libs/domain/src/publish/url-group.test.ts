@@ -20,6 +20,14 @@ describe("upserting endpoints", () => {
     expect(upsertEndpoints([a, b], [a])).toEqual([a, b]);
   });
 
+  it("knows an endpoint by its url however that is written", () => {
+    const written = { url: "https://a.example/\u{e4}" };
+    const standard = { url: "https://a.example/%C3%A4" };
+
+    expect(upsertEndpoints([written], [standard])).toEqual([standard]);
+    expect(removeEndpoints([written], [standard])).toEqual([]);
+  });
+
   it("keeps a named and a nameless endpoint of one url apart", () => {
     const alias = { url: a.url, name: "alias" };
 

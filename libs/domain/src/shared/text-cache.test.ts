@@ -8,7 +8,7 @@ describe("a cache by text", () => {
   it("never holds more than its bound, and answers for a key what was set last, or nothing", () => {
     const change = fc.record({
       what: fc.constantFrom("set", "get", "delete"),
-      text: fc.string({ maxLength: 2, unit: fc.constantFrom("a", "b", "A", "B") }),
+      text: fc.string({ maxLength: 2, unit: fc.constantFrom(..."abcABC") }),
       value: fc.integer(),
     });
     fc.assert(

@@ -1,0 +1,165 @@
+// Plants wrong lines of tests/mutations/, one at a time, into a copy of this tree, and runs the test that has to fail.
+//
+//   npm run mutate                            ten of them, by a seed that it prints
+//   npm run mutate -- --seed 7 --count 20     the same twenty each time
+//   npm run mutate -- sender/src/dial         all whose file, test, name or section has this text
+//
+// A line that no test has seen is a survivor, and the exit code is 1. The tests are run without any wrong line first: one
+// that fails by itself would see them all.
+import { spawnSync } from "node:child_process";
+import * as fs from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { readWrongLines, wrongLines } from "./wrong-lines.js";
+
+const root = dirname(import.meta.dirname);
+const copy = join(root, ".cache/mutate/tree");
+const report = join(root, ".cache/mutate/report.json");
+const testsMsMax = 20 * 60_000;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: "string" }, count: { type: "string" } },
+});
+
+const problems = readWrongLines();
+for (const problem of problems) console.log(problem);
+process.exitCode = problems.length > 0 ? 1 : main();
+
+function main() {
+  const seed = Number(values.seed ?? Math.floor(Date.now() / 86_400_000));
+  const chosen = positionals.length > 0 ? matching(positionals) : drawn(seed);
+  if (chosen.length === 0) return fail("no wrong line has that in it");
+  console.log(`${chosen.length} wrong lines${positionals.length > 0 ? "" : `, --seed ${seed}`}`);
+  copyTree();
+  const unsound = unsoundOf(chosen);
+  for (const line of unsound) console.log(`does not pass without it: ${inShort(line)}`);
+  const survivors = chosen.filter((line) => !unsound.includes(line) && !isCaught(line));
+  fs.rmSync(copy, { recursive: true });
+  console.log(`${chosen.length - unsound.length - survivors.length} caught`);
+  for (const line of survivors)
+    console.log(`survived: ${inShort(line)}\n  - ${line.text}\n  + ${line.wrong}`);
+  return unsound.length + survivors.length > 0 ? 1 : 0;
+}
+
+function matching(texts) {
+  const isMeant = (line) =>
+    texts.some((text) => Object.values(line).some((value) => value.includes(text)));
+  return wrongLines().filter(isMeant);
+}
+
+/** So many by a seed, none twice. */
+function drawn(seed) {
+  const lines = wrongLines();
+  const next = randomOf(seed);
+  const chosen = [];
+  for (let left = Math.min(Number(values.count ?? 10), lines.length); left > 0; left--)
+    chosen.push(...lines.splice(Math.floor(next() * lines.length), 1));
+  return chosen;
+}
+
+/** Mulberry32. */
+function randomOf(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/**
+ * The files of this tree as hard links, and its packages: those of the registry are shared, those of this repository are the
+ * copy's own, since their links are relative.
+ */
+function copyTree() {
+  fs.rmSync(copy, { recursive: true, force: true });
+  const { stdout } = spawnSync("git", ["ls-files", "-z", "-co", "--exclude-standard"], {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const files = stdout.split("\0").filter((file) => file && fs.existsSync(join(root, file)));
+  for (const file of files) {
+    fs.mkdirSync(dirname(join(copy, file)), { recursive: true });
+    fs.linkSync(join(root, file), join(copy, file));
+  }
+  fs.symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  for (const file of files) {
+    const packages = join(dirname(file), "node_modules");
+    if (!file.endsWith("/package.json") || !fs.existsSync(join(root, packages))) continue;
+    fs.cpSync(join(root, packages), join(copy, packages), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+  }
+}
+
+/** A line with which the file cannot be loaded is seen by everything, and says nothing. */
+function isCaught(line) {
+  const path = join(copy, line.file);
+  const text = fs.readFileSync(path, "utf8");
+  replace(
+    path,
+    text.replace(line.text, () => line.wrong),
+  );
+  const outcome = outcomeOf(line);
+  replace(path, text);
+  console.log(`${outcome === "failed" ? "caught" : outcome}: ${inShort(line)}`);
+  return outcome === "failed";
+}
+
+/** Not in place: the file is a link to that of this tree. */
+function replace(path, text) {
+  fs.rmSync(path);
+  fs.writeFileSync(path, text);
+}
+
+/** Of the tests of this name in the copy as it is. */
+function outcomeOf({ name, test }) {
+  const told = tested([test], [name]);
+  if (!told) return "not ended";
+  if (told.numRuntimeErrorTestSuites > 0) return "not loaded";
+  return told.numFailedTests > 0 ? "failed" : "passed";
+}
+
+/** Those of whose test it cannot be said that it fails because of them. */
+function unsoundOf(lines) {
+  const told = tested(
+    [...new Set(lines.map(({ test }) => test))],
+    lines.map(({ name }) => name),
+  );
+  const results = told?.testResults.flatMap(({ assertionResults }) => assertionResults) ?? [];
+  return lines.filter(({ name }) => {
+    const named = results.filter(({ fullName }) => fullName.includes(name));
+    const run = named.filter(({ status }) => status !== "pending");
+    return run.length === 0 || run.some(({ status }) => status !== "passed");
+  });
+}
+
+/** What jest says of these tests in the copy. Undefined: they came to no end. */
+function tested(tests, names) {
+  fs.rmSync(report, { force: true });
+  spawnSync(
+    process.execPath,
+    [
+      ...["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"],
+      join(root, "node_modules/jest/bin/jest.js"),
+      ...["--testNamePattern", names.map((name) => RegExp.escape(name)).join("|")],
+      ...["--json", "--outputFile", report, "--cacheDirectory", join(root, ".cache/mutate/jest")],
+      ...["--runTestsByPath", ...tests],
+    ],
+    { cwd: copy, stdio: "ignore", timeout: testsMsMax, killSignal: "SIGKILL" },
+  );
+  return fs.existsSync(report) ? JSON.parse(fs.readFileSync(report, "utf8")) : undefined;
+}
+
+function inShort({ file, name }) {
+  return `${file}: "${name}"`;
+}
+
+function fail(text) {
+  console.log(text);
+  return 1;
+}

@@ -1,0 +1,42 @@
+// The wrong lines of tests/mutations/: each a careless change of one place, and the test that has to fail with it.
+//
+// A file is a room: a list of { file, text, wrong, test, name, promise }. `text` stands in `file` once, and `wrong` in its
+// place; of the tests in `test` one whose name has `name` in it fails then. `promise` is the section of docs/guarantees.md.
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const root = dirname(import.meta.dirname);
+const fields = ["file", "name", "place", "promise", "test", "text", "wrong"];
+
+/** All of them, with their place. */
+export function wrongLines() {
+  return globSync("tests/mutations/*.json", { cwd: root })
+    .toSorted()
+    .flatMap((path) =>
+      JSON.parse(read(path)).map((line, nth) => ({ place: `${path}[${nth}]`, ...line })),
+    );
+}
+
+/** Everything that is wrong with them, a line each. */
+export function readWrongLines() {
+  const sections = new Set(
+    [...read("docs/guarantees.md").matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading),
+  );
+  return wrongLines().flatMap((line) => faultsOf(line, sections).map((f) => `${line.place} ${f}`));
+}
+
+function faultsOf(line, sections) {
+  if (Object.keys(line).toSorted().join() !== fields.join())
+    return [`has other fields than ${fields.join(", ")}`];
+  const { file, text, wrong, test, promise } = line;
+  const missing = [file, test].find((path) => !existsSync(join(root, path)));
+  if (missing) return [`names ${missing}, which is not there`];
+  const times = read(file).split(text).length - 1;
+  return [
+    ...(times === 1 ? [] : [`has a text that stands ${times} times in ${file}, not once`]),
+    ...(text === wrong ? ["changes nothing"] : []),
+    ...(sections.has(promise) ? [] : [`is of no section of docs/guarantees.md: ${promise}`]),
+  ];
+}
+
+const read = (path) => readFileSync(join(root, path), "utf8");

@@ -1,5 +1,6 @@
 import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
+import { wallClock } from "./scripts/wall-clock.js";
 
 const nondeterminism = [
   { object: "Date", property: "now", message: "Take a Clock; see libs/ports/src/clock.ts." },
@@ -108,6 +109,18 @@ export default defineConfig(
     files: ["libs/**/*.ts", "services/**/*.ts"],
     ignores: ["libs/testing/**", "**/*.{test,fixture}.ts"],
     rules: { "no-restricted-syntax": ["error", ...everywhere, keptForEver] },
+  },
+  {
+    files: ["{libs,services}/**/*.ts", "apps/cli/**/*.ts", "tests/simulation/model/**/*.ts"],
+    ignores: [
+      "libs/domain/src/shared/time.ts",
+      "libs/{ports,process}/src/clock.ts",
+      "libs/documents-mongo/src/store-clock.ts",
+      "libs/testing/**",
+      "**/*.{test,fixture}.ts",
+    ],
+    plugins: { posthaste: { rules: { "wall-clock": wallClock } } },
+    rules: { "posthaste/wall-clock": "error" },
   },
   {
     // The determinism fence: time, chance and the world come in as arguments or ports.

@@ -30,7 +30,7 @@ export async function* followed(
 ): AsyncGenerator<LogEntry, void, undefined> {
   const told = new Set<string>();
   let cursor: string | undefined;
-  let answeredAt = Date.now();
+  let answeredAt = performance.now();
   // Until the caller has had enough: its loop ends, or its signal aborts.
   for (;;) {
     const asked: AnyAsked = {
@@ -42,9 +42,9 @@ export async function* followed(
       const page = await call(asked);
       cursor = page.cursor;
       for (const event of page.events) if (isNew(told, event)) yield event;
-      answeredAt = Date.now();
+      answeredAt = performance.now();
     } catch (error) {
-      const isOver = cursor === undefined || Date.now() - answeredAt > patienceMs;
+      const isOver = cursor === undefined || performance.now() - answeredAt > patienceMs;
       if (isOver || !isPassing(error)) throw error;
       await sleep(pauseMs, undefined, { ...(signal && { signal }) });
     }

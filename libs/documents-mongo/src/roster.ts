@@ -1,5 +1,5 @@
 /** The Roster port: one document for each deliverer, with the time at which it was last heard of. */
-import { limits, type Owner } from "@posthaste/domain";
+import { limits, type Owner, cutOff } from "@posthaste/domain";
 import { type Roster, type RosterEntry } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
@@ -24,14 +24,14 @@ export function createRoster({ again, clock, collection }: Connection): Roster {
       const $set = { at, ...entry, partitions: [...partitions] };
       await again(() => roster.updateOne({ _id }, { $set }, { upsert: true }));
       if (announcements++ % announcementsPerSweep > 0) return;
-      await again(() => roster.deleteMany({ at: { $lt: at - forgottenMs } }));
+      await again(() => roster.deleteMany({ at: { $lt: cutOff(forgottenMs, at) } }));
     },
     leave: async (_id) => {
       await again(() => roster.deleteOne({ _id }));
     },
     read: async () => {
       const now = clock.now();
-      const at = { $gt: now - limits.rosterFreshMs, $lte: now + limits.rosterFreshMs };
+      const at = { $gt: cutOff(limits.rosterFreshMs, now), $lte: now + limits.rosterFreshMs };
       const fresh = await again(() => roster.find({ at }).toArray());
       return fresh.map(({ _id: owner, at: _, ...entry }) => ({ owner, ...entry }));
     },

@@ -339,11 +339,14 @@ export { type Share, Shares } from "./shared/shares.ts";
 export {
   agoMs,
   aheadFrom,
+  cutOff,
   isAhead,
   isLeaseOver,
   isOver,
+  leaseNow,
   leftMs,
   skewMsMax,
+  untilMs,
 } from "./shared/time.ts";
 export { asWritten, TextCache } from "./shared/text-cache.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";

@@ -11,6 +11,7 @@ import {
   type TenantId,
   tenantId,
   limits,
+  cutOff,
 } from "@posthaste/domain";
 import { type Clock, type Groups, type Random } from "@posthaste/ports";
 import { integer, optionalText, type Row, stored, text } from "./database/rows.ts";
@@ -88,7 +89,7 @@ export function openGroups(db: DatabaseSync, writer: Writer, clock: Clock, rando
       }, "accepted"),
     sweep: (limit) =>
       writer.write(
-        () => Number(sweep.run(clock.now() - limits.replacedChunkKeptMs, limit).changes),
+        () => Number(sweep.run(cutOff(limits.replacedChunkKeptMs, clock.now()), limit).changes),
         "accepted",
       ),
   };

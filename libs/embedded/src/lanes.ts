@@ -25,6 +25,7 @@ import {
   tenantId,
   type TenantId,
   unpin,
+  cutOff,
 } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "./database/alarms.ts";
@@ -168,7 +169,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     keepWindow: (id, window) => void keepWindow.run(window.startedAt, window.count, id),
     sweep: (limit) => {
       const now = clock.now();
-      const rows = unused.all(now - limits.laneKeptMs, limit);
+      const rows = unused.all(cutOff(limits.laneKeptMs, now), limit);
       for (const row of rows) {
         const key = integer(row["key"]);
         const goes = isForgettable(laneFrom(row), integer(row["used_at"]), now);

@@ -7,6 +7,7 @@
  */
 
 /** `00-<32 hex>-<16 hex>-01` */
+import { agoMs } from "@posthaste/domain";
 export type TraceParent = string;
 
 type SpanName =
@@ -55,7 +56,7 @@ const traceMs = 600_000;
 
 /** What happens at `now` to a message that was accepted at `since`. */
 export const causeOf = (trace: TraceParent, since: number, now: number): Cause =>
-  now - since <= traceMs ? { parent: trace } : { link: trace };
+  agoMs(since, Infinity, now) <= traceMs ? { parent: trace } : { link: trace };
 
 /** By which logs and backends know the trace. */
 export const traceIdOf = (trace: TraceParent | undefined): string | undefined =>

@@ -3,7 +3,7 @@
  * nothing costs time only: the record's alarm rings while its outbox is not empty. What has waited here until shortly
  * before that alarm is left to it, so that a backlog is not worked twice at the same time.
  */
-import { limits, type MessageId, type TenantId } from "@posthaste/domain";
+import { limits, type MessageId, type TenantId, leftMs } from "@posthaste/domain";
 import { followUp, type FollowUpPorts } from "@posthaste/engine";
 import { type Log, type SettledEvent } from "@posthaste/ports";
 import { Loop } from "./loop.ts";
@@ -41,7 +41,7 @@ export class CallbackDispatcher {
   #hear(events: readonly SettledEvent[]): void {
     for (const { id, message, fact } of events) {
       if (!hasCallback(message) || this.#waiting.size >= waitingMax) continue;
-      this.#waiting.set(id, { tenant: message.tenant, endedAt: fact.endedAt });
+      this.#waiting.set(id, { tenant: message.tenant, leftAtMs: this.#leftAtMs(fact.endedAt) });
     }
     this.#loop.wake();
   }
@@ -66,14 +66,21 @@ export class CallbackDispatcher {
     }
   }
 
+  /** Shortly before the alarm, which stands `limits.ringAheadMs` after the end of the attempt. */
+  #leftAtMs(endedAt: number): number {
+    const { clock } = this.#ports;
+    const alarmInMs = leftMs(endedAt + limits.ringAheadMs, limits.ringAheadMs, clock.now());
+    return clock.passedMs() + alarmInMs - limits.followUpLeftMs;
+  }
+
   /** Of the tenant that has waited longest. No tenant: all that waited was left to the alarms. */
   #takeOneTenant(): { tenant: TenantId | undefined; taken: ReadonlyMap<MessageId, Waiting> } {
-    const isLeftFrom = this.#ports.clock.now() - (limits.ringAheadMs - limits.followUpLeftMs);
+    const passedMs = this.#ports.clock.passedMs();
     let tenant: TenantId | undefined;
     const taken = new Map<MessageId, Waiting>();
     for (const [id, waiting] of this.#waiting) {
       if (taken.size >= batchMax) break;
-      const isLeft = waiting.endedAt <= isLeftFrom;
+      const isLeft = waiting.leftAtMs <= passedMs;
       if (!isLeft) tenant ??= waiting.tenant;
       if (!isLeft && waiting.tenant !== tenant) continue;
       this.#waiting.delete(id);
@@ -89,8 +96,8 @@ export class CallbackDispatcher {
   }
 }
 
-/** `endedAt`: of the attempt; the alarm stands `limits.ringAheadMs` later. */
-type Waiting = { readonly tenant: TenantId; readonly endedAt: number };
+/** `leftAtMs`: of `passedMs`, when it is left to its alarm. */
+type Waiting = { readonly tenant: TenantId; readonly leftAtMs: number };
 
 const hasCallback = ({ policy }: SettledEvent["message"]): boolean =>
   policy.callback !== undefined || policy.failureCallback !== undefined;

@@ -7,7 +7,13 @@
 import { type AttemptFact, configurationBytes, type Message } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
 
-type Entry = { readonly message: Message; readonly fact: AttemptFact; readonly bytes: number };
+type Entry = {
+  readonly message: Message;
+  readonly fact: AttemptFact;
+  readonly bytes: number;
+  /** Of `passedMs`. */
+  readonly addedMs: number;
+};
 
 export type OwedLogPorts = {
   readonly messageLog: Pick<MessageLog, "append">;
@@ -56,7 +62,8 @@ export class OwedLog {
     if (isFull || this.#isLeaving) return void this.#left++;
     const bytes = configurationBytes(message);
     this.#waitingBytes += bytes;
-    this.#waiting.push({ message: { ...message, body: noBody }, fact, bytes });
+    const addedMs = this.#ports.clock.passedMs();
+    this.#waiting.push({ message: { ...message, body: noBody }, fact, bytes, addedMs });
     if (this.#waiting.length >= batchMax && !this.#isLate) this.#write();
     else this.#writeIn(gatherMs);
   }
@@ -109,8 +116,9 @@ export class OwedLog {
       return this.#waiting.length >= batchMax ? 0 : gatherMs;
     } catch (error) {
       this.#isLate = true;
-      const since = clock.now() - ageMsMax;
-      const isOld = ({ fact }: Entry): boolean => this.#isLeaving || fact.endedAt <= since;
+      const passedMs = clock.passedMs();
+      const isOld = ({ addedMs }: Entry): boolean =>
+        this.#isLeaving || passedMs - addedMs >= ageMsMax;
       const all = [...batch, ...this.#waiting];
       const old = all.filter(isOld);
       this.#waiting = all.filter((entry) => !isOld(entry));

@@ -3,7 +3,7 @@
  * second, over all shards and with the same conditional writes; slower, never stopped. Where the bus is well, it looks now
  * and then whether any scheduler runs at all.
  */
-import { allShards } from "@posthaste/domain";
+import { allShards, cutOff } from "@posthaste/domain";
 import {
   BackgroundWork,
   followUpSome,
@@ -83,7 +83,7 @@ export class Standby {
     if (passedMs - this.#lookedAt < lookEveryMs) return false;
     this.#lookedAt = passedMs;
     const next = await alarms.next(allShards);
-    return next !== undefined && next < clock.now() - lateMs;
+    return next !== undefined && next < cutOff(lateMs, clock.now());
   }
 }
 

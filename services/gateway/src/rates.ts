@@ -6,7 +6,14 @@
  *     every tenant may have as many: reading one takes half a millisecond of the thread that all share, and up to two
  *     where its time zone is new.
  */
-import { type ExceededRate, fault, type Fault, limitOf, type TenantId } from "@posthaste/domain";
+import {
+  type ExceededRate,
+  fault,
+  type Fault,
+  limitOf,
+  type TenantId,
+  untilMs,
+} from "@posthaste/domain";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
 
 export type Rates = {
@@ -46,7 +53,12 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
     const day = Math.floor(clock.now() / dayMs);
     const resetsAt = (day + 1) * dayMs;
     const spendOfDay = (some: number, max: number) =>
-      tokens.spend(`day:${id}:${day}`, some, max, Math.max(lastsMsMin, resetsAt - clock.now()));
+      tokens.spend(
+        `day:${id}:${day}`,
+        some,
+        max,
+        Math.max(lastsMsMin, untilMs(resetsAt, dayMs, clock.now())),
+      );
     const uncounted = (error: unknown): void => log.warn("quota.uncounted", { tenant: id, error });
     try {
       const { isWithin, left } = await spendOfDay(n, limit);

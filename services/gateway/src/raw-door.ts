@@ -29,8 +29,8 @@ import { type Door, refusalOfScope } from "./door.ts";
 /** What a raw target's work is asked. */
 type RawVisit = {
   readonly req: IncomingMessage;
-  /** Unix milliseconds; 0 while nothing is traced. */
-  readonly arrivedAt: number;
+  /** Of the clock's `passedMs`; 0 while nothing is traced. */
+  readonly arrivedMs: number;
   readonly tenant: Tenant;
   readonly callerIp: string;
   readonly target: ParsedTarget;
@@ -68,7 +68,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     req: IncomingMessage,
     res: Response,
   ): Promise<Done | Fault> {
-    const arrivedAt = telemetry.tracer.isOn ? clock.now() : 0;
+    const arrivedMs = telemetry.tracer.isOn ? clock.passedMs() : 0;
     const isOfStep = belongsToRun(req.rawHeaders);
     const crowded = door.admission.refuse(isOfStep ? "ongoing" : "publish");
     if (crowded) return crowded;
@@ -95,7 +95,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       owner: { tenant: tenant.id, address },
     });
     if (isFault(body)) return faultOfRun(body, req.rawHeaders);
-    const visit = { req, arrivedAt, tenant, callerIp: address, target, body };
+    const visit = { req, arrivedMs, tenant, callerIp: address, target, body };
     const work = works[row.operation];
     // Of a group the answer is as long as the group.
     return target.destination.kind === "group"

@@ -13,14 +13,13 @@ import { type Attributes, type Span, type Tracer } from "@posthaste/ports";
 
 type Arrival = {
   readonly req: IncomingMessage;
-  readonly arrivedAt: number;
-  readonly now: number;
+  readonly begunMsAgo: number;
 };
 
 /** Hands over the command, with its trace when that is sampled. */
 export async function traced<R>(
   tracer: Tracer,
-  { req, arrivedAt, now }: Arrival,
+  { req, begunMsAgo }: Arrival,
   command: PublishCommand,
   publish: (command: PublishCommand) => Promise<R | Fault>,
   attributesOf: (result: R) => Attributes,
@@ -29,7 +28,7 @@ export async function traced<R>(
   const span = tracer.start("publish", {
     kind: "server",
     ...(typeof parent === "string" && { cause: { parent } }),
-    begunMsAgo: now - arrivedAt,
+    begunMsAgo,
     attributes: { "posthaste.tenant": command.tenant, "posthaste.body.bytes": command.body.length },
   });
   if (!span) return publish(command);

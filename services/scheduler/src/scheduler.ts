@@ -5,7 +5,7 @@
  * do no harm: all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away nothing is rung here: a ring moves
  * the alarm, and its hint would be lost. The deliverers stand by meanwhile.
  */
-import { limits } from "@posthaste/domain";
+import { limits, agoMs, cutOff, untilMs } from "@posthaste/domain";
 import {
   BackgroundWork,
   followUpSome,
@@ -105,7 +105,7 @@ export class Scheduler {
     if (this.#stopped) return;
     const { clock } = this.#ports;
     // A wake may tell of an alarm years ahead; a clock takes no such wait, and looking again does no harm.
-    const waitMs = Math.min(Math.max(0, at - clock.now()), lookAgainMsMax);
+    const waitMs = untilMs(at, lookAgainMsMax, clock.now());
     const ringsAt = clock.passedMs() + waitMs;
     if (this.#timer && this.#timer.ringsAt <= ringsAt) return;
     this.#timer?.cancel();
@@ -145,7 +145,7 @@ export class Scheduler {
       if (rang > 0)
         this.#metrics.observe(
           "posthaste_timer_lateness_seconds",
-          Math.max(0, begunAt - dueAt) / 1_000,
+          agoMs(dueAt, Infinity, begunAt) / 1_000,
         );
       const next = more
         ? clock.now()
@@ -160,7 +160,7 @@ export class Scheduler {
   async #oldestPastDueSeconds(): Promise<number> {
     const { clock, alarms } = this.#ports;
     const alarm = await alarms.next(this.#shards, ["record"]);
-    return Math.max(0, clock.now() - (alarm ?? Infinity)) / 1_000;
+    return agoMs(alarm ?? Infinity, Infinity, clock.now()) / 1_000;
   }
 
   #armSweep(): void {
@@ -180,7 +180,7 @@ export class Scheduler {
     do {
       removed = await records.removeFinished(
         this.#shards,
-        now - limits.finishedKeepMs,
+        cutOff(limits.finishedKeepMs, now),
         limits.sweepBatchMax,
       );
     } while (
@@ -189,6 +189,6 @@ export class Scheduler {
       !this.#stopped
     );
     await groups.sweep(limits.sweepBatchMax);
-    await bulkActions.removeEnded(now - limits.bulkActionKeptMs, limits.sweepBatchMax);
+    await bulkActions.removeEnded(cutOff(limits.bulkActionKeptMs, now), limits.sweepBatchMax);
   }
 }

@@ -4,7 +4,7 @@
  *
  * A store that writes the log within its own settle (the embedded one) leaves only the removal to do.
  */
-import { limits } from "@posthaste/domain";
+import { limits, cutOff } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
@@ -115,17 +115,17 @@ export class WorkflowLog {
   async #sweepOf({ id, plan }: Tenant): Promise<void> {
     const { clock, messageLog, deadLetters, runs } = this.#ports;
     await untilDone(
-      () => messageLog.sweep(id, clock.now() - plan.logMs, sweepMax),
+      () => messageLog.sweep(id, cutOff(plan.logMs, clock.now()), sweepMax),
       () => this.#stopped,
     );
     await untilDone(
-      () => deadLetters.sweep(id, clock.now() - plan.deadLetterMs, sweepMax),
+      () => deadLetters.sweep(id, cutOff(plan.deadLetterMs, clock.now()), sweepMax),
       () => this.#stopped,
     );
     // A run that has failed is its own dead letter, and messages of it may be told of for a day.
     const runsMs = Math.max(plan.logMs, plan.deadLetterMs, limits.tombstoneMs);
     await untilDone(
-      () => runs.sweep(id, clock.now() - runsMs, sweepMax),
+      () => runs.sweep(id, cutOff(runsMs, clock.now()), sweepMax),
       () => this.#stopped,
     );
   }

@@ -16,6 +16,7 @@ import {
   sizeOf,
   skewMsMax,
   sourceOf,
+  untilMs,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
 import { type Alarms, type Rung } from "@posthaste/ports";
@@ -94,7 +95,7 @@ export function modelAlarms(around: Around): Alarms {
       const { message, retried, deferrals, state } = record;
       if (state.kind === "held") {
         const dueAt = Math.max(now(), state.dueAt - byMs);
-        if (retried + deferrals > 0 && state.dueAt - byMs > now() - skewMsMax)
+        if (retried + deferrals > 0 && untilMs(state.dueAt, Infinity, now()) > byMs - skewMsMax)
           rows.change(message.id, { ...record, state: { ...state, dueAt }, wakeAt: dueAt });
       } else if (
         isAhead(

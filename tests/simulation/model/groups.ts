@@ -7,6 +7,7 @@ import {
   groupChunkMax,
   groupChangedAt,
   limits,
+  cutOff,
 } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
 
@@ -82,7 +83,7 @@ export function modelGroups(now: () => number, isInUse: (chunk: GroupChunkId) =>
     },
     sweep: async (limit) => {
       const gone = [...retiredAt]
-        .filter(([id, at]) => at <= now() - limits.replacedChunkKeptMs && !isInUse(id))
+        .filter(([id, at]) => at <= cutOff(limits.replacedChunkKeptMs, now()) && !isInUse(id))
         .slice(0, limit);
       for (const [id] of gone) {
         chunks.delete(id);

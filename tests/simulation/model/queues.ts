@@ -20,6 +20,7 @@ import {
   takenBackEpoch,
   takeTurn,
   type TenantId,
+  cutOff,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
 import { type Admitted, type Canceled, type Hint, type Queue, type Queues } from "@posthaste/ports";
@@ -314,7 +315,7 @@ export function modelQueues(records: Records): ModelQueues {
     sweep: () => {
       const standing = new Set([...records.all()].map(({ message }) => message.queue));
       for (const [id, { lane }] of rows) {
-        const isOld = (lane.endedAt ?? Infinity) + limits.laneKeptMs <= now();
+        const isOld = (lane.endedAt ?? Infinity) <= cutOff(limits.laneKeptMs, now());
         if (isOld && lane.wakeAt === undefined && !standing.has(id)) rows.delete(id);
       }
     },

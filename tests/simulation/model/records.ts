@@ -26,6 +26,7 @@ import {
   progressOf,
   release,
   sizeOf,
+  leaseNow,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
 import {
@@ -177,7 +178,7 @@ export function modelRecords(
           !record ||
           record.epoch !== epoch ||
           !isIn(record, "claimed") ||
-          record.state.leaseUntil <= now() - setAheadMs()
+          record.state.leaseUntil <= leaseNow(now(), setAheadMs())
         )
           return [id];
         const leaseUntil = now() + limits.leaseMs;

@@ -1,5 +1,5 @@
 /** The roster in memory. */
-import { limits, type Owner } from "@posthaste/domain";
+import { limits, type Owner, isOver } from "@posthaste/domain";
 import { type Roster, type RosterEntry } from "@posthaste/ports";
 
 export function modelRoster(now: () => number): Roster {
@@ -9,7 +9,7 @@ export function modelRoster(now: () => number): Roster {
     leave: async (owner) => void entries.delete(owner),
     read: async () =>
       [...entries.values()].flatMap(({ entry, at }) =>
-        at > now() - limits.rosterFreshMs && at <= now() + limits.rosterFreshMs ? entry : [],
+        isOver(at + limits.rosterFreshMs, limits.rosterFreshMs, now()) ? [] : entry,
       ),
   };
 }

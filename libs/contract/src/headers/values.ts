@@ -9,6 +9,7 @@ import {
   limits,
   methods,
   parseDuration,
+  untilMs,
 } from "@posthaste/domain";
 import { isHeaderValue, isToken, textOfBytes } from "../wire/text.ts";
 import { type Bounds, type Field, malformed } from "./setting.ts";
@@ -56,7 +57,7 @@ export function parseNotBefore(field: Field): number | Fault {
 }
 
 export const faultOfNotBefore = (at: number, { plan, now }: Bounds): Fault | undefined =>
-  at - now > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : undefined;
+  untilMs(at, Infinity, now) > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : undefined;
 
 /** In seconds, as callers write it. */
 const beyond = (quota: string, msMax: number): Fault =>

@@ -5,7 +5,7 @@
  * (1) what a process counted in its last `writeEveryMs` is missing when it dies, and so is a batch of rows whose reply was lost.
  * (2) hours that have passed are let go of; an event of one of these begins a further document.
  */
-import { type LogState, minuteMs, type TenantId } from "@posthaste/domain";
+import { type LogState, minuteMs, type TenantId, isOver } from "@posthaste/domain";
 import { type MinuteCounts } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { heavyMsMax, type Connection } from "../connection.ts";
@@ -17,6 +17,8 @@ const collection = "event_counts";
 export const eventCountIndexes: readonly Index[] = [{ collection, key: { tenant: 1, hour: 1 } }];
 
 const hourMs = 3_600_000;
+/** An hour is written for so long after it has begun. */
+const keptMs = 2 * hourMs;
 const writeEveryMs = 5_000;
 const operationsPerCall = 500;
 const idLength = 12;
@@ -87,9 +89,9 @@ export function createEventCounts({
 
   async function writeInTurn(): Promise<void> {
     await write();
-    const past = clock.now() - 2 * hourMs;
+    const now = clock.now();
     for (const [key, { hour, changed }] of hours)
-      if (hour < past && changed.size === 0) hours.delete(key);
+      if (isOver(hour + keptMs, keptMs, now) && changed.size === 0) hours.delete(key);
     callOff = undefined;
     if ([...hours.values()].some(({ changed }) => changed.size > 0)) arm();
   }

@@ -2,7 +2,7 @@
  * What is new in a tenant's log. No process hears of all events: plain deliveries are said on no bus (ADR 55). So the tail
  * is read, from the index of tenant and place alone, twice a second and only while it is watched.
  */
-import { type TenantId } from "@posthaste/domain";
+import { type TenantId, aheadFrom, cutOff } from "@posthaste/domain";
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { digitsOf } from "../query/placed.ts";
@@ -37,8 +37,11 @@ export function watchTail(
   }
 
   async function lastPlaces(): Promise<readonly string[]> {
+    const now = clock.now();
+    // What a clock that was ahead has written is no end of the log.
+    const place = { $gte: digitsOf(cutOff(lateMsMax, now)), $lt: digitsOf(aheadFrom(0, now)) };
     const found = await rows
-      .find({ tenant, place: { $gte: digitsOf(clock.now() - lateMsMax) } })
+      .find({ tenant, place })
       .project<Pick<LogRow, "place">>({ place: 1, _id: 0 })
       .sort({ place: -1 })
       .limit(rowsMax)

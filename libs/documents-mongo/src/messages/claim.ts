@@ -11,6 +11,7 @@ import {
   type MessageId,
   type MessageState,
   type Owner,
+  leaseNow,
 } from "@posthaste/domain";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
@@ -86,7 +87,7 @@ const unclaimed = (now: number): readonly Filter<StoredRecord>[] => [
 const leaseIsPast = (now: number, setAheadMs: number): Filter<StoredRecord> => ({
   state: "claimed" satisfies LiveKind,
   $or: [
-    { leaseUntil: { $lte: now - setAheadMs } },
+    { leaseUntil: { $lte: leaseNow(now, setAheadMs) } },
     { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
   ],
 });

@@ -46,7 +46,7 @@ export async function bringHome(
   const all = setBackMs > 0 ? [...ofRecords, ...others] : others;
   if (setBackMs > 0) {
     // Some would have been due by now.
-    const far = { $gt: now + setBackMs - skewMsMax };
+    const far = { $gt: now + (setBackMs - skewMsMax) };
     const filter = {
       shard: { $in: [...shards] },
       wakeAt: { ...far, $exists: true },

@@ -17,6 +17,7 @@ import {
   limits,
   type Pins,
   type RateWindow,
+  cutOff,
 } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { dueIn, moveAhead } from "../alarms.ts";
@@ -288,7 +289,7 @@ async function sweepPortion(
   const unused = {
     ...isUnderstood,
     wakeAt: { $exists: false },
-    usedAt: { $lte: now - limits.laneKeptMs },
+    usedAt: { $lte: cutOff(limits.laneKeptMs, now) },
   };
   const found = await again(() =>
     lanes

@@ -1,5 +1,5 @@
 /** Renewing: extends leases that still hold, over connections of its own, so that slow calls do not cost claims. */
-import { aheadFrom, limits } from "@posthaste/domain";
+import { aheadFrom, limits, leaseNow } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Connection } from "../connection.ts";
@@ -13,7 +13,7 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
   return createGather(async (claims) => {
     const now = clock.now();
     const until = now + limits.leaseMs;
-    const heldFrom = now - clock.setAheadMs();
+    const heldFrom = leaseNow(now, clock.setAheadMs());
     // In one order, so that two statements that meet wait for each other on one side only.
     const operations = claims
       .toSorted(byId)

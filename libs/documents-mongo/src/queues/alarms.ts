@@ -16,6 +16,7 @@ import {
   type MessageRecord,
   queueId,
   type QueueId,
+  cutOff,
 } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { dueIn, moveAhead } from "../alarms.ts";
@@ -179,7 +180,7 @@ export async function sweepQueues(
 ): Promise<void> {
   const queues = queuesOf(rooms);
   const longEnded = {
-    endedAt: { $lte: rooms.clock.now() - limits.laneKeptMs, $exists: true },
+    endedAt: { $lte: cutOff(limits.laneKeptMs, rooms.clock.now()), $exists: true },
     wakeAt: { $exists: false },
   };
   const found = await rooms.again(() =>

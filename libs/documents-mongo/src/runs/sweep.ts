@@ -8,7 +8,7 @@
  * (2) Parts are written before the head that names them. Where a process ended between the two, or its start lost, they are
  *     removed an hour later, by walking once an hour through the roots of the hour before it (ADR 33).
  */
-import { type MessageId, randomMessageId, type TenantId } from "@posthaste/domain";
+import { type MessageId, randomMessageId, type TenantId, cutOff } from "@posthaste/domain";
 import { createIds } from "../ids.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import { type RunRooms } from "./rooms.ts";
@@ -22,14 +22,15 @@ const rootsPerPage = 1_000;
 const marksPerPage = 500;
 
 export function createSweep(rooms: RunRooms) {
-  let walkedAt = -Infinity;
+  let walkedAtMs = -Infinity;
   return async (tenant: TenantId, endedBefore: number, limit: number): Promise<number> => {
     const now = rooms.clock.now();
-    if (now - walkedAt >= strayAfterMs) {
-      walkedAt = now;
+    const passedMs = rooms.clock.passedMs();
+    if (passedMs - walkedAtMs >= strayAfterMs) {
+      walkedAtMs = passedMs;
       await removeStrays(rooms, now);
     }
-    await removeMarks(rooms, tenant, now - markKeptMs);
+    await removeMarks(rooms, tenant, cutOff(markKeptMs, now));
     return sweepEnded(rooms, tenant, endedBefore, limit);
   };
 }
@@ -90,9 +91,11 @@ async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
   const walks = rooms.collection<Walk>(walksName);
   const ids = createIds(rooms);
   const rootAt = (time: number): string => randomMessageId(ids.positionAt(Math.max(time, 0)), "");
-  const upTo = rootAt(now - strayAfterMs);
+  const before = cutOff(strayAfterMs, now);
+  const upTo = rootAt(before);
   const walked = await again(() => walks.findOne({ _id: "parts" }));
-  let after = walked?.upTo ?? rootAt(now - walkedMsMax);
+  // A walk by a clock that was ahead has come to roots that are still to be made.
+  let after = walked && walked.upTo <= upTo ? walked.upTo : rootAt(cutOff(walkedMsMax, now));
   // Each page begins after the last root of the one before.
   for (;;) {
     const isStart = { $gt: after, $lt: upTo, $regex: "/start$" };
@@ -106,7 +109,7 @@ async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
     await removeHeadless(
       rooms,
       page.map(({ _id }) => rootOf(_id)),
-      now - strayAfterMs,
+      before,
     );
     const last = page.at(-1);
     if (!last || page.length < rootsPerPage) break;

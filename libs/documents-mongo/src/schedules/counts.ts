@@ -11,15 +11,15 @@ export function createCounts(
   { again, clock }: Pick<Connection, "again" | "clock">,
   schedules: Collection<StoredSchedule>,
 ) {
-  const known = new Map<TenantId, { readonly at: number; count: number }>();
+  const known = new Map<TenantId, { readonly atMs: number; count: number }>();
   return {
     of: async (tenant: TenantId): Promise<number> => {
-      const now = clock.now();
+      const passedMs = clock.passedMs();
       const seen = known.get(tenant);
-      if (seen && now - seen.at < countEveryMs) return seen.count;
+      if (seen && passedMs - seen.atMs < countEveryMs) return seen.count;
       const count = await again(() => schedules.countDocuments({ tenant }));
       if (known.size >= tenantsKept) known.clear();
-      known.set(tenant, { at: now, count });
+      known.set(tenant, { atMs: passedMs, count });
       return count;
     },
     add: (tenant: TenantId, n: number): void => {

@@ -1,4 +1,5 @@
 /** Lanes: ordered lines with limits. The row of one has the alarm of all messages that wait in it (I3). */
+import { isOver } from "../shared/time.ts";
 import { type FlowId, flowLaneId, queueId, type QueueId, type TenantId } from "../shared/ids.ts";
 import { laneKeptMs } from "../shared/limits.ts";
 import { isPinned, type Pins } from "./pins.ts";
@@ -72,7 +73,7 @@ export const isForgettable = (
   usedAt: number,
   now: number,
 ): boolean =>
-  usedAt + laneKeptMs <= now &&
+  isOver(usedAt + laneKeptMs, laneKeptMs, now) &&
   !paused &&
   !isPinned(pins) &&
   (!window || isWindowOver(limits, window, now));

@@ -5,6 +5,7 @@
  * A slot is unused from its grant until its call begins. One that goes unused gives back the token that it was counted with;
  * one that ends in use says nothing: its call may still run, on a lease that could not be renewed here.
  */
+import { untilMs } from "../shared/time.ts";
 import { type MessageId } from "../shared/ids.ts";
 import { leaseMs } from "../shared/limits.ts";
 import {
@@ -79,7 +80,7 @@ export function takeSlots(
     slots: granted.map((id) => [id, slot]),
     gone: [...gone],
     window,
-    ...(opensAt !== undefined && { opensInMs: opensAt - now }),
+    ...(opensAt !== undefined && { opensInMs: untilMs(opensAt, limits.periodMs, now) }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** When the next attempt is made: the default back-off, the caller's expression, or what the destination asked for. */
+import { untilMs } from "../shared/time.ts";
 import { parseHttpDate } from "../shared/http-date.ts";
 import {
   backoffJitterMsMax,
@@ -45,7 +46,7 @@ export function requestedWaitMs(headers: Headers, now: number): number | undefin
 function parseWait(value: string, now: number): number | undefined {
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const at = parseHttpDate(value, now);
-  return at === undefined ? parseGoDuration(value) : Math.max(0, at - now);
+  return at === undefined ? parseGoDuration(value) : untilMs(at, Infinity, now);
 }
 
 const goUnitMs: Readonly<Record<string, number>> = {

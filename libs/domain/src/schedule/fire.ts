@@ -1,4 +1,5 @@
 /** Firing: which slots of a schedule fire, which are made up, which are skipped (docs/design/schedules#missed-slots). */
+import { cutOff } from "../shared/time.ts";
 import { type PublishCommand } from "../publish/command.ts";
 import { type MessageId } from "../shared/ids.ts";
 import { slotLateMs, slotMessagesMax, slotsCountedMax } from "../shared/limits.ts";
@@ -35,10 +36,10 @@ export function firingOf(schedule: Schedule, cron: Cron, now: number, lateMsMax:
 
 /** `first` is due. Undefined: all that are due are too late. */
 function slotAmong(cron: Cron, first: number, now: number, lateMsMax: number): number | undefined {
-  const timely = nextSlot(cron, Math.max(first, now - slotLateMs) - 1);
+  const timely = nextSlot(cron, Math.max(first, cutOff(slotLateMs, now)) - 1);
   if (timely !== undefined && timely <= now) return timely;
   let latest: number | undefined;
-  let slot = nextSlot(cron, Math.max(first, now - lateMsMax) - 1);
+  let slot = nextSlot(cron, Math.max(first, cutOff(lateMsMax, now)) - 1);
   // Slots are a minute apart at the least: as many as `lateMsMax` has minutes.
   while (slot !== undefined && slot <= now) {
     latest = slot;

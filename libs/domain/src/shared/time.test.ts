@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { agoMs, isOver, leftMs, skewMsMax } from "./time.ts";
+import { agoMs, isOver, leftMs, skewMsMax, untilMs } from "./time.ts";
 
 const now = 1_800_000_000_000;
 const day = 86_400_000;
@@ -41,5 +41,16 @@ describe("how long ago a time was", () => {
     [day, 0],
   ])("that lies at %d ms from now", (atMs, ago) => {
     expect(agoMs(now + atMs, 30_000, now)).toBe(ago);
+  });
+});
+
+describe("how far ahead a time is", () => {
+  it.each([
+    [5_000, 5_000],
+    [day, 30_000],
+    [0, 0],
+    [-day, 0],
+  ])("that lies at %d ms from now", (atMs, ahead) => {
+    expect(untilMs(now + atMs, 30_000, now)).toBe(ahead);
   });
 });

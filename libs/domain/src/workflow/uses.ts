@@ -2,6 +2,7 @@
  * Uses of one id, one after another. Endpoints name a run by its id alone, so what comes while a delivery of the use before may
  * be under way is that one's: the next use is held until those deliveries are over (docs/design/runs#starting).
  */
+import { agoMs } from "../shared/time.ts";
 import { runMessageId, type MessageId } from "../shared/ids.ts";
 import { partOf } from "./delivery.ts";
 import { entriesBetween } from "./order.ts";
@@ -11,7 +12,9 @@ import { changedRun, isActive, type Run, type RunIn, type RunRef } from "./run.t
 export function heldBehind(before: Run | undefined, now: number): RunRef | undefined {
   if (!before || before.state.kind === "active") return undefined;
   const { key, plan, root, state } = before;
-  return now < state.endedAt + plan.policy.timeoutMs ? { key, root } : undefined;
+  const { timeoutMs } = plan.policy;
+  // Also where the clock that ended it was ahead: a use that is held in vain goes on at the first look at the claims.
+  return agoMs(state.endedAt, timeoutMs, now) < timeoutMs ? { key, root } : undefined;
 }
 
 /** Nothing of it has been delivered: what names its id alone is of the use before. */

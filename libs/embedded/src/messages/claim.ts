@@ -6,6 +6,7 @@ import {
   limits,
   type MessageId,
   type Owner,
+  leaseNow,
 } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
 import { isDamaged } from "./configurations.ts";
@@ -77,7 +78,7 @@ export function openClaiming(
     },
     renew: (claims) => {
       const now = clock.now();
-      const heldFrom = now - clock.setAheadMs();
+      const heldFrom = leaseNow(now, clock.setAheadMs());
       const until = now + limits.leaseMs;
       return claims.flatMap(({ id, epoch, begins }) => {
         const address = names.find(id);

@@ -47,7 +47,7 @@ export function openHomecoming(db: DatabaseSync, clock: Clock): () => void {
     if (setBackMs === 0) return;
     const now = clock.now();
     // Some would have been due by now.
-    retries.run(setBackMs, now, now + setBackMs - skewMsMax);
+    retries.run(setBackMs, now, now + (setBackMs - skewMsMax));
     for (const { move, aheadMsMax } of moves)
       move.run(now + limits.ringAheadMs, aheadFrom(aheadMsMax, now));
   };

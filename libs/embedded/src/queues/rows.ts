@@ -16,6 +16,7 @@ import {
   shardOf,
   tenantId,
   type TenantId,
+  cutOff,
 } from "@posthaste/domain";
 import { type Queue } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "../database/alarms.ts";
@@ -145,7 +146,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     },
     list: (tenant, after, limit) => list.all(tenant, after, limit).map(queueFrom),
     sweep: (now, limit) => {
-      const rows = longEnded.all(now - limits.laneKeptMs, limit);
+      const rows = longEnded.all(cutOff(limits.laneKeptMs, now), limit);
       for (const { key } of rows) if (!hasRecord.get(integer(key))) remove.run(integer(key));
       return rows.length;
     },

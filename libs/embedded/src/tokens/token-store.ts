@@ -91,11 +91,11 @@ export function openTokenStore(
 
 const timeOf = (clock: Clock): SlotTime => ({ now: clock.now(), passedMs: clock.passedMs() });
 
-function makeRoom(pending: Map<DeduplicationKey, Pending>, now: number): void {
+function makeRoom(pending: Map<DeduplicationKey, Pending>, passedMs: number): void {
   for (const [key, { until }] of pending) {
     const since = until - limits.deduplicationPendingMsMax;
-    const mayGo = pending.size >= pendingMax && since + pendingMsMin <= now;
-    if (until > now && !mayGo) return;
+    const mayGo = pending.size >= pendingMax && since + pendingMsMin <= passedMs;
+    if (until > passedMs && !mayGo) return;
     pending.delete(key);
   }
 }

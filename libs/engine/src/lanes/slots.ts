@@ -8,6 +8,9 @@ import {
   type Message,
   type MessageId,
   openLimits,
+  leaseNow,
+  limits,
+  untilMs,
 } from "@posthaste/domain";
 import { type Clock, type FlowLanes, type TokenStore } from "@posthaste/ports";
 
@@ -73,8 +76,11 @@ export async function restoreSlots(
 ): Promise<void> {
   const holders = await flowLanes.slotHolders(lane);
   // A lease that stood before the clock was set ahead is renewed by its owner.
-  const now = clock.now() - clock.setAheadMs();
-  const left = holders.map(({ id, until }) => ({ id, leftMs: until - now }));
+  const now = leaseNow(clock.now(), clock.setAheadMs());
+  const left = holders.map(({ id, until }) => ({
+    id,
+    leftMs: untilMs(until, limits.leaseMs, now),
+  }));
   await tokens.restore(lane, left, window);
 }
 

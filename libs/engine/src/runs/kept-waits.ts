@@ -115,7 +115,7 @@ export async function renewedWaits(
     const part = await runs.part(failed, partName(step));
     if (!part) return undefined;
     const { waiter, ...kept } = partJson<WaitPart>(part);
-    const deadline = now + pending.deadline - part.at;
+    const deadline = now + (pending.deadline - part.at);
     const headers = withRunId(waiter.headers, id);
     const timeoutHeaders = waiter.timeoutHeaders && withRunId(waiter.timeoutHeaders, id);
     const body = jsonBytes({

@@ -24,6 +24,7 @@ import {
   type RunPlan,
   shardOf,
   usualDelivery,
+  isOver,
 } from "@posthaste/domain";
 import {
   type Decision,
@@ -95,8 +96,10 @@ async function adopt(
 }
 
 /** Its endpoint may still have the request to start it: what that starts is this run, which does not begin again. */
-const mayBeAsked = ({ plan, state }: Run, now: number): boolean =>
-  state.kind !== "active" && now < state.endedAt + plan.policy.timeoutMs;
+const mayBeAsked = ({ plan, state }: Run, now: number): boolean => {
+  const { timeoutMs } = plan.policy;
+  return state.kind !== "active" && !isOver(state.endedAt + timeoutMs, timeoutMs, now);
+};
 
 /** The run that it has started, or that was active under its name or started by the same deduplication id. */
 export async function startRunOf(

@@ -17,6 +17,7 @@ import {
   storedCron,
   unreachable,
   type WholeSchedule,
+  agoMs,
 } from "@posthaste/domain";
 import {
   type Log,
@@ -97,7 +98,10 @@ async function begin(ports: FirePorts, due: readonly Schedule[]): Promise<readon
     if (!written[i]) continue;
     if (skipped > 0) tellSkipped(ports, schedule, skipped);
     if (slot === undefined) continue;
-    metricsOf(ports).observe("posthaste_schedule_lateness_seconds", (now - slot) / 1_000);
+    metricsOf(ports).observe(
+      "posthaste_schedule_lateness_seconds",
+      agoMs(slot, Infinity, now) / 1_000,
+    );
     begun.push(schedule);
   }
   return begun;

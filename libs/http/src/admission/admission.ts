@@ -32,16 +32,16 @@ const stepPerSample = 0.1;
 const breakMs = 3 * sampleEveryMs;
 
 /** Up by one step while there is too much, down by one for every second in which there was not. Pure. */
-export function nextPressure(pressure: Pressure, load: Load, now: number): Pressure {
-  const elapsedMs = now - pressure.sampledAt;
+export function nextPressure(pressure: Pressure, load: Load, passedMs: number): Pressure {
+  const elapsedMs = passedMs - pressure.sampledAt;
   const unbroken = elapsedMs <= breakMs ? pressure.slowSince : undefined;
-  const slowSince = load.loopDelayMs > loopDelayMsMax ? (unbroken ?? now) : undefined;
-  const isSlow = slowSince !== undefined && now - slowSince >= slowForMs;
+  const slowSince = load.loopDelayMs > loopDelayMsMax ? (unbroken ?? passedMs) : undefined;
+  const isSlow = slowSince !== undefined && passedMs - slowSince >= slowForMs;
   const isTooMuch = isSlow || load.storeWaitMs > storeWaitMsMax;
   const steps = isTooMuch ? 1 : -Math.floor(elapsedMs / sampleEveryMs);
   const share = Math.min(1, Math.max(0, pressure.share + steps * stepPerSample));
   // Rounded, so that ten steps up and ten steps down end at exactly nothing.
-  return { share: Math.round(share * 10) / 10, slowSince, sampledAt: now };
+  return { share: Math.round(share * 10) / 10, slowSince, sampledAt: passedMs };
 }
 
 /** The chance of being refused: lists are all gone at a quarter of the scale, reads at half, where publishes begin. Pure. */
@@ -78,11 +78,11 @@ export function createAdmission({ clock, random, storeWaitMs }: AdmissionOptions
   let pressure: Pressure = { share: 0, slowSince: undefined, sampledAt: clock.passedMs() };
   return {
     refuse: (kind) => {
-      const now = clock.passedMs();
+      const passedMs = clock.passedMs();
       loopDelay.watch();
-      if (now - pressure.sampledAt >= sampleEveryMs) {
+      if (passedMs - pressure.sampledAt >= sampleEveryMs) {
         const load = { loopDelayMs: loopDelay.takeMs(), storeWaitMs: storeWaitMs() };
-        pressure = nextPressure(pressure, load, now);
+        pressure = nextPressure(pressure, load, passedMs);
       }
       if (pressure.share === 0) return undefined;
       return random.fraction() < refusalChance(kind, pressure.share) ? tooMuchLoad : undefined;

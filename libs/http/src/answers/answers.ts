@@ -1,7 +1,7 @@
 /** From what went wrong to what the caller reads: faults by the catalogue, a failing store as 503 or 507, all else as 500. */
 import { type ServerResponse } from "node:http";
 import { faultCatalogue, faultHeader, rateHeaders } from "@posthaste/contract";
-import { fault as faultOf, type Fault, type FaultCode } from "@posthaste/domain";
+import { fault as faultOf, type Fault, type FaultCode, untilMs } from "@posthaste/domain";
 import { type Clock, isStoreError, type Log, type Random, type StoreError } from "@posthaste/ports";
 import { type AnswerStream, createAnswerRoom } from "./answer-room.ts";
 import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } from "./answer.ts";
@@ -54,7 +54,7 @@ export function createAnswers(options: AnswersOptions): Answers {
 
   function headersOf({ fault: code, rate, retryAfterSeconds }: Refusal): FlatHeaders {
     if (rate) {
-      const seconds = Math.max(1, Math.ceil((rate.resetsAt - clock.now()) / 1_000));
+      const seconds = Math.max(1, Math.ceil(untilMs(rate.resetsAt, Infinity, clock.now()) / 1_000));
       return ["Retry-After", String(seconds), ...rateHeaders(rate)];
     }
     if (code === "unauthorized") return ["WWW-Authenticate", challenge];

@@ -27,15 +27,15 @@ const blockMsMax = 900_000;
 const networksMax = 10_000;
 
 /** Pure. A network that has been quiet for a whole window is forgiven. */
-function afterFailure(before: Failures | undefined, now: number): Failures {
-  if (!before || now >= Math.max(before.windowEndsAt, before.blockedUntil + windowMs)) {
-    return { count: 1, windowEndsAt: now + windowMs, blocks: 0, blockedUntil: 0 };
+function afterFailure(before: Failures | undefined, passedMs: number): Failures {
+  if (!before || passedMs >= Math.max(before.windowEndsAt, before.blockedUntil + windowMs)) {
+    return { count: 1, windowEndsAt: passedMs + windowMs, blocks: 0, blockedUntil: 0 };
   }
-  if (now < before.blockedUntil) return before;
+  if (passedMs < before.blockedUntil) return before;
   const count = before.count + 1;
   if (count <= failuresMax) return { ...before, count };
   const blockMs = Math.min(blockMsMax, firstBlockMs * 2 ** before.blocks);
-  return { ...before, count, blocks: before.blocks + 1, blockedUntil: now + blockMs };
+  return { ...before, count, blocks: before.blocks + 1, blockedUntil: passedMs + blockMs };
 }
 
 export function createFailureLimit(clock: Clock): FailureLimit {

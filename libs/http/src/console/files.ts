@@ -52,9 +52,9 @@ export class ConsoleFiles {
 
   /** `name`: as it is in the folder, such as `assets/main-1a2b.js`. */
   async get(name: string): Promise<ConsoleFile | undefined> {
-    const now = this.#clock.now();
-    if (now - this.#lookedAt >= lookEveryMs) {
-      this.#lookedAt = now;
+    const passedMs = this.#clock.passedMs();
+    if (passedMs - this.#lookedAt >= lookEveryMs) {
+      this.#lookedAt = passedMs;
       this.#looking = this.#look();
     }
     await this.#looking;

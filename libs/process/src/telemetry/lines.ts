@@ -1,4 +1,5 @@
 /** What is watched of lines: how much stands in lanes and queues, and for how long the oldest turn has lasted. */
+import { agoMs } from "@posthaste/domain";
 import { type Clock, countedMax, type Metrics, type Queues, type Sizes } from "@posthaste/ports";
 
 type Lines = { readonly sizes: Sizes; readonly queues: Pick<Queues, "oldestTurn"> };
@@ -12,6 +13,6 @@ export function watchLines(
   metrics.watch("posthaste_lane_depth", () => sizes.waiting(countedMax));
   metrics.watch("posthaste_queue_oldest_turn_seconds", async () => {
     const given = await queues.oldestTurn();
-    return Math.max(0, clock.now() - (given ?? Infinity)) / 1_000;
+    return agoMs(given ?? Infinity, Infinity, clock.now()) / 1_000;
   });
 }

@@ -4,6 +4,7 @@
  * Nothing is detected and nothing instrumented: the SDK gets empty lists for what is not configured, since by default it
  * would send the host's name and the command line, and dial a collector for logs and metrics on this host.
  */
+import { cutOff } from "@posthaste/domain";
 import { readFileSync } from "node:fs";
 import {
   ROOT_CONTEXT,
@@ -102,7 +103,7 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
         kind: kinds[kind],
         ...(attributes && { attributes: { ...attributes } }),
         ...(link && { links: [{ context: contextOf(link) }] }),
-        ...(begunMsAgo !== undefined && { startTime: clock.now() - begunMsAgo }),
+        ...(begunMsAgo !== undefined && { startTime: cutOff(begunMsAgo, clock.now()) }),
       };
       return spanOver(tracer.startSpan(name, options, context));
     },

@@ -1,5 +1,5 @@
 /** What is counted of runs. */
-import { type PartName, type Run } from "@posthaste/domain";
+import { type PartName, type Run, agoMs } from "@posthaste/domain";
 import {
   type Clock,
   countedMax,
@@ -46,7 +46,7 @@ export function watchRuns(metrics: Metrics, sizes: Sizes, clock: Pick<Clock, "no
   metrics.watch("posthaste_runs_waiting", () => sizes.waitingRuns(countedMax));
   metrics.watch("posthaste_run_oldest_past_due_seconds", async () => {
     const alarm = await sizes.runAlarm();
-    return Math.max(0, clock.now() - (alarm ?? Infinity)) / 1_000;
+    return agoMs(alarm ?? Infinity, Infinity, clock.now()) / 1_000;
   });
 }
 

@@ -134,6 +134,24 @@ describe("a log that is followed while it is written", () => {
     );
   });
 
+  it("goes on with what comes once the clock is set back, however much it had told while that was ahead", async () => {
+    const opened = open();
+    const { keys, next } = follower(opened, 1_000);
+    const ahead = epochStart + 2 * 86_400_000;
+    for (let n = 0; n < 400; n++) await append(opened, ahead + 100 * n);
+    await toTheEnd(() => next(ahead + 40_000));
+    const told = keys.length;
+
+    await toTheEnd(() => next(epochStart));
+    for (const ms of [10, 1_000]) {
+      await append(opened, epochStart + ms);
+      await toTheEnd(() => next(epochStart + ms + 5));
+    }
+
+    expect(keys.slice(told)).toEqual((await allOf(opened)).slice(0, 6));
+    await opened.close();
+  });
+
   it("repeats none of a quiet log when one comes late", async () => {
     const opened = open();
     const { keys, next } = follower(opened, 100);

@@ -12,6 +12,10 @@ import {
   type LogFilter,
   type Sha256Hex,
   type TenantId,
+  aheadFrom,
+  cutOff,
+  isAhead,
+  skewMsMax,
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
 import { type Reads } from "../reads.ts";
@@ -47,10 +51,15 @@ type Mark = LastEvent & { readonly bytes: number };
 export async function livePage(
   log: Reads["log"],
   sha256: Sha256Hex,
-  { tenant, filter, place, limit, bodyBytesMax, now }: LiveAsked,
+  { tenant, filter, place: asked, limit, bodyBytesMax, now }: LiveAsked,
 ): Promise<LivePage> {
+  const place = placeNow(asked, now);
   const last = place.last && place.last.at >= place.since ? place.last : undefined;
-  const window = { ...filter, from: Math.max(filter.from ?? 0, place.since) };
+  const window = {
+    ...filter,
+    from: Math.max(filter.from ?? 0, place.since),
+    to: Math.min(filter.to ?? Infinity, aheadFrom(0, now)),
+  };
 
   /** Newest first; `each` is given what no page holds on to. */
   const lookBack = async (
@@ -116,6 +125,10 @@ export async function livePage(
     isFull: !isLast,
   };
 }
+
+/** Of a clock that was set back since: the caller goes on a minute ago, and has what comes by the time that is right. */
+const placeNow = (place: LivePlace, now: number): LivePlace =>
+  isAhead(place.since, 0, now) ? { since: cutOff(skewMsMax, now), seen: [] } : place;
 
 /** The first, as many as a page may hold. */
 function fittingOf(late: readonly Mark[]): readonly Mark[] {

@@ -6,7 +6,15 @@
  * (2) a waiter that is woken for nothing reads a page and waits again; one that is not woken has its time.
  * (3) once stopped, none waits.
  */
-import { fault, type Fault, type LogFilter, matchesLogged, type TenantId } from "@posthaste/domain";
+import {
+  fault,
+  type Fault,
+  type LogFilter,
+  matchesLogged,
+  type TenantId,
+  aheadFrom,
+  cutOff,
+} from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog, type Service } from "@posthaste/ports";
 import { lateMsMax } from "./live-page.ts";
 
@@ -124,7 +132,8 @@ function watch(
   }
   async function wakeForNew(): Promise<void> {
     const page = { limit: eventsMax, bytesMax, order: "latestFirst", bodyBytesMax: 0 } as const;
-    const end = { from: clock.now() - lateMsMax };
+    const now = clock.now();
+    const end = { from: cutOff(lateMsMax, now), to: aheadFrom(0, now) };
     const { items, next, positions } = await messageLog.list(tenant, end, page);
     const fresh = items.filter((_, n) => !known.has(positions[n] ?? ""));
     known = new Set(positions);

@@ -1,4 +1,5 @@
 /** `/v2/counts` and `/v2/overview`. */
+import { cutOff } from "@posthaste/domain";
 import { countsMsMax, type CountsQuery, type overview } from "@posthaste/contract";
 import { type Clock, type DeadLetters, type Records } from "@posthaste/ports";
 import { type ReadsIn } from "../reads.ts";
@@ -58,7 +59,7 @@ function rangeOf(
   if (from !== undefined)
     return { from, to: to ?? Math.max(from, Math.min(now, from + countsMsMax)) };
   return {
-    from: Math.max(0, (to ?? now) - (to === undefined ? hourMs : countsMsMax)),
+    from: Math.max(0, cutOff(to === undefined ? hourMs : countsMsMax, to ?? now)),
     to: to ?? now,
   };
 }

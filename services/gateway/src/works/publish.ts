@@ -32,7 +32,7 @@ export type PublishParts = {
 export function publishWork(parts: PublishParts): RawWork {
   const { accept, isClosed, judge, telemetry } = parts;
   const { tracer, metrics } = telemetry;
-  return async ({ req, arrivedAt, tenant, callerIp, target, body }) => {
+  return async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
     const { destination } = target;
     // No wait where there is no group: this is the way of every message.
     const group =
@@ -68,7 +68,7 @@ export function publishWork(parts: PublishParts): RawWork {
       const made = await (begins
         ? traced(
             tracer,
-            { req, arrivedAt, now: judges.now },
+            { req, begunMsAgo: accept.clock.passedMs() - arrivedMs },
             command,
             (it) => publishForRuns(accept, [it]),
             ([it]) => (it ? attributesOfPublish(it) : {}),
@@ -79,7 +79,7 @@ export function publishWork(parts: PublishParts): RawWork {
         const { traceparent: parent } = req.headers;
         traceSteps(tracer, [command], made, {
           parent: typeof parent === "string" ? parent : undefined,
-          begunMsAgo: judges.now - arrivedAt,
+          begunMsAgo: accept.clock.passedMs() - arrivedMs,
         });
       }
       countAccepted(metrics, made);
@@ -88,7 +88,7 @@ export function publishWork(parts: PublishParts): RawWork {
     const published = await (tracer.isOn
       ? traced(
           tracer,
-          { req, arrivedAt, now: judges.now },
+          { req, begunMsAgo: accept.clock.passedMs() - arrivedMs },
           command,
           (it) => publish(accept, it, group),
           attributesOfPublish,

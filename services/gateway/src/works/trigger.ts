@@ -19,7 +19,7 @@ const newId = (random: Random) => (): string => `wfr_${random.text(idLength)}`;
 
 export const triggerWork =
   (parts: PublishParts & { readonly random: Random }): RawWork =>
-  async ({ req, arrivedAt, tenant, callerIp, target, body }) => {
+  async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
     const { accept, isClosed, judge, random, rates, telemetry } = parts;
     const { tracer } = telemetry;
     const { destination, queryConfig } = target;
@@ -41,7 +41,7 @@ export const triggerWork =
     const started = await (tracer.isOn
       ? traced(
           tracer,
-          { req, arrivedAt, now: judges.now },
+          { req, begunMsAgo: accept.clock.passedMs() - arrivedMs },
           start,
           (it) => startRunOf(accept, it),
           ({ run }) => attributesOfRun(run),

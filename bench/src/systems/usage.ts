@@ -57,17 +57,20 @@ const ticksOf = (file: string, which = ticksOwn): number => {
   return which.reduce((sum, n) => sum + Number(fields[n] ?? 0), 0);
 };
 
-/** Without the first two; the second is the command in parentheses and may hold anything. None of a process that has gone. */
+/** Without the first two; the second is the command in parentheses and may hold anything. */
 function fieldsOf(file: string): readonly string[] {
-  try {
-    const text = readFileSync(file, "utf8");
-    return text.slice(text.lastIndexOf(")") + 2).split(" ");
-  } catch {
-    return [];
-  }
+  const text = textOf(file);
+  return text.slice(text.lastIndexOf(")") + 2).split(" ");
 }
 
-function statusKiB(pid: number, field: string): number {
-  const text = readFileSync(`/proc/${pid}/status`, "utf8");
-  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(text)?.[1] ?? 0);
+const statusKiB = (pid: number, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
+
+/** Returns nothing for a process that has gone. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }

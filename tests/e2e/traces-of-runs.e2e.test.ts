@@ -1,8 +1,13 @@
 /** A trace leads through all that a run does; and every request of the gateway has a span of its own. */
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
-import { serve } from "@upstash/workflow";
+import { serve, type WorkflowContext } from "@upstash/workflow";
+import { createWorkflow, serveMany } from "@upstash/workflow/express";
+import express from "express";
+import { eventually } from "./client.ts";
 import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
 import { Destination } from "./destination.ts";
 import { incoming } from "./journey.ts";
@@ -95,9 +100,10 @@ describe("a run that is traced", () => {
     expect(named).toEqual(
       expect.arrayContaining([
         [true, "start", undefined],
-        [true, "s1", undefined],
+        [true, "s1", "one"],
         [true, "c2", "third"],
         [true, "a2", "third"],
+        [true, "f", undefined],
       ]),
     );
     // A publish by the endpoint for its steps is not in the trace of the run, but points to that trace.
@@ -114,6 +120,68 @@ describe("a run that is traced", () => {
     expect(collector.received()).toMatch(
       /"service\.version","value":\{"stringValue":"\d+\.\d+\.\d+"/,
     );
+  }, 120_000);
+});
+
+describe("a run that waits and invokes, and is traced", () => {
+  it("has each delivery in its trace under the name of its step, and a span for the publish of each", async () => {
+    const traceId = "33333333333333333333333333333333";
+    const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
+    const qstashClient = new Qstash(settings);
+    const options = { disableTelemetry: true };
+    const child = createWorkflow(
+      async (context: WorkflowContext<undefined>) => context.run("inner", () => 1),
+      options,
+    );
+    const parent = createWorkflow(async (context: WorkflowContext<undefined>) => {
+      await Promise.all([
+        context.waitForEvent("told", "traced-told", { timeout: 60 }),
+        context.waitForEvent("late", "traced-late", { timeout: 1 }),
+      ]);
+      await context.invoke("other", { workflow: child, body: undefined });
+    }, options);
+    const app = express()
+      .use(express.json())
+      .use("/many", serveMany({ parent, child }, { qstashClient }))
+      .listen(0, "127.0.0.1");
+    await once(app, "listening");
+    const url = `http://127.0.0.1:${(app.address() as AddressInfo).port}/many/parent`;
+    const headers = { traceparent: `00-${traceId}-${incoming.spanId}-01` };
+
+    await server.client.call("POST", `/v2/trigger/${url}`, headers, "{}");
+    await eventually(
+      () => server.client.post("/v2/notify/traced-told", {}, "1"),
+      (notified) => notified.list().length > 0,
+    );
+    const named = (found: readonly CollectedSpan[]) =>
+      found
+        .filter((span) => span.traceId === traceId && span.name === "attempt")
+        .map(({ attributes }) =>
+          [attributes["posthaste.run.part"], attributes["posthaste.run.step"]].join(" "),
+        );
+    const spans = await collector.until((found) => named(found).includes("s3 other"));
+
+    expect(named(spans).toSorted()).toEqual(
+      // Of the parent: its start, plans and results of the waits, the end of the other; of that: its start, its step.
+      [
+        "start ",
+        "p1 told",
+        "p2 late",
+        "s1 told",
+        "s2 late",
+        "s3 other",
+        "start ",
+        "s1 inner",
+      ].toSorted(),
+    );
+    const submitted = spans
+      .filter(({ links, name }) => name === "publish" && links.includes(traceId))
+      .map(({ attributes }) =>
+        [attributes["posthaste.run.part"], attributes["posthaste.run.step"]].join(" "),
+      );
+    expect(submitted).toEqual(expect.arrayContaining(["v3 other", "s1 inner"]));
+    app.closeAllConnections();
+    app.close();
   }, 120_000);
 });
 

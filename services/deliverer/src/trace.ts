@@ -5,7 +5,6 @@ import {
   limits,
   type Message,
   type Outcome,
-  stepNameOf,
   unreachable,
 } from "@posthaste/domain";
 import { type Attributes, causeOf, type Span, type Tracer } from "@posthaste/ports";
@@ -67,16 +66,15 @@ export function startAttempt(
   });
 }
 
-/** `part`: which of its deliveries, by role and step: `s2`, the result of the second. Of a call and its answer the step has its name. */
-function attributesOfRun({ headers, policy, run }: Message): Attributes {
-  if (!run) return {};
-  const step = stepNameOf(policy.callback?.headers ?? headers);
-  return {
-    "posthaste.run.id": run.id,
-    "posthaste.run.part": run.part,
-    ...(step !== undefined && { "posthaste.run.step": step }),
-  };
-}
+/** `part`: which of its deliveries, by role and step: `s2`, the result of the second. `step`: as its endpoint calls that. */
+const attributesOfRun = ({ run }: Message): Attributes =>
+  run
+    ? {
+        "posthaste.run.id": run.id,
+        "posthaste.run.part": run.part,
+        ...(run.stepName !== undefined && { "posthaste.run.step": run.stepName }),
+      }
+    : {};
 
 export function endAttempt(span: Span | undefined, outcome: Outcome): void {
   if (!span) return;

@@ -3,9 +3,13 @@ import { type IncomingMessage } from "node:http";
 import {
   type Fault,
   isFault,
+  type PartName,
+  partOf,
+  pendingPart,
   type PublishCommand,
-  stepNameOf,
   type Run,
+  type RunId,
+  stepNameOf,
   type TenantId,
 } from "@posthaste/domain";
 import { type Published, type PublishedGroup } from "@posthaste/engine";
@@ -72,11 +76,34 @@ export function traceSteps(
   });
 }
 
+/** Of the run that has published it: an invocation is a step of its invoker. */
 function attributesOfStep({ policy, run }: PublishCommand): Attributes {
-  if (run?.kind !== "entry" && run?.kind !== "call") return {};
-  const name = run.kind === "entry" ? run.stepName : stepNameOf(policy.callback?.headers ?? []);
-  return { "posthaste.run.id": run.id, ...(name !== undefined && { "posthaste.run.step": name }) };
+  switch (run?.kind) {
+    case "entry":
+      return ofStep(run, partOf(run.key), run.stepName);
+    case "call":
+      return ofStep(run, partOf({ role: "call", step: run.step }), stepNameOf(policy.callback));
+    case "invoke": {
+      const { run: step } = run.answer;
+      if (step?.kind !== "entry") return {};
+      const part = pendingPart({ kind: "invoke", step: step.key.step });
+      return ofStep(step, part, step.stepName);
+    }
+    case "start":
+    case undefined:
+      return {};
+  }
 }
+
+const ofStep = (
+  { id }: { readonly id: RunId },
+  part: PartName,
+  name: string | undefined,
+): Attributes => ({
+  "posthaste.run.id": id,
+  "posthaste.run.part": part,
+  ...(name !== undefined && { "posthaste.run.step": name }),
+});
 
 /** Of any other request, once its caller is known. Its span has the template of its path: ids stay out. */
 export type Asked = {

@@ -87,6 +87,8 @@ export type InRun = {
   readonly probes?: true;
   /** Its endpoint fetches a history that is not sent. */
   readonly fetches?: true;
+  /** As its endpoint calls the step that it says, or asks for; there when it is traced. */
+  readonly stepName?: string;
   /** The use of the run's id before it: while that is being delivered, this is not. */
   readonly behind?: { readonly key: RunKey; readonly root: MessageId };
 };

@@ -15,9 +15,10 @@ import {
   merged,
   partOf,
 } from "./delivery.ts";
+import { type Message } from "../message/message.ts";
 import { failRun } from "./change.ts";
 import { type DeliveryKey } from "./order.ts";
-import { type EntryDelivery, type RunPlan } from "./run.ts";
+import { type EntryDelivery, type Run, type RunPlan } from "./run.ts";
 
 const now = epochStart + 1_000;
 const body = new TextEncoder().encode("said");
@@ -240,5 +241,64 @@ describe("headers of two", () => {
       ["a", "2"],
     ]);
     expect(merged(base, [])).toEqual(base);
+  });
+});
+
+describe("each message of a run", () => {
+  const trace = "00-11111111111111111111111111111111-2222222222222222-01";
+  const named = aCallbackPlan({ headers: [["Upstash-Workflow-StepName", "third"]] });
+  const sent = aDelivery({ stepName: "one" });
+  const call = aDelivery({ policy: aPolicy({ callback: named }) });
+  const failing = (run: Run) => {
+    const failed = failRun(run, { role: "start" }, { reason: "retries_exhausted" }, now);
+    if (!failed) throw new Error("it fails");
+    return failed;
+  };
+  const from = { callerIp: "203.0.113.9", hop: 1 };
+  const made: readonly [string, string, string | undefined, (run: Run) => Message][] = [
+    [
+      "a start",
+      "start",
+      undefined,
+      (run) => entryMessage(run, { role: "start" }, aDelivery(), now),
+    ],
+    [
+      "a start that was adopted",
+      "adopted",
+      undefined,
+      (run) => entryMessage(run, { role: "adopted" }, aDelivery(), now),
+    ],
+    ["a plan", "p3", "one", (run) => entryMessage(run, step("plan"), sent, now)],
+    [
+      "a result, of a step, an event, a time that is up, or another run",
+      "s3",
+      "one",
+      (run) => entryMessage(run, step("result"), sent, now),
+    ],
+    ["a call", "c3", "third", (run) => callMessage(run, 3, { ...call, body }, now)],
+    [
+      "what a call was answered",
+      "a3",
+      "third",
+      (run) => answerMessage(run, 3, named, { body, from }, now),
+    ],
+    [
+      "what tells of its failure",
+      "f",
+      undefined,
+      (run) => failureMessage(failing(run), failureDelivery(run, named, from, now), body, now),
+    ],
+  ];
+
+  it.each(made)("says for its spans whose it is: %s", (_, part, stepName, make) => {
+    const run = aRun({ plan: aPlanOf({ trace }) });
+    const message = make(run);
+
+    expect(message.trace).toBe(trace);
+    expect(message.run).toMatchObject({ id: run.id, part, createdAt: run.createdAt });
+    expect(message.run?.stepName).toBe(stepName);
+    const untraced = make(aRun());
+    expect(untraced.trace).toBeUndefined();
+    expect(untraced.run).not.toHaveProperty("stepName");
   });
 });

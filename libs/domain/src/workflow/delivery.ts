@@ -48,9 +48,9 @@ const isLetter = (text: string | undefined): text is Letter =>
 export const isCallOfRun = ({ run }: Pick<Message, "run">): boolean =>
   run !== undefined && deliveryOf(run.part)?.role === "call";
 
-/** As the headers name it with which clients have the answer of a call delivered. */
-export const stepNameOf = (headers: Headers): string | undefined =>
-  headers.find(([name]) => /-workflow-stepname$/i.test(name))?.[1];
+/** Of a call: clients name its step in the headers with which they have its answer delivered. */
+export const stepNameOf = (plan: Pick<CallbackPlan, "headers"> | undefined): string | undefined =>
+  plan?.headers.find(([name]) => /-workflow-stepname$/i.test(name))?.[1];
 
 /** Undefined: the part is no entry. */
 export function entryOf(name: PartName): EntryKey | undefined {
@@ -124,6 +124,7 @@ export const callMessage = (
   const { labels, redaction } = run.plan.policy;
   return messageOfRun(run, partOf({ role: "call", step }), now, {
     ...sent,
+    ...named(stepNameOf(policy.callback)),
     policy: { ...policy, labels, ...(redaction && { redaction }) },
   });
 };
@@ -152,8 +153,11 @@ export const answerMessage = (
     hop: from.hop,
     policy: entryPolicy(run, { ...own, ...(flow && { flow }) }),
     body,
+    ...named(stepNameOf(plan)),
   });
 };
+
+const named = (stepName: string | undefined) => stepName !== undefined && { stepName };
 
 const json: Headers = [["Content-Type", "application/json"]];
 
@@ -197,8 +201,10 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
   const { key, id, root, createdAt, tenant, dialect, shard } = run;
   const bytes = entryOf(part) ? run.bytes : 0;
   const fetches = sent.fetches && bytes > lightBytesMax;
+  const { trace } = run.plan;
   const inRun: InRun = {
     ...{ key, id, root, part, createdAt, bytes },
+    ...(trace !== undefined && named(sent.stepName)),
     ...(fetches && { fetches }),
     ...(sent.detects && { detects: sent.detects }),
     ...(sent.probes && { probes: true }),
@@ -219,7 +225,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
     body: sent.body,
     policy: sent.policy,
     origin: { callerIp: sent.callerIp, hop: sent.hop },
-    ...(run.plan.trace !== undefined && { trace: run.plan.trace }),
+    ...(trace !== undefined && { trace }),
     run: inRun,
   };
 }

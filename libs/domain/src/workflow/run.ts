@@ -206,6 +206,8 @@ export type EntryDelivery = {
   readonly policy: Policy;
   /** The endpoint that has published it fetches a history that is not sent. */
   readonly fetches?: true;
+  /** As its endpoint calls the step. */
+  readonly stepName?: string;
 };
 
 /** Of an entry: what its delivery carries, in the order of the history. */

@@ -24,7 +24,7 @@ import { Deliveries } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
 import { type RunPorts } from "./start.ts";
 
-type EntryCommand = PublishCommand & {
+export type EntryCommand = PublishCommand & {
   readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "entry" }>;
 };
 
@@ -127,6 +127,14 @@ const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   url: urlOf(command),
   notBefore: notBeforeOfStep(command, now),
   ...(command.run.fetches && { fetches: true }),
+  ...stepNamed(command),
+});
+
+/** For its traces. */
+export const stepNamed = ({
+  run: { stepName },
+}: EntryCommand): Pick<EntryDelivery, "stepName"> => ({
+  ...(stepName !== undefined && { stepName }),
 });
 
 /** What names the id alone is of the use that is being delivered. */

@@ -31,7 +31,16 @@ import {
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { addressOf, isEntry, isOfUseBefore, refusedPending, runEnded, urlOf } from "./append.ts";
+import {
+  addressOf,
+  type EntryCommand,
+  isEntry,
+  isOfUseBefore,
+  refusedPending,
+  runEnded,
+  stepNamed,
+  urlOf,
+} from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { base64, hasRoomFor, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
 import { type RunPorts, startAs } from "./start.ts";
@@ -75,12 +84,12 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
   const verdict = await ports.runs.change(parent, (run): Decision<Verdict> => {
     if (!isActive(run) || isOfUseBefore(run, answer.run)) return { verdict: runEnded() };
     const known = invocationOf(run, number);
-    if (known) return { verdict: { root: known.childRoot, ref: run, isNew: false } };
+    if (known) return { verdict: { root: known.childRoot, run, isNew: false } };
     if (standing && isActive(standing)) return { verdict: childIsActive };
     const now = ports.clock.now();
     const pending = { kind: "invoke", step: number, childId: child.id, childRoot } as const;
     const next = awaiting(run, { ...pending, startBy: now + startWithinMs });
-    if (!next) return { verdict: { root: childRoot, ref: run, isNew: false } };
+    if (!next) return { verdict: { root: childRoot, run, isNew: false } };
     const refused = refusedPending(next);
     if (refused) return { verdict: refused };
     const kept: InvokePart = {
@@ -90,24 +99,29 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
     };
     const parts = [{ name: partName(number), at: now, body: jsonBytes(kept) }];
     const write = { run: next, parts, deliveries: [] };
-    return { verdict: { root: childRoot, ref: run, isNew: true }, write };
+    return { verdict: { root: childRoot, run, isNew: true }, write };
   });
   if (!verdict) return runEnded();
   if ("fault" in verdict) return verdict;
-  if (verdict.isNew) await startChild(ports, verdict.ref, number);
-  return { messageId: verdict.root, url: urlOf(command), deduplicated: !verdict.isNew };
+  const { isNew, root, run } = verdict;
+  if (isNew) await startChild(ports, run, number);
+  return {
+    ...{ messageId: root, url: urlOf(command), deduplicated: !isNew },
+    ...(run.plan.trace !== undefined && { runTrace: run.plan.trace }),
+  };
 }
 
-type Verdict = Fault | { readonly root: MessageId; readonly ref: RunRef; readonly isNew: boolean };
+type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly isNew: boolean };
 
 /** Beyond that the alarm starts the child. */
 const startWithinMs = 30_000;
 
 const childIsActive = fault("run_refused", "a workflow already exists, its run id is active");
 
-function deliveryOf(answer: PublishCommand, now: number): EntryDelivery {
+function deliveryOf(answer: EntryCommand, now: number): EntryDelivery {
   const { callerIp, headers, hop, method, policy } = answer;
-  return { url: urlOf(answer), callerIp, headers, hop, method, notBefore: now, policy };
+  const sent = { url: urlOf(answer), callerIp, headers, hop, method, notBefore: now, policy };
+  return { ...sent, ...stepNamed(answer) };
 }
 
 /**

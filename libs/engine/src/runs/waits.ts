@@ -14,10 +14,12 @@ import {
 import { type Decision } from "@posthaste/ports";
 import {
   addressOf,
+  type EntryCommand,
   isEntry,
   isOfUseBefore,
   refusedPending,
   runEnded,
+  stepNamed,
   tooLong,
   urlOf,
 } from "./append.ts";
@@ -92,14 +94,7 @@ export async function placeWait(
 
 type Placed = Fault | "again" | "known" | "waits";
 
-const deliveryOf = ({
-  callerIp,
-  destination,
-  headers,
-  hop,
-  method,
-  policy,
-}: PublishCommand): Omit<EntryDelivery, "notBefore"> => ({
-  url: destination.kind === "url" ? destination.url : "",
-  ...{ callerIp, headers, hop, method, policy },
-});
+function deliveryOf(command: EntryCommand): Omit<EntryDelivery, "notBefore"> {
+  const { callerIp, headers, hop, method, policy } = command;
+  return { url: urlOf(command), callerIp, headers, hop, method, policy, ...stepNamed(command) };
+}

@@ -15,7 +15,6 @@ export {
   developmentUsers,
   type DevelopmentUser,
   isPublicSecret,
-  isPublicTokenHash,
   newSigningKey,
   newToken,
   tokenHash,

@@ -89,6 +89,7 @@ export {
 } from "./records.ts";
 export { type RetryDelays } from "./retry-delays.ts";
 export {
+  indexPages,
   type SearchIndex,
   type SearchIndexes,
   type SearchIndexLimits,

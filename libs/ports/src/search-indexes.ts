@@ -52,3 +52,19 @@ export interface SearchIndexes {
   change(id: string, change: (index: SearchIndex) => SearchIndex): Promise<SearchIndex | undefined>;
   remove(id: string): Promise<void>;
 }
+
+const indexesPerPageMax = 50;
+
+/** For work that looks at each and holds none of them. */
+export async function* indexPages(
+  indexes: Pick<SearchIndexes, "page">,
+): AsyncGenerator<readonly SearchIndex[]> {
+  let after: SearchIndex | undefined;
+  // Each page begins behind the last, so this ends with the indexes.
+  for (;;) {
+    const page = await indexes.page({ after, limit: indexesPerPageMax });
+    after = page.at(-1);
+    if (!after) return;
+    yield page;
+  }
+}

@@ -2,6 +2,7 @@
 import { type Seat } from "@posthaste/contract";
 import {
   type Accounts,
+  indexPages,
   type SearchIndex,
   type SearchIndexes,
   type Tenant,
@@ -18,8 +19,6 @@ export type ReadsIn = (seat: Seat) => {
   readonly indexes: () => AsyncGenerator<readonly SearchIndex[]>;
 };
 
-const indexesPerPageMax = 50;
-
 export const createReads =
   ({ accounts, indexes }: ReadPorts): ReadsIn =>
   (seat) => {
@@ -33,17 +32,3 @@ export const createReads =
       indexes: () => indexPages({ page: (asked) => seated(() => indexes.page(asked)) }),
     };
   };
-
-/** For work that looks at each and holds none of them. */
-export async function* indexPages(
-  indexes: Pick<SearchIndexes, "page">,
-): AsyncGenerator<readonly SearchIndex[]> {
-  let after: SearchIndex | undefined;
-  // Each page begins behind the last, so this ends with the indexes.
-  for (;;) {
-    const page = await indexes.page({ after, limit: indexesPerPageMax });
-    after = page.at(-1);
-    if (!after) return;
-    yield page;
-  }
-}

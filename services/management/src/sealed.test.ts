@@ -10,9 +10,11 @@ import {
   type Sealer,
   sealStored,
 } from "@posthaste/process";
+import { virtualClock } from "@posthaste/testing";
 import { describeAccounts, describeSearchIndexes } from "@posthaste/testing/contract";
 import { limitsOfType } from "./index-limits.ts";
 import { openStore } from "./opened.fixture.ts";
+import { seedAccounts } from "./seed.ts";
 
 const keyOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const [oldKey, newKey] = [keyOf(1), keyOf(2)];
@@ -116,10 +118,80 @@ describe("the store", () => {
       keys: mine?.keys ?? stored.keys,
     }));
 
-    await expect(accounts.tenants()).rejects.toThrow(
+    // Also where it was opened for the other before.
+    expect((await accounts.tenant(me))?.keys).toEqual(tenant.keys);
+    const yours = await accounts.tenant(you.id);
+
+    expect(() => yours?.keys.current).toThrow(
       "the signing key of you is damaged, or was sealed for another place",
     );
   });
+});
+
+describe("what is read", () => {
+  /** Each text that is opened. */
+  let opens: string[];
+  const counted: Pick<Sealer, "open"> = {
+    open: (text, place) => {
+      opens.push(place);
+      return sealer.open(text, place);
+    },
+  };
+
+  beforeEach(async () => {
+    opens = [];
+    for (const id of ["me", "you", "they"])
+      await accounts.addTenant({ ...tenant, id: tenantId(id) });
+    await indexes.add(index);
+    accounts = sealAccounts(store.accounts, { ...sealer, ...counted });
+    indexes = sealIndexes(store.indexes, { ...sealer, ...counted });
+  });
+
+  it("is opened when it is used, and once", async () => {
+    const page = { after: "", limit: 10 };
+    const all = [...(await accounts.tenants()), ...(await accounts.tenantPage(page))];
+    const listed = await indexes.page({ after: undefined, limit: 10 });
+    await indexes.list();
+    expect(opens).toEqual([]);
+
+    for (const { id, keys } of all) if (id === me) expect(keys.current).toBe("canary-current");
+    expect((await accounts.tenant(me))?.keys.current).toBe("canary-current");
+    for (const { tokens } of listed) expect(tokens.full).toBe("canary-full");
+
+    expect(opens).toEqual(["the signing key of me", "the token of the index an index"]);
+  });
+
+  it("is that which was stored last", async () => {
+    expect((await accounts.tenant(me))?.keys.current).toBe("canary-current");
+    await accounts.changeTenant(me, (stored) => ({
+      ...stored,
+      keys: { current: stored.keys.next, next: "canary-newer" },
+    }));
+
+    expect((await accounts.tenant(me))?.keys).toEqual({
+      current: "canary-next",
+      next: "canary-newer",
+    });
+  });
+
+  it("is neither opened at a start nor read all at once", async () => {
+    const pagesAlone = {
+      accounts: { ...store.accounts, tenants: atOnce, tokens: atOnce },
+      indexes: { ...store.indexes, list: atOnce },
+    };
+
+    await sealStored(pagesAlone, { ...sealer, ...counted });
+    const config = { profile: "production", dialect: "service", token: "t" } as const;
+    const seeded = await seedAccounts({
+      accounts: sealAccounts(pagesAlone.accounts, { ...sealer, ...counted }),
+      ...{ clock: virtualClock(), config },
+    });
+
+    expect(seeded.warning).toContain("POSTHASTE_TOKEN is not among the store's tokens");
+    expect(opens).toEqual([]);
+  });
+
+  const atOnce = (): Promise<never> => Promise.reject(new Error("all of them at once"));
 });
 
 describe("a start", () => {

@@ -3,9 +3,9 @@ import { tenantId } from "@posthaste/domain";
 import { type Accounts, type Tenant, type Token } from "@posthaste/ports";
 import { epochStart, virtualClock } from "@posthaste/testing";
 import { developmentUsers, tokenHash } from "@posthaste/http";
-import { seedAccounts, type SeedConfig } from "./seed.ts";
+import { seedAccounts, type SeedConfig, type SeedOptions } from "./seed.ts";
 
-type SeededAccounts = Pick<Accounts, "tenants" | "tokens" | "addTenant" | "putToken">;
+type SeededAccounts = SeedOptions["accounts"] & Pick<Accounts, "tenants" | "tokens">;
 
 /** `writesLeft`: the process dies after so many writes. */
 function accountsInMemory(): SeededAccounts & {
@@ -19,6 +19,10 @@ function accountsInMemory(): SeededAccounts & {
     writesLeft: Infinity,
     tenants: async () => [...tenantsById.values()],
     tokens: async () => [...tokensByHash.values()],
+    tenant: async (id: string) => tenantsById.get(id),
+    tenantPage: async ({ limit }: { readonly limit: number }) =>
+      [...tenantsById.values()].slice(0, limit),
+    token: async (hash: string) => tokensByHash.get(hash),
     addTenant: async (tenant: Tenant) => {
       if (tenantsById.has(tenant.id)) return false;
       write(() => tenantsById.set(tenant.id, tenant));

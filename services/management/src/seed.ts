@@ -15,13 +15,7 @@ import {
   type Tenant,
   type Token,
 } from "@posthaste/ports";
-import {
-  developmentUsers,
-  isPublicSecret,
-  isPublicTokenHash,
-  tokenHash,
-  userOf,
-} from "@posthaste/http";
+import { developmentUsers, isPublicSecret, tokenHash, userOf } from "@posthaste/http";
 
 export type SeedConfig = {
   readonly profile: "dev" | "production";
@@ -39,7 +33,8 @@ export type Seeded = {
   readonly warning: string | undefined;
 };
 
-type SeededAccounts = Pick<Accounts, "tenants" | "tokens" | "addTenant" | "putToken">;
+/** Nothing of it reads all accounts, or opens more keys than those of the development users. */
+type SeededAccounts = Pick<Accounts, "tenant" | "tenantPage" | "token" | "addTenant" | "putToken">;
 
 export type SeedOptions = {
   readonly accounts: SeededAccounts;
@@ -50,27 +45,36 @@ export type SeedOptions = {
 /** Rejects when a store of the dev profile is opened outside it. */
 export async function seedAccounts(options: SeedOptions): Promise<Seeded> {
   const { accounts, config } = options;
-  const stored = await storedIn(accounts);
-  if (config.profile === "dev") return seedDevelopment(options, stored);
-  if (holdsPublicSecret(stored)) {
+  if (config.profile === "dev") return seedDevelopment(options);
+  if (await holdsPublicSecret(accounts)) {
     throw new Error(
       "the store was made by the dev profile and holds its public credentials: start with another POSTHASTE_DATA_DIR",
     );
   }
-  if (stored.tenants.length === 0) await addFirstTenant(options);
-  return { token: undefined, warning: warningOf(config, await storedIn(accounts)) };
+  if (await isEmpty(accounts)) await addFirstTenant(options);
+  return { token: undefined, warning: await warningOf(options) };
 }
 
-type Stored = { readonly tenants: readonly Tenant[]; readonly tokens: readonly Token[] };
+const isEmpty = async (accounts: SeededAccounts): Promise<boolean> =>
+  (await accounts.tenantPage({ after: "", limit: 1 })).length === 0;
 
-async function storedIn(accounts: SeededAccounts): Promise<Stored> {
-  const [tenants, tokens] = await Promise.all([accounts.tenants(), accounts.tokens()]);
-  return { tenants, tokens };
+/** The users of the dev profile that are there. No other has their keys. */
+async function developmentTenants(accounts: SeededAccounts): Promise<readonly Tenant[]> {
+  const found = await Promise.all(
+    developmentUsers.map(({ userId }) => accounts.tenant(tenantId(userId))),
+  );
+  return found.filter((tenant) => tenant !== undefined);
 }
 
-const holdsPublicSecret = ({ tenants, tokens }: Stored): boolean =>
-  tokens.some(({ hash }) => isPublicTokenHash(hash)) ||
-  tenants.some(({ keys }) => isPublicSecret(keys.current) || isPublicSecret(keys.next));
+async function holdsPublicSecret(accounts: SeededAccounts): Promise<boolean> {
+  const tokens = await Promise.all(
+    developmentUsers.map(({ token }) => accounts.token(tokenHash(token))),
+  );
+  if (tokens.some((token) => token !== undefined)) return true;
+  return (await developmentTenants(accounts)).some(
+    ({ keys }) => isPublicSecret(keys.current) || isPublicSecret(keys.next),
+  );
+}
 
 async function addFirstTenant(options: SeedOptions): Promise<void> {
   const { token } = options.config;
@@ -84,12 +88,12 @@ async function addFirstTenant(options: SeedOptions): Promise<void> {
 }
 
 /** A store of the dev profile is completed at each start; one that production has made is left as it is. */
-async function seedDevelopment(options: SeedOptions, { tenants }: Stored): Promise<Seeded> {
+async function seedDevelopment(options: SeedOptions): Promise<Seeded> {
   const { accounts, config } = options;
-  const known = new Set(tenants.map(({ id }) => id));
+  const known = new Set((await developmentTenants(accounts)).map(({ id }) => id));
   const users = developmentUsers.map((user) => ({ ...user, id: tenantId(user.userId) }));
   const [first] = developmentUsers;
-  if (tenants.length > 0 && !users.some(({ id }) => known.has(id))) {
+  if (known.size === 0 && !(await isEmpty(accounts))) {
     const warning =
       "the store was made by the production profile: the development credentials do not work here";
     return { token: undefined, warning };
@@ -104,7 +108,7 @@ async function seedDevelopment(options: SeedOptions, { tenants }: Stored): Promi
     });
   // At once: a gateway that finds one of them is ready, and finds the rest later.
   await addTenants(options, missing);
-  return { token: first.token, warning: warningOf(config, await storedIn(accounts)) };
+  return { token: first.token, warning: await warningOf(options) };
 }
 
 type Seed = {
@@ -140,7 +144,8 @@ function keysOf({ signingKeyCurrent, signingKeyNext }: SeedConfig): SigningKeys 
   return { current: signingKeyCurrent, next: signingKeyNext };
 }
 
-function warningOf({ token }: SeedConfig, { tokens }: Stored): string | undefined {
-  if (token === undefined || tokens.some(({ hash }) => hash === tokenHash(token))) return undefined;
+async function warningOf({ accounts, config }: SeedOptions): Promise<string | undefined> {
+  const { token } = config;
+  if (token === undefined || (await accounts.token(tokenHash(token)))) return undefined;
   return "POSTHASTE_TOKEN is not among the store's tokens: it was read at the first start only, the store wins";
 }

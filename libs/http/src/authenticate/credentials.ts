@@ -79,9 +79,5 @@ export const developmentUsers = [
 const publicSecrets: ReadonlySet<string> = new Set(
   developmentUsers.flatMap(({ token, keys }) => [token, keys.current, keys.next]),
 );
-const publicTokenHashes: ReadonlySet<string> = new Set(
-  developmentUsers.map(({ token }) => tokenHash(token)),
-);
 
 export const isPublicSecret = (secret: string): boolean => publicSecrets.has(secret);
-export const isPublicTokenHash = (hashed: string): boolean => publicTokenHashes.has(hashed);

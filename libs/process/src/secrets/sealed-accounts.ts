@@ -1,19 +1,21 @@
 /** Accounts whose signing keys and secrets the store sees sealed only. */
 import { isFault } from "@posthaste/domain";
 import { type Accounts, type Tenant } from "@posthaste/ports";
+import { openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
-/** The same accounts, opened. What an older Posthaste has stored unsealed is read, too. */
+/** The same accounts, each key opened when it is used. What an older Posthaste has stored unsealed is read, too. */
 export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
-  const { isFresh, open, seal } = sealer;
+  const { isFresh, seal } = sealer;
+  const open = openedLately(sealer);
   return {
-    tenants: async () => (await accounts.tenants()).map((tenant) => withKeys(tenant, open)),
+    tenants: async () => (await accounts.tenants()).map((tenant) => opened(tenant, open)),
     tenant: async (id) => {
       const tenant = await accounts.tenant(id);
-      return tenant && withKeys(tenant, open);
+      return tenant && opened(tenant, open);
     },
     tenantPage: async (page) =>
-      (await accounts.tenantPage(page)).map((tenant) => withKeys(tenant, open)),
+      (await accounts.tenantPage(page)).map((tenant) => opened(tenant, open)),
     tokens: () => accounts.tokens(),
     token: (hash) => accounts.token(hash),
     tokenPage: (page) => accounts.tokenPage(page),
@@ -21,13 +23,13 @@ export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
     putToken: (token) => accounts.putToken(token),
     removeToken: (hash) => accounts.removeToken(hash),
     changedSince: (mark) => accounts.changedSince(mark),
-    addTenant: (tenant) => accounts.addTenant(withKeys(tenant, seal)),
+    addTenant: (tenant) => accounts.addTenant(sealed(tenant, seal)),
     changeTenant: async (id, change) => {
       const answered = await accounts.changeTenant(id, (stored) => {
-        const changed = change(withKeys(stored, open));
-        return isFault(changed) ? changed : withKeys(changed, seal);
+        const changed = change(opened(stored, open));
+        return isFault(changed) ? changed : sealed(changed, seal);
       });
-      return answered === undefined || isFault(answered) ? answered : withKeys(answered, open);
+      return answered === undefined || isFault(answered) ? answered : opened(answered, open);
     },
     secret: async (name, make) => {
       const place = placeOfSecret(name);
@@ -44,12 +46,26 @@ export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
   }
 }
 
-const withKeys = (tenant: Tenant, turn: (text: string, place: string) => string): Tenant => ({
+const opened = ({ keys, ...tenant }: Tenant, open: Sealer["open"]): Tenant => ({
   ...tenant,
   keys: {
-    current: turn(tenant.keys.current, `the signing key of ${tenant.id}`),
-    next: turn(tenant.keys.next, `the next signing key of ${tenant.id}`),
+    get current() {
+      return open(keys.current, placeOfKey(tenant.id));
+    },
+    get next() {
+      return open(keys.next, placeOfNextKey(tenant.id));
+    },
   },
 });
 
+const sealed = ({ keys, ...tenant }: Tenant, seal: Sealer["seal"]): Tenant => ({
+  ...tenant,
+  keys: {
+    current: seal(keys.current, placeOfKey(tenant.id)),
+    next: seal(keys.next, placeOfNextKey(tenant.id)),
+  },
+});
+
+const placeOfKey = (id: string): string => `the signing key of ${id}`;
+const placeOfNextKey = (id: string): string => `the next signing key of ${id}`;
 const placeOfSecret = (name: string): string => `the secret ${name}`;

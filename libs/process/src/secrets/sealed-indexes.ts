@@ -1,30 +1,43 @@
 /** Search indexes whose tokens the store sees sealed only. */
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
+import { openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
-/** The same indexes, opened. */
-export function sealIndexes(indexes: SearchIndexes, { open, seal }: Sealer): SearchIndexes {
-  const opened = (stored: SearchIndex | undefined) => stored && withTokens(stored, open);
+/** The same indexes, each token opened when it is used. */
+export function sealIndexes(indexes: SearchIndexes, sealer: Sealer): SearchIndexes {
+  const { seal } = sealer;
+  const open = openedLately(sealer);
+  const found = (stored: SearchIndex | undefined) => stored && opened(stored, open);
   return {
-    list: async () => (await indexes.list()).map((stored) => withTokens(stored, open)),
-    page: async (page) => (await indexes.page(page)).map((stored) => withTokens(stored, open)),
-    get: async (id) => opened(await indexes.get(id)),
-    add: (index) => indexes.add(withTokens(index, seal)),
+    list: async () => (await indexes.list()).map((stored) => opened(stored, open)),
+    page: async (page) => (await indexes.page(page)).map((stored) => opened(stored, open)),
+    get: async (id) => found(await indexes.get(id)),
+    add: (index) => indexes.add(sealed(index, seal)),
     change: async (id, change) =>
-      opened(
-        await indexes.change(id, (stored) => withTokens(change(withTokens(stored, open)), seal)),
-      ),
+      found(await indexes.change(id, (stored) => sealed(change(opened(stored, open)), seal))),
     remove: (id) => indexes.remove(id),
   };
 }
 
-const withTokens = (
-  index: SearchIndex,
-  turn: (text: string, place: string) => string,
-): SearchIndex => ({
+const opened = ({ tokens, ...index }: SearchIndex, open: Sealer["open"]): SearchIndex => ({
   ...index,
   tokens: {
-    full: turn(index.tokens.full, `the token of the index ${index.id}`),
-    readOnly: turn(index.tokens.readOnly, `the read-only token of the index ${index.id}`),
+    get full() {
+      return open(tokens.full, placeOfToken(index.id));
+    },
+    get readOnly() {
+      return open(tokens.readOnly, placeOfReadOnly(index.id));
+    },
   },
 });
+
+const sealed = ({ tokens, ...index }: SearchIndex, seal: Sealer["seal"]): SearchIndex => ({
+  ...index,
+  tokens: {
+    full: seal(tokens.full, placeOfToken(index.id)),
+    readOnly: seal(tokens.readOnly, placeOfReadOnly(index.id)),
+  },
+});
+
+const placeOfToken = (id: string): string => `the token of the index ${id}`;
+const placeOfReadOnly = (id: string): string => `the read-only token of the index ${id}`;

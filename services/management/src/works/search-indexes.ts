@@ -5,11 +5,10 @@ import {
   type searchIndexes,
 } from "@posthaste/contract";
 import { fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
-import { type Random, type SearchIndex } from "@posthaste/ports";
+import { indexPages, type Random, type SearchIndex } from "@posthaste/ports";
 import { limitsOfType } from "../index-limits.ts";
 import { listTexts } from "@posthaste/http";
 import { type ManagementPorts, type WorkParts } from "../ports.ts";
-import { indexPages } from "../reads.ts";
 import { findTenant } from "../tenants.ts";
 import { newUuid } from "../uuid.ts";
 import { type Works } from "./work.ts";

@@ -1,13 +1,12 @@
 /** `/v2/tenants`: the tenants of this Posthaste, and how much each may use. */
 import { planJson, type TenantJson, type tenants, type TenantSettings } from "@posthaste/contract";
 import { defaultPlan, fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
-import { type Tenant, tenantPages } from "@posthaste/ports";
+import { indexPages, type Tenant, tenantPages } from "@posthaste/ports";
 import { cancelRunsSoon } from "@posthaste/engine";
 import { listTexts, newSigningKey } from "@posthaste/http";
 import { changedPlan } from "../plan.ts";
 import { changeOpen, findTenant, isOpen } from "../tenants.ts";
 import { type ManagementPorts, type WorkParts } from "../ports.ts";
-import { indexPages } from "../reads.ts";
 import { type Works } from "./work.ts";
 
 /** Every service reads them all every few seconds. Closed ones count, since they stay. */

@@ -121,6 +121,31 @@ describe("after a process was killed", () => {
     ]);
   });
 
+  it("however many messages there are, each is released or counted once", async () => {
+    const first = openIn(newDirectory());
+    const { clock, ids, records } = first;
+    // More than two of the pieces in which they are read.
+    const count = 20_002;
+    const made = Array.from({ length: count }, () =>
+      aMessage({ id: ids.next(), now: clock.now() }),
+    );
+    const isClaimed = (index: number): boolean => index % 5_000 < 2;
+    await records.insert(
+      made.map((message, index) => ({
+        record: isClaimed(index)
+          ? acceptClaimed(message, anOwner, clock.now())
+          : accept(message, clock.now()),
+      })),
+      "new",
+    );
+
+    const second = openIn(copyOf(first), { clock });
+    const claimed = made.filter((_, index) => isClaimed(index)).map(({ id }) => id);
+
+    expect(second.recovered).toEqual({ claims: claimed.length, live: count, finished: 0 });
+    expect(await second.records.claim(claimed, anOwner)).toHaveLength(claimed.length);
+  });
+
   it("a schedule that rang and was left rings at once, and one whose slot is far away in its time", async () => {
     const first = openIn(newDirectory());
     const { clock } = first;

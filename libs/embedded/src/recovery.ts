@@ -28,38 +28,82 @@ export function recover(
   backlog: Backlog,
   finished: Finished,
 ): Recovered {
-  const claims = releaseClaimsIfThereIsRoom(db, clock.now(), log);
-  let live = 0;
-  const counts = db.prepare(
-    `SELECT tenant, count(*) AS n FROM messages WHERE state < ${firstFinishedCode} GROUP BY tenant`,
-  );
-  for (const row of counts.iterate()) {
-    live += integer(row["n"]);
-    backlog.add(integer(row["tenant"]), integer(row["n"]));
-  }
-  let ended = 0;
-  const finishedRows = db.prepare(`
-    SELECT position, until FROM messages
-    WHERE state >= ${firstFinishedCode} AND outbox = 0 ORDER BY until`);
-  for (const row of finishedRows.iterate()) {
-    ended++;
-    finished.add(integer(row["position"]), integer(row["until"]));
-  }
-  return { claims, live, finished: ended };
+  const { claims, live, ended } = passIfThereIsRoom(db, clock.now(), log);
+  for (const [tenant, n] of live) backlog.add(tenant, n);
+  for (const { position, until } of ended.toSorted((a, b) => a.until - b.until))
+    finished.add(position, until);
+  return { claims, live: sum(live.values()), finished: ended.length };
 }
 
+/** What one pass over the messages has found. */
+type Pass = {
+  readonly claims: number;
+  /** By tenant. */
+  readonly live: ReadonlyMap<number, number>;
+  readonly ended: readonly { readonly position: number; readonly until: number }[];
+};
+
 /** A full disk must not keep us from starting: the claims then end with their leases. */
-function releaseClaimsIfThereIsRoom(db: DatabaseSync, now: number, log: Log): number {
+function passIfThereIsRoom(db: DatabaseSync, now: number, log: Log): Pass {
   try {
-    return releaseClaims(db, now);
+    return ringAgain(db, now);
   } catch (error) {
     if (sqliteCode(error) !== "full") throw error;
     log.error("store.claims_not_released", { error });
-    return 0;
+    return pass(db, () => 0);
   }
 }
 
-function releaseClaims(db: DatabaseSync, now: number): number {
+/** Reads the messages once: all that is asked of a piece is asked while its pages are in memory. */
+function pass(db: DatabaseSync, release: (piece: Piece) => number): Pass {
+  const within = "position > ? AND position <= ?";
+  const liveIn = db.prepare(
+    `SELECT tenant, count(*) AS n FROM messages WHERE ${within} AND state < ${firstFinishedCode} GROUP BY tenant`,
+  );
+  const endedIn = db.prepare(
+    `SELECT position, until FROM messages WHERE ${within} AND state >= ${firstFinishedCode} AND outbox = 0`,
+  );
+  let claims = 0;
+  const live = new Map<number, number>();
+  const ended: { readonly position: number; readonly until: number }[] = [];
+  for (const piece of piecesOf(db)) {
+    claims += release(piece);
+    for (const row of liveIn.iterate(...piece)) {
+      const tenant = integer(row["tenant"]);
+      live.set(tenant, (live.get(tenant) ?? 0) + integer(row["n"]));
+    }
+    for (const row of endedIn.iterate(...piece))
+      ended.push({ position: integer(row["position"]), until: integer(row["until"]) });
+  }
+  return { claims, live, ended };
+}
+
+/** Above the first position, up to the second. */
+type Piece = readonly [above: number, upTo: number];
+const rowsPerPiece = 10_000;
+
+function* piecesOf(db: DatabaseSync): Generator<Piece, void, undefined> {
+  const lastOfPiece = db.prepare(
+    `SELECT position FROM messages WHERE position > ? ORDER BY position LIMIT 1 OFFSET ${rowsPerPiece - 1}`,
+  );
+  let above = 0;
+  // Each piece begins behind the last, so this ends with the rows.
+  for (;;) {
+    const last = lastOfPiece.get(above);
+    const upTo = last ? integer(last["position"]) : Number.MAX_SAFE_INTEGER;
+    yield [above, upTo];
+    if (!last) return;
+    above = upTo;
+  }
+}
+
+const sum = (numbers: Iterable<number>): number => {
+  let all = 0;
+  for (const n of numbers) all += n;
+  return all;
+};
+
+function ringAgain(db: DatabaseSync, now: number): Pass {
   /** What this build does not understand keeps its alarm (ADR 27). */
   const ringNow = (set: string, rows = "TRUE"): void =>
     void db
@@ -67,23 +111,7 @@ function releaseClaims(db: DatabaseSync, now: number): number {
       .run(now, now);
   db.exec("BEGIN IMMEDIATE");
   try {
-    db.prepare(
-      `
-      UPDATE lanes SET ${alarmAt(soonest)}
-      WHERE ${isUnderstood} AND key IN (
-        SELECT lane FROM messages WHERE state = ${stateCodes.claimed} AND ${isUnderstood})`,
-    ).run(now, now);
-    // In a lane: back into line, where only an outbox has an alarm. Else: due, and ringing now.
-    const { changes } = db
-      .prepare(
-        `
-      UPDATE messages SET owner = NULL, until = NULL, hints = 0,
-        lease_losses = lease_losses + iif(hints > 0, 1, ${limits.leaseLossParts}),
-        state = iif(lane IS NULL, ${stateCodes.due}, ${stateCodes.waiting}),
-        wake_at = iif(lane IS NULL, ?, iif(outbox > 0, ?, NULL))
-      WHERE state = ${stateCodes.claimed} AND ${isUnderstood}`,
-      )
-      .run(now, now + limits.ringAheadMs);
+    const found = pass(db, releasing(db, now));
     // Each along its index.
     const hadOutbox = `state < ${firstFinishedCode} AND (state = ${stateCodes.due} OR outbox > 0)`;
     for (const rows of [hadOutbox, `state >= ${firstFinishedCode} AND outbox > 0`])
@@ -98,11 +126,29 @@ function releaseClaims(db: DatabaseSync, now: number): number {
     ringSchedules(db, now);
     ringRuns(db, now);
     db.exec("COMMIT");
-    return Number(changes);
+    return found;
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");
     throw error;
   }
+}
+
+function releasing(db: DatabaseSync, now: number): (piece: Piece) => number {
+  const claimed = `position > ? AND position <= ? AND state = ${stateCodes.claimed} AND ${isUnderstood}`;
+  const wakeLanes = db.prepare(`
+    UPDATE lanes SET ${alarmAt(soonest)}
+    WHERE ${isUnderstood} AND key IN (SELECT lane FROM messages WHERE ${claimed})`);
+  // In a lane: back into line, where only an outbox has an alarm. Else: due, and ringing now.
+  const release = db.prepare(`
+    UPDATE messages SET owner = NULL, until = NULL, hints = 0,
+      lease_losses = lease_losses + iif(hints > 0, 1, ${limits.leaseLossParts}),
+      state = iif(lane IS NULL, ${stateCodes.due}, ${stateCodes.waiting}),
+      wake_at = iif(lane IS NULL, ?, iif(outbox > 0, ?, NULL))
+    WHERE ${claimed}`);
+  return (piece) => {
+    wakeLanes.run(now, now, ...piece);
+    return Number(release.run(now, now + limits.ringAheadMs, ...piece).changes);
+  };
 }
 
 /**

@@ -133,7 +133,8 @@ async function openWorkOf(
   for (const key of openEntries(failed)) {
     const part = await partNamed(partOf(key));
     if (!part) return undefined;
-    entries.push({ key, sent: part.sent ?? usualDelivery(failed) });
+    const sent = part.sent ?? usualDelivery(failed);
+    entries.push({ key, sent: { ...sent, ...stepNameIn(part.body) } });
   }
   const calls: OpenCall[] = [];
   let bytes = 0;
@@ -151,6 +152,18 @@ async function openWorkOf(
   const waits = await renewedWaits(ports, failed, id);
   return waits && { entries, calls, waits, bytes };
 }
+
+/** For its traces. What a client has sent is JSON as far as was looked at. */
+function stepNameIn(body: Uint8Array): Pick<EntryDelivery, "stepName"> {
+  if (body.length > namedBytesMax) return {};
+  try {
+    const { stepName } = JSON.parse(new TextDecoder().decode(body)) as { stepName?: unknown };
+    return typeof stepName === "string" ? { stepName } : {};
+  } catch {
+    return {};
+  }
+}
+const namedBytesMax = 64 * 1024;
 
 /** What replaces headers and policy of the run replaces those that a step was sent with, too. */
 function messagesOf(

@@ -1,4 +1,4 @@
-/** Secrets opened when they are used: whoever reads many accounts uses the keys of none. */
+/** Secrets opened when they are used: a reader of many accounts opens the keys of none. */
 import { asWritten, TextCache } from "@posthaste/domain";
 import { type Sealer } from "./sealer.ts";
 

@@ -47,7 +47,7 @@ that of the span that made them. A delivery carries the \`traceparent\` of its a
 
 | Span | Kind | Of | Part of | Attributes |
 | --- | --- | --- | --- | --- |
-| \`publish\` | server | gateway | the caller's trace, or begins one | \`posthaste.tenant\`, \`posthaste.body.bytes\`, \`posthaste.message.id\`, \`posthaste.deduplicated\`; to a group \`posthaste.endpoints\`; of a trigger \`posthaste.run.id\`; of a step of a run that and \`posthaste.run.step\`, its name |
+| \`publish\` | server | gateway | the caller's trace, or begins one | \`posthaste.tenant\`, \`posthaste.body.bytes\`, \`posthaste.message.id\`, \`posthaste.deduplicated\`; to a group \`posthaste.endpoints\`; of a trigger \`posthaste.run.id\`; of a step of a run that, \`posthaste.run.part\`, and \`posthaste.run.step\`, its name |
 | \`request\` | server | gateway, of every other endpoint and of webhooks, once the caller is known | the caller's trace, or begins one | \`posthaste.tenant\`, \`http.request.method\`, \`http.route\`, \`http.response.status_code\` |
 | \`schedule\` | producer | scheduler, for each slot that fires | begins one | \`posthaste.tenant\`, \`posthaste.schedule.id\`, \`posthaste.message.id\` |
 | \`claim\` | internal | deliverer | the message's trace | \`posthaste.message.id\`, \`posthaste.epoch\`, \`posthaste.batch.size\` |
@@ -60,7 +60,7 @@ message was accepted begins a trace of its own, with a link to the message's: ba
 comes within minutes. What a batch publishes is part of its request's trace. All deliveries of a run, what it calls and the
 runs that it invokes are part of the trace of its start, whatever its endpoint sends with its steps; of a run, the ten
 minutes begin with its start. Claims and attempts of a run have \`posthaste.run.id\` and \`posthaste.run.part\`: \`start\`, or by role and step \`s2\`
-(its result is delivered), \`p2\` (its plan), \`c2\` (a call) and \`a2\` (what that was answered); of the last two \`posthaste.run.step\` is the step's name. What its endpoint publishes
+(its result is delivered), \`p2\` (its plan), \`c2\` (a call) and \`a2\` (what that was answered); \`posthaste.run.step\` is the step's name. The publish of an invocation has \`v2\`. What its endpoint publishes
 for a step is a trace of its own, or part of the caller's, with a link to the run's. A line of the log that is written inside a trace has it as \`traceId\`. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
 has one. Where the insert has claimed it for a deliverer that the gateway named, its \`claim\` lasts from its acceptance until
 that deliverer has heard of it: the hop over the bus. The log hears of such a message from its attempt. Kafka events carry \`traceparent\` as a header; hints of the scheduler carry none.

@@ -1,7 +1,7 @@
 /** The head of a group: one document that lists the chunks of its newest version. */
 import { type Group, type GroupChunkId, type Headers, type TenantId } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
-import { type Connection } from "../connection.ts";
+import { type Connection, heavyMsMax } from "../connection.ts";
 import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
 
@@ -35,8 +35,9 @@ export type Heads = {
 
 const swapLength = 20;
 
-export function createHeads({ again, collection: open, random }: Connection): Heads {
+export function createHeads({ again, collection: open, heavy, random }: Connection): Heads {
   const heads = open<Head>(collection);
+  const pages = heavy.collection<Head>(collection);
 
   return {
     find: async (tenant, name) => {
@@ -45,7 +46,9 @@ export function createHeads({ again, collection: open, random }: Connection): He
     },
     list: async (tenant, { after, limit }) => {
       const page = { tenant, name: { $gt: after } };
-      const found = await again(() => heads.find(page).sort({ name: 1 }).limit(limit).toArray());
+      const found = await heavy.again(tenant)(() =>
+        pages.find(page).sort({ name: 1 }).limit(limit).maxTimeMS(heavyMsMax).toArray(),
+      );
       return found.map(groupFrom);
     },
     count: (tenant, countMax) => again(() => heads.countDocuments({ tenant }, { limit: countMax })),

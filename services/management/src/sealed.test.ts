@@ -161,6 +161,19 @@ describe("what is read", () => {
     expect(opens).toEqual(["the signing key of me", "the token of the index an index"]);
   });
 
+  it("is refused whole without the key that it is sealed with: such a process is not ready", async () => {
+    const without = createSealer([newKey]);
+
+    for (const read of [
+      () => sealAccounts(store.accounts, without).tenantPage({ after: "", limit: 1 }),
+      () => sealAccounts(store.accounts, without).tenant(me),
+      () => sealIndexes(store.indexes, without).list(),
+    ])
+      await expect(read()).rejects.toThrow(
+        / was sealed with the key [0-9a-f]{8}, which is not here$/,
+      );
+  });
+
   it("is that which was stored last", async () => {
     expect((await accounts.tenant(me))?.keys.current).toBe("canary-current");
     await accounts.changeTenant(me, (stored) => ({

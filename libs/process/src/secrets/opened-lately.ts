@@ -5,16 +5,25 @@ import { type Sealer } from "./sealer.ts";
 /** As many as a signer keeps. A sealed text and its place are about 200 characters. */
 const keptSecrets = { entriesMax: 2_000, lengthMax: 1_024, canonical: asWritten };
 
-/** Opens a text once and keeps what was used lately: each delivery is signed, and decrypts nothing. */
-export function openedLately({ open }: Sealer): Sealer["open"] {
+/**
+ * Opens a text once and keeps what was used lately: each delivery is signed, and decrypts nothing. Throws at once for a text
+ * that was sealed with a key that is not here, since a process without the right keys must not seem ready.
+ */
+export function openedLately({ checkKey, open }: Sealer): Open {
   const kept = new TextCache<string>(keptSecrets);
   return (stored, place) => {
-    // A sealed text opens in its place alone, kept or not.
-    const key = `${place}: ${stored}`;
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    const opened = open(stored, place);
-    kept.set(key, opened);
-    return opened;
+    checkKey(stored, place);
+    return () => {
+      // A sealed text opens in its place alone, kept or not.
+      const key = `${place}: ${stored}`;
+      const known = kept.get(key);
+      if (known !== undefined) return known;
+      const opened = open(stored, place);
+      kept.set(key, opened);
+      return opened;
+    };
   };
 }
+
+/** What it returns is called when the secret is used. */
+export type Open = (stored: string, place: string) => () => string;

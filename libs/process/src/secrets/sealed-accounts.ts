@@ -1,7 +1,7 @@
 /** Accounts whose signing keys and secrets the store sees sealed only. */
 import { isFault } from "@posthaste/domain";
 import { type Accounts, type Tenant } from "@posthaste/ports";
-import { openedLately } from "./opened-lately.ts";
+import { type Open, openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
 /** The same accounts, each key opened when it is used. What an older Posthaste has stored unsealed is read, too. */
@@ -35,28 +35,32 @@ export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
       const place = placeOfSecret(name);
       const stored = await accounts.secret(name, () => seal(make(), place));
       if (!isFresh(stored)) await changeSecret(name, (value) => value);
-      return open(stored, place);
+      return sealer.open(stored, place);
     },
     changeSecret,
   };
 
   function changeSecret(name: string, change: (value: string) => string): Promise<void> {
     const place = placeOfSecret(name);
-    return accounts.changeSecret(name, (stored) => seal(change(open(stored, place)), place));
+    return accounts.changeSecret(name, (stored) => seal(change(sealer.open(stored, place)), place));
   }
 }
 
-const opened = ({ keys, ...tenant }: Tenant, open: Sealer["open"]): Tenant => ({
-  ...tenant,
-  keys: {
-    get current() {
-      return open(keys.current, placeOfKey(tenant.id));
+function opened({ keys, ...tenant }: Tenant, open: Open): Tenant {
+  const current = open(keys.current, placeOfKey(tenant.id));
+  const next = open(keys.next, placeOfNextKey(tenant.id));
+  return {
+    ...tenant,
+    keys: {
+      get current() {
+        return current();
+      },
+      get next() {
+        return next();
+      },
     },
-    get next() {
-      return open(keys.next, placeOfNextKey(tenant.id));
-    },
-  },
-});
+  };
+}
 
 const sealed = ({ keys, ...tenant }: Tenant, seal: Sealer["seal"]): Tenant => ({
   ...tenant,

@@ -1,6 +1,6 @@
 /** Search indexes whose tokens the store sees sealed only. */
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
-import { openedLately } from "./opened-lately.ts";
+import { type Open, openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
 /** The same indexes, each token opened when it is used. */
@@ -19,17 +19,21 @@ export function sealIndexes(indexes: SearchIndexes, sealer: Sealer): SearchIndex
   };
 }
 
-const opened = ({ tokens, ...index }: SearchIndex, open: Sealer["open"]): SearchIndex => ({
-  ...index,
-  tokens: {
-    get full() {
-      return open(tokens.full, placeOfToken(index.id));
+function opened({ tokens, ...index }: SearchIndex, open: Open): SearchIndex {
+  const full = open(tokens.full, placeOfToken(index.id));
+  const readOnly = open(tokens.readOnly, placeOfReadOnly(index.id));
+  return {
+    ...index,
+    tokens: {
+      get full() {
+        return full();
+      },
+      get readOnly() {
+        return readOnly();
+      },
     },
-    get readOnly() {
-      return open(tokens.readOnly, placeOfReadOnly(index.id));
-    },
-  },
-});
+  };
+}
 
 const sealed = ({ tokens, ...index }: SearchIndex, seal: Sealer["seal"]): SearchIndex => ({
   ...index,

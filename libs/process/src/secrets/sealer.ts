@@ -11,6 +11,8 @@ export type Sealer = {
   readonly seal: (text: string, place: string) => string;
   /** A text that was never sealed, from before there was a sealer, is answered as it is. Throws when no key opens it. */
   readonly open: (stored: string, place: string) => string;
+  /** Throws when it is sealed with a key that is not here: a look at its beginning, which opens nothing. */
+  readonly checkKey: (stored: string, place: string) => void;
   /** Sealed, and with the key that seals now. */
   readonly isFresh: (stored: string) => boolean;
 };
@@ -31,15 +33,22 @@ export function createSealer(keys: readonly Uint8Array[]): Sealer {
   const keysById = new Map(keys.map((key) => [keyIdOf(key), key]));
   const freshPrefix = `${prefix}${keyIdOf(first)}.`;
 
+  /** Undefined: it was never sealed. */
+  const keyOf = (stored: string, place: string): Uint8Array | undefined => {
+    if (!stored.startsWith(prefix)) return undefined;
+    const keyId = stored.slice(prefix.length, prefix.length + keyIdLength);
+    const key = keysById.get(keyId);
+    if (!key) throw new Error(`${place} was sealed with the key ${keyId}, which is not here`);
+    return key;
+  };
+
   return {
     seal: (text, place) => freshPrefix + encrypt(first, text, place),
     open: (stored, place) => {
-      if (!stored.startsWith(prefix)) return stored;
-      const keyId = stored.slice(prefix.length, prefix.length + keyIdLength);
-      const key = keysById.get(keyId);
-      if (!key) throw new Error(`${place} was sealed with the key ${keyId}, which is not here`);
-      return decrypt(key, stored.slice(prefix.length + keyIdLength + 1), place);
+      const key = keyOf(stored, place);
+      return key ? decrypt(key, stored.slice(prefix.length + keyIdLength + 1), place) : stored;
     },
+    checkKey: (stored, place) => void keyOf(stored, place),
     isFresh: (stored) => stored.startsWith(freshPrefix),
   };
 }

@@ -13,7 +13,7 @@ import {
   type Clock,
   type SigningKeys,
   type Tenant,
-  type Token,
+  tenantPages,
 } from "@posthaste/ports";
 import { developmentUsers, isPublicSecret, tokenHash, userOf } from "@posthaste/http";
 
@@ -55,8 +55,10 @@ export async function seedAccounts(options: SeedOptions): Promise<Seeded> {
   return { token: undefined, warning: await warningOf(options) };
 }
 
-const isEmpty = async (accounts: SeededAccounts): Promise<boolean> =>
-  (await accounts.tenantPage({ after: "", limit: 1 })).length === 0;
+async function isEmpty(accounts: SeededAccounts): Promise<boolean> {
+  const first = await tenantPages(accounts).next();
+  return first.done === true;
+}
 
 /** The users of the dev profile that are there. No other has their keys. */
 async function developmentTenants(accounts: SeededAccounts): Promise<readonly Tenant[]> {

@@ -4,6 +4,7 @@
  * (1) until the server has answered and all indexes are made, every call rejects as `unavailable`.
  * (2) one log line when it comes up and one when it goes down.
  */
+import { beatsName, type StoredBeat, writeBeat } from "./beats.ts";
 import { type Clock, type Log, pause, type Random } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type Connection, type Heavy } from "./connection.ts";
@@ -50,7 +51,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   let prepared = false;
   let calls = 0;
 
-  const beats = side.db(database).collection<{ _id: string; count: number }>("beats");
+  const beats = side.db(database).collection<StoredBeat>(beatsName);
 
   const look = async (): Promise<void> => {
     if (!prepared) {
@@ -65,9 +66,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
     // A server greets, and answers reads, also while it takes no write: only one with the concern of the inserts tells.
     await probe(async () => {
-      await beats
-        .updateOne({ _id: "beat" }, { $inc: { count: 1 } }, { upsert: true })
-        .catch(notTheFirst);
+      await writeBeat(beats).catch(notTheFirst);
     });
     answered();
   };

@@ -100,6 +100,7 @@ export {
   type RunFailureReason,
   type RunItem,
 } from "./message/follow-up.ts";
+export { broughtHome } from "./message/home.ts";
 export {
   createdEvent,
   eventsOf,

@@ -7,7 +7,10 @@ import {
   type DeduplicationKey,
   deduplicationKeys,
   flowLaneId,
+  giveBack,
+  type InState,
   limits,
+  postpone,
   settleAttempt,
 } from "@posthaste/domain";
 import {
@@ -25,6 +28,10 @@ import { newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
 const days = 2 * 86_400_000;
 const hour = 3_600_000;
+
+type Claimed = InState<"claimed">;
+const onceMore = { chance: 0, retryDelayMs: 10_000 };
+const failed = (endedAt: number) => anAttempt(anAnswer(500), { endedAt });
 
 /** Sets the clock of the store ahead. */
 function openAhead(): Opened {
@@ -131,6 +138,49 @@ describe("after the clock was set back", () => {
     expect(await opened.records.claim([message.id], anotherOwner)).toEqual([]);
     await opened.clock.advance(limits.leaseMs);
     expect(await opened.records.claim([message.id], anotherOwner)).toHaveLength(1);
+  });
+
+  it.each([
+    ["a retry", (record: Claimed, now: number) => settleAttempt(record, failed(now), onceMore)],
+    ["what was handed back", (record: Claimed, now: number) => giveBack(record, now)],
+    ["what was postponed", (record: Claimed, now: number) => postpone(record, now, now + 10_000)],
+  ])(
+    "%s comes no later than it was to wait, also where it waited over a start",
+    async (_, settle) => {
+      for (const again of [false, true]) {
+        const first = openAhead();
+        const record = await insertClaimed(first);
+        await first.records.settle([settle(record, first.clock.now())]);
+        first.clock.set(-days);
+        if (again) await first.close();
+        const { alarms, clock } = again ? openIn(first.dataDir, { clock: first.clock }) : first;
+
+        await alarms.ring(allShards, 10);
+        await clock.advance(limits.ringAheadMs);
+        const { rung } = await alarms.ring(allShards, 10);
+
+        expect([again, rung]).toMatchObject([
+          again,
+          expect.arrayContaining([
+            { kind: "hint", hint: expect.objectContaining({ id: record.message.id }) as unknown },
+          ]),
+        ]);
+      }
+    },
+  );
+
+  it("what its caller has delayed stays delayed over a start", async () => {
+    const first = openAhead();
+    const message = aMessage({ now: first.clock.now(), delayMs: hour });
+    await first.records.insert([{ record: accept(message, first.clock.now()) }], "new");
+    first.clock.set(-days);
+    await first.close();
+    const { alarms, clock } = openIn(first.dataDir, { clock: first.clock });
+
+    await alarms.ring(allShards, 10);
+    await clock.advance(2 * hour);
+
+    expect((await alarms.ring(allShards, 10)).rung).toEqual([]);
   });
 
   it("what is due and was not heard of rings", async () => {

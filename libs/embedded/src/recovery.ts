@@ -4,6 +4,7 @@
  * only waited to be heard of rings now instead of at its alarm. Runs in SQL, in one transaction: nothing
  * of the records passes through memory.
  */
+import { openRetriesHome } from "./messages/homecoming.ts";
 import { type DatabaseSync } from "node:sqlite";
 import { limits, wakeAtOf } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
@@ -116,6 +117,7 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
     const hadOutbox = `state < ${firstFinishedCode} AND (state = ${stateCodes.due} OR outbox > 0)`;
     for (const rows of [hadOutbox, `state >= ${firstFinishedCode} AND outbox > 0`])
       ringNow(`messages SET wake_at = ?`, rows);
+    openRetriesHome(db)(now, 0);
     for (const lines of ["lanes", "queues"]) ringNow(`${lines} SET ${alarmAt("?")}`);
     // Calls that were cut short ended with their process.
     db.exec(

@@ -14,9 +14,8 @@ import {
   type RowSource,
   rowSources,
   sizeOf,
-  skewMsMax,
   sourceOf,
-  untilMs,
+  broughtHome,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
 import { type Alarms, type Rung } from "@posthaste/ports";
@@ -92,11 +91,10 @@ export function modelAlarms(around: Around): Alarms {
   const bringHome = (byMs: number): void => {
     const wakeAt = now() + limits.ringAheadMs;
     for (const record of [...rows.armed.values()]) {
-      const { message, retried, deferrals, state } = record;
+      const { message, state } = record;
       if (state.kind === "held") {
-        const dueAt = Math.max(now(), state.dueAt - byMs);
-        if (retried + deferrals > 0 && untilMs(state.dueAt, Infinity, now()) > byMs - skewMsMax)
-          rows.change(message.id, { ...record, state: { ...state, dueAt }, wakeAt: dueAt });
+        const home = broughtHome(state, now(), byMs);
+        if (home) rows.change(message.id, { ...record, state: home, wakeAt: home.dueAt });
       } else if (
         isAhead(
           record.wakeAt ?? 0,

@@ -1,5 +1,5 @@
 /** What becomes of a record when the one process that had the store is dead and another opens it. */
-import { isIn, lossOf, type MessageRecord } from "@posthaste/domain";
+import { isIn, lossOf, type MessageRecord, broughtHome } from "@posthaste/domain";
 
 /**
  * No claim of an earlier process is renewed, and no hint of it is heard: its claims have lost a lease, and what waited for a
@@ -19,6 +19,10 @@ export function reopened(record: MessageRecord, now: number): MessageRecord {
   if (isIn(record, "canceled") && record.state.runsUntil !== undefined) {
     const { runsUntil: _, ...state } = record.state;
     return { ...record, state };
+  }
+  if (isIn(record, "held")) {
+    const home = broughtHome(record.state, now, 0);
+    if (home) return { ...record, state: home, wakeAt: hasOutbox ? now : home.dueAt };
   }
   if (record.wakeAt === undefined || (record.state.kind !== "due" && !hasOutbox)) return record;
   return { ...record, wakeAt: Math.min(record.wakeAt, now) };

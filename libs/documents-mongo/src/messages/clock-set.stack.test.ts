@@ -2,6 +2,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { acceptClaimed, allShards, limits, settleAttempt } from "@posthaste/domain";
 import { aMessage, anAnswer, anAttempt, anOwner, anotherOwner } from "@posthaste/testing";
+import { beatId, beatsName, type StoredBeat } from "../beats.ts";
 import { createIds } from "../ids.ts";
 import { messageLogIndexes } from "../message-log/message-log.ts";
 import { freshDatabase } from "../opened.fixture.ts";
@@ -23,7 +24,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const message = aMessage({ id: createIds(connection).next(), now: clock.now() });
     const record = acceptClaimed(message, anOwner, clock.now());
     await records.insert([{ record }], "new");
-    return { alarms, clock, record, records };
+    return { alarms, clock, connection, record, records };
   }
 
   it("a claim of before the clock was set back is its owner's, or is taken over when it is gone", async () => {
@@ -44,6 +45,24 @@ describe.each(servers)("$name", ({ uri }) => {
     const failed = anAttempt(anAnswer(500), { endedAt: clock.now() });
     await records.settle([settleAttempt(record, failed, onceMore)]);
     clock.set(-days);
+    await alarms.ring(allShards, 10);
+    await clock.advance(2 * limits.ringAheadMs);
+
+    const { rung } = await alarms.ring(allShards, 10);
+
+    expect(rung.some(({ kind }) => kind === "hint")).toBe(true);
+  });
+
+  it("a retry that waited while nothing ran, and the clock was set back, comes no later than it was to wait", async () => {
+    const { clock, connection, record, records } = await openClaimed(days);
+    const failed = anAttempt(anAnswer(500), { endedAt: clock.now() });
+    await records.settle([settleAttempt(record, failed, onceMore)]);
+    clock.set(-days);
+    const latest = new Date(clock.now() + days);
+    await connection
+      .collection<StoredBeat>(beatsName)
+      .updateOne({ _id: beatId }, { $set: { latest, count: 1 } }, { upsert: true });
+    const { alarms } = createRecordPorts(connection, connection);
     await alarms.ring(allShards, 10);
     await clock.advance(2 * limits.ringAheadMs);
 

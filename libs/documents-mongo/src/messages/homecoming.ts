@@ -3,7 +3,8 @@
  * callers named stays: delays, schedules, waits of runs. The rest is brought home once: retries come as much sooner, and all
  * else rings within `limits.ringAheadMs`. By then a call that runs has renewed its lease.
  */
-import { aheadFrom, limits, skewMsMax } from "@posthaste/domain";
+import { beatId, beatsName, type StoredBeat } from "../beats.ts";
+import { aheadFrom, limits, skewMsMax, isAhead } from "@posthaste/domain";
 import { bulkActionsName } from "../bulk-actions/stored.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
@@ -37,33 +38,47 @@ const others = [
   { collection: bulkActionsName, field: "wakeAt", aheadMsMax: limits.ringAheadMs },
 ] as const;
 
-/** At a start, before which the clock may have been set back, records are left to their alarms. */
+/** As `broughtHome` of the domain says it. */
+function retriesHome(now: number, setBackMs: number) {
+  const waits = setBackMs > 0 ? setBackMs - skewMsMax : { $add: ["$waitMs", skewMsMax] };
+  const homeOf = (field: string) => ({
+    $max: [now, { $min: [{ $subtract: [field, setBackMs] }, { $add: [now, "$waitMs"] }] }],
+  });
+  return {
+    filter: {
+      wakeAt: { $gt: now, $exists: true },
+      state: "held",
+      waitMs: { $exists: true },
+      $expr: { $gt: ["$dueAt", { $add: [now, waits] }] },
+    },
+    update: [{ $set: { dueAt: homeOf("$dueAt"), wakeAt: homeOf("$wakeAt") } }],
+  };
+}
+
+/**
+ * `setBackMs`: by how much the clock was set back now; 0 of shards that this process has had from no other, and whose clock may
+ * have been set back before. Then records, of which many wait for the times of callers, are looked at where the server tells
+ * that it was ahead.
+ */
 export async function bringHome(
-  { again, collection }: Rooms,
+  rooms: Rooms,
   shards: readonly number[],
   { now, setBackMs }: { readonly now: number; readonly setBackMs: number },
 ): Promise<void> {
-  const all = setBackMs > 0 ? [...ofRecords, ...others] : others;
-  if (setBackMs > 0) {
-    // Some would have been due by now.
-    const far = { $gt: now + (setBackMs - skewMsMax) };
-    const filter = {
-      shard: { $in: [...shards] },
-      wakeAt: { ...far, $exists: true },
-      state: "held",
-      dueAt: far,
-      $or: [{ retried: { $gt: 0 } }, { deferrals: { $gt: 0 } }],
-      ...isUnderstood,
-    };
-    const update = { $inc: { wakeAt: -setBackMs, dueAt: -setBackMs } };
-    await again(() => collection(collectionName).updateMany(filter, update));
+  const { again, collection } = rooms;
+  const mine = { shard: { $in: [...shards] }, ...isUnderstood };
+  const withRecords = setBackMs > 0 || (await wasAhead(rooms, now));
+  if (withRecords) {
+    const { filter, update } = retriesHome(now, setBackMs);
+    await again(() => collection(collectionName).updateMany({ ...mine, ...filter }, update));
   }
-  for (const { aheadMsMax, collection: name, field, ...more } of all) {
+  for (const { aheadMsMax, collection: name, field, ...more } of withRecords
+    ? [...ofRecords, ...others]
+    : others) {
     const filter = {
-      shard: { $in: [...shards] },
+      ...mine,
       [field]: { $gt: aheadFrom(aheadMsMax, now), $exists: true },
       ...("where" in more && more.where),
-      ...isUnderstood,
     };
     const update = {
       $set: { [field]: now + limits.ringAheadMs },
@@ -71,4 +86,9 @@ export async function bringHome(
     };
     await again(() => collection(name).updateMany(filter, update));
   }
+}
+
+async function wasAhead({ again, collection }: Rooms, now: number): Promise<boolean> {
+  const beat = await again(() => collection<StoredBeat>(beatsName).findOne({ _id: beatId }));
+  return isAhead(beat?.latest?.getTime() ?? 0, 0, now);
 }

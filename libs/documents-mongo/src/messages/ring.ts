@@ -50,13 +50,16 @@ type RungRecord = {
 
 export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
   const setBack = watchSetBack(rooms.clock);
-  let isFirst = true;
+  /** Whose alarms were looked at since the clock was last set back. */
+  const home = new Set<number>();
   return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();
     const setAheadMs = rooms.clock.setAheadMs();
     const setBackMs = setBack();
-    if (setBackMs > 0 || isFirst) await bringHome(rooms, shards, { now, setBackMs });
-    isFirst = false;
+    if (setBackMs > 0) home.clear();
+    const fresh = shards.filter((shard) => !home.has(shard));
+    if (fresh.length > 0) await bringHome(rooms, fresh, { now, setBackMs });
+    for (const shard of fresh) home.add(shard);
     const ofRecords = recordSources.filter((source) => sources.includes(source));
     const due = await Promise.all(
       ofRecords.map((source) => findDue(rooms, shards, source, now, limitOfEach)),

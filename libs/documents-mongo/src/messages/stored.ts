@@ -34,6 +34,7 @@ import { standsApart } from "./stored-body.ts";
 
 type StateFields = {
   readonly dueAt?: number;
+  readonly waitMs?: number;
   readonly hints?: number;
   readonly grantUntil?: number;
   readonly owner?: Owner;
@@ -273,6 +274,7 @@ export function stateWrite(
 
 const changingFields = [
   "dueAt",
+  "waitMs",
   "hints",
   "grantUntil",
   "owner",
@@ -301,7 +303,10 @@ function alarmBesideLane(
 function fieldsOf(state: MessageState): StateFields {
   switch (state.kind) {
     case "held":
-      return { dueAt: state.dueAt };
+      return {
+        dueAt: state.dueAt,
+        ...(state.waitMs !== undefined && { waitMs: state.waitMs }),
+      };
     case "queued":
     case "waiting":
       return {};
@@ -331,7 +336,11 @@ export function stateFrom(stored: StoredRecord): MessageState {
   const { state: kind } = stored;
   switch (kind) {
     case "held":
-      return { kind, dueAt: present(stored.dueAt) };
+      return {
+        kind,
+        dueAt: present(stored.dueAt),
+        ...(stored.waitMs !== undefined && { waitMs: stored.waitMs }),
+      };
     case "queued":
       return { kind, queue: present(stored.queue) };
     case "waiting":

@@ -125,8 +125,8 @@ export type Configuration = Omit<Message, "body">;
 export type MessageState =
   /** Waits for a turn of its queue, whose row has the alarm. */
   | { readonly kind: "queued"; readonly queue: QueueId }
-  /** Waits for a time: delay, not-before, retry, Retry-After. */
-  | { readonly kind: "held"; readonly dueAt: number }
+  /** Waits for a time: delay, not-before, retry, Retry-After. `waitMs`: from when it was told; absent where a caller named the time. */
+  | { readonly kind: "held"; readonly dueAt: number; readonly waitMs?: number }
   /** Waits for a slot of its flow key, whose lane has the alarm. */
   | { readonly kind: "waiting"; readonly flow: FlowId }
   /** May be claimed now; with a grant of its lane, only until `grantUntil`. `hints` counts the rings without a claim. */

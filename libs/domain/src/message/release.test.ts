@@ -26,7 +26,7 @@ describe("releasing", () => {
 
     expect(released).toEqual({
       kind: "released",
-      next: { kind: "held", dueAt: now },
+      next: { kind: "held", dueAt: now, waitMs: 1 },
       wakeAt: now,
     });
     if (released.kind !== "released") throw new Error("it waits");

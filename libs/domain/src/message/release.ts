@@ -19,7 +19,7 @@ export function release({ message, state }: MessageRecord, now: number): Release
   if (state.kind !== "held") return { kind: "unknown" };
   return {
     kind: "released",
-    next: { kind: "held", dueAt: Math.min(state.dueAt, now) },
+    next: { kind: "held", dueAt: Math.min(state.dueAt, now), waitMs: 1 },
     wakeAt: now,
   };
 }

@@ -90,7 +90,7 @@ describe("an attempt that failed with retries left", () => {
   ])("is held until its retry and counts as one: %s", (_, outcome) => {
     const { next, retried, append } = settleWith(outcome);
 
-    expect(next).toEqual({ kind: "held", dueAt: endedAt + 12_182 });
+    expect(next).toEqual({ kind: "held", dueAt: endedAt + 12_182, waitMs: 12_182 });
     expect(retried).toBe(1);
     expect(append).toMatchObject([
       { kind: "fact", attempt: 0, ended: "retry", nextDeliveryAt: endedAt + 12_182 },
@@ -327,7 +327,7 @@ describe("an attempt that was cut short", () => {
 
     const settled = settleWith(aborted, record);
 
-    expect(settled.next).toEqual({ kind: "held", dueAt: endedAt });
+    expect(settled.next).toEqual({ kind: "held", dueAt: endedAt, waitMs: 1 });
     expect(settled).toMatchObject({ retried: 1, leaseLosses: 2, deferrals: 3, append: [] });
     expect(settled).toEqual(giveBack(record, endedAt));
   });
@@ -341,7 +341,7 @@ describe("an attempt that was cut short", () => {
     const record = aClaimedRecord({ flow, retried: 1, leaseLosses: 5, deferrals: 3 });
 
     expect(postpone(record, endedAt, endedAt + 30_000)).toMatchObject({
-      next: { kind: "held", dueAt: endedAt + 30_000 },
+      next: { kind: "held", dueAt: endedAt + 30_000, waitMs: 30_000 },
       wakeAt: endedAt + 30_000,
       retried: 1,
       leaseLosses: 5,

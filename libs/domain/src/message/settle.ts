@@ -2,6 +2,7 @@
  * Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). One conditional write holds the
  * new state and the follow-ups; a settlement is that write, as data.
  */
+import { untilMs } from "../shared/time.ts";
 import { type DlqId, dlqIdOf, type MessageId } from "../shared/ids.ts";
 import { onward } from "../lane/gates.ts";
 import { deferralsMax, leaseLossParts } from "../shared/limits.ts";
@@ -171,18 +172,18 @@ function retryLater(
   const { outcome, endedAt } = attempt;
   const asked = outcome.kind === "answered" ? requestedWaitMs(outcome.headers, endedAt) : undefined;
   const delayMs = asked ?? inputs.retryDelayMs ?? backoffMs(record.retried, inputs.chance);
-  const dueAt = endedAt + delayMs;
+  const next = heldFor(delayMs, endedAt);
   const fact: AttemptFact = {
     kind: "fact",
     id: record.message.id,
     ...commonOf(record, attempt),
     ended: "retry",
-    nextDeliveryAt: dueAt,
+    nextDeliveryAt: next.dueAt,
     ...ofFact(explanation(outcome)),
   };
   const items = record.message.run ? [fact] : [...callbacks(record, attempt), fact];
   return {
-    ...settlement(record, { kind: "held", dueAt }, endedAt, items),
+    ...settlement(record, next, endedAt, items),
     retried: record.retried + 1,
   };
 }
@@ -218,9 +219,9 @@ export function quarantine(record: InState<"claimed">, now: number): Settlement 
  */
 function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
   if (record.deferrals >= deferralsMax) return fail(record, deferredForLong(attempt), "deferred");
-  const dueAt = attempt.endedAt + deferralMs(record.deferrals);
+  const waitMs = deferralMs(record.deferrals);
   return {
-    ...settlement(record, { kind: "held", dueAt }, attempt.endedAt, []),
+    ...settlement(record, heldFor(waitMs, attempt.endedAt), attempt.endedAt, []),
     deferrals: record.deferrals + 1,
   };
 }
@@ -236,7 +237,14 @@ export function giveBack(record: InState<"claimed">, now: number): Settlement {
 
 /** The claim is handed back until then. No attempt is counted. */
 export const postpone = (record: InState<"claimed">, now: number, dueAt: number): Settlement =>
-  uncounted(record, { kind: "held", dueAt }, now);
+  uncounted(record, heldFor(untilMs(dueAt, Infinity, now), now), now);
+
+/** A wait of none has a length, too: a store may keep it as a number that is 0 where there is none. */
+const heldFor = (waitMs: number, now: number): Extract<MessageState, { kind: "held" }> => ({
+  kind: "held",
+  dueAt: now + waitMs,
+  waitMs: Math.max(1, waitMs),
+});
 
 function uncounted(record: InState<"claimed">, next: Settlement["next"], now: number): Settlement {
   const { leaseLosses, deferrals } = record;

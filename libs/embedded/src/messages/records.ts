@@ -50,7 +50,7 @@ export function columnsOf(state: MessageState): StateColumns {
   const code = stateCodes[state.kind];
   switch (state.kind) {
     case "held":
-      return { code, until: state.dueAt, hints: 0, owner: null };
+      return { code, until: state.dueAt, hints: state.waitMs ?? 0, owner: null };
     case "queued":
     case "waiting":
       return { code, until: null, hints: 0, owner: null };
@@ -72,6 +72,8 @@ export function columnsOf(state: MessageState): StateColumns {
   }
 }
 
+const waitOf = (waitMs: number): { readonly waitMs?: number } => (waitMs > 0 ? { waitMs } : {});
+
 function stateFrom(row: Row, { queue, flow }: Message): MessageState {
   const kind = kinds.get(integer(row["state"]));
   switch (kind) {
@@ -79,7 +81,7 @@ function stateFrom(row: Row, { queue, flow }: Message): MessageState {
       if (queue === undefined) throw new Error("a record is queued in no queue");
       return { kind, queue };
     case "held":
-      return { kind, dueAt: integer(row["until"]) };
+      return { kind, dueAt: integer(row["until"]), ...waitOf(integer(row["hints"])) };
     case "waiting":
       if (flow === undefined) throw new Error("a record waits in no lane");
       return { kind, flow };

@@ -1,4 +1,5 @@
 /** Releasing: what waits for its time has its alarm now, and rings as at the due time. */
+import { columnsOf } from "./records.ts";
 import { type MessageId, release, type TenantId } from "@posthaste/domain";
 import { type Released } from "@posthaste/ports";
 import { ofTenant, type Reading } from "./read.ts";
@@ -7,14 +8,17 @@ import { type Rooms } from "./rooms.ts";
 export type ReleaseOne = (tenant: TenantId, id: MessageId) => Released;
 
 export function openRelease({ db, clock }: Rooms, reading: Reading): ReleaseOne {
-  const write = db.prepare("UPDATE messages SET until = ?, wake_at = ? WHERE position = ?");
+  const write = db.prepare(
+    "UPDATE messages SET until = ?, hints = ?, wake_at = ? WHERE position = ?",
+  );
   return (tenant, id) => {
     const found = ofTenant(tenant, reading.slim(id));
     if (!found) return { kind: "unknown" };
     const { record, position } = found;
     const released = release(record, clock.now());
     if (released.kind !== "released") return { kind: released.kind };
-    write.run(released.next.dueAt, released.wakeAt, position);
+    const { until, hints } = columnsOf(released.next);
+    write.run(until, hints, released.wakeAt, position);
     return { kind: "released", shard: record.message.shard };
   };
 }

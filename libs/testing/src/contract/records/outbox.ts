@@ -147,7 +147,11 @@ export function outbox(guarantee: StoreGuarantee): void {
 
       const held = await read(harness, record.message);
 
-      expect(held.state).toEqual({ kind: "held", dueAt: from + 3_600_000 });
+      expect(held.state).toEqual({
+        kind: "held",
+        dueAt: from + 3_600_000,
+        waitMs: 3_600_000,
+      });
       expect(held.wakeAt).toBeLessThanOrEqual(harness.now() + limits.ringAheadMs);
     },
   );

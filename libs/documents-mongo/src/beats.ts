@@ -1,0 +1,19 @@
+/** What each heartbeat of every process writes, with the concern of the inserts: a server may greet, and take no write. */
+import { type Collection } from "mongodb";
+
+export type StoredBeat = {
+  readonly _id: string;
+  readonly count: number;
+  /** The latest time that the server has told: its clock may have been set back since. */
+  readonly latest?: Date;
+};
+
+export const beatsName = "beats";
+export const beatId = "beat";
+
+/** Changes something each time. */
+export async function writeBeat(beats: Collection<StoredBeat>): Promise<void> {
+  const count = { $add: [{ $ifNull: ["$count", 0] }, 1] };
+  const latest = { $max: ["$latest", "$$NOW"] };
+  await beats.updateOne({ _id: beatId }, [{ $set: { count, latest } }], { upsert: true });
+}

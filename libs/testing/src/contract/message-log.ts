@@ -535,7 +535,7 @@ function counting(guarantee: Guarantee<MessageLogHarness>): void {
       all.slice(1, 2),
     );
     expect(await log.counts(anotherTenant, 0, epochStart + 1)).toEqual([
-      { minute: epochStart, counts: { CANCEL_REQUESTED: 1, CANCELED: 1 } },
+      { minute: epochStart, counts: { ACTIVE: 1, CANCEL_REQUESTED: 1, CANCELED: 1 } },
     ]);
   });
 

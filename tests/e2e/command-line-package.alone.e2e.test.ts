@@ -181,12 +181,12 @@ describe("its server, in an empty folder", () => {
     text
       .replaceAll("8080", String(port))
       .replaceAll("8081", String(port + 1))
-      .replaceAll("3000", String(port + 2))
+      .replaceAll("3000", String(port + 3))
       .replaceAll("npx posthaste", `"${program}"`);
   const asText = (block: Block | undefined): string => here(block?.code ?? "");
 
   beforeAll(async () => {
-    port = await freePort(1, 2);
+    port = await freePort(1, 2, 3);
     mkdirSync(empty);
     const [start] = blocksOf("sh dev");
     // What its callers have in their environment is none of the server's own.
@@ -196,7 +196,7 @@ describe("its server, in an empty folder", () => {
     ended = once(dev, "close");
     await eventually(
       () => Promise.resolve(said),
-      (text) => text.includes("Publish a first message") || dev.exitCode !== null,
+      (text) => text.includes("POSTHASTE_MANAGEMENT_PASSWORD=") || dev.exitCode !== null,
     );
   });
   afterAll(() => void dev.kill("SIGKILL"));
@@ -217,6 +217,29 @@ describe("its server, in an empty folder", () => {
     expect(said).toMatch(/address .*token /s);
     expect(existsSync(join(empty, ".posthaste/posthaste.db"))).toBe(true);
     expect(existsSync(join(folder, "node_modules/posthaste/checkpoint-worker.js"))).toBe(true);
+  });
+
+  it("prints a failed delivery with its reason", async () => {
+    const publish = ["publish", "--retries", "0", "-d", "{}"];
+    await runFile(program, [...publish, `http://127.0.0.1:${port + 1}/status/503`], {
+      env: { ...env, POSTHASTE_URL: `http://127.0.0.1:${port}` },
+    });
+
+    await eventually(
+      () => Promise.resolve(said),
+      (text) =>
+        /failed {2}POST \S+\/status\/503 .*→ 503 \{"caught":false\}, and no retry/.test(text),
+    );
+  });
+
+  it("serves the API of the operator, with the password that it prints", async () => {
+    const ran = await runFile(
+      "sh",
+      ["-c", `${said.match(/^ +export .*$/gm)?.join("\n")}\nexec "${program}" tenants ls`],
+      { env: { ...env, POSTHASTE_MANAGEMENT_URL: `http://127.0.0.1:${port + 2}` } },
+    );
+
+    expect(ran.stdout).toContain('"id":');
   });
 
   it("has the failure that a page walks through: found, mended and sent again", async () => {

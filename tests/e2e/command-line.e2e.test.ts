@@ -1,7 +1,7 @@
 /** The command line against a server (docs/cli.md): each command, and what it says when it cannot do what it is asked. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -218,6 +218,17 @@ describe("dead letters", () => {
     expect([code, err.split("\n").length]).toEqual([5, 2]);
   });
 
+  it("one is told of as one, and more as more", async () => {
+    await failing("counted", 2);
+    const onTerminal = { isTerminal: true };
+    const many = await cli.run(["dlq", "rm", "--label", "counted"], onTerminal);
+    const [letter] = await cli.ok("dlq", "ls", "--label", "counted");
+    const one = await cli.run(["dlq", "rm", textOf(letter?.["dlqId"])], onTerminal);
+
+    expect(many.out).toBe("2 dead letters would be removed; add --yes to do it\n");
+    expect(one.out).toBe("1 dead letter removed\n");
+  });
+
   describe("that are worked when Ctrl-C comes", () => {
     /** Before the server: the request that is the `n`th of its method waits until `meanwhile` has happened. */
     async function behind(n: number, method: string, meanwhile: () => Promise<void>) {
@@ -421,6 +432,113 @@ describe("workflow runs", () => {
   });
 });
 
+describe("what show says first is why", () => {
+  const answer = '{"error":"no such order"}';
+  let messageId: string;
+  let dlqId: string;
+  let runLetter: string;
+
+  /** Before the server: the record of no message is there any more. */
+  let later: Server;
+  let laterUrl: string;
+
+  beforeAll(async () => {
+    destination.answers("/why", (_, response) => response.writeHead(404).end(answer));
+    messageId = await published(destination.url("/why"), "--retries", "0", "--label", "why");
+    const [letter] = await eventually(
+      () => cli.ok("dlq", "ls", "--label", "why"),
+      ({ length }) => length === 1,
+    );
+    dlqId = textOf(letter?.["dlqId"]);
+    await cli.ok("runs", "start", destination.url("/why"), "--id", "why-run", "--retries", "0");
+    const [run] = await eventually(
+      () => cli.ok("runs", "ls", "--run", "why-run", "--state", "RUN_FAILED"),
+      ({ length }) => length === 1,
+    );
+    runLetter = textOf(run?.["dlqId"]);
+    later = createServer((request, response) => {
+      const { method = "GET", url = "" } = request;
+      const { authorization = "" } = request.headers;
+      if (url.startsWith("/v2/messages/"))
+        return void response.writeHead(404, { "posthaste-fault": "not_found" }).end("{}");
+      void fetch(`http://127.0.0.1:${server.port}${url}`, { method, headers: { authorization } })
+        .then(async (reply) => {
+          const fault = reply.headers.get("posthaste-fault");
+          response.writeHead(reply.status, fault === null ? {} : { "posthaste-fault": fault });
+          response.end(await reply.text());
+        })
+        .catch(() => response.destroy());
+    });
+    later.listen(0, "127.0.0.1");
+    await once(later, "listening");
+    laterUrl = `http://127.0.0.1:${(later.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void later.close());
+
+  it.each(["messages", "dlq", "runs"])("%s show finds each by any of its ids", async (command) => {
+    const root = (await cli.ok("runs", "show", "why-run"))[0];
+    const steps = JSON.stringify(root?.["steps"]);
+    const ofRun = /"messageId":"(msg_[^"]+)"/.exec(steps)?.[1] ?? "none";
+
+    for (const id of [messageId, dlqId])
+      expect((await cli.ok(command, "show", id))[0]).toMatchObject({ messageId, dlqId });
+    for (const id of ["why-run", runLetter, ofRun])
+      expect((await cli.ok(command, "show", id))[0]).toMatchObject({ workflowRunId: "why-run" });
+    expect((await cli.run([command, "show", "none"])).code).toBe(5);
+  });
+
+  it("of a failed message: its state, status and answer, and then all of its events", async () => {
+    const { out } = await cli.run(["messages", "show", messageId], { isTerminal: true });
+
+    expect(out.split("\n").slice(0, 4)).toEqual([
+      expect.stringMatching(/^state +FAILED$/),
+      expect.stringMatching(/^responseStatus +404$/),
+      expect.stringMatching(/^responseBody +\{"error":"no such order"\}$/),
+      expect.stringMatching(/^attempts +1$/),
+    ]);
+    expect(out).toMatch(/^\S+Z +CREATED\n\S+Z +ACTIVE\n\S+Z +ERROR +404\n\S+Z +FAILED$/m);
+  });
+
+  it("of a failed run: its error, status and answer", async () => {
+    const { out } = await cli.run(["runs", "show", "why-run"], { isTerminal: true });
+
+    expect(out).toMatch(
+      /^why-run {2}failed .*\n(error .*\n)?status {2}404\nanswer {2}\{"error":"no such order"\}\n/,
+    );
+    expect((await cli.ok("runs", "show", "why-run"))[0]).toMatchObject({
+      ...{ responseStatus: 404, responseBody: answer },
+    });
+  });
+
+  it("of what waits for its retry: what went wrong, and when it comes again", async () => {
+    const to = destination.url("/why");
+    const id = await published(to, "--retries", "1", "--retry-delay", "3600000");
+    const [shown] = await eventually(
+      () => cli.ok("messages", "show", id),
+      ([{ state } = {}]) => state === "RETRY",
+    );
+
+    expect(shown).toMatchObject({ responseStatus: 404, responseBody: answer, attempts: 1 });
+    expect(numberOf(shown?.["nextDeliveryTime"])).toBeGreaterThan(Date.now());
+    await cli.ok("messages", "cancel", id);
+  });
+
+  it("a minute after the end a message is found in the log, and by the id of a dead letter that is gone", async () => {
+    const delivered = await published(destination.url("/delivered"));
+    const show = (id: string) => cli.ok("messages", "show", id, "--server", laterUrl);
+    const [well] = await eventually(
+      () => show(delivered).catch(() => []),
+      ([{ state } = {}]) => state === "DELIVERED",
+    );
+    expect(well).toMatchObject({ attempts: 1, url: destination.url("/delivered") });
+
+    expect((await show(messageId))[0]).toMatchObject({ dlqId, responseBody: answer });
+    await cli.ok("dlq", "rm", dlqId);
+    for (const id of [messageId, dlqId])
+      expect((await show(id))[0]).toMatchObject({ messageId, dlqId, responseBody: answer });
+  });
+});
+
 describe("profiles", () => {
   it("name servers: the one in use, and any by its name", async () => {
     const env = { POSTHASTE_URL: "", POSTHASTE_TOKEN: "" };
@@ -477,7 +595,28 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
       {},
     ],
     ["a setting no line can have", ["publish", "g", "--label", "\n"], 2, /Service-Label: has/, {}],
-    ["a file that is not there", ["batch", "/none"], 2, /no file \/none/, {}],
+    [
+      "a file that is not there",
+      ["batch", "/none"],
+      2,
+      /batch: \/none cannot be read: no such file/,
+      {},
+    ],
+    [
+      "a folder for a file",
+      ["batch", folder],
+      2,
+      /batch: .* cannot be read: illegal operation/,
+      {},
+    ],
+    ["a body that is not there", ["publish", "g", "-d", "@/none"], 2, /--data: \/none cannot/, {}],
+    [
+      "profiles that cannot be read",
+      ["profile", "ls"],
+      2,
+      /profiles\.json cannot be read: not a directory/,
+      { XDG_CONFIG_HOME: openList },
+    ],
     ["a file that is no JSON", ["batch", openList], 2, /batch: the list is no JSON/, {}],
     ["a shell without words", ["completion", "tcsh"], 2, /tcsh: there are bash, zsh and fish/, {}],
     ["a port that is none", ["dev", "--port", "x"], 2, /--port: must be a number/, {}],
@@ -500,6 +639,20 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
       3,
       /no server at http.*:1: start one/,
       { POSTHASTE_URL: "http://127.0.0.1:1" },
+    ],
+    [
+      "no management",
+      ["tenants", "ls"],
+      3,
+      /no server at http.*:1: start one, or set POSTHASTE_MANAGEMENT_URL/,
+      { POSTHASTE_MANAGEMENT_URL: "http://127.0.0.1:1" },
+    ],
+    [
+      "an unknown operator",
+      ["tenants", "ls"],
+      4,
+      /does not know this user: set POSTHASTE_MANAGEMENT_USER/,
+      { POSTHASTE_MANAGEMENT_PASSWORD: "x" },
     ],
     ["an unknown token", ["queues", "ls"], 4, /does not know this token/, { POSTHASTE_TOKEN: "x" }],
     ["no token", ["queues", "ls"], 4, /there is no token/, { POSTHASTE_TOKEN: "" }],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { commandVariables } from "@posthaste/cli";
 import { freePort } from "@posthaste/local";
 import { Client } from "./client.ts";
 import { startAlone, type AloneServer } from "./alone.ts";
@@ -39,6 +40,20 @@ async function inVain(settings: Record<string, string>) {
   return { code, lines: process.output.trimEnd().split("\n"), output: process.output };
 }
 
+it("a process starts where the variables of the command and of receivers are exported", async () => {
+  const port = String(await freePort());
+  const variables = [...commandVariables, "POSTHASTE_SIGNING_KEY", "POSTHASTE_NEXT_SIGNING_KEY"];
+  const process = new ServerProcess({
+    ...Object.fromEntries(variables.map((name) => [name, "http://of-a-caller.example"])),
+    ...{ POSTHASTE_PORT: port, POSTHASTE_DATA_DIR: join(folder, port) },
+    // Its colon ends a user of Basic authentication.
+    POSTHASTE_MANAGEMENT_USER: "operator",
+  });
+
+  await process.start();
+  await process.stop();
+});
+
 describe("a process does not start", () => {
   it("on a data directory that another process has open, and says so in one line", async () => {
     const { code, lines } = await inVain({ POSTHASTE_DATA_DIR: server.dataDir });
@@ -49,10 +64,15 @@ describe("a process does not start", () => {
   });
 
   it("on a port that is taken, and says which", async () => {
-    const { code, output } = await inVain({ POSTHASTE_PORT: String(server.port) });
+    const { code, lines } = await inVain({ POSTHASTE_PORT: String(server.port) });
 
     expect(code).toBe(1);
-    expect(output).toContain(`cannot listen on 127.0.0.1:${server.port}: EADDRINUSE`);
+    expect(lines).toEqual([
+      expect.stringContaining(
+        `cannot listen on 127.0.0.1:${server.port}: the port is taken (EADDRINUSE)`,
+      ),
+    ]);
+    expect(lines.join()).not.toMatch(/stack|\.ts:\d/);
   });
 
   it("with a variable that it does not know, and names the nearest that it does", async () => {

@@ -1,11 +1,12 @@
 /** What is done to many: shown first, done when it is meant, page by page until the end or Ctrl-C. */
 import { CliError, HalfDone, isCliError } from "./exit.ts";
+import { counted } from "./output.ts";
 import { type Session } from "./session.ts";
 
 export type Bulk = {
-  /** In the words of what is said: "retried", "dead letters". */
+  /** In the words of what is said: "retried", "dead letter". */
   readonly verb: string;
-  readonly things: string;
+  readonly thing: string;
   /** By ids: it needs no preview. */
   readonly isNamed: boolean;
   readonly isMeant: boolean;
@@ -20,26 +21,27 @@ export const untouched = "the rest is as it was";
 
 export async function inBulk(
   { host: { interrupted }, output }: Session,
-  { isMeant, isNamed, pages, preview, things, verb }: Bulk,
+  { isMeant, isNamed, pages, preview, thing, verb }: Bulk,
 ): Promise<void> {
   if (!isMeant && !isNamed) {
     const matched = await preview();
-    const text = `${matched} ${things} would be ${verb}; add --yes to do it`;
+    const text = `${counted(matched, thing)} would be ${verb}; add --yes to do it`;
     return output.done(text, { dryRun: true, matched });
   }
   let count = 0;
+  const soFar = (): string => `${counted(count, thing)} ${verb}`;
   try {
     for await (const { done, left } of pages()) {
       count += done;
-      output.progress(`${count} ${things} ${verb}`);
+      output.progress(soFar());
       if (interrupted.aborted && left !== undefined)
-        throw new CliError("interrupted", `interrupted: ${count} ${things} ${verb}, ${left}`);
+        throw new CliError("interrupted", `interrupted: ${soFar()}, ${left}`);
     }
   } catch (error) {
     output.progressEnds();
     if (isCliError(error) || count === 0) throw error;
-    throw new HalfDone(`${count} ${things} ${verb}`, error);
+    throw new HalfDone(soFar(), error);
   }
   output.progressEnds();
-  output.done(`${count} ${things} ${verb}`, { [verb]: count });
+  output.done(soFar(), { [verb]: count });
 }

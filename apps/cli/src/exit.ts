@@ -2,6 +2,7 @@
 import { type PosthasteError } from "@posthaste/client";
 import { type CommanderError } from "commander";
 import { plain } from "./output.ts";
+import { type CommandVariable } from "./variables.ts";
 
 export const exitCodes = {
   ok: 0,
@@ -36,14 +37,23 @@ export class HalfDone extends Error {
   }
 }
 
+/** What the system says of a file, in its words and without its code. */
+export function fileFault(kind: Kind, what: string, error: unknown): CliError {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const said = /^[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? code ?? message;
+  return new CliError(kind, `${what}: ${said}`);
+}
+
 export type Ending = { readonly code: number; readonly line?: string };
 
-/** `server`: where the command has asked. */
-export function endingOf(error: unknown, server: string, interrupted: AbortSignal): Ending {
+/** Where the command has asked, and the variable that says so. */
+export type Asked = { readonly server: string; readonly named: CommandVariable };
+
+export function endingOf(error: unknown, asked: Asked, interrupted: AbortSignal): Ending {
   if (interrupted.aborted && !isCliError(error) && !isHalfDone(error))
     return { code: exitCodes.interrupted, line: "posthaste: interrupted" };
   if (isHalfDone(error)) {
-    const [kind, text] = kindOf(error.cause, server);
+    const [kind, text] = kindOf(error.cause, asked);
     return { code: exitCodes[kind], line: `posthaste: ${error.message}, then: ${plain(text)}` };
   }
   // Help is no failure, and commander has said what is wrong with the rest.
@@ -51,7 +61,7 @@ export function endingOf(error: unknown, server: string, interrupted: AbortSigna
     const { exitCode } = error as CommanderError;
     return { code: exitCode === 0 ? exitCodes.ok : exitCodes.usage };
   }
-  const [kind, text] = kindOf(error, server);
+  const [kind, text] = kindOf(error, asked);
   return { code: exitCodes[kind], line: `posthaste: ${plain(text)}` };
 }
 
@@ -61,7 +71,7 @@ const isHalfDone = (error: unknown): error is HalfDone =>
 export const isCliError = (error: unknown): boolean =>
   Error.isError(error) && error.name === "CliError";
 
-function kindOf(error: unknown, server: string): readonly [Kind, string] {
+function kindOf(error: unknown, asked: Asked): readonly [Kind, string] {
   if (!Error.isError(error)) return ["failed", String(error)];
   switch (error.name) {
     case "CliError":
@@ -70,16 +80,16 @@ function kindOf(error: unknown, server: string): readonly [Kind, string] {
     case "InvalidCall":
       return ["usage", error.message];
     case "PosthasteError":
-      return refusalOf(error as PosthasteError, server);
+      return refusalOf(error as PosthasteError, asked);
     default:
       return ["failed", `this should not have happened: ${error.message}`];
   }
 }
 
-function refusalOf(error: PosthasteError, server: string): readonly [Kind, string] {
+function refusalOf(error: PosthasteError, { named, server }: Asked): readonly [Kind, string] {
   const { code, message, retryAfterSeconds, status = 0 } = error;
   if (code === "unreachable")
-    return ["unreachable", `no server at ${server}: start one, or set POSTHASTE_URL or --server`];
+    return ["unreachable", `no server at ${server}: start one, or set ${named} or --server`];
   if (code === "no_answer")
     return [
       "unreachable",
@@ -90,7 +100,9 @@ function refusalOf(error: PosthasteError, server: string): readonly [Kind, strin
   if (status === 401)
     return [
       "unauthorized",
-      `${server} does not know this token: set POSTHASTE_TOKEN or choose a --profile`,
+      named === "POSTHASTE_URL"
+        ? `${server} does not know this token: set POSTHASTE_TOKEN or choose a --profile`
+        : `${server} does not know this user: set POSTHASTE_MANAGEMENT_USER and POSTHASTE_MANAGEMENT_PASSWORD`,
     ];
   if (status === 403) return ["unauthorized", `this token may not do that: ${message}`];
   if (status === 404) return ["unknown", message];

@@ -40,7 +40,7 @@ export class Output {
   /** One thing, with all that there is of it. */
   item(item: object): void {
     if (this.isJson) this.json(item);
-    else this.#table(Object.entries(item).map(([name, value]) => [name, shown(value)]));
+    else this.#table(Object.entries(item).map(([name, value]) => [name, shownAs(name, value)]));
   }
 
   /** What has been done. `json`: the same for programs. */
@@ -91,10 +91,28 @@ const cells = <T>(item: T, columns: readonly Column<T>[]): readonly string[] =>
 const cut = (text: string): string =>
   text.length > cellCharsMax ? `${text.slice(0, cellCharsMax - 1)}…` : text;
 
+const answerCharsMax = 1_000;
+
+/** Of an answer, on a terminal, where what follows it must stay in sight. */
+export function shortened(text: string): string {
+  const line = text.trim().replaceAll(/\s+/g, " ");
+  return line.length <= answerCharsMax
+    ? line
+    : `${line.slice(0, answerCharsMax)}… (${text.length} characters)`;
+}
+
+/** `1 run`, `2 runs`. */
+export const counted = (count: number, thing: string): string =>
+  `${count} ${thing}${count === 1 ? "" : "s"}`;
+
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
+
+/** Times come as milliseconds, and people read dates. */
+const shownAs = (name: string, value: unknown): string =>
+  /(?:Time|At|Before)$/.test(name) && typeof value === "number" ? timeOf(value) : shown(value);
 
 export const timeOf = (ms: number | undefined): string =>
   ms === undefined ? "" : new Date(ms).toISOString();

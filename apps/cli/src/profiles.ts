@@ -1,7 +1,8 @@
 /** Servers by name, in a file that its owner alone can read. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { CliError } from "./exit.ts";
+import { CliError, fileFault } from "./exit.ts";
+import { type Environment } from "./variables.ts";
 
 export type Profile = { readonly url: string; readonly token: string };
 export type Profiles = {
@@ -9,10 +10,9 @@ export type Profiles = {
   readonly current?: string;
   readonly profiles: Readonly<Record<string, Profile>>;
 };
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const profilesFile = (env: Environment): string =>
-  join(env["XDG_CONFIG_HOME"] || join(env["HOME"] ?? ".", ".config"), "posthaste/profiles.json");
+  join(env.XDG_CONFIG_HOME || join(env.HOME ?? ".", ".config"), "posthaste/profiles.json");
 
 export function readProfiles(env: Environment): Profiles {
   const file = profilesFile(env);
@@ -21,7 +21,7 @@ export function readProfiles(env: Environment): Profiles {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { profiles: {} };
-    throw error;
+    throw fileFault("usage", `${file} cannot be read`, error);
   }
   const read = parsed(text);
   if (!isProfiles(read)) throw new CliError("usage", `${file} is no file of profiles: remove it`);
@@ -30,11 +30,15 @@ export function readProfiles(env: Environment): Profiles {
 
 export function writeProfiles(env: Environment, profiles: Profiles): void {
   const file = profilesFile(env);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Beside it first: a file that is there keeps its mode when it is written again.
-  const beside = `${file}.${process.pid}`;
-  writeFileSync(beside, `${JSON.stringify(profiles, undefined, 2)}\n`, { mode: 0o600 });
-  renameSync(beside, file);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    // Beside it first: a file that is there keeps its mode when it is written again.
+    const beside = `${file}.${process.pid}`;
+    writeFileSync(beside, `${JSON.stringify(profiles, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(beside, file);
+  } catch (error) {
+    throw fileFault("failed", `${file} cannot be written`, error);
+  }
 }
 
 function parsed(text: string): unknown {

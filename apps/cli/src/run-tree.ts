@@ -1,16 +1,51 @@
 /** A run as a tree: its steps below it, the members of a group below their group, what failed below its step. */
 import { type Run } from "@posthaste/client";
-import { timeOf } from "./output.ts";
+import { type Reason } from "./message-story.ts";
+import { shortened, timeOf } from "./output.ts";
 
 type Group = Run["steps"][number];
 type Step = Group["steps"][number];
+type AttemptError = NonNullable<Step["errors"]>[number];
 type Node = { readonly text: string; readonly below: readonly Node[] };
+
+/** Why a run has failed or waits for a retry: the last that went wrong of its steps. */
+export function reasonOf({ failureFunction, steps, workflowState }: Run): Reason {
+  if (workflowState === "RUN_SUCCESS" || workflowState === "RUN_CANCELED") return {};
+  const last = steps
+    .flatMap((group) => group.steps)
+    .filter(({ state }) => state === "STEP_FAILED" || state === "STEP_RETRY")
+    .flatMap(({ errors = [] }) => errors)
+    .reduce<AttemptError | undefined>((a, b) => (a && a.time > b.time ? a : b), undefined);
+  if (last) {
+    const { body, error, status } = last;
+    return { error, responseStatus: status, ...(body !== undefined && { responseBody: body }) };
+  }
+  if (!failureFunction) return {};
+  const { failResponse, failStatus } = failureFunction;
+  return {
+    responseStatus: failStatus,
+    ...(failResponse !== undefined && { responseBody: failResponse }),
+  };
+}
+
+const linesOfReason = ({ error, responseBody, responseStatus }: Reason): readonly string[] => [
+  ...(error === undefined ? [] : [`error   ${shortened(error)}`]),
+  ...(responseStatus === undefined || responseStatus === 0 ? [] : [`status  ${responseStatus}`]),
+  ...(responseBody === undefined || responseBody === error
+    ? []
+    : [`answer  ${shortened(responseBody)}`]),
+];
 
 export function treeOf(run: Run): readonly string[] {
   const { steps, workflowRunCreatedAt, workflowRunId, workflowRunResponse, workflowState } = run;
   const head = `${workflowRunId}  ${stateOf(workflowState)}  ${timeOf(workflowRunCreatedAt)}`;
   const end = workflowRunResponse === undefined ? [] : [leaf(`returns ${workflowRunResponse}`)];
-  return [head, run.workflowUrl, ...drawn([...steps.flatMap(nodesOf), ...end], "")];
+  return [
+    head,
+    ...linesOfReason(reasonOf(run)),
+    run.workflowUrl,
+    ...drawn([...steps.flatMap(nodesOf), ...end], ""),
+  ];
 }
 
 const leaf = (text: string): Node => ({ text, below: [] });

@@ -59,7 +59,7 @@ export async function run(words: readonly string[], host: Host): Promise<number>
     await program.parseAsync(words, { from: "user" });
     return exitCodes.ok;
   } catch (error) {
-    const { code, line } = endingOf(error, session.server, host.interrupted);
+    const { code, line } = endingOf(error, session, host.interrupted);
     if (line !== undefined) host.err.write(`${line}\n`);
     return code;
   } finally {
@@ -96,4 +96,5 @@ export function programOf(host: Host, acting: Acting): Command {
 }
 
 export { exitCodes } from "./exit.ts";
+export { commandVariables } from "./variables.ts";
 export { type Host } from "./session.ts";

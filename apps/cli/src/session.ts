@@ -3,7 +3,8 @@ import { type Client, createClient, createManagement, type Management } from "@p
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
 import { Output, type Stream } from "./output.ts";
-import { type Environment, readProfiles } from "./profiles.ts";
+import { readProfiles } from "./profiles.ts";
+import { type CommandVariable, type Environment } from "./variables.ts";
 
 /** The process, or what stands for it. */
 export type Host = {
@@ -29,6 +30,8 @@ export class Session {
   readonly output: Output;
   /** Where it asks, for what it says of failures. */
   server = defaultUrl;
+  /** How it is named. */
+  named: CommandVariable = "POSTHASTE_URL";
   readonly #options: GlobalOptions;
   #client: Client | undefined;
   #patient: Client | undefined;
@@ -91,9 +94,9 @@ export class Session {
   #connectOperator(): Management {
     const { env } = this.host;
     const name = "POSTHASTE_MANAGEMENT_URL";
+    this.named = name;
     this.#asks(name, env[name] || defaultManagementUrl);
-    const user = env["POSTHASTE_MANAGEMENT_USER"];
-    const password = env["POSTHASTE_MANAGEMENT_PASSWORD"];
+    const { POSTHASTE_MANAGEMENT_USER: user, POSTHASTE_MANAGEMENT_PASSWORD: password } = env;
     if (!user || !password)
       throw new CliError(
         "unauthorized",

@@ -1905,6 +1905,10 @@ export interface LogEntry {
    * The answer was cut: it broke off, or it is longer than is kept
    */
   truncated?: true;
+  /**
+   * On FAILED only: of the dead letter, which may have been retried or removed since
+   */
+  dlqId?: string;
 }
 export interface MinuteCounts {
   /**

@@ -104,10 +104,19 @@ export type Embedded = RecordPorts & {
   readonly close: () => Promise<void>;
 };
 
-/** Throws with one clear line when the directory is in use, the file is damaged or newer, or SQLite is too old. */
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const said = Error.isError(cause) ? cause.message : String(cause);
+    throw new Error(`the data directory ${dataDir} cannot be made: ${said}`, { cause });
+  }
+}
+
+/** Throws with one clear line when the directory cannot be made or is in use, the file is damaged or newer, or SQLite is too old. */
 export function openEmbedded(options: EmbeddedOptions): Embedded {
   const { dataDir, clock, random, log, schedule = setImmediate } = options;
-  if (dataDir !== ":memory:") mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (dataDir !== ":memory:") makeFolder(dataDir);
   const database = openDatabase(dataDir, { makeRoom: () => giveUpReserve(dataDir) });
   const { db, reader } = database;
   const disk = database.path === undefined ? noDisk : openDisk(options, db, database.path);

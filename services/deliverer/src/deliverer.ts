@@ -30,7 +30,7 @@ import { Leases } from "./leases.ts";
 import { Named } from "./named.ts";
 import { Presence, type PresencePorts } from "./presence.ts";
 import { Ready } from "./ready.ts";
-import { Settling, type SettlingPorts } from "./settling.ts";
+import { Settling, type SettlingOptions, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
 import { traceTaking } from "./trace.ts";
 
@@ -52,6 +52,7 @@ export type DelivererOptions = Pick<
    * this. Absent where the store rings anew at its start.
    */
   readonly tenants?: () => readonly TenantId[];
+  readonly failed?: SettlingOptions["failed"];
   /** How long stopping waits for attempts before it hands them back. */
   readonly drainMs: number;
 };
@@ -145,6 +146,7 @@ export class Deliverer implements LocalDelivery {
       told: () => this.#goOn(),
       due: (hints) => this.#share(hints),
       untold: (attempt) => this.#tellAccepted([attempt]),
+      failed: options.failed,
     });
     this.#calls = new Calls(ports, {
       ...options,

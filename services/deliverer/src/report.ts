@@ -2,6 +2,13 @@
 import { isSuccess, type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
 import { type Metrics } from "@posthaste/ports";
 
+/** What a process may want to tell its people of an attempt. */
+export type FailedAttempt = {
+  readonly record: MessageRecord;
+  readonly outcome: Outcome;
+  readonly next: Settlement["next"];
+};
+
 type Attempted = { readonly record: MessageRecord; readonly startedAt: number };
 
 export function countAttempt(

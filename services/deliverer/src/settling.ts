@@ -37,7 +37,7 @@ import {
 } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { OwedLog } from "./owed-log.ts";
-import { countAttempt } from "./report.ts";
+import { countAttempt, type FailedAttempt } from "./report.ts";
 import { StandingRuns } from "./standing-runs.ts";
 import { endAttempt } from "./trace.ts";
 
@@ -61,6 +61,8 @@ export type SettlingOptions = {
   readonly told: () => void;
   /** It was not yet said to the log, and ends without a word to it. */
   readonly untold: (attempt: Attempt) => void;
+  /** Told of each attempt that was no success; absent: nothing listens. */
+  readonly failed?: ((failed: FailedAttempt) => void) | undefined;
   /** A write of this process has made these due. */
   readonly due: (hints: readonly Hint[]) => Promise<void>;
 };
@@ -280,6 +282,8 @@ export class Settling {
     countAttempt(metrics, { record, startedAt }, outcome, settlement.next, clock.now());
     const { run } = record.message;
     if (run && isSuccess(outcome)) this.#standing.answered(run);
+    if (this.#options.failed && !isSuccess(outcome))
+      this.#options.failed({ record, outcome, next: settlement.next });
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,

@@ -7,6 +7,7 @@ import { parseDuration } from "@posthaste/domain";
 import { answer, createAnswers, createEdge, type Edge } from "@posthaste/http";
 import { type Clock } from "@posthaste/ports";
 import { createLog, systemRandom } from "@posthaste/process";
+import { printedLine, visible } from "./printed-line.ts";
 
 export type CatcherOptions = {
   readonly host: string;
@@ -19,7 +20,6 @@ export type CatcherOptions = {
 
 /** For trying out: what is still on its way is dropped. */
 const drainMs = 500;
-const shownLengthMax = 200;
 
 export function createCatcher(options: CatcherOptions): Edge {
   const { host, port, clock, connectionsMax, print = printLine } = options;
@@ -100,17 +100,11 @@ type Arrival = { readonly at: number; readonly bytes: number; readonly status: n
 
 /** `14:03:07.123  caught  POST /hello  17 B  msg_…  retried 0  → 200` */
 function lineOf(req: IncomingMessage, { at, bytes, status }: Arrival): string {
-  return [
-    new Date(at).toISOString().slice(11, 23),
-    "caught",
+  return printedLine(at, "caught", [
     `${req.method ?? ""} ${visible(req.url ?? "")}`,
     `${bytes} B`,
     visible(ours(req, "message-id") ?? "no message id"),
     `retried ${retriedOf(req)}`,
     `→ ${status}`,
-  ].join("  ");
+  ]);
 }
-
-/** A line stays a line: any program may send to the catcher. */
-const visible = (text: string): string =>
-  text.slice(0, shownLengthMax).replace(/[^\x20-\x7e]/g, "?");

@@ -32,6 +32,7 @@ import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { senderOf } from "@posthaste/sender";
 import { createStandalone } from "@posthaste/standalone";
 import { createCatcher } from "./catcher.ts";
+import { printFailures } from "./failures.ts";
 import { greeting } from "./greeting.ts";
 
 const config = readConfig(configSchemas.standalone);
@@ -111,6 +112,7 @@ const { services, gateway, management } = createStandalone(
         ? { port: portBeside(2), connectionsMax: listeners.each, user, password }
         : undefined,
     storeWaitMs: store.waitMs,
+    ...(isDev && config.catcher && { failed: printFailures(clock) }),
   },
 );
 const adapters: Service = {

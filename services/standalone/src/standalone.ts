@@ -3,7 +3,13 @@
  * function calls: the deliverer is the gateway's local delivery, so that an insert may be the claim.
  */
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
-import { capByPlan, createCompose, Deliverer, type SlotBounds } from "@posthaste/deliverer";
+import {
+  capByPlan,
+  createCompose,
+  Deliverer,
+  type DelivererOptions,
+  type SlotBounds,
+} from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
 import { createGateway, createLogWatchers } from "@posthaste/gateway";
@@ -72,6 +78,8 @@ export type StandaloneOptions = {
   readonly bodyBytesMax: number;
   readonly inlineHistoryBytesMax: number;
   readonly drainMs: number;
+  /** Of each attempt that has failed; absent: nothing listens. */
+  readonly failed?: DelivererOptions["failed"];
   /** Of schedules: see `limits`. */
   readonly slotLateMsMax: number;
   readonly cursorSecret: string;
@@ -118,6 +126,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     findTenant: async (id) => (await tenants.find(id)) !== undefined,
     capOf: capByPlan((id) => tenants.get(id)),
     drainMs,
+    failed: options.failed,
   });
   const refreshAccounts = async (): Promise<void> => {
     await Promise.all([authenticator.refresh(), tenants.refresh()]);

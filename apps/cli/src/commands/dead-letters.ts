@@ -6,6 +6,7 @@ import { countOf, letterFilters, queryOf, selectionOf, withFilters } from "../fi
 import { limitDefault, list } from "../listing.ts";
 import { type Column, timeOf } from "../output.ts";
 import { type Acting, type Session } from "../session.ts";
+import { showById } from "../showing.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -35,12 +36,8 @@ export function addDeadLetters(program: Command, acting: Acting): void {
     );
   letters
     .command("show <dead-letter>")
-    .description("a dead letter with its last answer")
-    .action(
-      acting(async ({ client, output }, [id = ""]) =>
-        output.item(await client.deadLetters.read(id)),
-      ),
-    );
+    .description("why a dead letter has failed, and what it is; by its id or its message's")
+    .action(acting((session, [id = ""]) => showById(session, id, "letter")));
   for (const [name, verb, operation] of [
     ["retry", "retried", "retryDeadLetters"],
     ["rm", "removed", "removeDeadLetters"],
@@ -64,7 +61,7 @@ function many(
   const { client } = session;
   const query = selectionOf(ids, options, letterFilters, "dlqIds");
   return inBulk(session, {
-    ...{ verb, things: "dead letters" },
+    ...{ verb, thing: "dead letter" },
     isNamed: ids.length > 0,
     isMeant: options["yes"] === true,
     preview: async () => {

@@ -1,15 +1,18 @@
 /** The standalone in this process, for development. */
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { type Acting } from "../session.ts";
+import { type CommandVariable, type Environment } from "../variables.ts";
 
 type Options = { readonly port?: string; readonly data?: string };
 
-/** What callers have in their environment: the server would take it for its own, or refuse it. */
-const ofCallers = ["POSTHASTE_URL", "POSTHASTE_TOKEN", "POSTHASTE_MANAGEMENT_URL"];
+/** What callers have in their environment, and the server would take for its own: it has one that is printed. */
+const ofCallers = ["POSTHASTE_TOKEN"] as const satisfies readonly CommandVariable[];
+const passwordBytes = 18;
 /** In the package, and in the repository. */
 const consoleFolders = ["console", "../../../console/dist"].map((folder) =>
   join(import.meta.dirname, folder),
@@ -24,22 +27,45 @@ export function addDev(program: Command, acting: Acting): void {
     .option("--port <number>", "its port; what is sent to the next one is printed", "8080")
     .option("--data <folder>", "where it keeps what it has", ".posthaste")
     .action(
-      acting<Options>(async (_session, _words, { port = "", data = "" }) => {
+      acting<Options>(async ({ output }, _words, { port = "", data = "" }) => {
         const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
         if (number < 1 || number > portMax)
           throw new CliError("usage", `--port: must be a number from 1 to ${portMax}`);
-        for (const each of [number, number + 1]) await mustBeFree(each);
+        for (const each of [number, number + 1, number + 2]) await mustBeFree(each);
         // It is configured by the environment of the process, as everywhere.
         const { env } = process;
         for (const name of ofCallers) delete env[name];
         env["POSTHASTE_PROFILE"] = "dev";
         env["POSTHASTE_PORT"] = port;
         env["POSTHASTE_DATA_DIR"] = data;
+        const made = operatorFor(env);
+        Object.assign(env, made);
         env["POSTHASTE_CONSOLE"] ??= consoleFolders.find((folder) => existsSync(folder)) ?? "off";
         await import("@posthaste/standalone-process");
+        if (made) output.raw(shownOperator(made));
       }),
     );
 }
+
+type Operator = Readonly<
+  Record<"POSTHASTE_MANAGEMENT_USER" | "POSTHASTE_MANAGEMENT_PASSWORD", string>
+>;
+
+/** Undefined: the environment says both. A password that all know would open the API to any page that a browser shows. */
+function operatorFor(env: Environment): Operator | undefined {
+  if (env.POSTHASTE_MANAGEMENT_USER && env.POSTHASTE_MANAGEMENT_PASSWORD) return undefined;
+  const password = randomBytes(passwordBytes).toString("base64url");
+  return { POSTHASTE_MANAGEMENT_USER: "operator", POSTHASTE_MANAGEMENT_PASSWORD: password };
+}
+
+const shownOperator = (made: Operator): string =>
+  [
+    "  For the commands of the operator (until this server ends):",
+    "",
+    ...Object.entries(made).map(([name, value]) => `    export ${name}=${value}`),
+    "",
+    "",
+  ].join("\n");
 
 /** The server says so, too, in its log. */
 function mustBeFree(port: number): Promise<void> {

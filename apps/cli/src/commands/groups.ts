@@ -1,7 +1,7 @@
 /** URL groups. */
 import { type UrlGroup } from "@posthaste/client";
 import { type Command } from "commander";
-import { type Column } from "../output.ts";
+import { type Column, counted } from "../output.ts";
 import { type Acting } from "../session.ts";
 
 const columns: readonly Column<UrlGroup>[] = [
@@ -37,7 +37,10 @@ export function addGroups(program: Command, acting: Acting): void {
           await client.groups[method](group, {
             body: { endpoints: [{ url: first }, ...others.map((url) => ({ url }))] },
           });
-          output.done(`${urls.length} endpoints ${done}`, { name: group, [done]: urls.length });
+          output.done(`${counted(urls.length, "endpoint")} ${done}`, {
+            name: group,
+            [done]: urls.length,
+          });
         }),
       );
   groups

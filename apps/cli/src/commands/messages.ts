@@ -15,6 +15,7 @@ import {
 import { limitDefault, list } from "../listing.ts";
 import { type Column, shown, timeOf } from "../output.ts";
 import { type Acting, type Session } from "../session.ts";
+import { showById } from "../showing.ts";
 
 type Options = Readonly<Record<string, unknown>>;
 
@@ -41,10 +42,10 @@ export function addMessages(program: Command, acting: Acting): void {
     );
   messages
     .command("show <message>")
-    .description("a message with its configuration and its body")
-    .action(
-      acting(async ({ client, output }, [id = ""]) => output.item(await client.messages.read(id))),
-    );
+    .description(
+      "what became of a message and why, and the message; by its id or its dead letter's",
+    )
+    .action(acting((session, [id = ""]) => showById(session, id, "message")));
   messages
     .command("now <message>")
     .description("deliver now what waits for a delay or a retry")
@@ -68,7 +69,7 @@ async function cancel(session: Session, ids: readonly string[], options: Options
   const { client } = session;
   const query = selectionOf(ids, options, messageFilters, "messageIds");
   await inBulk(session, {
-    ...{ verb: "cancelled", things: "messages" },
+    ...{ verb: "cancelled", thing: "message" },
     isNamed: ids.length > 0,
     isMeant: options["yes"] === true,
     preview: async () => {

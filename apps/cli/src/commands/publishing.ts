@@ -4,8 +4,9 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Client, settingNames, type Settings } from "@posthaste/client";
 import { type Command } from "commander";
-import { CliError, HalfDone } from "../exit.ts";
+import { CliError, fileFault, HalfDone } from "../exit.ts";
 import { collected } from "../filters.ts";
+import { counted } from "../output.ts";
 import { type Acting, type Host, type Session } from "../session.ts";
 
 type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -36,7 +37,7 @@ export async function publicationOf({ host }: Session, options: Options) {
   const given: Settings = Object.fromEntries(
     settings.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
-  const body = await bodyOf(host, options["data"] as string | undefined);
+  const body = await bodyOf(host, "--data", options["data"] as string | undefined);
   const contentType = (options["contentType"] as string | undefined) ?? typeOf(body);
   return {
     ...given,
@@ -48,14 +49,16 @@ export async function publicationOf({ host }: Session, options: Options) {
 
 async function bodyOf(
   { interrupted, stdin }: Pick<Host, "interrupted" | "stdin">,
+  /** Where it was said. */
+  from: string,
   data: string | undefined,
 ): Promise<string | Uint8Array | undefined> {
   if (!data?.startsWith("@")) return data;
   if (data === "@-") return text(stdin.pipe(new PassThrough({ signal: interrupted })));
   try {
     return readFileSync(data.slice(1));
-  } catch {
-    throw new CliError("usage", `--data: there is no file ${data.slice(1)} to read`);
+  } catch (error) {
+    throw fileFault("usage", `${from}: ${data.slice(1)} cannot be read`, error);
   }
 }
 
@@ -121,7 +124,7 @@ export function addPublishing(program: Command, acting: Acting): void {
     )
     .action(
       acting(async (session, [file = ""]) => {
-        const body = await bodyOf(session.host, `@${file}`);
+        const body = await bodyOf(session.host, "batch", `@${file}`);
         const text = typeof body === "string" ? body : new TextDecoder().decode(body);
         if (text.trimStart().startsWith("[")) await publishList(session, text);
         else await publishLines(session, text);
@@ -156,7 +159,7 @@ async function publishLines(session: Session, text: string): Promise<void> {
   for (let at = 0; at < items.length; at += linesAtOnce) {
     if (host.interrupted.aborted) {
       output.progressEnds();
-      const published = `${at} lines published, the rest was not sent`;
+      const published = `${counted(at, "line")} published, the rest was not sent`;
       throw new CliError("interrupted", `interrupted: ${published}`);
     }
     const some = items.slice(at, at + linesAtOnce).map(({ line }) => line);
@@ -165,10 +168,10 @@ async function publishLines(session: Session, text: string): Promise<void> {
       if (output.isJson) for (const each of published) output.json(each);
     } catch (error) {
       output.progressEnds();
-      throw at === 0 ? error : new HalfDone(`${at} lines published`, error);
+      throw at === 0 ? error : new HalfDone(`${counted(at, "line")} published`, error);
     }
-    output.progress(`${Math.min(at + linesAtOnce, items.length)} lines published`);
+    output.progress(`${counted(Math.min(at + linesAtOnce, items.length), "line")} published`);
   }
   output.progressEnds();
-  if (!output.isJson) output.done(`${items.length} lines published`);
+  if (!output.isJson) output.done(`${counted(items.length, "line")} published`);
 }

@@ -2,7 +2,6 @@
 import { type Run } from "@posthaste/client";
 import { type Command } from "commander";
 import { inBulk, untouched } from "../bulk.ts";
-import { CliError } from "../exit.ts";
 import {
   cancelRunFilters,
   countOf,
@@ -12,9 +11,9 @@ import {
   withFilters,
 } from "../filters.ts";
 import { limitDefault, list } from "../listing.ts";
-import { type Column, timeOf } from "../output.ts";
-import { treeOf } from "../run-tree.ts";
+import { type Column, counted, timeOf } from "../output.ts";
 import { type Acting, type Session } from "../session.ts";
+import { showById } from "../showing.ts";
 import { publicationOf, withSettings } from "./publishing.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -27,8 +26,6 @@ const columns: readonly Column<Run>[] = [
   ["workflow", ({ workflowUrl }) => workflowUrl],
 ];
 
-/** Of each result of a step: the log leaves them out unless it is told how much of them to show. */
-const resultBytesMax = 4_096;
 /** Cancelled in one request. */
 const cancelledAtOnce = 100;
 
@@ -45,16 +42,10 @@ export function addRuns(program: Command, acting: Acting): void {
     );
   runs
     .command("show <run>")
-    .description("a run with its steps, as a tree")
-    .action(
-      acting(async ({ client, output }, [id = ""]) => {
-        const query = { workflowRunId: id, count: 1, trimBody: resultBytesMax };
-        const run = (await client.runs.list({ query })).runs[0];
-        if (!run) throw new CliError("unknown", `there is no run ${id}`);
-        if (output.isJson) output.json(run);
-        else output.lines(treeOf(run));
-      }),
-    );
+    .description(
+      "a run and its steps, as a tree; by its id, its dead letter's or a message's of it",
+    )
+    .action(acting((session, [id = ""]) => showById(session, id, "run")));
   withSettings(runs.command("start <workflow>"))
     .description("start the workflow at a URL")
     .option("--id <run>", "the id of the run")
@@ -90,7 +81,7 @@ export function addRuns(program: Command, acting: Acting): void {
       acting<{ data?: string }>(async ({ client, output }, [event = ""], { data }) => {
         const body = data === undefined ? {} : { body: data };
         const told = (await client.call("notifyEvent", event, body)) as readonly unknown[];
-        output.done(`${told.length} runs told`, { notified: told.length });
+        output.done(`${counted(told.length, "run")} told`, { notified: told.length });
       }),
     );
 }
@@ -107,7 +98,7 @@ async function cancel(session: Session, ids: readonly string[], options: Options
   const { client } = session;
   const query = selectionOf(ids, options, cancelRunFilters, "workflowRunIds");
   await inBulk(session, {
-    ...{ verb: "cancelled", things: "runs" },
+    ...{ verb: "cancelled", thing: "run" },
     isNamed: ids.length > 0,
     isMeant: options["yes"] === true,
     preview: async () => {

@@ -2,6 +2,7 @@
 import {
   type AttemptFact,
   type Configuration,
+  dlqIdOf,
   type Fault,
   isFault,
   type ListOrder,
@@ -57,6 +58,10 @@ export const logEntrySchema = z
       .literal(true)
       .optional()
       .describe("The answer was cut: it broke off, or it is longer than is kept"),
+    dlqId: z
+      .string()
+      .optional()
+      .describe("On FAILED only: of the dead letter, which may have been retried or removed since"),
   })
   .meta({ id: "LogEntry" });
 
@@ -210,6 +215,7 @@ export function logEntryJson(logged: LoggedEvent, view: ReadView): LogEntryJson 
     // Clients read either name.
     ...(retryDelay !== undefined && { retryDelayExpr: retryDelay }),
     ...(event.state === "ERROR" && fact && errorJson(message, fact, view)),
+    ...(event.state === "FAILED" && { dlqId: dlqIdOf(message.id, event.at) }),
   };
 }
 

@@ -6,6 +6,7 @@ import {
   type Policy,
   callbackMessage,
   dlqId,
+  dlqIdOf,
   groupChunkId,
   messageId,
   redactedConfiguration,
@@ -303,7 +304,7 @@ describe("a log entry as it is read", () => {
     nextDeliveryAt: 9,
     response: { status: 500, headers: [["x-a", "1"]], body: bytes("no"), truncated: false },
   };
-  const entry = (state: "CREATED" | "ERROR" | "RETRY", changed: Partial<AttemptFact> = {}) =>
+  const entry = (state: LogState, changed: Partial<AttemptFact> = {}) =>
     logEntryJson(
       {
         event: { at: 2, attempt: 0, state },
@@ -313,6 +314,14 @@ describe("a log entry as it is read", () => {
       },
       view,
     );
+
+  it("of a message that has failed names its dead letter, and no other event does", () => {
+    const id = messageFixture().id;
+
+    expect(entry("FAILED")).toMatchObject({ dlqId: dlqIdOf(id, 2) });
+    for (const state of ["CREATED", "ERROR", "RETRY", "DELIVERED"] as const)
+      expect(entry(state)).not.toHaveProperty("dlqId");
+  });
 
   it.each(["CREATED", "ERROR", "RETRY"] as const)("of %s carries the configuration", (state) => {
     const read = json(entry(state));

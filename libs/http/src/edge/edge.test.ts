@@ -458,7 +458,7 @@ describe("starting", () => {
     const { edge } = await started();
 
     await expect(testEdge({ port: edge.port })).rejects.toThrow(
-      `cannot listen on 127.0.0.1:${edge.port}: EADDRINUSE`,
+      `cannot listen on 127.0.0.1:${edge.port}: the port is taken (EADDRINUSE)`,
     );
   });
 });

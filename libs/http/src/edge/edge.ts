@@ -178,9 +178,7 @@ const backlogMax = 1_024;
 async function listen(server: Server, host: string, port: number): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const onError = (cause: NodeJS.ErrnoException): void =>
-      reject(
-        new Error(`cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`, { cause }),
-      );
+      reject(new Error(`cannot listen on ${host}:${port}: ${whyNot(cause)}`, { cause }));
     server.once("error", onError);
     server.listen({ host, port, backlog: backlogMax }, () => {
       server.off("error", onError);
@@ -188,6 +186,9 @@ async function listen(server: Server, host: string, port: number): Promise<void>
     });
   });
 }
+
+const whyNot = ({ code, message }: NodeJS.ErrnoException): string =>
+  code === "EADDRINUSE" ? "the port is taken (EADDRINUSE)" : (code ?? message);
 
 const closeIdleEveryMs = 50;
 

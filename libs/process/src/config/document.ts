@@ -1,5 +1,6 @@
 /** `docs/configuration.md`, made from the schemas. */
 import { type z } from "zod";
+import { callerVariables } from "./callers.ts";
 import { describeDefault } from "./load.ts";
 import { configSchemas } from "./services.ts";
 import { environmentName, type Variable, variableOf } from "./variable.ts";
@@ -13,9 +14,12 @@ type Entry = {
 export function renderConfiguration(): string {
   const entries = entriesOf(configSchemas);
   const subjects = [...new Set(entries.map(({ variable }) => variable.subject))];
-  return [introduction, ...subjects.map((subject) => section(subject, entries)), notes].join(
-    "\n\n",
-  );
+  return [
+    introduction,
+    ...subjects.map((subject) => section(subject, entries)),
+    callers,
+    notes,
+  ].join("\n\n");
 }
 
 const introduction = `# Configuration
@@ -25,6 +29,17 @@ Made from the schemas in \`libs/process/src/config\` by \`npm run generate\`.
 Everything is configured by environment variables. A process that finds a problem, an unknown \`POSTHASTE_\` variable
 included, names all problems at once and does not start (exit code 78). An empty variable counts as not set. A variable
 marked *secret* can be given as a file: \`POSTHASTE_TOKEN_FILE=/run/secrets/token\`.`;
+
+const callers = [
+  "## Of callers",
+  "",
+  "Other programs read these. A service passes them over, so that one shell may hold the variables of both. `POSTHASTE_TOKEN`,",
+  "`POSTHASTE_MANAGEMENT_USER` and `POSTHASTE_MANAGEMENT_PASSWORD` are read by both sides: there the command line says what the service was started with.",
+  "",
+  "| Variable | What it is |",
+  "| --- | --- |",
+  ...Object.entries(callerVariables).map(([name, about]) => `| \`${name}\` | ${about} |`),
+].join("\n");
 
 const notes = `## On Kubernetes
 

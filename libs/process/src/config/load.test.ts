@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { type z } from "zod";
 import { developmentUsers } from "@posthaste/http";
+import { callerVariables } from "./callers.ts";
 import { dumpConfig } from "./dump.ts";
 import { type Environment, loadConfig } from "./load.ts";
 import { configSchemas } from "./services.ts";
@@ -101,6 +102,10 @@ describe("a configuration", () => {
   it("has no catcher in production unless asked for", () => {
     expect(standalone(production).catcher).toBe(false);
     expect(standalone({ ...production, POSTHASTE_CATCHER: "on" }).catcher).toBe(true);
+  });
+
+  it.each(Object.keys(callerVariables))("may hold %s, which callers read", (name) => {
+    expect(problemsOf({ [name]: "http://of-a-caller.example" })).toEqual([]);
   });
 
   it("may hold variables of other services", () => {

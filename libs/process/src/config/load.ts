@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type z } from "zod";
+import { callerVariables } from "./callers.ts";
 import { credentialRules } from "./credentials.ts";
 import { managementRules } from "./management.ts";
 import { nearestName } from "./nearest-name.ts";
@@ -127,15 +128,16 @@ export function describeDefault({ default: given }: Variable): string {
 /** A misspelt variable must not be silently without effect. */
 function unknownVariables(env: Environment): readonly string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith(prefix) && !knownNames.has(name) && !ofTools.has(name))
+    .filter((name) => name.startsWith(prefix) && !knownNames.has(name) && !passedOver.has(name))
     .map((name) => {
       const nearest = nearestName(name, [...knownNames]);
       return `${name} is no variable of Posthaste${nearest ? `: is it ${nearest}?` : ""}`;
     });
 }
 
-/** What the local stack and the tests read: it may stand in the shell from which a service is started by hand. */
-const ofTools: ReadonlySet<string> = new Set([
+/** What callers, the local stack and the tests read: it may stand in the shell from which a service is started by hand. */
+const passedOver: ReadonlySet<string> = new Set([
+  ...Object.keys(callerVariables),
   "POSTHASTE_CACHE",
   "POSTHASTE_TEST_SHAPE",
   "POSTHASTE_TEST_STORES",

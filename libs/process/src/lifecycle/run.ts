@@ -1,7 +1,13 @@
 /**
  * A process from its start to its exit code: 0 after a clean drain, 1 for everything else, each with one line that says why.
  */
-import { type Clock, type Log, type Readiness, type Service } from "@posthaste/ports";
+import {
+  type Clock,
+  type Log,
+  type LogFields,
+  type Readiness,
+  type Service,
+} from "@posthaste/ports";
 import { createReadiness } from "./readiness.ts";
 import { type Running, startServices } from "./services.ts";
 
@@ -32,7 +38,7 @@ export async function runServices(
     await starting;
     if (stop.signal.aborted) await forEver;
   } catch (error) {
-    log.error("process.start.failed", { error, ...causeOf(error) });
+    log.error("process.start.failed", whyOf(error));
     process.exit(1);
   }
 }
@@ -82,5 +88,14 @@ async function drain(starting: Promise<Running>, log: Log): Promise<void> {
 /** What then runs is the drain, which ends the process. */
 const forEver = new Promise<never>(() => undefined);
 
-const causeOf = (error: unknown): { readonly why?: string } =>
-  Error.isError(error) && Error.isError(error.cause) ? { why: error.cause.message } : {};
+/** Which part could not start, and why: an operator mends that. The stack of what no part has thrown helps to mend the code. */
+function whyOf(error: unknown): LogFields {
+  if (!Error.isError(error) || !Error.isError(error.cause)) return { error };
+  const { cause } = error;
+  return isOfTheSystem(cause) || isOfTheSystem(cause.cause)
+    ? { reason: error.message, why: cause.message }
+    : { error, why: cause.message };
+}
+
+/** As a taken port is, or a server that is away. */
+const isOfTheSystem = (error: unknown): boolean => Error.isError(error) && "syscall" in error;

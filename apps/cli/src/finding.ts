@@ -1,0 +1,102 @@
+/** What an id names: each of the three `show` commands finds what any listing has printed, by any id of it. */
+import {
+  type Client,
+  type DeadLetter,
+  type LogEntry,
+  type PosthasteError,
+  type Run,
+} from "@posthaste/client";
+import { type MessageStory, storyOf } from "./message-story.ts";
+
+export type Found =
+  | { readonly kind: "message"; readonly story: MessageStory }
+  | { readonly kind: "run"; readonly run: Run };
+
+type Find = (client: Client, id: string) => Promise<Found | undefined>;
+
+/** Of each result of a step, and of each answer: the log leaves them out unless it is told how much of them to show. */
+const shownBytesMax = 4_096;
+/** The newest of a message; each attempt has three. */
+const eventsMax = 1_000;
+
+const findMessage: Find = async (client, id) => {
+  const [record, events] = await Promise.all([
+    unlessUnknown(client.messages.read(id)),
+    eventsOf(client, { messageId: id }),
+  ]);
+  // Its record is gone half a minute after the end; what is left are its dead letter and its log.
+  const letter = record ? undefined : await letterOf(client, id);
+  const whole = record ?? letter ?? events[0];
+  return whole && { kind: "message", story: storyOf(whole, events) };
+};
+
+const findLetter: Find = async (client, id) => {
+  const letter = await unlessUnknown(client.deadLetters.read(id));
+  if (!letter) return findByPastLetter(client, id);
+  const events = await eventsOf(client, { messageId: letter.messageId });
+  return { kind: "message", story: storyOf(letter, events) };
+};
+
+/** Of a dead letter that was retried or removed the log has the id, at the time that the id begins with. */
+const findByPastLetter: Find = async (client, id) => {
+  const at = /^(\d{10,16})-/.exec(id)?.[1];
+  if (at === undefined) return undefined;
+  const failed = await eventsOf(client, { state: "FAILED", fromDate: at, toDate: at });
+  const messageId = failed.find(({ dlqId }) => dlqId === id)?.messageId;
+  return messageId === undefined ? undefined : findMessage(client, messageId);
+};
+
+const runBy =
+  (name: "workflowRunId" | "messageId"): Find =>
+  async (client, id) => {
+    const query = { [name]: id, count: 1, trimBody: shownBytesMax };
+    const run = (await client.runs.list({ query })).runs[0];
+    return run && { kind: "run", run };
+  };
+
+const findRunByLetter: Find = async (client, id) => {
+  const failed = await unlessUnknown(client.failedRuns.read(id));
+  return failed && runBy("workflowRunId")(client, failed.workflowRunId);
+};
+
+const finds = {
+  message: [findMessage, findLetter, runBy("messageId"), runBy("workflowRunId"), findRunByLetter],
+  letter: [findLetter, findRunByLetter, findMessage, runBy("messageId"), runBy("workflowRunId")],
+  run: [runBy("workflowRunId"), findRunByLetter, runBy("messageId"), findMessage, findLetter],
+} as const satisfies Readonly<Record<string, readonly Find[]>>;
+
+/** `first`: what the command is about, since a run has the id that its caller gave it. */
+export async function findById(
+  client: Client,
+  id: string,
+  first: keyof typeof finds,
+): Promise<Found | undefined> {
+  for (const find of finds[first]) {
+    const found = await find(client, id);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+async function eventsOf(
+  client: Client,
+  query: Readonly<Record<string, string>>,
+): Promise<readonly LogEntry[]> {
+  const asked = { ...query, count: eventsMax, trimBody: shownBytesMax };
+  return (await client.log.events({ query: asked })).events;
+}
+
+async function letterOf(client: Client, messageId: string): Promise<DeadLetter | undefined> {
+  const query = { messageId, order: "latestFirst", count: 1 } as const;
+  const page = await client.deadLetters.list({ query });
+  return page.messages.find((each): each is DeadLetter => "messageId" in each);
+}
+
+async function unlessUnknown<T>(asked: Promise<T>): Promise<T | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (Error.isError(error) && (error as PosthasteError).status === 404) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+/** A message with what became of it: why first, then what it is, then each of its events. */
+import { type DeadLetter, type LogEntry, type Message } from "@posthaste/client";
+
+/** What the destination has said last, or why it has said nothing. */
+export type Reason = {
+  readonly error?: string;
+  readonly responseStatus?: number;
+  readonly responseBody?: string;
+  readonly responseBodyBase64?: string;
+  readonly truncated?: true;
+};
+
+export type MessageEvent = Reason & {
+  readonly time: number;
+  readonly state: string;
+  readonly nextDeliveryTime?: number;
+};
+
+export type MessageStory = Reason & {
+  /** Absent: its log is not kept any more. */
+  readonly state?: string;
+  readonly attempts?: number;
+  readonly nextDeliveryTime?: number;
+  readonly messageId: string;
+  readonly events: readonly MessageEvent[];
+};
+
+/** `events`: newest first. */
+export function storyOf(
+  whole: Message | DeadLetter | LogEntry,
+  events: readonly LogEntry[],
+): MessageStory {
+  const said = "dlqId" in whole && "responseStatus" in whole ? whole : undefined;
+  const told = events.map(eventOf);
+  // An earlier attempt explains what waits for its retry, and nothing of what was delivered.
+  const isWell = told[0]?.state === "DELIVERED";
+  const error = isWell ? undefined : told.find(({ state }) => state === "ERROR");
+  const state = told[0]?.state ?? (said && "FAILED");
+  const dlqId = events.find((each) => each.dlqId !== undefined)?.dlqId;
+  const next = told[0]?.nextDeliveryTime;
+  const attempts = told.filter((each) => endsAnAttempt(each.state)).length;
+  return {
+    ...(state !== undefined && { state }),
+    ...(said ? reasonOf(said, textOf) : error && reasonIn(error)),
+    ...(told.length > 0 && { attempts }),
+    ...(next !== undefined && { nextDeliveryTime: next }),
+    ...(dlqId !== undefined && { dlqId }),
+    ...withoutReason(whole),
+    events: told.toReversed(),
+  };
+}
+
+const endsAnAttempt = (state: string): boolean => state === "ERROR" || state === "DELIVERED";
+
+function eventOf(entry: LogEntry): MessageEvent {
+  const { nextDeliveryTime, state, time } = entry;
+  const next = nextDeliveryTime !== undefined && { nextDeliveryTime };
+  return { time, state, ...reasonOf(entry, decoded), ...next };
+}
+
+type Said = Pick<LogEntry, "error" | "responseBody" | "responseStatus" | "truncated"> & {
+  readonly responseBodyBase64?: string | undefined;
+};
+
+function reasonOf(
+  { error, responseBody, responseBodyBase64, responseStatus, truncated }: Said,
+  read: (body: string) => Reason,
+): Reason {
+  return {
+    ...(error !== undefined && { error }),
+    ...(responseStatus !== undefined && { responseStatus }),
+    ...(responseBody !== undefined && read(responseBody)),
+    ...(responseBodyBase64 !== undefined && { responseBodyBase64 }),
+    ...(truncated && { truncated }),
+  };
+}
+
+const reasonIn = ({
+  time: _time,
+  state: _state,
+  nextDeliveryTime: _next,
+  ...reason
+}: MessageEvent): Reason => reason;
+
+const textOf = (responseBody: string): Reason => ({ responseBody });
+
+/** The log has every body in Base64. */
+function decoded(base64: string): Reason {
+  const text = Buffer.from(base64, "base64").toString();
+  return text.includes("\ufffd") ? { responseBodyBase64: base64 } : { responseBody: text };
+}
+
+/** The time and the state of an event are not those of its message. */
+function withoutReason(whole: Message | DeadLetter | LogEntry) {
+  const { error: _error, responseBody: _body, responseStatus: _status, ...rest } = whole as Said;
+  const { time: _time, state: _state, nextDeliveryTime: _next, ...own } = rest as Partial<LogEntry>;
+  return own as Message;
+}

@@ -1,5 +1,6 @@
 /** The headers of a publish (docs/design/wire#headers): what each does, and how a bad one is refused. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
@@ -26,6 +27,64 @@ it("415 for JSON with a Content-Encoding, which is not read", async () => {
   ];
 
   expect(replies.map(({ status }) => status)).toEqual([415, 415, 200]);
+});
+
+describe("a misspelt header is refused with the nearest that there is, and nothing is made of it", () => {
+  const wrong = { "Service-Retires": "1" };
+  const to = () => destination.url("/misspelt");
+  const ways: readonly (readonly [string, () => Promise<Reply>])[] = [
+    ["publish", () => server.client.post(`/v2/publish/${to()}`, wrong)],
+    ["publish to a group", () => server.client.post("/v2/publish/misspelt-group", wrong)],
+    ["enqueue", () => server.client.post(`/v2/enqueue/misspelt/${to()}`, wrong)],
+    ["query", () => server.client.post(`/v2/publish/${to()}?service-retires=1`)],
+    [
+      "batch",
+      () =>
+        server.client.post(
+          "/v2/batch",
+          {},
+          JSON.stringify([{ destination: to(), headers: wrong }]),
+        ),
+    ],
+    [
+      "schedule",
+      () => server.client.post(`/v2/schedules/${to()}`, { ...wrong, "Service-Cron": "* * * * *" }),
+    ],
+    ["trigger", () => server.client.post(`/v2/trigger/${to()}`, wrong)],
+    ["a retry", () => server.client.post("/v2/dlq/retry/1700000000000-x", wrong)],
+    ["retries", () => server.client.post("/v2/dlq/retry?label=none", wrong)],
+    [
+      "the headers of a group",
+      () =>
+        server.client.call(
+          "PATCH",
+          "/v2/topics/misspelt-group",
+          {},
+          JSON.stringify({ headers: wrong }),
+        ),
+    ],
+  ];
+
+  beforeAll(async () => {
+    const endpoints = JSON.stringify({ endpoints: [{ url: to() }] });
+    await server.client.post("/v2/topics/misspelt-group/endpoints", {}, endpoints);
+  });
+
+  it.each(ways)("400 for %s", async (_, ask) => {
+    const reply = await ask();
+
+    expect([reply.status, reply.headers["posthaste-fault"]]).toEqual([400, "malformed"]);
+    expect(reply.error()).toMatch(/service-retires: .*, is it Service-Retries\?$/i);
+    expect(destination.at("/misspelt")).toEqual([]);
+  });
+
+  it("200 where it is of a client in the Upstash- dialect, which may be newer", async () => {
+    const reply = await server.client.post(`/v2/publish/${destination.url("/newer")}`, {
+      "Upstash-Retires": "1",
+    });
+
+    expect(reply.status).toBe(200);
+  });
 });
 
 it("400 for a publish, a batch and a schedule to a host without a scheme, 404 to a group that is not there", async () => {

@@ -284,6 +284,7 @@ export { parseDuration } from "./shared/duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
 export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./shared/format.ts";
 export { hash32, hashText } from "./shared/hash.ts";
+export { nearestName } from "./shared/nearest-name.ts";
 export {
   callbackId,
   callsOf,

@@ -1,6 +1,7 @@
 /** Configuration in the query of a publish: callers that cannot set headers write `?upstash-retries=3`. */
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { isConfiguration } from "../headers/table.ts";
+import { misspelt } from "../headers/unknown.ts";
 import { bytesOfText } from "../wire/text.ts";
 
 export type SplitTarget = {
@@ -12,8 +13,8 @@ export type SplitTarget = {
 };
 
 /**
- * Takes out `qstash_token`, all `upstash-*` and those `service-*` that are headers of ours: `service-id` may well be
- * a parameter of the destination.
+ * Takes out `qstash_token`, all `upstash-*` and those `service-*` that are headers of ours, or nearly: `service-id` may well
+ * be a parameter of the destination, and `service-retires` is a slip, which is refused.
  */
 export function splitQueryConfig(target: string): SplitTarget {
   const queryAt = target.indexOf("?");
@@ -44,9 +45,9 @@ const mayHoldOurs = /qstash_token|upstash-|service-/i;
 
 function isOurs(lower: string): boolean {
   const dialect = dialectOf(lower);
-  return (
-    dialect === "upstash" || (dialect === "service" && isConfiguration(lower.slice(prefixLength)))
-  );
+  if (dialect !== "service") return dialect === "upstash";
+  const suffix = lower.slice(prefixLength);
+  return isConfiguration(suffix) || misspelt(suffix) !== undefined;
 }
 
 /** As a header would bring it. Never throws: what is no percent-encoding stays, and is refused with the value that it is in. */

@@ -16,8 +16,9 @@ import { jsonBytesMax, parseJson } from "../bodies/json.ts";
 import { readJsonList } from "../bodies/json-list.ts";
 import { pause, type Pause } from "../bodies/pause.ts";
 import { strictObject } from "../bodies/strict-object.ts";
-import { type ReadUrl } from "../headers/setting.ts";
+import { malformed, type ReadUrl } from "../headers/setting.ts";
 import { isConfiguration } from "../headers/table.ts";
+import { refuseDefault } from "../headers/unknown.ts";
 import { type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { type BodyRow, endpoint } from "./endpoint.ts";
@@ -213,9 +214,11 @@ function parseDefaultHeaders(body: Uint8Array): Headers | Fault {
 
 function faultOfDefault(name: string): Fault | undefined {
   const lower = name.toLowerCase();
-  return dialectOf(lower) !== undefined && isConfiguration(lower.slice(prefixLength))
-    ? undefined
-    : fault("malformed", `headers.${name.slice(0, 128)}: must be a configuration header`);
+  const dialect = dialectOf(lower);
+  const suffix = lower.slice(prefixLength);
+  if (dialect === undefined)
+    return malformed({ name: `headers.${name.slice(0, 128)}` }, "must be a configuration header");
+  return isConfiguration(suffix) ? undefined : refuseDefault(name, suffix, dialect);
 }
 
 type GroupJson = JsonOf<typeof groupSchema>;

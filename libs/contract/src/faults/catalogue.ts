@@ -17,7 +17,8 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   malformed: {
     status: 400,
     title: "Malformed request",
-    advice: "Correct the header, parameter or field that the text names.",
+    advice:
+      "Correct the header, parameter or field that the text names; of a name that there is not, it says the nearest.",
   },
   unauthorized: {
     status: 401,

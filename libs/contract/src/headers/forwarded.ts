@@ -130,8 +130,11 @@ const ownSuffixes: ReadonlySet<string> = new Set([
   "attempt-epoch",
 ]);
 
+/** Whether deliveries carry a header of this lower-case suffix. */
+export const isOfDeliveries = (suffix: string): boolean => ownSuffixes.has(suffix);
+
 const isOurs = (lower: string): boolean =>
-  dialectOf(lower) !== undefined && ownSuffixes.has(lower.slice(prefixLength));
+  dialectOf(lower) !== undefined && isOfDeliveries(lower.slice(prefixLength));
 
 function listedByConnection(headers: Headers): ReadonlySet<string> | undefined {
   let listed: Set<string> | undefined;

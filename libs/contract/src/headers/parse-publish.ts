@@ -24,6 +24,7 @@ import { repeatable } from "./run-settings.ts";
 import { refuseScheduleHeaders } from "./schedule-settings.ts";
 import { type Bounds, type PublishDraft, type RequestDraft, malformed } from "./setting.ts";
 import { forwardPrefixes, handlers } from "./table.ts";
+import { refuseUnknown } from "./unknown.ts";
 
 /** The command, or what is wrong: `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
 export function parsePublish(input: PublishInput): PublishCommand | Fault {
@@ -111,7 +112,7 @@ function readDefaults(
     const family = forwardPrefixes.findIndex(({ prefix }) => suffix.startsWith(prefix));
     const sent = suffix.slice(forwardPrefixes[family]?.prefix.length);
     if (reading.seen.has(suffix) || forwarded[family]?.has(sent)) continue;
-    const refused = readOurs(reading, name, lower, bytesOfText(value), dialect, bounds);
+    const refused = readOurs(reading, name, lower, bytesOfText(value), dialect, bounds, passed);
     if (refused) return refused;
   }
   return undefined;
@@ -140,6 +141,9 @@ export function parseDefaults(
     urls.get(header.toLowerCase().slice(prefixLength)) ?? value,
   ]);
 }
+
+/** They were judged when the group was configured, by a release that may have known more. */
+const passed = (): undefined => undefined;
 
 const namesOf = (headers: Headers): ReadonlySet<string> =>
   new Set(headers.map(([name]) => name.toLowerCase()));
@@ -195,7 +199,7 @@ function readFlat(flat: FlatHeaders, reading: Reading, bounds: Bounds): Fault | 
     if (dialect) {
       const refused =
         witnessDialect(reading, dialect, name) ??
-        readOurs(reading, name, lower, value.trim(), dialect, bounds);
+        readOurs(reading, name, lower, value.trim(), dialect, bounds, refuseUnknown);
       if (refused) return refused;
       continue;
     }
@@ -226,6 +230,7 @@ function readOurs(
   value: string,
   dialect: Dialect,
   bounds: Bounds,
+  ifUnknown: typeof refuseUnknown,
 ): Fault | undefined {
   const suffix = lower.slice(prefixLength);
   const handle = handlers.get(suffix);
@@ -242,7 +247,7 @@ function readOurs(
     takeForwarded(name, sent, value, request);
     return undefined;
   }
-  return undefined;
+  return ifUnknown(name, suffix, dialect);
 }
 
 /** Encoding and language may stand in several lines. */

@@ -19,7 +19,7 @@ const families = [
 
 const wholeSettings = [...publishSettings, ...scheduleSettings];
 
-/** By lower-case suffix. What is not in it and begins with none of `forwardPrefixes` is ignored: other releases know more names. */
+/** By lower-case suffix. What is not in it and begins with none of `forwardPrefixes` is for `refuseUnknown` to judge. */
 export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...wholeSettings.map(({ suffix, take }): [string, Handler] => [suffix.toLowerCase(), take]),
   ...runSettings.map(({ suffix, take }): [string, Handler] => [
@@ -48,6 +48,7 @@ export function bytesOfValue(name: string, value: string): string {
 /** What follows one of these is the name of a header to send. */
 export const forwardPrefixes = families.map(({ prefix, of }) => ({
   prefix: `${prefix}Forward-`.toLowerCase(),
+  written: `${prefix}Forward-`,
   of,
 }));
 
@@ -59,6 +60,11 @@ export const headerRules: readonly { readonly suffix: string; readonly rule: str
   ]),
   ...[...wholeSettings, ...runSettings].map(({ suffix, rule }) => ({ suffix, rule })),
 ];
+
+/** Each as it is written, by lower case. */
+export const suffixes: ReadonlyMap<string, string> = new Map(
+  headerRules.map(({ suffix }) => [suffix.toLowerCase(), suffix]),
+);
 
 /** Whether a lower-case suffix means anything to us. */
 export const isConfiguration = (suffix: string): boolean =>

@@ -3,11 +3,11 @@
  * itself. Nothing else in the product reads the environment.
  */
 import { readFileSync } from "node:fs";
+import { nearestName } from "@posthaste/domain";
 import { type z } from "zod";
 import { callerVariables } from "./callers.ts";
 import { credentialRules } from "./credentials.ts";
 import { managementRules } from "./management.ts";
-import { nearestName } from "./nearest-name.ts";
 import { configSchemas } from "./services.ts";
 import { storeRules } from "./stores.ts";
 import {
@@ -130,7 +130,7 @@ function unknownVariables(env: Environment): readonly string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith(prefix) && !knownNames.has(name) && !passedOver.has(name))
     .map((name) => {
-      const nearest = nearestName(name, [...knownNames]);
+      const nearest = nearestName(name, knownNames);
       return `${name} is no variable of Posthaste${nearest ? `: is it ${nearest}?` : ""}`;
     });
 }

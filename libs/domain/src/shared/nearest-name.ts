@@ -1,10 +1,15 @@
 /** Guessing what was meant. */
-const distanceMax = 3;
+const editsMax = 3;
 
-/** The name that is fewest edits away, if they are few. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
+/** The name that is fewest edits away, if they are few. What is much longer than any of `names` costs nothing. */
+export function nearestName(
+  name: string,
+  names: Iterable<string>,
+  distanceMax = editsMax,
+): string | undefined {
   let nearest: { readonly name: string; readonly distance: number } | undefined;
   for (const other of names) {
+    if (Math.abs(other.length - name.length) > distanceMax) continue;
     const distance = editDistance(name, other);
     if (distance <= distanceMax && distance < (nearest?.distance ?? Infinity)) {
       nearest = { name: other, distance };

@@ -1,4 +1,4 @@
-// Builds the console, where it is not the one of these sources.
+// Builds the console, and below docs/ the reference of the API, where they are not those of these sources.
 //
 //   node scripts/build-console.js [FOLDER]     apps/console/dist unless said otherwise
 //
@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
+import { hashReference, writeReference } from "./reference.js";
 
 const root = dirname(import.meta.dirname);
 const app = join(root, "apps/console");
@@ -50,6 +51,7 @@ function hashOf() {
   const files = globSync(sources, { cwd: app }).filter((file) => !file.includes(".test."));
   const sum = createHash("sha256").update(process.version).update(readFileSync(api));
   for (const file of files.sort()) sum.update(file).update(readFileSync(join(app, file)));
+  hashReference(sum);
   return sum.digest("hex");
 }
 
@@ -65,6 +67,7 @@ function build() {
   });
   if (error) throw error;
   if (status !== 0) throw new Error(reasonIn(stderr));
+  writeReference(join(making, "docs"));
   writeFileSync(join(making, stamp), hash);
 }
 

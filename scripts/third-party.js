@@ -5,7 +5,15 @@ import { dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
 /** Of what is packed, and of what the image runs. */
-const handedOut = ["apps/cli", "apps/console", "libs/client", "services/*/process"];
+const handedOut = [
+  "apps/cli",
+  "apps/console",
+  "apps/reference",
+  "libs/client",
+  "services/*/process",
+];
+/** pnpm-workspace.yaml leaves it out: it does no more than tell of installs. */
+const leftOut = "@scarf/scarf";
 /** It makes the console, of which it is no part. */
 const builder = "vite";
 /** These ask for no more than their own text beside the package. Another licence is a decision. */
@@ -20,8 +28,8 @@ export function renderThirdParty() {
   );
   return `# Packages that come with Posthaste
 
-All that the command, the console, the client and the services use, and what these packages use in turn, made by \`npm run generate\` from what is
-installed. The full texts are in the packed command (\`THIRD-PARTY-LICENSES\`, \`console/licences.md\`). Left out are binaries for one platform, which are under the
+All that the command, the console, the reference, the client and the services use, and what these packages use in turn, made by \`npm run generate\` from what is
+installed. The full texts are in the packed command (\`THIRD-PARTY-LICENSES\`, \`console/licences.md\`, \`console/docs/licences.md\`). Left out are binaries for one platform, which are under the
 licence of the package that has them, and what only builds the console.
 
 | Package | Version | Licence |
@@ -69,7 +77,7 @@ function dependenciesOf(described) {
   const isNeeded = (name) => name in dependencies && !(name in optionalDependencies);
   const isOptionalPeer = (name) => described.peerDependenciesMeta?.[name]?.optional === true;
   return Object.keys({ ...peerDependencies, ...dependencies, ...optionalDependencies })
-    .filter((name) => name !== builder && !isOptionalPeer(name))
+    .filter((name) => name !== builder && name !== leftOut && !isOptionalPeer(name))
     .map((name) => [name, isNeeded(name)]);
 }
 

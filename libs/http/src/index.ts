@@ -24,7 +24,7 @@ export { createFailureLimit, type FailureLimit, networkOf } from "./authenticate
 export { readBody } from "./bodies/body.ts";
 export { type BodyBudget, createBodyBudget } from "./bodies/body-budget.ts";
 export { addressSet, type AddressSet, callerIp } from "./caller-ip.ts";
-export { createConsole } from "./console/console.ts";
+export { createBrowsed } from "./console/console.ts";
 export { createCursors, type Cursors, type CursorScope } from "./cursor.ts";
 export {
   connectionsMax,

@@ -17,7 +17,7 @@ import {
   type Answers,
   type Authenticator,
   createBodyBudget,
-  createConsole,
+  createBrowsed,
   createEdge,
   type EdgeRoom,
   type Cursors,
@@ -151,17 +151,15 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     paging: createPaging(cursors),
   };
   const routed = createExpressApp(routesOf(door, parts), answers);
-  const answerConsole =
-    options.console === undefined
-      ? undefined
-      : createConsole({ folder: options.console, page: "index.html" }, ports.clock);
+  const browsed = createBrowsed({ folder: options.console, page: "index.html" }, ports.clock);
   return (req, res) => {
     const hook = hookTargetOf(req.url ?? "");
     if (hook) return hooks(hook, req, res);
     const target = rawTargetOf(req.method ?? "", req.url ?? "");
     if (target) return raw(target, req, res);
-    if (answerConsole && req.url?.startsWith("/console"))
-      return answerConsole(req, res).then((isAnswered) => {
+    const answerPage = browsed(req);
+    if (answerPage)
+      return answerPage(req, res).then((isAnswered) => {
         if (!isAnswered) routed(req, res);
       });
     req.url = eventTarget(req.url ?? "") ?? req.url;

@@ -12,7 +12,7 @@ import {
   type Answers,
   createAnswers,
   createBodyBudget,
-  createConsole,
+  createBrowsed,
   createEdge,
   type Edge,
   type RequestHandler,
@@ -49,13 +49,11 @@ export function managementHandler(
     log: ports.log,
   };
   const routed = createExpressApp(routesOf(door, ports), answers);
-  const answerConsole =
-    options.console === undefined
-      ? undefined
-      : createConsole({ folder: options.console, page: "operator.html" }, ports.clock);
+  const browsed = createBrowsed({ folder: options.console, page: "operator.html" }, ports.clock);
   return (req, res) => {
-    if (answerConsole && req.url?.startsWith("/console"))
-      return answerConsole(req, res).then((isAnswered) => {
+    const answerPage = browsed(req);
+    if (answerPage)
+      return answerPage(req, res).then((isAnswered) => {
         if (!isAnswered) routed(req, res);
       });
     routed(req, res);

@@ -37,6 +37,12 @@ describe("a fault on the wire", () => {
   });
 });
 
+type Documented = {
+  readonly tags: readonly string[];
+  readonly parameters?: readonly { readonly required?: boolean }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, object>> };
+};
+
 describe("the documents", () => {
   const openApi = renderOpenApi();
 
@@ -46,6 +52,22 @@ describe("the documents", () => {
       expect(parameterRules).toHaveProperty(name);
     }
     for (const { suffix } of headerRules) expect(openApi).toContain(`"Service-${suffix}"`);
+  });
+
+  it("have a group for each operation, and an example of whatever it must be given", () => {
+    const { paths, tags } = JSON.parse(openApi) as {
+      readonly tags: readonly { readonly name: string }[];
+      readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+    };
+    const names = tags.map(({ name }) => name);
+
+    for (const operation of Object.values(paths).flatMap((methods) => Object.values(methods))) {
+      expect(names).toEqual(expect.arrayContaining([...operation.tags]));
+      for (const parameter of operation.parameters ?? [])
+        if (parameter.required === true) expect(parameter).toHaveProperty("example");
+      if (operation.requestBody)
+        expect(operation.requestBody.content["application/json"]).toHaveProperty("example");
+    }
   });
 
   it("are OpenAPI to a reader that is not ours, and every reference leads somewhere", async () => {

@@ -6,7 +6,11 @@ import { headerRules } from "../headers/table.ts";
 import { errorSchema } from "../representations/schemas.ts";
 import { type EndpointEntry } from "./endpoint-entry.ts";
 import { endpoints, faultsEverywhere } from "./endpoints.ts";
+import { exampleOf, pathExamples } from "./examples.ts";
 import { parameterRules } from "./parameters.ts";
+import { tagOf, tags } from "./tags.ts";
+
+const json = "application/json";
 
 export function renderOpenApi(): string {
   const components = new Components();
@@ -25,6 +29,7 @@ export function renderOpenApi(): string {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     security: [{ token: [] }],
+    tags,
     paths,
     components: {
       schemas: components.schemas,
@@ -52,6 +57,7 @@ function operation(entry: EndpointEntry, components: Components): object {
   return {
     operationId: entry.operation,
     summary: entry.summary,
+    tags: [tagOf(entry.operation)],
     ...(entry.api === "management" && { servers: managementServers, security: [{ operator: [] }] }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(entry, components),
@@ -63,38 +69,46 @@ const managementServers = [
   { url: "http://127.0.0.1:8082", description: "The management API has a listener of its own" },
 ];
 
-const pathParameters = ({ path }: EndpointEntry): object[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+const pathParameters = ({ operation, path }: EndpointEntry): object[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
+    ...shownAs(exampleOf(operation).path?.[name] ?? pathExamples[name]),
   }));
 
-const queryParameters = ({ query }: EndpointEntry): object[] =>
+const queryParameters = ({ operation, query }: EndpointEntry): object[] =>
   [...(query?.names ?? [])].map((name) => ({
     name,
     in: "query",
     description: parameterRules[name],
     schema: { type: "string" },
+    ...shownAs(exampleOf(operation).query?.[name]),
   }));
 
-const headerParameters = ({ isRaw }: EndpointEntry): object[] =>
+const headerParameters = ({ isRaw, operation }: EndpointEntry): object[] =>
   isRaw
     ? headerRules.map(({ suffix, rule }) => ({
         name: `Service-${suffix}`,
         in: "header",
         description: rule,
         schema: { type: "string" },
+        ...shownAs(exampleOf(operation).headers?.[`Service-${suffix}`]),
       }))
     : [];
 
-function requestBody({ body, isRaw }: EndpointEntry, components: Components): object {
+const shownAs = (example: unknown): object => (example === undefined ? {} : { example });
+
+function requestBody({ body, isRaw, operation }: EndpointEntry, components: Components): object {
+  const example = shownAs(exampleOf(operation).body);
   if (isRaw) {
-    return { requestBody: { description: "Any bytes, sent as they are", content: { "*/*": {} } } };
+    const content = { "application/json": example, "*/*": {} };
+    return { requestBody: { description: "Any bytes, sent as they are", content } };
   }
   if (!body?.schema) return {};
-  return { requestBody: { required: true, content: components.content(body.schema) } };
+  const { [json]: described } = components.content(body.schema);
+  return { requestBody: { required: true, content: { [json]: { ...described, ...example } } } };
 }
 
 const answers = ({ answers }: EndpointEntry, components: Components): Record<string, object> =>
@@ -140,16 +154,16 @@ const titlesOf = (codes: readonly FaultCode[], status: number): string =>
 class Components {
   readonly schemas: Record<string, object> = {};
 
-  content(schema: z.ZodType): object {
+  content(schema: z.ZodType): { readonly [json]: object } {
     const {
       $schema: _,
       $defs,
-      ...json
+      ...described
     } = z.toJSONSchema(z.object({ schema }), { override, io: "input" });
     for (const [id, definition] of Object.entries($defs ?? {})) {
       if (typeof definition === "object") this.schemas[id] = withoutId(definition);
     }
-    return { "application/json": { schema: json.properties?.["schema"] } };
+    return { [json]: { schema: described.properties?.["schema"] } };
   }
 }
 

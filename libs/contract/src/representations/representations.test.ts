@@ -11,6 +11,7 @@ import {
   messageId,
   redactedConfiguration,
   tenantId,
+  type LogState,
 } from "@posthaste/domain";
 import * as fc from "fast-check";
 import { deadLetterJson, deadLetterPageJson, deadLetterSchema } from "../endpoints/dead-letters.ts";

@@ -7,7 +7,7 @@ import { fault } from "@posthaste/domain";
 import { type VirtualClock, virtualClock } from "@posthaste/testing";
 import { type Edge } from "../edge/edge.ts";
 import { type RawAnswer, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
-import { createConsole } from "./console.ts";
+import { createBrowsed } from "./console.ts";
 
 const script = "console.log(1);".repeat(100);
 const asset = "/console/assets/main-1.js";
@@ -19,10 +19,12 @@ let edge: Edge;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "posthaste-files-"));
   clock = virtualClock();
-  const answerConsole = createConsole({ folder, page: "operator.html" }, clock);
+  const browsed = createBrowsed({ folder, page: "operator.html" }, clock);
   ({ edge } = await testEdge({
     handle: (answers) => async (req, res) => {
-      if (!(await answerConsole(req, res))) answers.fault(res, fault("not_found", "got through"));
+      const answerPage = browsed(req);
+      if (!(answerPage && (await answerPage(req, res))))
+        answers.fault(res, fault("not_found", "got through"));
     },
   }));
 });
@@ -52,6 +54,55 @@ function build(second: number, text = script): void {
   writeFileSync(join(folder, "index.html"), "<p>a tenant's</p>");
   utimesSync(join(folder, "index.html"), second, second);
 }
+
+describe("the reference", () => {
+  const buildReference = (): void => {
+    mkdirSync(join(folder, "docs/assets"), { recursive: true });
+    writeFileSync(join(folder, "docs/index.html"), "<p>the reference</p>");
+    writeFileSync(join(folder, "docs/assets/page-1.js"), script);
+    writeFileSync(join(folder, "docs/gateway.json"), '{"of":"the gateway"}');
+    writeFileSync(join(folder, "docs/management.json"), '{"of":"management"}');
+  };
+
+  it("is beside the console, with the document of the API that serves it", async () => {
+    build(1);
+    buildReference();
+
+    expect(await ask("/docs/")).toMatchObject({ status: 200, body: "<p>the reference</p>" });
+    expect(await ask("/docs/assets/page-1.js")).toMatchObject({ status: 200, body: script });
+    const document = await ask("/openapi.json?x=1");
+    expect(document).toMatchObject({ status: 200, body: '{"of":"management"}' });
+    expect(headerOf(document, "Content-Type")).toBe("application/json");
+    expect(headerOf(document, "Cache-Control")).toBe("no-cache");
+    const moved = await ask("/docs");
+    expect([moved.status, headerOf(moved, "Location")]).toEqual([308, "docs/"]);
+  });
+
+  it("is what its build gives, to GET and HEAD alone", async () => {
+    buildReference();
+
+    for (const path of ["/docs/gateway.json", "/docs/index.html", "/docsx", "/openapi.jsonx"])
+      expect((await ask(path)).status).toBe(404);
+    for (const path of ["/docs/", "/openapi.json", "/"])
+      expect((await ask(path, ["Accept: text/html"], "POST")).status).toBe(404);
+  });
+});
+
+describe("the root", () => {
+  it.each([
+    ["text/html", 302],
+    ["text/html,application/xhtml+xml;q=0.9,*/*;q=0.8", 302],
+    ["application/json, text/html;q=0.1", 302],
+    ["*/*", 404],
+    ["application/json", 404],
+    ["text/htmlx", 404],
+  ])("of a caller that takes %s is answered with %i", async (accept, status) => {
+    const answer = await ask("/", [`Accept: ${accept}`]);
+
+    expect(answer.status).toBe(status);
+    expect(headerOf(answer, "Location")).toBe(status === 302 ? "console/" : undefined);
+  });
+});
 
 describe("the console's files", () => {
   it("are its page, which a browser asks for again, and assets, which it keeps for ever", async () => {

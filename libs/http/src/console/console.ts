@@ -1,5 +1,6 @@
-/** The console below `/console/`: files for a browser, which need no credentials and hold no data (ADR 59). */
+/** Pages for a browser, which need no credentials and hold no data: the console (ADR 59), and the reference of the API (ADR 177). */
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
 import { type Clock } from "@posthaste/ports";
 import { type ConsoleFile, ConsoleFiles } from "./files.ts";
 
@@ -15,46 +16,121 @@ export type ConsoleOptions = {
 /** False: the request is for something else, or there is no such file. */
 export type AnswerConsole = (req: IncomingMessage, res: Response) => Promise<boolean>;
 
-const prefix = "/console/";
-const policy = [
-  "default-src 'none'",
-  ...["script", "style", "connect", "img", "worker"].map((kind) => `${kind}-src 'self'`),
-  ...["base-uri", "form-action", "frame-ancestors"].map((name) => `${name} 'none'`),
-].join("; ");
+const policyWith = (images: string): string =>
+  [
+    "default-src 'none'",
+    ...["script", "style", "connect"].map((kind) => `${kind}-src 'self'`),
+    `img-src ${images}`,
+    "worker-src 'self'",
+    ...["base-uri", "form-action", "frame-ancestors"].map((name) => `${name} 'none'`),
+  ].join("; ");
 
-export function createConsole({ folder, page }: ConsoleOptions, clock: Clock): AnswerConsole {
-  const files = new ConsoleFiles(folder, clock);
+const consolePolicy = policyWith("'self'");
+/** Its style sheet has its icons inside. */
+const referencePolicy = policyWith("'self' data:");
+
+type Pages = {
+  readonly page: string;
+  /** Of the path, without slashes. */
+  readonly name: string;
+  readonly policy: string;
+};
+
+function createPages(files: ConsoleFiles, { name, page, policy }: Pages): AnswerConsole {
+  const prefix = `/${name}/`;
   return async (req, res) => {
     const path = pathOf(req);
-    if (path === "/console") {
+    if (path === `/${name}`) {
       // Relative, since a proxy may have put the server below a path.
-      res.writeHead(308, ["Location", "console/", "Content-Length", "0"]).end();
+      res.writeHead(308, ["Location", `${name}/`, "Content-Length", "0"]).end();
       return true;
     }
     if (path === undefined || !path.startsWith(prefix)) return false;
-    const name = path.slice(prefix.length);
+    const rest = path.slice(prefix.length);
     // The pages themselves have one address each.
-    if (name !== "" && !name.startsWith("assets/")) return false;
-    const file = await files.get(name === "" ? page : name);
+    if (rest !== "" && !rest.startsWith("assets/")) return false;
+    const file = await files.get(rest === "" ? page : rest);
     if (file === undefined) return false;
-    answerFile(req, res, file, name === "");
+    answerFile(req, res, file, { isKept: rest !== "", policy });
     return true;
   };
 }
+
+export const createConsole = ({ folder, page }: ConsoleOptions, clock: Clock): AnswerConsole =>
+  createPages(new ConsoleFiles(folder, clock), { name: "console", page, policy: consolePolicy });
+
+/** The pages of the reference, and the document that they show, which each of the two APIs has of its own. */
+function createReference({ folder, page }: ConsoleOptions, clock: Clock): AnswerConsole {
+  const files = new ConsoleFiles(join(folder, "docs"), clock);
+  const pages = createPages(files, { name: "docs", page: "index.html", policy: referencePolicy });
+  return async (req, res) => {
+    if (pathOf(req) !== "/openapi.json") return pages(req, res);
+    const document = await files.get(documents[page]);
+    if (document === undefined) return false;
+    answerFile(req, res, document, { isKept: false, policy: referencePolicy });
+    return true;
+  };
+}
+
+const documents = {
+  "index.html": "gateway.json",
+  "operator.html": "management.json",
+} as const satisfies Record<ConsoleOptions["page"], string>;
+
+export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
+  /** Of what was built; absent: nothing of it is served. */
+  readonly folder?: string | undefined;
+};
+
+/** Returns what answers a request for a page, undefined for any other: `/` of a browser leads to the console. */
+export function createBrowsed(
+  { folder, page }: BrowsedOptions,
+  clock: Clock,
+): (req: IncomingMessage) => AnswerConsole | undefined {
+  if (folder === undefined) return () => undefined;
+  const console = createConsole({ folder, page }, clock);
+  const reference = createReference({ folder, page }, clock);
+  return (req) => {
+    const { url = "" } = req;
+    if (url.startsWith("/v2/")) return undefined;
+    if (url.startsWith("/console")) return console;
+    if (url.startsWith("/docs") || url.startsWith("/openapi.json")) return reference;
+    return pathOf(req) === "/" && wantsPage(req) ? toConsole : undefined;
+  };
+}
+
+const toConsole: AnswerConsole = async (_, res) => {
+  res.writeHead(302, ["Location", "console/", "Vary", "Accept", "Content-Length", "0"]).end();
+  return true;
+};
+
+/** A browser that is told an address; a program takes anything, or JSON. */
+const wantsPage = ({ headers: { accept = "" } }: IncomingMessage): boolean =>
+  /(^|,)\s*text\/html\s*(;|,|$)/i.test(accept);
 
 function pathOf({ method, url = "" }: IncomingMessage): string | undefined {
   return method === "GET" || method === "HEAD" ? url.split("?", 1)[0] : undefined;
 }
 
-function answerFile(req: IncomingMessage, res: Response, file: ConsoleFile, isPage: boolean): void {
+type Answered = {
+  /** Its name changes with what is in it. */
+  readonly isKept: boolean;
+  readonly policy: string;
+};
+
+function answerFile(
+  req: IncomingMessage,
+  res: Response,
+  file: ConsoleFile,
+  { isKept, policy }: Answered,
+): void {
   const isGzipped = takesGzip(req.headers["accept-encoding"]);
   const bytes = isGzipped ? file.gzipped : file.bytes;
   const tag = `"${file.digest}${isGzipped ? "-gzip" : ""}"`;
   const headers = [
     ...["ETag", tag],
     ...["Vary", "Accept-Encoding"],
-    // The name of an asset changes with what is in it.
-    ...["Cache-Control", isPage ? "no-cache" : "public, max-age=31536000, immutable"],
+    ...["Cache-Control", isKept ? "public, max-age=31536000, immutable" : "no-cache"],
     ...["Content-Security-Policy", policy],
     ...["X-Content-Type-Options", "nosniff"],
     ...["Referrer-Policy", "no-referrer"],

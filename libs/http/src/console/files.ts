@@ -32,8 +32,9 @@ const types: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   css: "text/css; charset=utf-8",
   svg: "image/svg+xml",
+  json: "application/json",
 };
-const nameOfFile = /^[A-Za-z0-9_-]{1,100}\.(html|js|css|svg)$/;
+const nameOfFile = /^[A-Za-z0-9_-]{1,100}\.(html|js|css|svg|json)$/;
 
 const compress = promisify(gzip);
 

@@ -24,6 +24,9 @@ const findMessage: Find = async (client, id) => {
     unlessUnknown(client.messages.read(id)),
     eventsOf(client, { messageId: id }),
   ]);
+  // Of the messages of a run the run tells.
+  const ofRun = events.length === 0 ? await runBy("messageId")(client, id) : undefined;
+  if (ofRun) return ofRun;
   // Its record is gone half a minute after the end; what is left are its dead letter and its log.
   const letter = record ? undefined : await letterOf(client, id);
   const whole = record ?? letter ?? events[0];
@@ -46,23 +49,25 @@ const findByPastLetter: Find = async (client, id) => {
   return messageId === undefined ? undefined : findMessage(client, messageId);
 };
 
-const runBy =
-  (name: "workflowRunId" | "messageId"): Find =>
-  async (client, id) => {
+function runBy(name: "workflowRunId" | "messageId"): Find {
+  return async (client, id) => {
     const query = { [name]: id, count: 1, trimBody: shownBytesMax };
     const run = (await client.runs.list({ query })).runs[0];
     return run && { kind: "run", run };
   };
+}
+
+const findRun = runBy("workflowRunId");
 
 const findRunByLetter: Find = async (client, id) => {
   const failed = await unlessUnknown(client.failedRuns.read(id));
-  return failed && runBy("workflowRunId")(client, failed.workflowRunId);
+  return failed && findRun(client, failed.workflowRunId);
 };
 
 const finds = {
-  message: [findMessage, findLetter, runBy("messageId"), runBy("workflowRunId"), findRunByLetter],
-  letter: [findLetter, findRunByLetter, findMessage, runBy("messageId"), runBy("workflowRunId")],
-  run: [runBy("workflowRunId"), findRunByLetter, runBy("messageId"), findMessage, findLetter],
+  message: [findMessage, findLetter, findRun, findRunByLetter],
+  letter: [findLetter, findRunByLetter, findMessage, findRun],
+  run: [findRun, findRunByLetter, findMessage, findLetter],
 } as const satisfies Readonly<Record<string, readonly Find[]>>;
 
 /** `first`: what the command is about, since a run has the id that its caller gave it. */

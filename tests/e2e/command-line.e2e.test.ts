@@ -391,7 +391,7 @@ describe("workflow runs", () => {
     const dlqId = textOf(run?.["dlqId"]);
     const tree = await cli.run(["runs", "show", "cli-run"], { isTerminal: true });
     expect(tree.out).toMatch(
-      /^cli-run {2}failed {2}\d{4}-.*Z\n.*\/no-workflow\n├─ init .*\n└─ the next delivery {2}failed\n {3}└─ /,
+      /^cli-run {2}failed {2}\d{4}-.*Z\nerror .*\nstatus {2}200\nanswer {2}ok\n.*\/no-workflow\n├─ init .*\n└─ the next delivery {2}failed\n {3}└─ /,
     );
     expect(tree.out).toMatch(/only usable with sdk versions/);
 

@@ -34,12 +34,7 @@ function reasonOf(outcome: Outcome, redaction: Redaction | undefined): string {
 }
 
 function afterwards(next: FailedAttempt["next"], now: number): string {
-  switch (next.kind) {
-    case "held":
-      return `, again in ${Math.max(0, Math.round((next.dueAt - now) / 1_000))} s`;
-    case "failed":
-      return ", and no retry is left";
-    default:
-      return "";
-  }
+  if (next.kind === "failed") return ", and no retry is left";
+  if (next.kind !== "held") return "";
+  return `, again in ${Math.max(0, Math.round((next.dueAt - now) / 1_000))} s`;
 }

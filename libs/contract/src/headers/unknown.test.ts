@@ -11,6 +11,7 @@ describe("a header of the Service- dialect whose name is in no table", () => {
     ["Retry", "Retries"],
     ["retry_delay", "Retry-Delay"],
     ["Dely", "Delay"],
+    ["Corn", "Cron"],
     ["Callbak", "Callback"],
     ["Deduplication-I", "Deduplication-Id"],
     ["Labels", "Label"],
@@ -25,9 +26,12 @@ describe("a header of the Service- dialect whose name is in no table", () => {
     );
   });
 
-  it.each(["Colour", "X", "", "Forward", "Z".repeat(200)])("%s is refused", (suffix) => {
-    expect(refused(suffix)).toBe(`${`Service-${suffix}`.slice(0, 128)}: there is no such header`);
-  });
+  it.each(["Colour", "X", "", "Type", "Priority", "Not-Of-This-Release", "Z".repeat(30_000)])(
+    "%.20s passes: it is near none, so a newer client may have sent it",
+    (suffix) => {
+      expect(refused(suffix)).toBeUndefined();
+    },
+  );
 
   it.each([
     ...["Workflow-Url", "Workflow-Invoke-Count", "Telemetry-Framework", "Feature-Other"],

@@ -1,6 +1,6 @@
 /**
- * Headers with a prefix whose name is in no table. Ignored, a misspelt setting would be without effect, so in the dialect of
- * our own clients it is refused (ADR 176). Clients of the other are older and newer than this release: there a name passes.
+ * Headers with a prefix whose name is in no table. A misspelt setting would be without effect, so in the dialect of our own
+ * clients a name that is near one of the table is refused (ADR 176). Any other is of a client that is newer than this release.
  */
 import { type Dialect, type Fault, nearestName } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
@@ -14,17 +14,19 @@ const callbackFamilies = ["callback-", "failure-callback-"];
 /** Of what a step of a run answers, and an endpoint may hand on. */
 const ofAnswers: ReadonlySet<string> = new Set(["nonretryable-error", "error-step-name"]);
 
-/** Fewer edits than a name of its own is away: for a name that may as well mean something else. */
-const misspeltEditsMax = 2;
-const misspeltLengthMin = 4;
+/** Where a name may as well mean something else, it has to be nearer, and long enough to be told from others. */
+const slipEditsMax = 2;
+const slipLengthMin = 4;
+const editsMax = 3;
 
 /** `suffix`: in lower case. */
 export function refuseUnknown(name: string, suffix: string, dialect: Dialect): Fault | undefined {
   if (dialect !== "service" || isOfDeliveries(suffix) || ofAnswers.has(suffix)) return undefined;
   if (families.some((family) => suffix.startsWith(family))) return undefined;
-  const isOfCallback = callbackFamilies.some((family) => suffix.startsWith(family));
-  const nearest = isOfCallback ? misspelt(suffix) : nearestSuffix(suffix);
-  if (isOfCallback && nearest === undefined) return undefined;
+  const nearest = callbackFamilies.some((family) => suffix.startsWith(family))
+    ? misspelt(suffix)
+    : nearestSuffix(suffix, Math.min(editsMax, Math.ceil(suffix.length / 2)));
+  if (nearest === undefined) return undefined;
   return malformed({ name: short(name) }, `there is no such header${guess(dialect, nearest)}`);
 }
 
@@ -39,26 +41,26 @@ const guess = (dialect: Dialect, suffix: string | undefined): string =>
 export const refuseDefault = (name: string, suffix: string, dialect: Dialect): Fault =>
   malformed(
     { name: `headers.${short(name)}` },
-    `must be a configuration header${guess(dialect, nearestSuffix(suffix))}`,
+    `must be a configuration header${guess(dialect, nearestSuffix(suffix, editsMax))}`,
   );
 
 /** The setting that `suffix` is a slip of the pen away from. */
 export function misspelt(suffix: string): string | undefined {
   const family = callbackFamilies.find((prefix) => suffix.startsWith(prefix)) ?? "";
-  if (suffix.length - family.length < misspeltLengthMin) return undefined;
-  return nearestSuffix(suffix, misspeltEditsMax);
+  if (suffix.length - family.length < slipLengthMin) return undefined;
+  return nearestSuffix(suffix, slipEditsMax);
 }
 
 /** As it is written; a header to send keeps its own name. */
-function nearestSuffix(suffix: string, editsMax?: number): string | undefined {
-  const nearest = nearestName(suffix, handlers.keys(), editsMax);
+function nearestSuffix(suffix: string, most: number): string | undefined {
+  const nearest = nearestName(suffix, handlers.keys(), most);
   if (nearest !== undefined) return suffixes.get(nearest);
   for (const { prefix, written } of forwardPrefixes) {
     const dashes = prefix.split("-").length - 1;
     const parts = suffix.split("-", dashes);
     if (parts.length < dashes) continue;
     const head = `${parts.join("-")}-`;
-    if (suffix.length <= head.length || nearestName(head, [prefix], misspeltEditsMax) === undefined)
+    if (suffix.length <= head.length || nearestName(head, [prefix], slipEditsMax) === undefined)
       continue;
     return written + suffix.slice(head.length);
   }

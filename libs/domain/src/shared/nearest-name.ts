@@ -18,15 +18,19 @@ export function nearestName(
   return nearest?.name;
 }
 
-/** Levenshtein's, row by row. */
+/** A letter left out, put in, replaced, or changed with its neighbour is one edit; row by row. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 0; i < a.length; i++) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
       const replaced = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+      const isChanged = i > 0 && j > 0 && a[i] === b[j - 1] && a[i - 1] === b[j];
+      const changed = isChanged ? (before[j - 1] ?? 0) + 1 : Infinity;
+      next.push(Math.min(replaced, changed, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
     }
+    before = row;
     row = next;
   }
   return row[b.length] ?? 0;

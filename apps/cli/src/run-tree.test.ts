@@ -28,6 +28,7 @@ it("draws the steps of a run below it, those of a group below the group, and wha
 
   expect(treeOf(run)).toEqual([
     "wfr_1  started  1970-01-01T00:00:00.000Z",
+    "status  500",
     "https://a.example/workflow",
     "├─ init  Initial  success",
     "└─ in parallel",

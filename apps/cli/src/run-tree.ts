@@ -18,7 +18,8 @@ export function reasonOf({ failureFunction, steps, workflowState }: Run): Reason
     .reduce<AttemptError | undefined>((a, b) => (a && a.time > b.time ? a : b), undefined);
   if (last) {
     const { body, error, status } = last;
-    return { error, responseStatus: status, ...(body !== undefined && { responseBody: body }) };
+    const said = error === String(status) ? {} : { error };
+    return { ...said, responseStatus: status, ...(body !== undefined && { responseBody: body }) };
   }
   if (!failureFunction) return {};
   const { failResponse, failStatus } = failureFunction;

@@ -8,13 +8,13 @@ import { isOfDeliveries } from "./forwarded.ts";
 import { malformed } from "./setting.ts";
 import { forwardPrefixes, handlers, suffixes } from "./table.ts";
 
-/** Clients of workflows send more under these than this release knows, and so do those of Python under the callback's. */
+/** Clients of workflows send more under these than this release knows, and clients in Python under those of callbacks. */
 const families = ["workflow-", "telemetry-", "feature-"];
 const callbackFamilies = ["callback-", "failure-callback-"];
 /** Of what a step of a run answers, and an endpoint may hand on. */
 const ofAnswers: ReadonlySet<string> = new Set(["nonretryable-error", "error-step-name"]);
 
-/** Where a name may as well mean something else, it has to be nearer, and long enough to be told from others. */
+/** Where a name may as well mean something else, it has to be nearer, and long enough to be no other word. */
 const slipEditsMax = 2;
 const slipLengthMin = 4;
 const editsMax = 3;

@@ -27,7 +27,7 @@ export function examplesOf(
       );
       const of = (place: string) => given.filter((parameter) => parameter.in === place);
       const query = new URLSearchParams(
-        of("query").map(({ name, example }) => [name, String(example)]),
+        of("query").map(({ name, example }): [string, string] => [name, String(example)]),
       );
       const body = exampleIn(requestBody);
       return {

@@ -102,8 +102,8 @@ describe("each example of the document is sent, and does what it says:", () => {
     cancelFailureFunction: 404,
     waitForEvent: 412,
   };
-  /** What is made is looked at, changed and only then removed; with its tenant goes all that it has. */
-  const order = ["POST", "GET", "PATCH", "DELETE"];
+  /** What is there, or was made, is looked at, changed and only then removed; with its tenant goes all that it has. */
+  const order = ["GET", "POST", "PATCH", "DELETE"];
   const inOrder = (one: ExampleRequest, other: ExampleRequest): number =>
     order.indexOf(one.method) - order.indexOf(other.method) ||
     Number(one.operation === "closeTenant") - Number(other.operation === "closeTenant");
@@ -149,6 +149,7 @@ describe("each example of the document is sent, and does what it says:", () => {
         Number(other.operation === "createTenant") - Number(one.operation === "createTenant") ||
         Number(other.operation === "enterSearchIndex") -
           Number(one.operation === "enterSearchIndex") ||
+        Number(other.operation === "createToken") - Number(one.operation === "createToken") ||
         inOrder(one, other),
     );
 

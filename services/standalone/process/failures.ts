@@ -1,6 +1,6 @@
 /** What a development server prints of each delivery that has failed: where it went, why it failed, and whether it comes again. */
 import { type FailedAttempt } from "@posthaste/deliverer";
-import { type Outcome, type Redaction } from "@posthaste/domain";
+import { type Outcome, type Redaction, untilMs } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { printedLine, visible } from "./printed-line.ts";
 
@@ -36,5 +36,5 @@ function reasonOf(outcome: Outcome, redaction: Redaction | undefined): string {
 function afterwards(next: FailedAttempt["next"], now: number): string {
   if (next.kind === "failed") return ", and no retry is left";
   if (next.kind !== "held") return "";
-  return `, again in ${Math.max(0, Math.round((next.dueAt - now) / 1_000))} s`;
+  return `, again in ${Math.round(untilMs(next.dueAt, Infinity, now) / 1_000)} s`;
 }

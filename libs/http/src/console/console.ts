@@ -6,7 +6,7 @@ import { type ConsoleFile, ConsoleFiles } from "./files.ts";
 
 type Response = ServerResponse<IncomingMessage>;
 
-export type ConsoleOptions = {
+type ConsoleOptions = {
   /** Of what was built. */
   readonly folder: string;
   /** What `/console/` is: the pages of a tenant, or those of the operator. */
@@ -56,7 +56,7 @@ function createPages(files: ConsoleFiles, { name, page, policy }: Pages): Answer
   };
 }
 
-export const createConsole = ({ folder, page }: ConsoleOptions, clock: Clock): AnswerConsole =>
+const createConsole = ({ folder, page }: ConsoleOptions, clock: Clock): AnswerConsole =>
   createPages(new ConsoleFiles(folder, clock), { name: "console", page, policy: consolePolicy });
 
 /** The pages of the reference, and the document that they show, which each of the two APIs has of its own. */

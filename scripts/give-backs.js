@@ -13,9 +13,7 @@ const countsDown =
 const isComment = /^\s*(?:\*|\/\*|\/\/)/;
 
 const place = "a place in what is read, or what is left to do of one call";
-const ownTest = "its own test draws, or counts, what comes and goes";
-const whole =
-  "its end is one with the end of what it counts, and tests of the whole deliverer wait for that";
+const ownTest = "its own test empties it in each of the ways, and looks whether nothing is left";
 /** Why a file needs no such test. */
 const reasons = new Map([
   ["libs/bus-kafka/src/assignment.ts", ownTest],
@@ -38,19 +36,14 @@ const reasons = new Map([
   ["libs/engine/src/lanes/lanes-in-line.ts", "the length of a line, which `take` empties"],
   ["libs/engine/src/runs/uses.ts", place],
   ["libs/http/src/authenticate/authenticator.ts", "what is left of a second, which begins anew"],
-  [
-    "libs/http/src/edge/connections.ts",
-    "goes down when a socket closes, on real ones in its own test",
-  ],
   ["libs/retry-delays-mathjs/src/expression.ts", place],
   ["libs/tokens-redis/src/gather.ts", place],
-  ["services/deliverer/src/alone.ts", whole],
+  ["services/deliverer/src/alone.ts", ownTest],
   ["services/deliverer/src/buffer.ts", ownTest],
-  ["services/deliverer/src/claiming.ts", whole],
+  ["services/deliverer/src/claiming.ts", ownTest],
   ["services/deliverer/src/histories.ts", ownTest],
   ["services/deliverer/src/owed-log.ts", ownTest],
-  ["services/deliverer/src/settling.ts", whole],
-  ["services/gateway/src/backlog.ts", ownTest],
+  ["services/gateway/src/backlog.ts", "what came in since a count, which begins anew with it"],
   ["services/gateway/src/live-log/live-page.ts", place],
   ["services/gateway/src/schedule-texts.ts", place],
   ["services/gateway/src/slot-states.ts", place],

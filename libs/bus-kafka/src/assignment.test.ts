@@ -59,6 +59,16 @@ describe("hearing a partition", () => {
 });
 
 describe("too much in hand", () => {
+  it("is none once it was heard, however many bytes that were", async () => {
+    const { assignment, paused, finish } = assigned();
+    for (let n = 0; n < 20; n++) {
+      assignment.take(0, messages(1, { from: n, bytes: 5 * 1024 * 1024 }), String(n));
+      await finish();
+    }
+
+    expect([...paused]).toEqual([]);
+  });
+
   it("pauses the partition, and what has been heard resumes it", async () => {
     const { assignment, paused, finish } = assigned();
     assignment.take(0, messages(1), "0");

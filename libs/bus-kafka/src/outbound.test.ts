@@ -6,7 +6,7 @@ import { type Message, type TopicMessages } from "kafkajs";
 import { decode, encode } from "./codec.ts";
 import { type Counts, newCounts } from "./counts.ts";
 import { aHint } from "./events.fixture.ts";
-import { Outbound, type Saying } from "./outbound.ts";
+import { factMsMax, Outbound, type Saying } from "./outbound.ts";
 
 describe("one send at a time for each partition", () => {
   it("what is said while a send is under way goes in the next, together", async () => {
@@ -102,6 +102,37 @@ describe("hints of one partition", () => {
     await way.answer();
 
     expect(way.heard()).toEqual([["a", "b"], ["a"], ["b"]]);
+  });
+});
+
+describe("nothing is under way", () => {
+  it("once facts were refused, and those behind them acknowledged", async () => {
+    const { outbound, way } = opened();
+    const refused = settling(outbound.fact([aSaying(0, "a")]));
+    const said = settling(outbound.fact([aSaying(0, "b")]));
+    const idle = settling(outbound.idle());
+    await turn();
+    way.refuse("a");
+    for (let times = 0; times < 4; times++) await way.answerAll();
+
+    expect([refused.state().slice(0, 6), said.state(), idle.state()]).toEqual([
+      "failed",
+      "done",
+      "done",
+    ]);
+  });
+
+  it("once facts were given up, on their way and in line", async () => {
+    const { clock, outbound, way } = opened();
+    const first = settling(outbound.fact([aSaying(0, "a")]));
+    await turn();
+    const second = settling(outbound.fact([aSaying(0, "b")]));
+    const idle = settling(outbound.idle());
+    await clock.advance(factMsMax + 1_000);
+    await way.answerAll();
+
+    expect([first, second].map(({ state }) => state().slice(0, 6))).toEqual(["failed", "failed"]);
+    expect(idle.state()).toBe("done");
   });
 });
 

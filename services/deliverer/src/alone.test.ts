@@ -1,6 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { limits, type Message, tenantId } from "@posthaste/domain";
-import { anAnswer } from "@posthaste/testing";
+import { aClaimedRecord, anAnswer, recordingLog, virtualClock } from "@posthaste/testing";
+import { Alone } from "./alone.ts";
+import { newAttempt } from "./attempt.ts";
 import {
   answer,
   away,
@@ -203,4 +205,26 @@ describe("a message that takes its deliverers down", () => {
       { reason: "quarantined", message: { id: message.id } },
     ]);
   });
+});
+
+it("the line of those that run alone has as many places again when they were called", async () => {
+  const clock = virtualClock();
+  const records = { renew: async () => [] };
+  const alone = new Alone({ records, clock, log: recordingLog() });
+  await clock.advance(limits.isolatedQuietMs);
+  const none = { slot: undefined, counted: undefined };
+  const filled = async (): Promise<readonly number[]> => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const counts = ["a", "b", "c"].map((name) => {
+      const record = () => aClaimedRecord({ tenant: tenantId(name) });
+      let count = 0;
+      while (alone.add(newAttempt(record(), 1, 0, clock, none), () => ended)) count++;
+      return count;
+    });
+    end();
+    await clock.advance(0);
+    return counts;
+  };
+
+  expect(await filled()).toEqual(await filled());
 });

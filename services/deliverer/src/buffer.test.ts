@@ -38,6 +38,20 @@ describe("the buffer of hints", () => {
     expect(takeAll(buffer)).toEqual(["a1", "b1", "a2", "a3"]);
   });
 
+  it("has all its places again when all was taken or given away", () => {
+    const buffer = new HintBuffer({ ...bounds, perOriginMax: 100 });
+    const fill = (): number => {
+      for (let n = 0; n < 200; n++) buffer.add(hint(`${n}`, `${n % 3}`, n % 2));
+      return buffer.size;
+    };
+    const all = fill();
+    const taken = [takeAll(buffer).length, buffer.size];
+    const given = [fill(), buffer.giveAll().length, buffer.size];
+
+    expect(all).toBeGreaterThan(50);
+    expect([taken, given, fill()]).toEqual([[all, 0], [all, all, 0], all]);
+  });
+
   it("takes the origins of a tenant in turn", () => {
     const buffer = new HintBuffer(bounds);
     for (const id of ["x1", "x2"]) buffer.add(hint(id, "a", 1));

@@ -50,6 +50,20 @@ describe("histories that are kept", () => {
     expect(read).toEqual([1, 1, 1, 1, 1]);
   });
 
+  it("are kept as far as they fit, however many were forgotten or had to go before", () => {
+    const histories = new Histories(1_000);
+    for (let n = 3; n < 100; n++) {
+      const of = randomMessageId(n, "0123456789abcdefg");
+      ask(histories, of, 4);
+      if (n % 2 === 0) histories.forget(of);
+    }
+
+    ask(histories, root, 1);
+    ask(histories, another, 1);
+
+    expect([root, another].map((of) => histories.known(of))).toEqual([2, 2]);
+  });
+
   it("of two deliveries that read at once keep each entry once", () => {
     const histories = new Histories(1_000_000);
     ask(histories, root, 2);

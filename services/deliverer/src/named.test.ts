@@ -18,7 +18,17 @@ import {
   type Telemetry,
   type TraceParent,
 } from "@posthaste/ports";
-import { aMessage, type MessageOverrides } from "@posthaste/testing";
+import {
+  aClaimedRecord,
+  aMessage,
+  aTenant,
+  type MessageOverrides,
+  virtualClock,
+} from "@posthaste/testing";
+import { namedAttempt } from "./attempt.ts";
+import { BodyBytes } from "./body-bytes.ts";
+import { Caps } from "./caps.ts";
+import { Claiming } from "./claiming.ts";
 import { Named } from "./named.ts";
 import {
   answer,
@@ -39,6 +49,7 @@ import {
   stateOf,
   withRecords,
 } from "./opened.fixture.ts";
+import { Slots } from "./slots.ts";
 
 const [here, another] = [owner("here"), owner("another")];
 
@@ -503,4 +514,36 @@ it("a deliverer that stops leaves the roster first: what is named for it meanwhi
   await stopped;
 
   expect(called(ports)).toEqual(["a", "b"]);
+});
+
+it("a deliverer is named again when what weighed too much waits here no more", () => {
+  const clock = virtualClock();
+  const slots = new Slots({ shortMax: 1, perOriginMax: 1, waitingMax: 0 });
+  const ports = open();
+  const ignore = (): void => undefined;
+  const claiming = new Claiming(ports, {
+    ...{ claimed: ignore, capped: ignore, ended: ignore, found: ignore },
+    owner: owner("here"),
+    tracer: noTelemetry.tracer,
+    slots,
+    bodyBytes: new BodyBytes(1, slots),
+    caps: new Caps(ports, { capOf: () => "none", findTenant: async () => false, freed: ignore }),
+    waitsForEnd: () => false,
+    mayClaim: () => true,
+  });
+  slots.take(aTenant, 1);
+  const body = new Uint8Array(10 * 1024 * 1024);
+  const seen: boolean[] = [];
+  for (let times = 0; times < 2; times++) {
+    for (let n = 0; n < 2; n++) {
+      const record = aClaimedRecord({ body });
+      seen.push(
+        claiming.isOpenToNamed && claiming.takeNamed(hintOf(record), namedAttempt(record, clock)),
+      );
+    }
+    seen.push(claiming.isOpenToNamed);
+    claiming.giveAll();
+  }
+
+  expect(seen).toEqual([true, true, false, true, true, false]);
 });

@@ -54,6 +54,26 @@ describe("what the log is owed", () => {
     expect(batches.map(({ length }) => length)).toEqual([500, 500, 200]);
   });
 
+  it("waits again up to as many bytes once it was written, or left to the removal", async () => {
+    let isAway = false;
+    const { add, clock, owed } = opened(async () => (isAway ? away() : undefined));
+    const heavy: MessageOverrides = { headers: [["X-Large", "x".repeat(1024 * 1024)]] };
+    // More than half of the bound.
+    const most = 17;
+
+    add(most, heavy);
+    await clock.advance(100);
+    isAway = true;
+    add(most, heavy);
+    await clock.advance(25_000);
+    const given = owed.left;
+    isAway = false;
+    add(most, heavy);
+    await clock.advance(1_000);
+
+    expect([given, owed.left, owed.isEmpty]).toEqual([most, most, true]);
+  });
+
   it("is tried once a second while the log is away, and left to the removal after twenty", async () => {
     const { add, batches, clock, owed } = opened(away);
     add(600);

@@ -1,7 +1,17 @@
 import { describe, expect, it } from "@jest/globals";
-import { limits } from "@posthaste/domain";
-import { type Records } from "@posthaste/ports";
-import { aCallbackPlan, anAnswer, aPolicy, aTenant, ourFailure } from "@posthaste/testing";
+import { limits, type Outcome, settleAttempt } from "@posthaste/domain";
+import { noTelemetry, type Records, type Settled } from "@posthaste/ports";
+import {
+  aCallbackPlan,
+  aClaimedRecord,
+  anAnswer,
+  anAttempt,
+  aPolicy,
+  aTenant,
+  ourFailure,
+} from "@posthaste/testing";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
+import { newAttempt } from "./attempt.ts";
 import {
   answer,
   away,
@@ -18,6 +28,7 @@ import {
   wakesOf,
   withRecords,
 } from "./opened.fixture.ts";
+import { Settling } from "./settling.ts";
 
 describe("an outcome", () => {
   it("is written until the store has taken it, and the destination is called once", async () => {
@@ -163,5 +174,64 @@ describe("an outcome", () => {
     await answer(ports, "a");
 
     expect(told).toEqual([message?.id]);
+  });
+});
+
+describe("outcomes that wait to be written", () => {
+  const callback = aCallbackPlan();
+
+  function opened() {
+    const ports = open();
+    let tell: (settled: Settled) => void = () => undefined;
+    const settle: Records["settle"] = () =>
+      new Promise((resolve) => (tell = (settled) => resolve([settled])));
+    const ignore = (): void => undefined;
+    const settling = new Settling(withRecords(ports, { settle }), {
+      ...{ called: ignore, ended: ignore, forgotten: ignore, told: ignore, untold: ignore },
+      telemetry: noTelemetry,
+      due: async () => undefined,
+    });
+    /** Returns what answers for the store. */
+    const write = (outcome: Outcome) => {
+      const record = aClaimedRecord({ policy: aPolicy({ callback }) });
+      const none = { slot: undefined, counted: undefined };
+      const inputs = { chance: 0, retryDelayMs: 1_000 };
+      void settling.write(
+        newAttempt(record, 1, 0, ports.clock, none),
+        settleAttempt(record, anAttempt(outcome), inputs),
+      );
+      return tell;
+    };
+    return { settling, write };
+  }
+
+  it("leave their bytes to others, whether they were fenced, or leave something to be told", async () => {
+    const body = new Uint8Array(20 * 1024 * 1024);
+    await expectAllGivenBack(() => {
+      const { settling, write } = opened();
+      const takes = [200, 500].map((status) => () => {
+        if (settling.isFull) return undefined;
+        const tell = write({ ...anAnswer(status), body });
+        return {
+          giveBack: () => tell({ kind: "ok", left: [] }),
+          fail: () => tell({ kind: "fenced" }),
+        };
+      });
+      return { takes, held: () => [settling.isFull, settling.isTelling] };
+    }, 20);
+  });
+
+  it("are two thousand at most, and as many again when those were written", async () => {
+    const { settling, write } = opened();
+    const fill = () => {
+      const tells = [];
+      while (!settling.isFull) tells.push(write(ok));
+      return tells;
+    };
+    const first = fill();
+    for (const tell of first) tell({ kind: "ok", left: [] });
+    await new Promise((resolve) => setImmediate(resolve));
+
+    expect([first.length, fill().length]).toEqual([2_000, 2_000]);
   });
 });

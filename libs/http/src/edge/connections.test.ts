@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { once } from "node:events";
-import { type ServerResponse } from "node:http";
-import { connect, type Socket } from "node:net";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { connect, Socket } from "node:net";
 import { createReadiness } from "@posthaste/process";
+import { expectAllGivenBack } from "@posthaste/testing/give-back";
 import { answer } from "../answers/answer.ts";
 import { addressSet } from "../caller-ip.ts";
+import { createConnections } from "./connections.ts";
 import { type Edge, type RequestHandler } from "./edge.ts";
 import { testEdge } from "./raw-exchange.fixture.ts";
 
@@ -180,5 +182,42 @@ describe("behind a trusted proxy", () => {
     }
 
     expect(pool.filter((socket) => socket.readable)).toHaveLength(4);
+  });
+});
+
+/** A socket that has come from there, as far as it says. */
+const socketFrom = (remoteAddress: string): Socket =>
+  Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress });
+
+describe("the places of a listener", () => {
+  const proxy = "10.0.0.1";
+  const trustedProxies = addressSet([`${proxy}/32`]);
+  const opened = () => createConnections(16, trustedProxies, () => undefined);
+
+  it("are all free again, in whatever order connections close", async () => {
+    await expectAllGivenBack(() => {
+      const connections = opened();
+      const takes = [mine, theirs, "127.1.0.1", proxy].map((address) => () => {
+        const socket = socketFrom(address);
+        connections.arrived(socket);
+        return { giveBack: () => socket.destroy(), isHeld: () => !socket.destroyed };
+      });
+      return { takes, held: () => undefined };
+    });
+  });
+
+  it("and the shares of callers behind a proxy are all free again, in whatever order requests end", async () => {
+    await expectAllGivenBack(() => {
+      const connections = opened();
+      const sockets = Array.from({ length: 8 }, () => socketFrom(proxy));
+      for (const socket of sockets) connections.arrived(socket);
+      const takes = [mine, theirs].map((caller, n) => () => {
+        const req = new IncomingMessage(sockets[n] ?? new Socket());
+        req.headers["x-forwarded-for"] = caller;
+        const res = new ServerResponse(req);
+        return connections.hasAsked(req, res) ? { giveBack: () => res.emit("close") } : undefined;
+      });
+      return { takes, held: () => undefined };
+    });
   });
 });

@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as prettier from "prettier";
 import { renderClientApi } from "./client-api.js";
+import { renderCliHelp } from "./cli-help.js";
 import { readComments } from "./comments.js";
 import { readGiveBacks } from "./give-backs.js";
 import { readGuarantees } from "./guarantees.js";
@@ -27,6 +28,7 @@ const documents = [
   { path: "docs/telemetry.md", render: renderTelemetry },
   { path: "docs/third-party.md", render: renderThirdParty },
   { path: "libs/client/src/api.ts", render: () => renderClientApi(renderOpenApi()) },
+  { path: "apps/cli/src/setting-help.ts", render: () => renderCliHelp(renderOpenApi()) },
   // The chart reads only what lies in its own folder.
   ...["collector", "dashboards", "datasources", "prometheus", "tempo"].map((name) => ({
     path: `helm/posthaste/files/compose/${name}.yaml`,

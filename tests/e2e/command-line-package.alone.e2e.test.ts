@@ -1,5 +1,5 @@
 /** `posthaste` as it is published: packed, installed in an empty folder, and run there as a process. */
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -116,6 +116,37 @@ it("completes words in bash", async () => {
 
   expect([stdout, stderr]).toEqual(["retry\n--yes\n", ""]);
 });
+
+/** Each shell asks for the words that may follow, and shows what it was told. */
+const shells = {
+  zsh: `
+    posthaste() { "$PROGRAM" "$@"; }
+    compdef() { :; }
+    compadd() { shift; printf "%s\\n" "$@"; }
+    source <(posthaste completion zsh)
+    words=(posthaste dlq re); CURRENT=3; _posthaste
+    words=(posthaste dlq retry --ye); CURRENT=4; _posthaste`,
+  fish: `
+    function posthaste; $PROGRAM $argv; end
+    posthaste completion fish | source
+    complete -C "posthaste dlq re"
+    complete -C "posthaste dlq retry --ye"`,
+} as const;
+
+const isHere = (shell: string): boolean =>
+  spawnSync(shell, ["-c", "true"], { stdio: "ignore" }).status === 0;
+
+for (const [shell, script] of Object.entries(shells))
+  (isHere(shell) ? it : it.skip)(`completes words in ${shell}, where there is one`, async () => {
+    const flags = shell === "zsh" ? ["-f", "-c"] : ["--no-config", "-c"];
+
+    const { stdout } = await runFile(shell, [...flags, script], {
+      env: { ...env, PROGRAM: program },
+    });
+
+    const words = stdout.split("\n").map((line) => line.split("\t")[0]);
+    expect(words).toEqual(expect.arrayContaining(["retry", "--yes"]));
+  });
 
 it("says in one line that its Node is too old", async () => {
   const older =

@@ -158,6 +158,27 @@ describe("messages", () => {
     expect(await cli.ok(...matching, "--yes")).toEqual([{ cancelled: 0 }]);
   });
 
+  it("are published as the editor leaves them", async () => {
+    const words = ["publish", "--edit", destination.url("/written"), "-d", '{"order":17}'];
+    const { code } = await cli.run(words, { env: { EDITOR: "sed -i s/17/18/" } });
+
+    expect(code).toBe(0);
+    expect(String((await destination.arrival("/written")).body)).toBe('{"order":18}');
+  });
+
+  it("are asked for again and again with --watch, until Ctrl-C", async () => {
+    const interruption = new AbortController();
+    const asked = ["messages", "ls", "--label", "watched", "--watch", "1"];
+    const watching = cli.run(asked, {
+      interrupted: interruption.signal,
+      heard: (out) => out.includes("DELIVERED") && interruption.abort(),
+    });
+    await published(destination.url("/watched"), "--label", "watched");
+
+    expect([(await watching).code, (await watching).err]).toEqual([0, ""]);
+    expect((await cli.run([...asked.slice(0, -1), "x"])).code).toBe(2);
+  });
+
   it("are followed as they happen, until Ctrl-C", async () => {
     const interruption = new AbortController();
     const words = ["tail", "--label", "followed", "--from", String(Date.now())];
@@ -206,6 +227,39 @@ describe("dead letters", () => {
     expect(await cli.ok("dlq", "ls", "--label", "broken")).toHaveLength(2);
     expect(await cli.ok("dlq", "rm", "--label", "broken", "--yes")).toEqual([{ removed: 2 }]);
     expect(await cli.ok("dlq", "ls", "--label", "broken")).toEqual([]);
+  });
+
+  it("one is sent again with its body as the editor leaves it, and all else as it was", async () => {
+    const to = destination.url("/edited");
+    destination.answers("/edited", (_, response) => response.writeHead(422).end());
+    const given = ["--retries", "0", "--label", "edited", "-H", "X-Shop: north", "--method", "PUT"];
+    await published(to, ...given, "-d", '{"order":"17"}');
+    const [letter] = await eventually(
+      () => cli.ok("dlq", "ls", "--label", "edited"),
+      ({ length }) => length === 1,
+    );
+    const id = textOf(letter?.["dlqId"]);
+    const retry = (EDITOR: string) => cli.run(["dlq", "retry", "--edit", id], { env: { EDITOR } });
+
+    const unset = await retry("");
+    const left = await retry("false");
+    const broken = await retry("sed -i s/17.*/x/");
+    expect([unset.code, left.code, broken.code]).toEqual([2, 1, 2]);
+    expect(unset.err).toBe("posthaste: --edit: set EDITOR to the editor that it opens\n");
+    expect(broken.err).toMatch(/what was edited is no JSON: nothing was sent, see .*body\.json\n$/);
+    expect(destination.at("/edited")).toHaveLength(1);
+
+    destination.answers("/edited", (_, response) => response.end());
+    expect((await retry("sed -i s/.17./17/")).json[0]).toMatchObject({ dlqId: id });
+    const [, again] = await eventually(
+      () => Promise.resolve(destination.at("/edited")),
+      ({ length }) => length === 2,
+    );
+    expect([String(again?.body), again?.method]).toEqual(['{"order":17}', "PUT"]);
+    expect(again?.headers).toMatchObject({
+      ...{ "x-shop": "north", "content-type": "application/json" },
+    });
+    expect(await cli.ok("dlq", "ls", "--label", "edited")).toEqual([]);
   });
 
   it("that match a filter are retried after --yes", async () => {

@@ -28,12 +28,14 @@ export async function inBulk(
     const text = `${counted(matched, thing)} would be ${verb}; add --yes to do it`;
     return output.done(text, { dryRun: true, matched });
   }
+  // Counted for the bar, where there is one to look at it.
+  const total = !isNamed && output.showsProgress ? await preview() : undefined;
   let count = 0;
   const soFar = (): string => `${counted(count, thing)} ${verb}`;
   try {
     for await (const { done, left } of pages()) {
       count += done;
-      output.progress(soFar());
+      output.progress(soFar(), total ? count / total : undefined);
       if (interrupted.aborted && left !== undefined)
         throw new CliError("interrupted", `interrupted: ${soFar()}, ${left}`);
     }

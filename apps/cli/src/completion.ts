@@ -10,7 +10,7 @@ const scripts = {
 complete -o default -F _posthaste posthaste
 `,
   zsh: `#compdef posthaste
-_posthaste() { compadd -- $(posthaste completion words -- "\${words[@]:1:CURRENT-2}") }
+_posthaste() { compadd -- $(posthaste completion words -- "\${(@)words[2,CURRENT-1]}") }
 compdef _posthaste posthaste
 `,
   fish: `complete -c posthaste -f -a "(posthaste completion words -- (commandline -opc)[2..-1])"

@@ -1,21 +1,23 @@
 /** Options that say which messages, dead letters or runs a command means, and the query that asks for them. */
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
+import { withValue } from "./option.ts";
+import { parameterHelp } from "./setting-help.ts";
 
-/** A flag with its value, the name of the query, and what it says. */
-type Filter = readonly [flag: string, query: string, about: string];
+/** A flag with its value, the name of the query, and an example. */
+type Filter = readonly [flag: string, query: string, example: string];
 
-const label: Filter = ["--label <label>", "label", "with one of these labels"];
-const flowKey: Filter = ["--flow-key <key>", "flowControlKey", "of a flow control key"];
-const callerIp: Filter = ["--caller-ip <ip>", "callerIp", "published from this address"];
-const from: Filter = ["--from <time>", "fromDate", "not before; a date, or milliseconds"];
-const to: Filter = ["--to <time>", "toDate", "not after; a date, or milliseconds"];
+const label: Filter = ["--label <label>", "label", "orders"];
+const flowKey: Filter = ["--flow-key <key>", "flowControlKey", "carrier"];
+const callerIp: Filter = ["--caller-ip <ip>", "callerIp", "192.0.2.7"];
+const from: Filter = ["--from <time>", "fromDate", "2026-01-31T12:00:00Z"];
+const to: Filter = ["--to <time>", "toDate", "2026-02-01"];
 
 export const messageFilters: readonly Filter[] = [
-  ["--destination <url>", "url", "to this URL"],
-  ["--group <name>", "topicName", "of a URL group"],
-  ["--schedule <id>", "scheduleId", "of a schedule"],
-  ["--queue <name>", "queueName", "of a queue"],
+  ["--destination <url>", "url", "https://shop.example/orders"],
+  ["--group <name>", "topicName", "receivers"],
+  ["--schedule <id>", "scheduleId", "report"],
+  ["--queue <name>", "queueName", "mail"],
   label,
   flowKey,
   callerIp,
@@ -24,17 +26,17 @@ export const messageFilters: readonly Filter[] = [
 ];
 export const letterFilters: readonly Filter[] = [
   ...messageFilters,
-  ["--status <status>", "responseStatus", "with this last answer"],
+  ["--status <status>", "responseStatus", "500"],
 ];
 export const eventFilters: readonly Filter[] = [
-  ["--message <id>", "messageIds", "of this message"],
+  ["--message <id>", "messageId", "msg_1icMmin3YcWLrHXGo1GZ9mJyFI"],
   ...messageFilters,
-  ["--state <state>", "state", "such as DELIVERED or FAILED"],
+  ["--state <state>", "state", "FAILED"],
 ];
 /** What has no end is not asked for up to a time. */
 export const followFilters = eventFilters.filter(([, query]) => query !== "toDate");
 const ofRuns: readonly Filter[] = [
-  ["--workflow <url>", "workflowUrl", "of the workflow at this URL"],
+  ["--workflow <url>", "workflowUrl", "https://shop.example/workflow"],
   label,
   flowKey,
   callerIp,
@@ -42,9 +44,9 @@ const ofRuns: readonly Filter[] = [
   to,
 ];
 export const runFilters: readonly Filter[] = [
-  ["--run <id>", "workflowRunId", "of this id"],
+  ["--run <id>", "workflowRunId", "order-17"],
   ...ofRuns,
-  ["--state <state>", "state", "such as RUN_STARTED or RUN_FAILED"],
+  ["--state <state>", "state", "RUN_FAILED"],
 ];
 export const cancelRunFilters = ofRuns;
 
@@ -54,20 +56,27 @@ const nameOf = (flag: string): string =>
     .split(" ")[0]
     ?.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) ?? "";
 
-/** An option that may be given again: one that took all words up to the next would take arguments, too. */
-export const collected = (value: string, before: readonly string[] = []): readonly string[] => [
-  ...before,
-  value,
-];
-
 const isTime = (query: string): boolean => query.endsWith("Date");
 
 export function withFilters(command: Command, filters: readonly Filter[]): Command {
-  for (const [flag, query, about] of filters)
-    if (isTime(query)) command.option(flag, about);
-    else command.option(flag, about, collected);
+  for (const [flag, query, example] of filters)
+    withValue(
+      command,
+      flag,
+      { about: aboutOf(query), fallback: "any", example },
+      isTime(query) ? "once" : "again",
+    );
   return command;
 }
+
+/** In the words of the API, whose times are numbers alone; how often a parameter is given is another matter here. */
+function aboutOf(query: string): string {
+  if (query === "fromDate") return "Not before: a date, or Unix milliseconds";
+  if (query === "toDate") return "Not after: a date, or Unix milliseconds";
+  return (parameters.get(query) ?? query).replace(/; (once|repeated,.*)$/, "");
+}
+
+const parameters: ReadonlyMap<string, string> = new Map(Object.entries(parameterHelp));
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 

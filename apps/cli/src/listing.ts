@@ -1,9 +1,16 @@
 /** Lists: as many as are asked for, however many pages they come in. */
+import { type Command } from "commander";
 import { CliError } from "./exit.ts";
+import { withDefault } from "./option.ts";
 import { type Column } from "./output.ts";
 import { type Session } from "./session.ts";
 
-export const limitDefault = 50;
+const limitDefault = "50";
+
+export const withLimit = (command: Command): Command =>
+  withDefault(command, "--limit <count>", {
+    ...{ about: "So many elements at most", fallback: limitDefault, example: "200" },
+  });
 
 export async function list<T>(
   { host: { interrupted }, output }: Session,

@@ -1,8 +1,11 @@
 /** What a command says: tables on a terminal, JSON everywhere else; nothing that a server sends moves a cursor. */
+import { styleText } from "node:util";
 import Table from "cli-table3";
 
 export type Stream = {
   readonly isTTY?: boolean;
+  /** Whether it shows colours, by what it is and by the environment (NO_COLOR). */
+  hasColors?(environment: object): boolean;
   write(text: string): unknown;
 };
 
@@ -22,11 +25,13 @@ export class Output {
   readonly isJson: boolean;
   readonly #out: Stream;
   readonly #progress: Stream | undefined;
+  readonly #paints: boolean;
 
-  constructor(out: Stream, err: Stream, wantsJson: boolean) {
+  constructor(out: Stream, err: Stream, wantsJson: boolean, env: object = {}) {
     this.isJson = wantsJson || out.isTTY !== true;
     this.#out = out;
     this.#progress = err.isTTY === true ? err : undefined;
+    this.#paints = !this.isJson && out.hasColors?.(env) === true;
   }
 
   /** A list: a row each, or a line of JSON each. */
@@ -34,13 +39,22 @@ export class Output {
     if (this.isJson) for (const item of items) this.json(item);
     else if (items.length === 0) this.#line("nothing");
     else
-      this.#table([columns.map(([title]) => title), ...items.map((item) => cells(item, columns))]);
+      this.#table([
+        columns.map(([title]) => this.#painted("dim", title)),
+        ...items.map((item) => this.#row(cells(item, columns))),
+      ]);
   }
 
   /** One thing, with all that there is of it. */
   item(item: object): void {
     if (this.isJson) this.json(item);
-    else this.#table(Object.entries(item).map(([name, value]) => [name, shownAs(name, value)]));
+    else
+      this.#table(
+        Object.entries(item).map(([name, value]) => [
+          this.#painted("dim", name),
+          ...this.#row([shownAs(name, value)]),
+        ]),
+      );
   }
 
   /** What has been done. `json`: the same for programs. */
@@ -50,7 +64,7 @@ export class Output {
   }
 
   lines(texts: readonly string[]): void {
-    for (const text of texts) this.#line(text);
+    for (const text of texts) this.#write(this.#row([text]).join(""));
   }
 
   json(value: unknown): void {
@@ -63,8 +77,14 @@ export class Output {
   }
 
   /** How far something long has come, over what stood there before; to terminals alone. */
-  progress(text: string): void {
-    this.#progress?.write(`\r\u001b[K${plain(text)}`);
+  progress(text: string, share?: number): void {
+    const bar = share === undefined ? "" : `${barOf(share)} `;
+    this.#progress?.write(`\r\u001b[K${bar}${plain(text)}`);
+  }
+
+  /** Whether there is a terminal for how far something has come. */
+  get showsProgress(): boolean {
+    return this.#progress !== undefined;
   }
 
   progressEnds(): void {
@@ -72,7 +92,23 @@ export class Output {
   }
 
   #line(text: string): void {
-    this.#out.write(`${plain(text)}\n`);
+    this.#write(plain(text));
+  }
+
+  /** It moves no cursor: its parts were made plain, and then painted. */
+  #write(text: string): void {
+    this.#out.write(`${text}\n`);
+  }
+
+  /** Cells made plain, with the states in them painted. */
+  #row(texts: readonly string[]): readonly string[] {
+    return texts.map((text) =>
+      plain(text).replace(states, (state) => this.#painted(colourOf(state), state)),
+    );
+  }
+
+  #painted(format: Format, text: string): string {
+    return this.#paints ? styleText(format, text, { validateStream: false }) : text;
   }
 
   #table(rows: readonly (readonly string[])[]): void {
@@ -80,8 +116,8 @@ export class Output {
       chars: noBorders,
       style: { head: [], border: [], "padding-left": 0, "padding-right": 0 },
     });
-    table.push(...rows.map((row) => row.map(plain)));
-    for (const line of table.toString().split("\n")) this.#line(line.trimEnd());
+    table.push(...rows.map((row) => [...row]));
+    for (const line of table.toString().split("\n")) this.#write(line.trimEnd());
   }
 }
 
@@ -108,6 +144,26 @@ export const counted = (count: number, thing: string): string =>
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+type Format = "dim" | "green" | "red" | "yellow";
+
+/** Words that stand alone in a cell, or at the end of a line of a tree; those of the API in capitals. */
+const states =
+  /^(?:(?:RUN_|STEP_)?(?:DELIVERED|SUCCESS|FAILED|ERROR|RETRY|CANCELED|STARTED|ACTIVE|PROGRESS)|paused)$|(?<= {2})(?:success|failed|retry|canceled|started|progress)(?=$| {2})/;
+
+function colourOf(state: string): Format {
+  if (/DELIVERED|SUCCESS/i.test(state)) return "green";
+  if (/FAILED|ERROR/i.test(state)) return "red";
+  return /CANCELED/i.test(state) ? "dim" : "yellow";
+}
+
+const barLength = 20;
+
+function barOf(share: number): string {
+  const full = Math.round(Math.min(1, Math.max(0, share)) * barLength);
+  const percent = Math.floor(Math.min(1, Math.max(0, share)) * 100);
+  return `${"█".repeat(full)}${"░".repeat(barLength - full)} ${String(percent).padStart(3)} %`;
 }
 
 /** Times come as milliseconds, and people read dates. */

@@ -13,8 +13,10 @@ import { addPublishing } from "./commands/publishing.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addRuns } from "./commands/runs.ts";
 import { addSchedules } from "./commands/schedules.ts";
+import { watched, type Watching, withWatch } from "./watch.ts";
 import { addCompletion } from "./completion.ts";
 import { endingOf, exitCodes } from "./exit.ts";
+import { withValue } from "./option.ts";
 import {
   type Act,
   type Acting,
@@ -47,8 +49,17 @@ export async function run(words: readonly string[], host: Host): Promise<number>
     <O>(act: Act<O>) =>
     async (...given) => {
       const { args, command } = argumentsOf(given);
-      session = new Session(host, command.optsWithGlobals<GlobalOptions>());
-      await act(session, args, command.opts() as O);
+      const options = command.optsWithGlobals<GlobalOptions & Watching>();
+      const { watch } = options;
+      const once = (at: Host): Promise<void> => {
+        session = new Session(at, options);
+        return act(session, args, command.opts() as O);
+      };
+      if (watch === undefined) return once(host);
+      await watched(host, watch, async (at) => {
+        await once(at);
+        session.close();
+      });
     };
   const program = programOf(host, acting);
   if (words.length === 0) {
@@ -73,9 +84,18 @@ export function programOf(host: Host, acting: Acting): Command {
       "Posthaste from the command line: publish messages, look after them, run workflows",
     )
     .version(manifest.version)
-    .option("--json", "JSON, one value on a line; without it only where the output is no terminal")
-    .option("--server <url>", "the server to ask, before POSTHASTE_URL and the profile")
-    .option("--profile <name>", "a server by the name that posthaste profile gave it");
+    .option("--json", "JSON, one value on a line; without it only where the output is no terminal");
+  withValue(program, "--server <url>", {
+    about: "The server to ask, before POSTHASTE_URL and the profile",
+    fallback: "http://127.0.0.1:8080, of tenants http://127.0.0.1:8082",
+    example: "https://posthaste.example",
+  });
+  withValue(program, "--profile <name>", {
+    about: "A server by the name that posthaste profile gave it",
+    ...{ fallback: "the one in use", example: "north" },
+  });
+  // What holds without an option is said in its own words.
+  program.configureHelp({ optionDescription: ({ description }) => description });
   program.exitOverride().configureOutput({
     writeOut: (text) => void host.out.write(text),
     writeErr: (text) => void host.err.write(text),
@@ -92,6 +112,8 @@ export function programOf(host: Host, acting: Acting): Command {
       ),
   });
   for (const each of add) each(program, acting);
+  for (const command of program.commands.flatMap((each) => each.commands))
+    if (["ls", "show"].includes(command.name())) withWatch(command);
   return program;
 }
 

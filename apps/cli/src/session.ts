@@ -40,7 +40,7 @@ export class Session {
   constructor(host: Host, options: GlobalOptions) {
     this.host = host;
     this.#options = options;
-    this.output = new Output(host.out, host.err, options.json === true);
+    this.output = new Output(host.out, host.err, options.json === true, host.env);
   }
 
   /** Ctrl-C ends what it asks. */

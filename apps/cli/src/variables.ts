@@ -9,6 +9,6 @@ export const commandVariables = [
 
 export type CommandVariable = (typeof commandVariables)[number];
 
-type Name = CommandVariable | "HOME" | "XDG_CONFIG_HOME";
+type Name = CommandVariable | "HOME" | "XDG_CONFIG_HOME" | "EDITOR" | "VISUAL";
 
 export type Environment = Readonly<Partial<Record<Name, string | undefined>>>;

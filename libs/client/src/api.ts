@@ -125,13 +125,13 @@ export const settingNames = Object.fromEntries(
 
 /** The headers that configure a message, a callback, a run or a schedule. */
 export type Settings = {
-  /** One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them. */
+  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
   readonly method?: Setting | undefined;
-  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's. */
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
   readonly timeout?: Setting | undefined;
-  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's. */
+  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly retries?: Setting | undefined;
-  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off. */
+  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max. */
   readonly retryDelay?: Setting | undefined;
   /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
   readonly delay?: Setting | undefined;
@@ -141,13 +141,13 @@ export type Settings = {
   readonly flowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly flowControlValue?: Setting | undefined;
-  /** One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them. */
+  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
   readonly callbackMethod?: Setting | undefined;
-  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's. */
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
   readonly callbackTimeout?: Setting | undefined;
-  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's. */
+  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly callbackRetries?: Setting | undefined;
-  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off. */
+  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max. */
   readonly callbackRetryDelay?: Setting | undefined;
   /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
   readonly callbackDelay?: Setting | undefined;
@@ -157,13 +157,13 @@ export type Settings = {
   readonly callbackFlowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly callbackFlowControlValue?: Setting | undefined;
-  /** One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them. */
+  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
   readonly failureCallbackMethod?: Setting | undefined;
-  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's. */
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
   readonly failureCallbackTimeout?: Setting | undefined;
-  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's. */
+  /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly failureCallbackRetries?: Setting | undefined;
-  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off. */
+  /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max. */
   readonly failureCallbackRetryDelay?: Setting | undefined;
   /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
   readonly failureCallbackDelay?: Setting | undefined;

@@ -2,8 +2,11 @@
 import { type DeadLetter } from "@posthaste/client";
 import { type Command } from "commander";
 import { inBulk, untouched } from "../bulk.ts";
+import { editableBody, publicationOf } from "../edited-letter.ts";
+import { edited, isJson } from "../editor.ts";
+import { CliError } from "../exit.ts";
 import { countOf, letterFilters, queryOf, selectionOf, withFilters } from "../filters.ts";
-import { limitDefault, list } from "../listing.ts";
+import { list, withLimit } from "../listing.ts";
 import { type Column, timeOf } from "../output.ts";
 import { type Acting, type Session } from "../session.ts";
 import { showById } from "../showing.ts";
@@ -22,9 +25,8 @@ const pageMax = 100;
 
 export function addDeadLetters(program: Command, acting: Acting): void {
   const letters = program.command("dlq").description("dead letters");
-  withFilters(letters.command("ls"), letterFilters)
+  withLimit(withFilters(letters.command("ls"), letterFilters))
     .description("the newest first")
-    .option("--limit <count>", "so many at most", String(limitDefault))
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
         const limit = countOf(options.limit);
@@ -38,17 +40,39 @@ export function addDeadLetters(program: Command, acting: Acting): void {
     .command("show <dead-letter>")
     .description("why a dead letter has failed, and what it is; by its id or its message's")
     .action(acting((session, [id = ""]) => showById(session, id, "letter")));
-  for (const [name, verb, operation] of [
-    ["retry", "retried", "retryDeadLetters"],
-    ["rm", "removed", "removeDeadLetters"],
-  ] as const)
+  const inMany = (name: string, verb: string): Command =>
     withFilters(letters.command(`${name} [dead-letters...]`), letterFilters)
       .description(`${verb} by their ids, or what filters match after --yes`)
       .option("--all", "all that there are")
-      .option("--yes", "do it; without it what matches is counted")
-      .action(
-        acting<Options>((session, ids, options) => many(session, ids, options, verb, operation)),
-      );
+      .option("--yes", "do it; without it what matches is counted");
+  inMany("retry", "retried")
+    .option("--edit", "one, with its body as $EDITOR leaves it; its callbacks keep URL and headers")
+    .action(
+      acting<Options>((session, ids, options) =>
+        options["edit"] === true
+          ? retryEdited(session, ids)
+          : many(session, ids, options, "retried", "retryDeadLetters"),
+      ),
+    );
+  inMany("rm", "removed").action(
+    acting<Options>((session, ids, options) =>
+      many(session, ids, options, "removed", "removeDeadLetters"),
+    ),
+  );
+}
+
+/** As a message of its own, since a retry sends what was stored. */
+async function retryEdited({ client, host, output }: Session, ids: readonly string[]) {
+  const [id] = ids;
+  if (id === undefined || ids.length > 1)
+    throw new CliError("usage", "--edit: name one dead letter");
+  const letter = await client.deadLetters.read(id);
+  const body = editableBody(letter);
+  const after = await edited(host.env, body, isJson(body));
+  const published = await client.publish(publicationOf(letter, after));
+  const messageId = [published].flat()[0]?.messageId;
+  await client.deadLetters.remove(id);
+  output.done(`${id} sent again as ${messageId}`, { dlqId: id, messageId });
 }
 
 function many(

@@ -5,6 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
+import { withDefault } from "../option.ts";
 import { type Acting } from "../session.ts";
 import { type CommandVariable, type Environment } from "../variables.ts";
 
@@ -21,30 +22,34 @@ const consoleFolders = ["console", "../../../console/dist"].map((folder) =>
 const portMax = 65_533;
 
 export function addDev(program: Command, acting: Acting): void {
-  program
-    .command("dev")
-    .description("a server to develop with, until Ctrl-C")
-    .option("--port <number>", "its port; what is sent to the next one is printed", "8080")
-    .option("--data <folder>", "where it keeps what it has", ".posthaste")
-    .action(
-      acting<Options>(async ({ output }, _words, { port = "", data = "" }) => {
-        const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
-        if (number < 1 || number > portMax)
-          throw new CliError("usage", `--port: must be a number from 1 to ${portMax}`);
-        for (const each of [number, number + 1, number + 2]) await mustBeFree(each);
-        // It is configured by the environment of the process, as everywhere.
-        const { env } = process;
-        for (const name of ofCallers) delete env[name];
-        env["POSTHASTE_PROFILE"] = "dev";
-        env["POSTHASTE_PORT"] = port;
-        env["POSTHASTE_DATA_DIR"] = data;
-        const made = operatorFor(env);
-        Object.assign(env, made);
-        env["POSTHASTE_CONSOLE"] ??= consoleFolders.find((folder) => existsSync(folder)) ?? "off";
-        await import("@posthaste/standalone-process");
-        if (made) output.raw(shownOperator(made));
-      }),
-    );
+  const dev = program.command("dev").description("a server to develop with, until Ctrl-C");
+  withDefault(dev, "--port <number>", {
+    about:
+      "Its port; what is sent to the next one is printed, and the one after that is the operator's",
+    ...{ fallback: "8080", example: "9000" },
+  });
+  withDefault(dev, "--data <folder>", {
+    ...{ about: "Where it keeps what it has", fallback: ".posthaste", example: "/tmp/posthaste" },
+  });
+  dev.action(
+    acting<Options>(async ({ output }, _words, { port = "", data = "" }) => {
+      const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
+      if (number < 1 || number > portMax)
+        throw new CliError("usage", `--port: must be a number from 1 to ${portMax}`);
+      for (const each of [number, number + 1, number + 2]) await mustBeFree(each);
+      // It is configured by the environment of the process, as everywhere.
+      const { env } = process;
+      for (const name of ofCallers) delete env[name];
+      env["POSTHASTE_PROFILE"] = "dev";
+      env["POSTHASTE_PORT"] = port;
+      env["POSTHASTE_DATA_DIR"] = data;
+      const made = operatorFor(env);
+      Object.assign(env, made);
+      env["POSTHASTE_CONSOLE"] ??= consoleFolders.find((folder) => existsSync(folder)) ?? "off";
+      await import("@posthaste/standalone-process");
+      if (made) output.raw(shownOperator(made));
+    }),
+  );
 }
 
 type Operator = Readonly<

@@ -2,6 +2,7 @@
 import { type FlowKey } from "@posthaste/client";
 import { type Command } from "commander";
 import { countOf } from "../filters.ts";
+import { withValue } from "../option.ts";
 import { type Column } from "../output.ts";
 import { type Acting } from "../session.ts";
 
@@ -16,10 +17,10 @@ const of = (count: number, most: number): string => (most > 0 ? `${count} of ${m
 
 export function addFlow(program: Command, acting: Acting): void {
   const flow = program.command("flow").description("flow control keys");
-  flow
-    .command("ls")
+  withValue(flow.command("ls"), "--search <text>", {
+    ...{ about: "A part of the key", fallback: "any", example: "carr" },
+  })
     .description("all of them, or those that hold a text")
-    .option("--search <text>", "a part of the key")
     .action(
       acting<{ search?: string }>(async ({ client, output }, _, { search }) => {
         const asked = search === undefined ? {} : { query: { search } };
@@ -32,21 +33,23 @@ export function addFlow(program: Command, acting: Acting): void {
     .action(
       acting(async ({ client, output }, [key = ""]) => output.item(await client.flow.read(key))),
     );
-  flow
-    .command("pin <key>")
-    .description("limits that messages do not change")
-    .option("--parallelism <count>", "so many at once")
-    .option("--rate <count>", "so many in a period")
-    .option("--period <seconds>", "1 unless said otherwise")
-    .action(
-      acting<Readonly<Record<"parallelism" | "rate" | "period", string>>>(
-        async ({ client, output }, [key = ""], limits) => {
-          for (const [name, text] of Object.entries(limits)) countOf(text, `--${name}`);
-          await client.flow.pin(key, { query: { ...limits } });
-          output.done(`${key} pinned`, { flowControlKey: key, pinned: true });
-        },
-      ),
-    );
+  const pin = flow.command("pin <key>").description("limits that messages do not change");
+  withValue(pin, "--parallelism <count>", {
+    ...{ about: "So many calls at once", fallback: "no limit", example: "2" },
+  });
+  withValue(pin, "--rate <count>", {
+    ...{ about: "So many calls in a period", fallback: "no limit", example: "10" },
+  });
+  withValue(pin, "--period <seconds>", { about: "In seconds", fallback: "1", example: "60" });
+  pin.action(
+    acting<Readonly<Record<"parallelism" | "rate" | "period", string>>>(
+      async ({ client, output }, [key = ""], limits) => {
+        for (const [name, text] of Object.entries(limits)) countOf(text, `--${name}`);
+        await client.flow.pin(key, { query: { ...limits } });
+        output.done(`${key} pinned`, { flowControlKey: key, pinned: true });
+      },
+    ),
+  );
   flow
     .command("unpin <key>")
     .description("limits are those of its messages again")

@@ -12,7 +12,7 @@ import {
   selectionOf,
   withFilters,
 } from "../filters.ts";
-import { limitDefault, list } from "../listing.ts";
+import { list, withLimit } from "../listing.ts";
 import { type Column, shown, timeOf } from "../output.ts";
 import { type Acting, type Session } from "../session.ts";
 import { showById } from "../showing.ts";
@@ -29,9 +29,8 @@ const columns: readonly Column<LogEntry>[] = [
 
 export function addMessages(program: Command, acting: Acting): void {
   const messages = program.command("messages").description("messages and their log");
-  withFilters(messages.command("ls"), eventFilters)
+  withLimit(withFilters(messages.command("ls"), eventFilters))
     .description("what has happened to messages, the newest first")
-    .option("--limit <count>", "so many at most", String(limitDefault))
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
         const limit = countOf(options.limit);

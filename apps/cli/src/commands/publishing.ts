@@ -4,12 +4,14 @@ import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { type Client, settingNames, type Settings } from "@posthaste/client";
 import { type Command } from "commander";
+import { edited, isJson } from "../editor.ts";
 import { CliError, fileFault, HalfDone } from "../exit.ts";
-import { collected } from "../filters.ts";
+import { type Given, withValue } from "../option.ts";
 import { counted } from "../output.ts";
+import { settingHelp } from "../setting-help.ts";
 import { type Acting, type Host, type Session } from "../session.ts";
 
-type Options = Readonly<Record<string, string | readonly string[] | undefined>>;
+type Options = Readonly<Record<string, string | readonly string[] | true | undefined>>;
 
 /** Those that a person sets; the rest is for clients of workflows, or has a command of its own. */
 const settings = Object.keys(settingNames).filter(
@@ -19,25 +21,38 @@ const settings = Object.keys(settingNames).filter(
 const dashed = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-const optionOf = (name: keyof typeof settingNames) =>
-  [`--${dashed(name)} <value>`, `the header Service-${settingNames[name]}`] as const;
+const again = (name: string): Given => (/label$/i.test(name) ? "again" : "once");
 
 export function withSettings(command: Command): Command {
   for (const name of settings)
-    if (/label$/i.test(name)) command.option(...optionOf(name), collected);
-    else command.option(...optionOf(name));
-  return command
-    .option("-H, --header <header>", "for the destination, such as 'X-Shop: north'", collected)
-    .option("-d, --data <body>", "the body; @file reads it from a file, @- from stdin")
-    .option("--content-type <type>", "of the body; application/json where that is JSON");
+    withValue(command, `--${dashed(name)} <value>`, settingHelp[name], again(name));
+  withValue(
+    command,
+    "-H, --header <header>",
+    { about: "A header for the destination", example: "X-Shop: north" },
+    "again",
+  );
+  withValue(command, "-d, --data <body>", {
+    about: "The body; @file reads it from a file, @- from stdin",
+    example: '{"order":17}',
+  });
+  return withValue(command, "--content-type <type>", {
+    about: "Media type of the body",
+    fallback: "application/json where the body is JSON",
+    example: "text/plain",
+  });
 }
+
+const withEdit = (command: Command): Command =>
+  command.option("--edit", "open the body in $EDITOR before it is sent");
 
 /** What is published, without where it goes. */
 export async function publicationOf({ host }: Session, options: Options) {
   const given: Settings = Object.fromEntries(
     settings.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
   );
-  const body = await bodyOf(host, "--data", options["data"] as string | undefined);
+  const written = await bodyOf(host, "--data", options["data"] as string | undefined);
+  const body = options["edit"] === true ? await editedBody(host, written) : written;
   const contentType = (options["contentType"] as string | undefined) ?? typeOf(body);
   return {
     ...given,
@@ -45,6 +60,11 @@ export async function publicationOf({ host }: Session, options: Options) {
     ...(body !== undefined && { body }),
     ...(contentType !== undefined && { contentType }),
   };
+}
+
+function editedBody(host: Host, body: string | Uint8Array | undefined): Promise<string> {
+  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
+  return edited(host.env, text, typeOf(body) !== undefined);
 }
 
 async function bodyOf(
@@ -69,15 +89,6 @@ function typeOf(body: string | Uint8Array | undefined): string | undefined {
     : undefined;
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.map((line) => {
@@ -99,7 +110,7 @@ function say({ output }: Session, published: Published | readonly Published[]): 
 }
 
 export function addPublishing(program: Command, acting: Acting): void {
-  withSettings(program.command("publish <destination>"))
+  withEdit(withSettings(program.command("publish <destination>")))
     .description("publish to a URL, or to each endpoint of a URL group")
     .action(
       acting<Options>(async (session, [to = ""], options) => {
@@ -109,7 +120,7 @@ export function addPublishing(program: Command, acting: Acting): void {
         );
       }),
     );
-  withSettings(program.command("enqueue <queue> <destination>"))
+  withEdit(withSettings(program.command("enqueue <queue> <destination>")))
     .description("publish through a queue, which is made if there is none")
     .action(
       acting<Options>(async (session, [queue = "", to = ""], options) => {
@@ -170,7 +181,8 @@ async function publishLines(session: Session, text: string): Promise<void> {
       output.progressEnds();
       throw at === 0 ? error : new HalfDone(`${counted(at, "line")} published`, error);
     }
-    output.progress(`${counted(Math.min(at + linesAtOnce, items.length), "line")} published`);
+    const sent = Math.min(at + linesAtOnce, items.length);
+    output.progress(`${counted(sent, "line")} published`, sent / items.length);
   }
   output.progressEnds();
   if (!output.isJson) output.done(`${counted(items.length, "line")} published`);

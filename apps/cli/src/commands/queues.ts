@@ -2,6 +2,7 @@
 import { type Queue } from "@posthaste/client";
 import { type Command } from "commander";
 import { countOf } from "../filters.ts";
+import { withValue } from "../option.ts";
 import { type Column } from "../output.ts";
 import { type Acting } from "../session.ts";
 
@@ -26,10 +27,11 @@ export function addQueues(program: Command, acting: Acting): void {
         output.item(await client.queues.read(name)),
       ),
     );
-  queues
-    .command("set <queue>")
+  withValue(queues.command("set <queue>"), "--parallelism <count>", {
+    about: "So many deliveries of it at once",
+    ...{ fallback: "as it is, 1 of a new one", example: "5" },
+  })
     .description("make a queue, or change it")
-    .option("--parallelism <count>", "so many of it at once")
     .action(
       acting<{ parallelism?: string }>(async ({ client, output }, [queueName = ""], options) => {
         const { parallelism } = options;

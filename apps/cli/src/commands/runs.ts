@@ -10,7 +10,8 @@ import {
   selectionOf,
   withFilters,
 } from "../filters.ts";
-import { limitDefault, list } from "../listing.ts";
+import { list, withLimit } from "../listing.ts";
+import { withValue } from "../option.ts";
 import { type Column, counted, timeOf } from "../output.ts";
 import { type Acting, type Session } from "../session.ts";
 import { showById } from "../showing.ts";
@@ -31,9 +32,8 @@ const cancelledAtOnce = 100;
 
 export function addRuns(program: Command, acting: Acting): void {
   const runs = program.command("runs").description("workflow runs");
-  withFilters(runs.command("ls"), runFilters)
+  withLimit(withFilters(runs.command("ls"), runFilters))
     .description("the newest first")
-    .option("--limit <count>", "so many at most", String(limitDefault))
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
         const found = session.client.each("listRunLogs", queryOf(options, runFilters));
@@ -46,9 +46,10 @@ export function addRuns(program: Command, acting: Acting): void {
       "a run and its steps, as a tree; by its id, its dead letter's or a message's of it",
     )
     .action(acting((session, [id = ""]) => showById(session, id, "run")));
-  withSettings(runs.command("start <workflow>"))
+  withValue(withSettings(runs.command("start <workflow>")), "--id <run>", {
+    ...{ about: "The id of the run", fallback: "one is made", example: "order-17" },
+  })
     .description("start the workflow at a URL")
-    .option("--id <run>", "the id of the run")
     .action(
       acting<Readonly<Record<string, string>>>(async (session, [to = ""], options) => {
         const { id: workflowRunId } = options;
@@ -73,10 +74,10 @@ export function addRuns(program: Command, acting: Acting): void {
           output.item(await client.failedRuns[name](await letterOf(client, id))),
         ),
       );
-  runs
-    .command("notify <event>")
+  withValue(runs.command("notify <event>"), "-d, --data <body>", {
+    ...{ about: "What the runs are told", fallback: "nothing", example: '{"approved":true}' },
+  })
     .description("an event, to all runs that wait for it")
-    .option("-d, --data <body>", "what the runs are told")
     .action(
       acting<{ data?: string }>(async ({ client, output }, [event = ""], { data }) => {
         const body = data === undefined ? {} : { body: data };

@@ -1,6 +1,7 @@
 /** Schedules. */
 import { type Schedule } from "@posthaste/client";
 import { type Command } from "commander";
+import { withValue } from "../option.ts";
 import { type Column, timeOf } from "../output.ts";
 import { type Acting } from "../session.ts";
 import { publicationOf, withSettings } from "./publishing.ts";
@@ -29,9 +30,11 @@ export function addSchedules(program: Command, acting: Acting): void {
     .action(
       acting(async ({ client, output }, [id = ""]) => output.item(await client.schedules.read(id))),
     );
-  withSettings(schedules.command("set <cron> <destination>"))
+  withValue(withSettings(schedules.command("set <cron> <destination>")), "--id <schedule>", {
+    about: "Its id: one that is there is replaced",
+    ...{ fallback: "a new one", example: "report" },
+  })
     .description("publish by a cron expression, such as '0 9 * * *'")
-    .option("--id <schedule>", "its id: one that is there is replaced")
     .action(
       acting<Options>(async (session, [cron = "", to = ""], options) => {
         const { client, output } = session;

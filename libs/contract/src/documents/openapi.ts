@@ -89,11 +89,13 @@ const queryParameters = ({ operation, query }: EndpointEntry): object[] =>
 
 const headerParameters = ({ isRaw, operation }: EndpointEntry): object[] =>
   isRaw
-    ? headerRules.map(({ suffix, rule }) => ({
+    ? headerRules.map(({ example, fallback, suffix, rule }) => ({
         name: `Service-${suffix}`,
         in: "header",
         description: rule,
         schema: { type: "string" },
+        // Beside `example`, which a page that tries the operation fills in.
+        ...{ "x-default": fallback, "x-example": example },
         ...shownAs(exampleOf(operation).headers?.[`Service-${suffix}`]),
       }))
     : [];

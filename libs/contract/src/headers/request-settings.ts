@@ -14,24 +14,32 @@ import {
 export const requestSettings: readonly Setting<RequestDraft>[] = [
   {
     suffix: "Method",
-    rule: "One of GET, POST, PUT, PATCH, DELETE; default POST. The body is sent with each of them.",
+    rule: "One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them.",
+    fallback: "POST",
+    example: "PUT",
     take: (field, draft) => into(parseMethod(field), (method) => (draft.method = method)),
   },
   {
     suffix: "Timeout",
-    rule: "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most and by default the plan's.",
+    rule: "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's.",
+    fallback: "the plan's",
+    example: "30s",
     take: (field, draft, bounds) =>
       into(parseTimeoutMs(field, bounds), (timeoutMs) => (draft.timeoutMs = timeoutMs)),
   },
   {
     suffix: "Retries",
-    rule: "Integer: retries after a failed delivery, so that deliveries are at most 1 + retries; by default the plan's. A callback inherits its message's.",
+    rule: "Integer: retries after a failed delivery, so that deliveries are at most 1 + retries.",
+    fallback: "the plan's, of a callback its message's",
+    example: "3",
     take: (field, draft, bounds) =>
       into(parseRetries(field, bounds), (retriesMax) => (draft.retriesMax = retriesMax)),
   },
   {
     suffix: "Retry-Delay",
-    rule: "Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max; default is an exponential back-off.",
+    rule: "Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max.",
+    fallback: "an exponential back-off",
+    example: "1000 * (1 + retried)",
     // Judged when all retry counts are known: it must be fine for each retry.
     take: (field, draft) => {
       if (field.value.length > limits.expressionLengthMax) {
@@ -44,22 +52,30 @@ export const requestSettings: readonly Setting<RequestDraft>[] = [
   {
     suffix: "Delay",
     rule: "Duration before the first delivery, such as 50s, 10m or 1d10h30m.",
+    fallback: "none",
+    example: "10m",
     take: (field, draft, bounds) =>
       into(parseDelayMs(field, bounds), (delayMs) => (draft.delayMs = delayMs)),
   },
   {
     suffix: "Label",
     rule: "Comma-separated labels to find the message by in logs and among dead letters.",
+    fallback: "none",
+    example: "orders,north",
     take: (field, draft) => into(parseLabels(field), (labels) => (draft.labels = labels)),
   },
   {
     suffix: "Flow-Control-Key",
     rule: "Messages of one key share limits; requires Flow-Control-Value.",
+    fallback: "none",
+    example: "carrier",
     take: (field, draft) => into(parseKey(field), () => (draft.flowKey = field)),
   },
   {
     suffix: "Flow-Control-Value",
     rule: "`parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key.",
+    fallback: "none",
+    example: "parallelism=2, rate=10, period=1m",
     take: (field, draft) =>
       into(parseFlowLimits(field), (flow) => (draft.flowLimits = { ...field, limits: flow })),
   },

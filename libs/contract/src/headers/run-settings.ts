@@ -9,16 +9,22 @@ export const runSettings: readonly Setting<RunDraft>[] = [
   {
     suffix: "Workflow-RunId",
     rule: "Name of a run, as a part of a URL that needs no escapes: the message starts it, or belongs to it.",
+    fallback: "none",
+    example: "order-17",
     take: (field, draft) => checkRunId(field) ?? void (draft.id = field),
   },
   {
     suffix: "Workflow-Init",
     rule: "true or false: true starts a run; else the message belongs to one that is there.",
+    fallback: "false",
+    example: "true",
     take: (field, draft) => into(parseBoolean(field), (starts) => (draft.starts = starts)),
   },
   {
     suffix: "Workflow-CreatedAt",
     rule: "When the run was started, in Unix milliseconds: of several runs with one name, that one is meant.",
+    fallback: "the latest",
+    example: "1767225600000",
     take: (field, draft) =>
       /^\d{1,15}$/.test(field.value)
         ? void (draft.createdAt = Number(field.value))
@@ -27,32 +33,44 @@ export const runSettings: readonly Setting<RunDraft>[] = [
   {
     suffix: "Workflow-CallType",
     rule: "What the message is for its run: step, or toCallback for a call to a third party.",
+    fallback: "step",
+    example: "step",
     take: (field, draft) => void (draft.callType = field),
   },
   {
     suffix: "Workflow-Sdk-Version",
     rule: "Of the protocol that the workflow client speaks: 1, where a run is named.",
+    fallback: "none",
+    example: "1",
     take: (field, draft) => void (draft.version = field),
   },
   {
     suffix: "Workflow-Invoke",
     rule: "true: the run is started by a step of another, which the body names, and which gets its end.",
+    fallback: "false",
+    example: "true",
     take: (field, draft) => into(parseBoolean(field), (is) => (draft.invokes = is)),
   },
   {
     suffix: "Workflow-Unknown-Sdk",
     rule: "Of a start, with any value: its endpoint is asked first, and starts the run itself.",
+    fallback: "none",
+    example: "true",
     take: (field, draft) => void (draft.phase ??= "probes"),
   },
   {
     suffix: "Workflow-Trigger-By-Sdk",
     rule: "Of the start that an endpoint makes which was asked so: true.",
+    fallback: "false",
+    example: "true",
     take: (field, draft) =>
       into(parseBoolean(field), (is) => (draft.phase = is ? "adopts" : draft.phase)),
   },
   {
     suffix: "Feature-Set",
     rule: "Comma-separated list of what the workflow client can do; of these LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig matter.",
+    fallback: "none",
+    example: "LazyFetch",
     take: (field, draft) => {
       const given = field.value.split(",").map((name) => name.trim());
       if (given.includes("LazyFetch")) draft.announcesFetch = true;
@@ -65,6 +83,8 @@ export const runSettings: readonly Setting<RunDraft>[] = [
   {
     suffix: "Telemetry-Sdk",
     rule: "Of a step: a client in JavaScript that announces LazyFetch fetches a large history. Else not looked at.",
+    fallback: "none",
+    example: "@upstash/workflow@v1.3.3",
     take: (field, draft) => {
       if (field.value.includes("@upstash/workflow")) draft.isJavaScript = true;
       return undefined;

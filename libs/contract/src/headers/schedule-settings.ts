@@ -17,12 +17,16 @@ export const scheduleSettings: readonly Setting<PublishDraft>[] = [
   {
     suffix: "Cron",
     rule: "Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it.",
+    fallback: "none",
+    example: "0 9 * * *",
     take: (field, draft, bounds) =>
       into(readCron(field, bounds), (cron) => (draft.schedule.cron = { field, cron })),
   },
   {
     suffix: "Schedule-Id",
     rule: "Name of a schedule: one that is there is replaced.",
+    fallback: "a new one",
+    example: "report",
     take: (field, draft) =>
       isName(field.value)
         ? void (draft.schedule.id = { field, id: scheduleId(field.value) })
@@ -31,6 +35,8 @@ export const scheduleSettings: readonly Setting<PublishDraft>[] = [
   {
     suffix: "Dry-Run",
     rule: "true or false: true makes no schedule, and answers with its next five times.",
+    fallback: "false",
+    example: "true",
     take: (field, draft) =>
       into(parseBoolean(field), (isDry) => (draft.schedule.dryRun = { field, isDry })),
   },

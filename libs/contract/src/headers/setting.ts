@@ -107,8 +107,12 @@ export type Setting<Draft> = {
   readonly suffix: string;
   /** The value is text in UTF-8, not ASCII alone. */
   readonly isUrl?: true;
-  /** For the documents: a sentence. */
+  /** For the documents and for help: what it means, with its unit. */
   readonly rule: string;
+  /** What holds where it is not given. */
+  readonly fallback: string;
+  /** A value that is taken. */
+  readonly example: string;
   readonly take: (field: Field, draft: Draft, bounds: Bounds) => Fault | undefined;
 };
 

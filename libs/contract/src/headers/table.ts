@@ -6,7 +6,13 @@ import { publishSettings } from "./publish-settings.ts";
 import { runSettings } from "./run-settings.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
 import { requestSettings } from "./request-settings.ts";
-import { type Bounds, type Field, type PublishDraft, type RequestDraft } from "./setting.ts";
+import {
+  type Bounds,
+  type Field,
+  type PublishDraft,
+  type RequestDraft,
+  type Setting,
+} from "./setting.ts";
 
 export type Handler = (field: Field, draft: PublishDraft, bounds: Bounds) => Fault | undefined;
 
@@ -52,14 +58,24 @@ export const forwardPrefixes = families.map(({ prefix, of }) => ({
   of,
 }));
 
-/** For the documents: every header by its full suffix, with its rule. */
-export const headerRules: readonly { readonly suffix: string; readonly rule: string }[] = [
+export type HeaderRule = Pick<Setting<never>, "suffix" | "rule" | "fallback" | "example">;
+
+/** For the documents: every header by its full suffix. */
+export const headerRules: readonly HeaderRule[] = [
   ...families.flatMap(({ prefix }) => [
-    ...requestSettings.map(({ suffix, rule }) => ({ suffix: prefix + suffix, rule })),
-    { suffix: `${prefix}Forward-*`, rule: "Sent without the prefix and Forward-." },
+    ...requestSettings.map((row) => ({ ...ruleOf(row), suffix: prefix + row.suffix })),
+    {
+      suffix: `${prefix}Forward-*`,
+      rule: "Sent without the prefix and Forward-.",
+      ...{ fallback: "none", example: "north" },
+    },
   ]),
-  ...[...wholeSettings, ...runSettings].map(({ suffix, rule }) => ({ suffix, rule })),
+  ...[...wholeSettings, ...runSettings].map(ruleOf),
 ];
+
+function ruleOf({ example, fallback, rule, suffix }: HeaderRule): HeaderRule {
+  return { suffix, rule, fallback, example };
+}
 
 /** Each as it is written, by lower case. */
 export const suffixes: ReadonlyMap<string, string> = new Map(

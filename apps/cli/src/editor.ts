@@ -1,0 +1,43 @@
+/** A text in the editor that the environment names, as git has its messages. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { CliError } from "./exit.ts";
+import { type Environment } from "./variables.ts";
+
+/** `mustBeJson`: what is no JSON afterwards is refused, and kept. */
+export async function edited(env: Environment, text: string, mustBeJson: boolean): Promise<string> {
+  const editor = env.VISUAL || env.EDITOR;
+  if (!editor) throw new CliError("usage", "--edit: set EDITOR to the editor that it opens");
+  const folder = mkdtempSync(join(tmpdir(), "posthaste-"));
+  const file = join(folder, mustBeJson ? "body.json" : "body.txt");
+  writeFileSync(file, text, { mode: 0o600 });
+  // By a shell, since the variable may have words behind the name.
+  const child = spawn("sh", ["-c", `${editor} "$0"`, file], { stdio: "inherit" });
+  const [code] = (await once(child, "close")) as [number | null];
+  if (code !== 0)
+    throw new CliError(
+      "failed",
+      `the editor has ended with ${code}: nothing was sent, see ${file}`,
+    );
+  const after = withoutAddedLine(readFileSync(file, "utf8"), text);
+  if (mustBeJson && !isJson(after))
+    throw new CliError("usage", `what was edited is no JSON: nothing was sent, see ${file}`);
+  rmSync(folder, { recursive: true });
+  return after;
+}
+
+/** Editors end a file with a line feed. */
+const withoutAddedLine = (after: string, before: string): string =>
+  before.endsWith("\n") ? after : after.replace(/\r?\n$/, "");
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

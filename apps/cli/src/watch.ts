@@ -1,0 +1,45 @@
+/** A list or a thing, asked for again and again until Ctrl-C. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Command } from "commander";
+import { countOf } from "./filters.ts";
+import { withValue } from "./option.ts";
+import { type Host } from "./session.ts";
+
+export type Watching = { readonly watch?: string | true };
+
+const secondsDefault = 2;
+
+export const withWatch = (command: Command): Command =>
+  withValue(command, "--watch [seconds]", {
+    about: `Ask again until Ctrl-C, every so many seconds, ${secondsDefault} where none are said`,
+    ...{ fallback: "asked once", example: "10" },
+  });
+
+/** From the upper left corner, over what stood there. */
+const fromTheTop = "\u001b[H\u001b[J";
+
+/** What is shown is shown at once: nothing flickers. Ctrl-C is its end. */
+export async function watched(
+  host: Host,
+  watch: string | true,
+  look: (at: Host) => Promise<void>,
+): Promise<void> {
+  const { interrupted, out } = host;
+  const seconds = watch === true ? secondsDefault : countOf(watch, "--watch");
+  while (!interrupted.aborted) {
+    const texts: string[] = [];
+    const page = {
+      ...(out.isTTY !== undefined && { isTTY: out.isTTY }),
+      hasColors: (env: object) => out.hasColors?.(env) === true,
+      write: (text: string) => void texts.push(text),
+    };
+    try {
+      await look({ ...host, out: page });
+    } catch (error) {
+      if (interrupted.aborted) return;
+      throw error;
+    }
+    out.write(`${out.isTTY === true ? fromTheTop : ""}${texts.join("")}`);
+    await sleep(seconds * 1_000, undefined, { signal: interrupted }).catch(() => undefined);
+  }
+}

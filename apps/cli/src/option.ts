@@ -10,7 +10,7 @@ export type About = {
 };
 
 /** An option that may be given again: one that took all words up to the next would take arguments, too. */
-export const collected = (value: string, before: readonly string[] = []): readonly string[] => [
+const collected = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   value,
 ];

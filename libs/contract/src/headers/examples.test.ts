@@ -13,6 +13,8 @@ const partners: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 /** Those of runs are for clients of workflows, and mean something together alone. */
 const shown = headerRules.filter(({ suffix }) => !suffix.startsWith("Workflow-"));
+/** Shortly before the time in the example. */
+const now = 1_767_000_000_000;
 const ofSchedules = ["Cron", "Schedule-Id", "Dry-Run"];
 
 it.each(shown.map(({ example, fallback, suffix }) => [suffix, example, fallback]))(
@@ -28,7 +30,7 @@ it.each(shown.map(({ example, fallback, suffix }) => [suffix, example, fallback]
       ...(ofSchedules.includes(suffix) && suffix !== "Cron" ? ["Service-Cron", "0 9 * * *"] : []),
     ];
     const destination = { kind: "url", url: "https://example.com/hook" } as const;
-    const input = { ...judges, destination, body: new Uint8Array(), rawHeaders: headers };
+    const input = { ...judges, now, destination, body: new Uint8Array(), rawHeaders: headers };
 
     const read = ofSchedules.includes(suffix) ? parseSchedule(input) : parsePublish(input);
 

@@ -24,6 +24,7 @@ import {
 } from "@posthaste/ports";
 import { recordingLog, seededRandom } from "@posthaste/testing";
 import { modelDeadLetters } from "./model/dead-letters.ts";
+import { overDisk } from "./model/full-disk.ts";
 import { modelGroups } from "./model/groups.ts";
 import { modelMessageLog } from "./model/message-log.ts";
 import { type QueueHalves } from "./model/queues.ts";
@@ -60,6 +61,8 @@ export type Model = {
   trustSetting(): void;
   forgetKey(key: DeduplicationKey): void;
   readonly queueHalves: QueueHalves;
+  /** From now on the disk is full. */
+  fillDisk(): void;
 };
 
 export function modelBackend(world: World): Backend {
@@ -72,13 +75,16 @@ export function modelBackend(world: World): Backend {
   const random = seededRandom(world.chanceOf().integer(0, 0xffff_ffff));
   const positionAt = (time: number): number => time * 1_000;
   let position = 0;
-  return {
+  const { ports, fill } = overDisk({
     ...records.ports,
+    groups: modelGroups(now, records.inspect.isInUse),
+    schedules: schedules.port,
+  });
+  return {
+    ...ports,
     tokens: tokens.port,
     deadLetters: modelDeadLetters(),
     messageLog: log.port,
-    groups: modelGroups(now, records.inspect.isInUse),
-    schedules: schedules.port,
     roster: modelRoster(now),
     ids: {
       next: () => {
@@ -100,6 +106,7 @@ export function modelBackend(world: World): Backend {
       trustSetting: records.trustSetting,
       forgetKey: tokens.forgetKey,
       queueHalves: records.queueHalves,
+      fillDisk: fill,
     },
     statesOf: async (_tenant, id) => log.statesOf(id),
     close: async () => undefined,

@@ -336,6 +336,33 @@ export const messageMutations: readonly Mutation[] = [
       }),
   },
   {
+    name: "work that goes on counted as new on a full disk",
+    change: (ports) =>
+      withRecords(ports, { insert: (inserts) => ports.records.insert(inserts, "new") }),
+  },
+  {
+    name: "the key of what was cancelled kept",
+    change: (ports) =>
+      withTokens(ports, {
+        claim: (entries) => ports.tokens.claim(entries.map(({ instead: _, ...entry }) => entry)),
+      }),
+  },
+  {
+    name: "the key of what was done taken over",
+    change: (ports) =>
+      withTokens(ports, {
+        claim: async (entries) => {
+          const windows = await ports.tokens.claim(entries);
+          return ports.tokens.claim(
+            entries.map((entry, i) => {
+              const window = windows[i];
+              return window?.kind === "done" ? { ...entry, instead: window.id } : entry;
+            }),
+          );
+        },
+      }),
+  },
+  {
     name: "facts said and lost",
     change: (ports) => ({
       ...ports,

@@ -134,7 +134,10 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   let left = await world.during(unrest());
   while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {
     await world.advance(lookEveryMs);
-    if (settledClients()) left = await world.during(unrest());
+    if (!settledClients()) continue;
+    // What was accepted ends, though nothing new would be taken on.
+    backend.model?.fillDisk();
+    left = await world.during(unrest());
   }
   if (!failed() && left.length > 0) history.violate("C21", describeUnrest(left));
   if (!failed()) {

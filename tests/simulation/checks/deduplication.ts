@@ -8,6 +8,7 @@ export function checkDeduplication(history: History): void {
   for (const [scope, publications] of scoped) {
     if (scope === undefined) continue;
     checkLives(history, publications);
+    checkTakenOver(history, publications);
     const acks = publications
       .flatMap((publication) => publication.acks)
       .toSorted((a, b) => a.at - b.at);
@@ -38,6 +39,24 @@ export function checkDeduplication(history: History): void {
       }
     }
   }
+}
+
+/** C12: a publish that began after a message was cancelled is given the key of that message, where nothing kept the key from being confirmed. */
+function checkTakenOver(history: History, publications: readonly Publication[]): void {
+  const acks = publications.flatMap((publication) => publication.acks);
+  for (const ack of acks)
+    for (const { id } of ack.answers) {
+      const cancelledAt = history.cancels.get(id)?.at ?? Infinity;
+      if (cancelledAt <= ack.at) continue;
+      const later = acks.find(
+        ({ answers, startedAt }) =>
+          startedAt > cancelledAt && answers.some((answer) => answer.id === id),
+      );
+      if (!later) continue;
+      const faults = ["slow", "pause", "failed", "crash", "clock"] as const;
+      if (!history.explains([ack.gateway, later.gateway], ack.startedAt - 60_000, later.at, faults))
+        history.violate("C12", `${id} was told of at ${later.at}, after its cancel`);
+    }
 }
 
 /** Reports whether a cancel of the message had begun: the next publish is given its key. */

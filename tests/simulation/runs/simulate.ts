@@ -77,6 +77,7 @@ export async function simulateRuns({
   let left = await world.during(leftNow());
   while (left.length > 0 && world.elapsed < restMsMax + wrongByMsMax && !failed()) {
     await world.advance(lookEveryMs);
+    if (work.isSettled()) backend.model?.fillDisk();
     left = await world.during(leftNow());
   }
   if (!failed() && left.length > 0) history.violate("R6", describeUnrest(left));

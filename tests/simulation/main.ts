@@ -1,11 +1,13 @@
 /**
  * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all
  * that happens, `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for
- * those in which clocks are set. Ends with 1 when a seed violates a check.
+ * those in which clocks are set. Ends with 1 when a seed violates a check. `--remember` finds the seed that shows each planted
+ * bug, and writes them.
  */
 import { parseArgs } from "node:util";
 import { histories, historiesOf } from "./histories.ts";
 import { mutations } from "./mutations.ts";
+import { rememberSeeds } from "./remembered-seeds.ts";
 import { describe } from "./report.ts";
 
 const { values } = parseArgs({
@@ -16,8 +18,13 @@ const { values } = parseArgs({
     bug: { type: "string" },
     runs: { type: "boolean", default: false },
     clocks: { type: "boolean", default: false },
+    remember: { type: "boolean", default: false },
   },
 });
+if (values.remember) {
+  await rememberSeeds();
+  process.exit();
+}
 const mutation = mutations.find(({ name }) => name === values.bug);
 if (values.bug !== undefined && !mutation) {
   throw new Error(`no such bug; there are: ${mutations.map(({ name }) => name).join("; ")}`);

@@ -73,6 +73,14 @@ export class ConsolePages {
     return opened;
   }
 
+  /** So narrow that the menu is behind a button. */
+  async phone(hash: string, viewport: { width: number; height: number }): Promise<WatchedPage> {
+    const opened = await this.open(`${this.origin}/console/${hash}`, { viewport });
+    await giveToken(opened.page, developmentToken);
+    await opened.page.getByRole("button", { name: "Menu" }).waitFor();
+    return opened;
+  }
+
   /** Another tab of the same browser. */
   async tabBeside({ page }: WatchedPage, at: string): Promise<Page> {
     const tab = await page.context().newPage();
@@ -132,9 +140,13 @@ export class ConsolePages {
 type SignedIn = BrowserContextOptions & { readonly token?: string; readonly at?: string };
 
 export async function signIn(page: Page, token: string): Promise<void> {
+  await giveToken(page, token);
+  await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
+}
+
+async function giveToken(page: Page, token: string): Promise<void> {
   await page.getByLabel("Token").fill(token);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
 }
 
 /** Goes to a page as a link would, and looks at it. */
@@ -145,8 +157,19 @@ export async function visit(
 ): Promise<void> {
   await goTo(page, hash);
   await page.getByRole("heading", { level: 1, name: title }).waitFor();
-  await page.getByText("loading").waitFor({ state: "detached" });
+  await settled(page);
   await look();
+}
+
+/** What it shows is there. */
+export const settled = (page: Page): Promise<void> =>
+  page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
+
+/** Goes to what this text finds first. */
+export async function find(page: Page, text: string, what: string): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Go to anything" }).fill(text);
+  await page.getByRole("option").filter({ hasText: what }).first().click();
 }
 
 /** As a link does. */
@@ -159,6 +182,7 @@ export const isThere = (page: Page, text: string | RegExp): Promise<void> =>
 /** For the documentation, when asked for: POSTHASTE_SCREENSHOTS=1. */
 export async function picture(page: Page, name: string, height = 800): Promise<void> {
   if (process.env["POSTHASTE_SCREENSHOTS"] !== "1") return;
+  await settled(page);
   const images = join(root, "docs/images");
   mkdirSync(images, { recursive: true });
   await page.mouse.move(0, 0);

@@ -9,7 +9,7 @@ function subscribe(onChange: () => void): () => void {
 }
 
 const current = (): string => location.hash.slice(1) || home;
-const useAddress = (): string => useSyncExternalStore(subscribe, current);
+export const useAddress = (): string => useSyncExternalStore(subscribe, current);
 
 export const go = (to: string): void => {
   location.hash = to;
@@ -18,7 +18,7 @@ export const go = (to: string): void => {
 /** Without a place in the browser's history. */
 const turn = (to: string): void => location.replace(`#${to}`);
 
-const pathIn = (address: string): string => address.split("?", 1).join("");
+export const pathIn = (address: string): string => address.split("?", 1).join("");
 
 export const usePath = (): [string, (to: string) => void] => [pathIn(useAddress()), go];
 

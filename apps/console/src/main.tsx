@@ -1,78 +1,127 @@
-/** The console of a tenant: pages over the API of the server that it came from. */
+/** The console of a tenant: pages over the API of the server that it came from. Each page is fetched when it is gone to. */
+import {
+  CalendarClock,
+  Gauge,
+  Inbox,
+  Layers,
+  ListOrdered,
+  MailWarning,
+  Send,
+  Split,
+  Waypoints,
+  Workflow,
+} from "lucide-react";
+import { type ComponentType, lazy, Suspense } from "react";
 import { Route, Router, Switch } from "wouter";
 import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";
 import { useLive } from "./api/live.ts";
+import { useSession } from "./api/session.ts";
 import { type Door, Gate } from "./parts/gate.tsx";
-import { Frame, type MenuItem } from "./parts/frame.tsx";
-import { IdBox } from "./parts/id-box.tsx";
-import { BulkActionPage } from "./pages/bulk-action.tsx";
-import { DeadLetterPage } from "./pages/dead-letter.tsx";
-import { DeadLetters } from "./pages/dead-letters.tsx";
-import { FlowKeys } from "./pages/flow-keys.tsx";
-import { GroupPage } from "./pages/group.tsx";
-import { Groups } from "./pages/groups.tsx";
-import { MessagePage } from "./pages/message.tsx";
-import { Messages } from "./pages/messages.tsx";
+import { Frame, type MenuGroup } from "./parts/frame.tsx";
+import { Palette } from "./parts/palette.tsx";
 import { NoSuchPage } from "./pages/no-such-page.tsx";
-import { Overview } from "./pages/overview.tsx";
-import { Queues } from "./pages/queues.tsx";
-import { RunPage } from "./pages/run/run.tsx";
-import { Runs } from "./pages/runs.tsx";
-import { SchedulePage } from "./pages/schedule.tsx";
-import { Schedules } from "./pages/schedules.tsx";
 import { show } from "./show.tsx";
 
 const door: Door = {
   fields: [{ label: "Token", isSecret: true, autoComplete: "off" }],
   authorizationOf: ([token = ""]) => `Bearer ${token}`,
   check: async (authorization) => {
-    const { tenant, scope } = await call(authorization, { id: "readMe" });
-    return { name: `Tenant ${tenant}`, mayWrite: scope === "full" };
+    const { tenant, scope, plan } = await call(authorization, { id: "readMe" });
+    return { name: `Tenant ${tenant}`, mayWrite: scope === "full", plan };
   },
   storageKey: "posthaste-session",
 };
 
-const menu: readonly MenuItem[] = [
-  ["/", "Overview"],
-  ["/messages", "Messages"],
-  ["/dead-letters", "Dead letters"],
-  ["/runs", "Runs"],
-  ["/schedules", "Schedules"],
-  ["/queues", "Queues"],
-  ["/groups", "Groups"],
-  ["/flow-keys", "Flow keys"],
+const menu: readonly MenuGroup[] = [
+  { items: [{ to: "/", title: "Overview", icon: Gauge }] },
+  {
+    title: "Messages",
+    items: [
+      { to: "/messages", title: "Messages", icon: Inbox },
+      { to: "/dead-letters", title: "Dead letters", icon: MailWarning },
+      { to: "/schedules", title: "Schedules", icon: CalendarClock },
+      { to: "/queues", title: "Queues", icon: ListOrdered },
+      { to: "/groups", title: "Groups", icon: Split },
+      { to: "/flow-keys", title: "Flow keys", icon: Layers },
+    ],
+  },
+  { title: "Workflows", items: [{ to: "/runs", title: "Runs", icon: Workflow }] },
+  { title: "Tenant", items: [{ to: "/limits", title: "Limits", icon: Waypoints }] },
 ];
+
+const titles = menu.flatMap(({ items }) =>
+  items.map(({ to, title }) => ({ what: "Page", title, to })),
+);
+
+type Module<Name extends string> = Readonly<Record<Name, ComponentType>>;
+const page = <Name extends string>(load: () => Promise<Module<Name>>, name: Name) =>
+  lazy(async () => ({ default: (await load())[name] }));
+
+const pages = {
+  "/": page(() => import("./pages/overview.tsx"), "Overview"),
+  "/messages": page(() => import("./pages/messages.tsx"), "Messages"),
+  "/messages/:id": page(() => import("./pages/message.tsx"), "MessagePage"),
+  "/dead-letters": page(() => import("./pages/dead-letters.tsx"), "DeadLetters"),
+  "/dead-letters/:id": page(() => import("./pages/dead-letter.tsx"), "DeadLetterPage"),
+  "/runs": page(() => import("./pages/runs.tsx"), "Runs"),
+  "/runs/:id": page(() => import("./pages/run/run.tsx"), "RunPage"),
+  "/schedules": page(() => import("./pages/schedules.tsx"), "Schedules"),
+  "/schedules/:id": page(() => import("./pages/schedule.tsx"), "SchedulePage"),
+  "/schedule": page(() => import("./pages/publish.tsx"), "ScheduleForm"),
+  "/publish": page(() => import("./pages/publish.tsx"), "PublishForm"),
+  "/queues": page(() => import("./pages/queues.tsx"), "Queues"),
+  "/queues/:name": page(() => import("./pages/queue.tsx"), "QueuePage"),
+  "/groups": page(() => import("./pages/groups.tsx"), "Groups"),
+  "/groups/:name": page(() => import("./pages/group.tsx"), "GroupPage"),
+  "/flow-keys": page(() => import("./pages/flow-keys.tsx"), "FlowKeys"),
+  "/limits": page(() => import("./pages/limits.tsx"), "Limits"),
+  "/bulk-actions/:id": page(() => import("./pages/bulk-action.tsx"), "BulkActionPage"),
+} as const;
 
 function Pages() {
   useLive();
   const [path] = usePath();
   // Another path is another page, also where one page shows both.
   return (
-    <Switch key={path}>
-      <Route path="/" component={Overview} />
-      <Route path="/messages" component={Messages} />
-      <Route path="/messages/:id" component={MessagePage} />
-      <Route path="/dead-letters" component={DeadLetters} />
-      <Route path="/dead-letters/:id" component={DeadLetterPage} />
-      <Route path="/runs" component={Runs} />
-      <Route path="/runs/:id" component={RunPage} />
-      <Route path="/schedules" component={Schedules} />
-      <Route path="/schedules/:id" component={SchedulePage} />
-      <Route path="/queues" component={Queues} />
-      <Route path="/groups" component={Groups} />
-      <Route path="/groups/:name" component={GroupPage} />
-      <Route path="/flow-keys" component={FlowKeys} />
-      <Route path="/bulk-actions/:id" component={BulkActionPage} />
-      <Route component={NoSuchPage} />
-    </Switch>
+    <Suspense fallback={<Coming />}>
+      <Switch key={path}>
+        {Object.entries(pages).map(([at, component]) => (
+          <Route key={at} path={at} component={component} />
+        ))}
+        <Route component={NoSuchPage} />
+      </Switch>
+    </Suspense>
+  );
+}
+
+const Coming = () => (
+  <div aria-busy="true" className="stack">
+    <span className="skeleton" />
+    <span className="skeleton" />
+  </div>
+);
+
+function Top() {
+  const { mayWrite } = useSession();
+  return (
+    <>
+      <Palette pages={titles} />
+      <span className="grow" />
+      {mayWrite && (
+        <a className="button primary" href="#/publish" aria-label="Publish">
+          <Send className="icon" aria-hidden />
+          <span>Publish</span>
+        </a>
+      )}
+    </>
   );
 }
 
 show(
   <Gate door={door}>
     <Router hook={usePath}>
-      <Frame items={menu} top={<IdBox />}>
+      <Frame groups={menu} top={<Top />}>
         <Pages />
       </Frame>
     </Router>

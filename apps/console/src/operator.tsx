@@ -2,7 +2,8 @@
 import { Redirect, Route, Router, Switch } from "wouter";
 import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";
-import { Frame, type MenuItem } from "./parts/frame.tsx";
+import { Building2 } from "lucide-react";
+import { Frame, type MenuGroup } from "./parts/frame.tsx";
 import { type Door, Gate } from "./parts/gate.tsx";
 import { NoSuchPage } from "./pages/no-such-page.tsx";
 import { TenantPage } from "./pages/operator/tenant.tsx";
@@ -25,7 +26,9 @@ const door: Door = {
 const base64 = (text: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 
-const menu: readonly MenuItem[] = [["/tenants", "Tenants"]];
+const menu: readonly MenuGroup[] = [
+  { items: [{ to: "/tenants", title: "Tenants", icon: Building2 }] },
+];
 
 function Pages() {
   const [path] = usePath();
@@ -44,7 +47,7 @@ function Pages() {
 show(
   <Gate door={door}>
     <Router hook={usePath}>
-      <Frame items={menu}>
+      <Frame groups={menu}>
         <Pages />
       </Frame>
     </Router>

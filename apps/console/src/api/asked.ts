@@ -1,11 +1,13 @@
 /** What a page shows is asked here, and what it changes. */
 import {
   keepPreviousData,
+  notifyManager,
   useMutation,
   useQuery,
   useQueryClient,
   type UseQueryResult,
 } from "@tanstack/react-query";
+import { useCallback, useSyncExternalStore } from "react";
 import {
   type Answered,
   type AnswerOf,
@@ -13,15 +15,17 @@ import {
   call,
   callWhole,
   type OperationId,
-  type Refused,
+  Refused,
+  send,
+  type Sent,
 } from "./call.ts";
 import { useSession } from "./session.ts";
 
 /**
  * When an answer is asked for again: `log`: the message log has grown (of one message: has grown by it); `often`: every few
- * seconds, for what the log does not tell; `once`: never by itself.
+ * seconds, for what the log does not tell; `slowly`: twice a minute, for what is large; `once`: never by itself.
  */
-type Fresh = "log" | "often" | "once";
+type Fresh = "log" | "often" | "slowly" | "once";
 
 /** What a query says of itself to live.ts. */
 export type QueryMeta = {
@@ -37,6 +41,7 @@ type Options = {
 };
 
 const oftenMs = 3_000;
+const slowlyMs = 30_000;
 const retriesMax = 2;
 /** The server or the way to it, not what was asked. */
 export const isPassing = ({ status }: Refused): boolean =>
@@ -46,9 +51,9 @@ export function useAsked<Id extends OperationId>(
   asked: Asked<Id>,
   options: Options = {},
 ): UseQueryResult<AnswerOf<Id>, Refused> {
-  const { authorization } = useSession();
+  const { authorization, isExpired } = useSession();
   return useQuery<AnswerOf<Id>, Refused>({
-    ...shared(asked, options),
+    ...shared(asked, options, isExpired),
     queryFn: ({ signal }) => call(authorization, asked, signal),
   });
 }
@@ -58,22 +63,45 @@ export function useAskedWhole<Id extends OperationId>(
   asked: Asked<Id>,
   options: Options = {},
 ): UseQueryResult<Answered<Id>, Refused> {
-  const { authorization } = useSession();
+  const { authorization, isExpired } = useSession();
   return useQuery<Answered<Id>, Refused>({
-    ...shared(asked, options),
+    ...shared(asked, options, isExpired),
     queryFn: ({ signal }) => callWhole(authorization, asked, signal),
   });
 }
 
-function shared(asked: Asked, { fresh = "log", isAsked = true, messageId }: Options) {
+const shared = (asked: Asked, options: Options, isExpired: boolean) => ({
+  ...settingsOf(options, isExpired),
+  queryKey: [asked.id, asked.params, asked.query],
+});
+
+function settingsOf({ fresh = "log", isAsked = true, messageId }: Options, isExpired: boolean) {
   return {
-    queryKey: [asked.id, asked.params, asked.query],
-    enabled: isAsked,
+    enabled: isAsked && !isExpired,
     meta: { fresh, messageId } satisfies QueryMeta,
-    refetchInterval: fresh === "often" ? oftenMs : (false as const),
+    refetchInterval: ({ state: { error } }: { readonly state: { readonly error: unknown } }) => {
+      if (fresh === "often" || (error instanceof Refused && isPassing(error))) return oftenMs;
+      return fresh === "slowly" ? slowlyMs : (false as const);
+    },
     placeholderData: keepPreviousData,
     retry: (failures: number, error: Refused) => isPassing(error) && failures < retriesMax,
   };
+}
+
+/** Why something that is shown cannot be read again at the moment. */
+export function useAway(): string | undefined {
+  const cache = useQueryClient().getQueryCache();
+  return useSyncExternalStore(
+    useCallback((onChange) => cache.subscribe(notifyManager.batchCalls(onChange)), [cache]),
+    () => {
+      for (const query of cache.getAll()) {
+        const reason: unknown = query.state.fetchFailureReason;
+        if (query.isActive() && reason instanceof Refused && isPassing(reason))
+          return reason.message;
+      }
+      return undefined;
+    },
+  );
 }
 
 /** A change. All that is shown is read again after it, but where it leaves the page. */
@@ -86,5 +114,29 @@ export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>)
       leave?.(answer);
       void queries.invalidateQueries({ refetchType: leave ? "none" : "active" });
     },
+  });
+}
+
+/** A request that carries a message. `read` takes from the answer what the page goes on with. */
+export function useSend<T>(read: (answer: unknown) => T) {
+  const { authorization } = useSession();
+  const queries = useQueryClient();
+  return useMutation<T, Refused, Sent>({
+    mutationFn: async (sent) => read(await send(authorization, sent)),
+    onSuccess: () => void queries.invalidateQueries(),
+  });
+}
+
+/** What takes several calls. `key`: all that it depends on. */
+export function useWork<T>(
+  key: readonly unknown[],
+  work: (authorization: string, signal: AbortSignal) => Promise<T>,
+  { fresh = "log", isAsked = true }: Pick<Options, "fresh" | "isAsked"> = {},
+): UseQueryResult<T, Refused> {
+  const { authorization, isExpired } = useSession();
+  return useQuery<T, Refused>({
+    ...settingsOf({ fresh, isAsked }, isExpired),
+    queryKey: key,
+    queryFn: ({ signal }) => work(authorization, signal),
   });
 }

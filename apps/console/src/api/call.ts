@@ -56,25 +56,64 @@ export async function callWhole<Id extends OperationId>(
 ): Promise<Answered<Id>> {
   const [method, path] = addressOf(asked);
   const { body } = asked;
-  const response = await fetch(new URL(path, base), {
+  const { json, headers } = await exchange(authorization, {
     method,
-    headers: {
-      Authorization: authorization,
-      ...(body !== undefined && { "Content-Type": "application/json" }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    url: new URL(path, base),
+    ...(body !== undefined && {
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    }),
     ...(signal && { signal }),
+  });
+  // What the server answers is taken for what its document says.
+  return { answer: json as AnswerOf<Id>, nextCursor: headers.get("Next-Cursor") ?? undefined };
+}
+
+/** A request whose body and headers are those of a message. */
+export type Sent = {
+  /** Below `/v2/`, such as `publish/https://example.com`. */
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string;
+};
+
+/** Answers whatever the API does, which the caller looks into. */
+export async function send(authorization: string, sent: Sent): Promise<unknown> {
+  const { json } = await exchange(authorization, {
+    method: "POST",
+    url: new URL(sent.path, apiBase()),
+    headers: sent.headers.map(([name, value]): [string, string] => [name, asBytes(value)]),
+    ...(sent.body !== "" && { body: new Blob([sent.body]) }),
+  });
+  return json;
+}
+
+/** A browser takes no other characters in a header; the server reads their bytes as UTF-8. */
+const asBytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
+
+type Exchanged = {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers?: HeadersInit;
+  readonly body?: BodyInit;
+  readonly signal?: AbortSignal;
+};
+
+async function exchange(authorization: string, { url, ...asked }: Exchanged) {
+  const headers = new Headers(asked.headers);
+  headers.set("Authorization", authorization);
+  const response = await fetch(url, {
+    ...asked,
+    headers,
     credentials: "omit",
     cache: "no-store",
   }).catch((reason: unknown) => {
-    if (signal?.aborted) throw reason;
+    if (asked.signal?.aborted) throw reason;
     throw new Refused(0, "The server cannot be reached.");
   });
   const json = await jsonOf(response);
   if (!response.ok) throw new Refused(response.status, errorOf(json, response.status));
-  // What the server answers is taken for what its document says.
-  const answer = json as AnswerOf<Id>;
-  return { answer, nextCursor: response.headers.get("Next-Cursor") ?? undefined };
+  return { json, headers: response.headers };
 }
 
 /** `/console/` is beside `/v2/`, below whatever path a proxy has put both. */

@@ -1,10 +1,93 @@
-/** How each kind of thing is found by its id, and where it is shown. */
+/** How each kind of thing is found by its id or its name, and where it is shown. */
 import { part } from "../address.ts";
-import { type Kind, type Lookup } from "../rules/resolve-id.ts";
+import { type Found, matching, placesOfUrl } from "../rules/found.ts";
+import { type Kind, type Lookup, resolveId } from "../rules/resolve-id.ts";
 import { isPassing } from "./asked.ts";
 import { call, Refused } from "./call.ts";
 
-export function lookupsOf(authorization: string): Readonly<Record<Kind, Lookup>> {
+/** Tells what it finds as it finds it. An id says best what was meant, so the first that is told is the thing of that id, if there is one. */
+export async function search(
+  authorization: string,
+  text: string,
+  tell: (found: readonly Found[]) => void,
+): Promise<void> {
+  const id = await resolveId(text, lookupsOf(authorization));
+  tell(id === undefined ? [] : [{ what: words[id.kind], title: text, to: id.to }]);
+  tell(placesOfUrl(text));
+  const searches = searchesOf(authorization, text).map(async (found) => {
+    tell((await orNothing(found)) ?? []);
+  });
+  await Promise.all(searches);
+}
+
+const words = {
+  message: "Message",
+  run: "Run",
+  letter: "Dead letter",
+  schedule: "Schedule",
+  "bulk action": "Bulk action",
+} as const satisfies Readonly<Record<Kind, string>>;
+
+/** Schedules that are looked through. */
+const schedulesMax = 1_000;
+
+function searchesOf(authorization: string, text: string): readonly Promise<readonly Found[]>[] {
+  const labelled = new URLSearchParams({ label: text }).toString();
+  const named = (what: string, path: string, names: readonly string[]): readonly Found[] =>
+    matching(
+      names.map((title) => ({ what, title, to: `${path}/${part(title)}` })),
+      text,
+    );
+  const label = async (): Promise<readonly Found[]> => {
+    const query = { label: text, count: 1, trimBody: 0 };
+    const { events } = await call(authorization, { id: "listEvents", query });
+    if (events.length === 0) return [];
+    return [{ what: "Label", title: `messages with ${text}`, to: `/messages?${labelled}` }];
+  };
+  const runLabel = async (): Promise<readonly Found[]> => {
+    const query = { label: text, count: 1, steps: "none" };
+    const { runs } = await call(authorization, { id: "listRunLogs", query });
+    if (runs.length === 0) return [];
+    return [{ what: "Label", title: `runs with ${text}`, to: `/runs?${labelled}` }];
+  };
+  const queues = async (): Promise<readonly Found[]> => {
+    const all = await call(authorization, { id: "listQueues" });
+    return named(
+      "Queue",
+      "/queues",
+      all.map(({ name }) => name),
+    );
+  };
+  const groups = async (): Promise<readonly Found[]> => {
+    const all = await call(authorization, { id: "listGroups" });
+    return named(
+      "Group",
+      "/groups",
+      all.map(({ name }) => name),
+    );
+  };
+  const keys = async (): Promise<readonly Found[]> => {
+    const all = await call(authorization, { id: "listFlowKeys", query: { search: text } });
+    const found = all.map(({ flowControlKey: title }) => ({
+      what: "Flow key",
+      title,
+      to: `/flow-keys?${new URLSearchParams({ search: title }).toString()}`,
+    }));
+    return matching(found, text);
+  };
+  const schedules = async (): Promise<readonly Found[]> => {
+    const all = await call(authorization, { id: "listSchedules", query: { count: schedulesMax } });
+    const found = all.map(({ scheduleId, destination }) => ({
+      what: "Schedule",
+      title: `${scheduleId} to ${destination}`,
+      to: `/schedules/${part(scheduleId)}`,
+    }));
+    return matching(found, text);
+  };
+  return [label(), runLabel(), queues(), groups(), keys(), schedules()];
+}
+
+function lookupsOf(authorization: string): Readonly<Record<Kind, Lookup>> {
   const one = { count: 1, trimBody: 0 };
   const looks: Readonly<Record<Kind, Lookup>> = {
     message: async (id) => {
@@ -13,13 +96,16 @@ export function lookupsOf(authorization: string): Readonly<Record<Kind, Lookup>>
       return events.length > 0 ? `/messages/${part(id)}` : undefined;
     },
     run: async (id) => {
-      // A delivery of a run has the id of a message; its run is known by it.
-      const query = {
-        ...{ count: 1, steps: "none" },
-        ...(id.startsWith("msg_") ? { messageId: id } : { workflowRunId: id }),
-      };
-      const { runs } = await call(authorization, { id: "listRunLogs", query });
-      return runs[0] && `/runs/${part(runs[0].workflowRunId)}`;
+      // A delivery of a run has the id of a message; its run is known by it. A name is its callers' own, without the prefix.
+      const names = id.startsWith("msg_")
+        ? [{ messageId: id }]
+        : [{ workflowRunId: id }, { workflowRunId: `wfr_${id}` }];
+      for (const name of names) {
+        const query = { count: 1, steps: "none", ...name };
+        const { runs } = await call(authorization, { id: "listRunLogs", query });
+        if (runs[0]) return `/runs/${part(runs[0].workflowRunId)}`;
+      }
+      return undefined;
     },
     letter: async (id) => {
       const query = { ...one, dlqIds: id };

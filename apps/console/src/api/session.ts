@@ -1,12 +1,20 @@
 /** The session of this tab: with which credentials it asks, and whether these may change anything. */
+import { type Me } from "@posthaste/client/api";
 import { createContext, useContext } from "react";
 
-export type Session = {
-  /** The header, whole. */
-  readonly authorization: string;
+export type Admitted = {
   /** Of whom the page is, in words. */
   readonly name: string;
   readonly mayWrite: boolean;
+  /** Of a tenant. */
+  readonly plan?: Me["plan"];
+};
+
+export type Session = Admitted & {
+  /** The header, whole. */
+  readonly authorization: string;
+  /** It is not taken any more: nothing is asked until there is another. */
+  readonly isExpired: boolean;
   readonly signOut: () => void;
 };
 
@@ -14,6 +22,7 @@ export const SessionContext = createContext<Session>({
   authorization: "",
   name: "",
   mayWrite: false,
+  isExpired: false,
   signOut: () => undefined,
 });
 

@@ -54,6 +54,22 @@ export function utcOf(ms: number | undefined): string {
   return new Date(ms).toISOString().replace("T", " ").replace("Z", "");
 }
 
+/** `just now`, `40 s ago`, `in 3 min 20 s`. */
+export function agoOf(ms: number, now: number): string {
+  const past = now - ms;
+  if (Math.abs(past) < 1_000) return "just now";
+  return past > 0 ? `${durationOf(past)} ago` : `in ${durationOf(-past)}`;
+}
+
+/** In the browser's time zone: of the last day or the next the time alone, `14:03:07`, else with its date. */
+export function localOf(ms: number, now: number): string {
+  const date = new Date(ms);
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(":");
+  if (Math.abs(now - ms) < dayMs && new Date(now).getDate() === date.getDate()) return time;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
+}
+
 /** Of something thrown. */
 export const wordsOf = (reason: unknown): string => {
   const { message } = Object(reason) as { readonly message?: unknown };

@@ -11,8 +11,8 @@ export function BulkActionPage() {
   const id = useLastPart();
   const { data, error } = useAsked({ id: "readBulkAction", params: [id] }, { fresh: "often" });
   return (
-    <Page title={`Bulk action ${shown(id)}`}>
-      <Trouble error={error} isStale={data !== undefined} />
+    <Page title="Bulk action" id={id}>
+      <Trouble error={error} />
       {data && (
         <>
           <p>

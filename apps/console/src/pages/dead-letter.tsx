@@ -1,21 +1,29 @@
-/** One dead letter: what was sent, what the destination said last, and whether to try again. */
+/** One dead letter: why it failed, what was sent, what the destination said last, and whether to try again. */
 import { type DeadLetter } from "@posthaste/client/api";
 import { useState } from "react";
 import { part, useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
-import { shown } from "../api/text.ts";
+import { apiBase } from "../api/call.ts";
+import { useSession } from "../api/session.ts";
+import { durationOf, shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
 import { Body, ofText } from "../parts/body.tsx";
+import { CopyButton } from "../parts/copy.tsx";
 import { Facts, HeaderList } from "../parts/facts.tsx";
-import { Page } from "../parts/page.tsx";
-import { Id, MessageId, timeOf } from "../parts/text.tsx";
+import { Inside, Page, Panel } from "../parts/page.tsx";
+import { Filtered, Id, Labels, MessageId, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { failedAt, lettersIn, statusOf } from "./dead-letters.tsx";
+import { curlOf } from "../rules/curl.ts";
+import { failedAt } from "../rules/letters.ts";
+import { headersOf, publicationOf } from "../rules/publication.ts";
+import { lettersIn } from "./dead-letters.tsx";
+import { Reason } from "./reason.tsx";
 
 const trimmedBytesMax = 16_384;
 
 export function DeadLetterPage() {
   const id = useLastPart();
+  const { mayWrite } = useSession();
   const [isAll, setAll] = useState(false);
   const query = { dlqIds: id, count: 1, ...(!isAll && { trimBody: trimmedBytesMax }) };
   const { data, error } = useAsked({ id: "listDeadLetters", query });
@@ -23,16 +31,22 @@ export function DeadLetterPage() {
   const bytesMax = isAll ? Infinity : trimmedBytesMax;
   return (
     <Page
-      title={`Dead letter ${shown(id)}`}
+      title="Dead letter"
+      id={id}
       actions={
-        letter && (
+        letter &&
+        mayWrite && (
           <>
             <Action
               does="Retry"
               to={id}
               asked={{ id: "retryDeadLetter", params: [id] }}
               leaveTo={({ messageId }) => `/messages/${part(messageId)}`}
+              isPrimary
             />
+            <a className="button" href={`#/publish?letter=${part(id)}`}>
+              Edit and send…
+            </a>
             <Action
               does="Remove"
               to={id}
@@ -44,9 +58,11 @@ export function DeadLetterPage() {
         )
       }
     >
-      <Trouble error={error} isStale={data !== undefined} />
+      <Trouble error={error} />
       {data !== undefined && letter === undefined && (
-        <p>There is no such dead letter: it was retried or removed, or is no longer kept.</p>
+        <p className="notice">
+          There is no such dead letter: it was retried or removed, or is no longer kept.
+        </p>
       )}
       {letter !== undefined && (
         <Letter letter={letter} bytesMax={bytesMax} more={() => setAll(true)} />
@@ -62,47 +78,96 @@ type LetterProps = {
 };
 
 function Letter({ letter, bytesMax, more }: LetterProps) {
-  const { topicName, scheduleId } = letter;
   const answer = ofText(letter.responseBody, letter.responseBodyBase64, bytesMax);
+  const body = ofText(letter.body, letter.bodyBase64, bytesMax);
+  const made = publicationOf(letter, body);
+  const curl = curlOf({
+    method: "POST",
+    url: new URL(`publish/${made.destination}`, apiBase()).href,
+    headers: headersOf(made),
+    body: made.body,
+  });
   return (
     <>
-      <Facts
-        facts={[
-          ["Failed", timeOf(failedAt(letter.dlqId))],
-          ["Message", <MessageId id={letter.messageId} />],
-          [
-            "To",
-            <span className="mono">{`${shown(letter.method)} ${shown(letter.url, 2_000)}`}</span>,
-          ],
-          ["Accepted", timeOf(letter.createdAt)],
-          ["Labels", shown(letter.labels?.join(", "))],
-          ["Queue", shown(letter.queueName)],
-          ["Group", topicName !== undefined && <Id to="/groups" id={topicName} />],
-          ["Schedule", scheduleId !== undefined && <Id to="/schedules" id={scheduleId} />],
-          ["Flow key", shown(letter.flowControlKey)],
-          ["Caller's address", shown(letter.callerIP)],
-        ]}
+      <Reason
+        what="Failed"
+        status={letter.responseStatus}
+        error={letter.error}
+        answer={answer?.isBinary ? undefined : answer?.text}
       />
       <div className="columns">
-        <section>
-          <h2>Last answer</h2>
-          <p>Status {statusOf(letter.responseStatus)}</p>
-          {letter.error !== undefined && <p className="trouble">{shown(letter.error, 2_000)}</p>}
-          <Body title="Body of the answer" body={answer} more={more} />
-          <h3 className="muted">Headers</h3>
-          <HeaderList headers={letter.responseHeader} />
-        </section>
-        <section>
-          <h2>Request</h2>
-          <Body
-            title="Body of the request"
-            body={ofText(letter.body, letter.bodyBase64, bytesMax)}
-            more={more}
-          />
-          <h3 className="muted">Headers</h3>
-          <HeaderList headers={letter.header} />
-        </section>
+        <div className="stack">
+          <Panel title="Dead letter">
+            <Inside>
+              <Standing letter={letter} />
+            </Inside>
+          </Panel>
+          <Panel title="Last answer">
+            <Inside>
+              <Body title="Body of the answer" body={answer} more={more} />
+              <div>
+                <h3 className="muted">Headers</h3>
+                <HeaderList headers={letter.responseHeader} />
+              </div>
+            </Inside>
+          </Panel>
+        </div>
+        <Panel
+          title="Request"
+          aside={
+            !body?.isCut && <CopyButton text={curl} name="Copy as curl" label="Copy as curl" />
+          }
+        >
+          <Inside>
+            <Body title="Body of the request" body={body} more={more} />
+            <div>
+              <h3 className="muted">Headers</h3>
+              <HeaderList headers={letter.header} />
+            </div>
+          </Inside>
+        </Panel>
       </div>
     </>
+  );
+}
+
+function Standing({ letter }: { readonly letter: DeadLetter }) {
+  const { plan } = useSession();
+  const { dlqId, topicName, scheduleId, queueName, flowControlKey, labels } = letter;
+  const failed = failedAt(dlqId);
+  return (
+    <Facts
+      facts={[
+        ["Failed", timeOf(failed)],
+        [
+          "Kept until",
+          plan && failed !== undefined && (
+            <>
+              {timeOf(failed + plan.deadLetterMs)}{" "}
+              <span className="muted">
+                ({durationOf(plan.deadLetterMs)}, deadLetterMs of the plan)
+              </span>
+            </>
+          ),
+        ],
+        ["Message", <MessageId id={letter.messageId} />],
+        [
+          "To",
+          <span className="mono">{`${shown(letter.method)} ${shown(letter.url, 2_000)}`}</span>,
+        ],
+        ["Accepted", timeOf(letter.createdAt)],
+        ["Labels", labels && <Labels to="/dead-letters" labels={labels} />],
+        ["Queue", queueName !== undefined && <Id to="/queues" id={queueName} />],
+        ["Group", topicName !== undefined && <Id to="/groups" id={topicName} />],
+        ["Schedule", scheduleId !== undefined && <Id to="/schedules" id={scheduleId} />],
+        [
+          "Flow key",
+          flowControlKey !== undefined && (
+            <Filtered to="/flow-keys" by="search" text={flowControlKey} />
+          ),
+        ],
+        ["Caller's address", shown(letter.callerIP)],
+      ]}
+    />
   );
 }

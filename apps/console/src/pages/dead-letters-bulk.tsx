@@ -1,11 +1,14 @@
-/** All that a filter takes: counted, confirmed, done call by call. Leaving the page ends it between two calls. */
+/** All that a filter takes: found and shown, confirmed, done call by call. Leaving the page ends it between two calls. */
+import { type DeadLetter } from "@posthaste/client/api";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { call, Refused } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
-import { wordsOf } from "../api/text.ts";
-import { Trouble } from "../parts/trouble.tsx";
-import { countAll, perCallMax, takeAll } from "../rules/bulk.ts";
+import { shown, wordsOf } from "../api/text.ts";
+import { Undone } from "../parts/trouble.tsx";
+import { perCallMax, takeAll, walk } from "../rules/bulk.ts";
+import { groupsOf, isAt } from "../rules/letters.ts";
+import { lettersIn } from "./dead-letters.tsx";
 
 type Filters = Readonly<Record<string, string>>;
 type Verb = "retry" | "remove";
@@ -16,8 +19,13 @@ const past = { retry: "retried", remove: "removed" } as const satisfies Readonly
 
 type Progress =
   | { readonly kind: "idle" }
-  | { readonly kind: "counting"; readonly verb: Verb; readonly matched: number }
-  | { readonly kind: "counted"; readonly verb: Verb; readonly matched: number }
+  | {
+      readonly kind: "finding";
+      readonly verb: Verb;
+      readonly found: number;
+      readonly looked: number;
+    }
+  | { readonly kind: "found"; readonly verb: Verb; readonly letters: readonly DeadLetter[] }
   | {
       readonly kind: "taking" | "taken";
       readonly verb: Verb;
@@ -25,11 +33,12 @@ type Progress =
       readonly done: number;
     };
 
-export function BulkOfLetters({
-  filters: { cursor: _, ...filters },
-}: {
-  readonly filters: Filters;
-}) {
+/** A hundred thousand letters; the next time, the rest. */
+const pagesMax = 1_000;
+
+type Props = { readonly filters: Filters; readonly host: string | undefined };
+
+export function BulkOfLetters({ filters, host }: Props) {
   const { authorization } = useSession();
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress>({ kind: "idle" });
@@ -48,7 +57,7 @@ export function BulkOfLetters({
     } catch (reason) {
       if (signal.aborted) return;
       setError(reason instanceof Refused ? reason : new Refused(0, wordsOf(reason)));
-      // What was done stays told; the rest is counted anew before it is done.
+      // What was done stays told; the rest is found anew before it is done.
       setProgress((last) =>
         last.kind === "taking" ? { ...last, kind: "taken" } : { kind: "idle" },
       );
@@ -56,73 +65,114 @@ export function BulkOfLetters({
     await queries.invalidateQueries();
   };
 
-  const count = (verb: Verb): Promise<void> =>
+  const find = (verb: Verb): Promise<void> =>
     begin(async (signal) => {
-      setProgress({ kind: "counting", verb, matched: 0 });
-      const matched = await countAll(
-        (cursor) => dryRun(authorization, verb, pageOf(filters, perCallMax, cursor), signal),
-        (sum) => setProgress({ kind: "counting", verb, matched: sum }),
+      setProgress({ kind: "finding", verb, found: 0, looked: 0 });
+      const { found: letters } = await walk(
+        async (cursor) => {
+          const query = { ...filters, count: perCallMax, trimBody: 0, order: "latestFirst" };
+          const paged = { ...query, ...(cursor !== undefined && { cursor }) };
+          const page = await call(authorization, { id: "listDeadLetters", query: paged }, signal);
+          return { items: lettersIn(page) ?? [], cursor: page.cursor };
+        },
+        ({ url }) => isAt(host, url),
+        { pages: pagesMax, found: Infinity },
+        {
+          told: ({ found, looked }) =>
+            setProgress({ kind: "finding", verb, found: found.length, looked }),
+        },
       );
-      return { kind: "counted", verb, matched };
+      return { kind: "found", verb, letters };
     });
 
-  const take = (verb: Verb, matched: number): Promise<void> =>
+  const take = (verb: Verb, letters: readonly DeadLetter[]): Promise<void> =>
     begin(async (signal) => {
+      const matched = letters.length;
       setProgress({ kind: "taking", verb, matched, done: 0 });
       const done = await takeAll(
-        matched,
-        (most, cursor) => taken(authorization, verb, pageOf(filters, most, cursor), signal),
+        letters.map(({ dlqId }) => dlqId),
+        (ids) => taken(authorization, verb, ids, signal),
         (sum) => setProgress({ kind: "taking", verb, matched, done: sum }),
       );
       return { kind: "taken", verb, matched, done };
     });
 
-  const isBusy = progress.kind === "counting" || progress.kind === "taking";
+  const isBusy = progress.kind === "finding" || progress.kind === "taking";
   return (
-    <section aria-label="All of these" className="bulk">
-      <button type="button" disabled={isBusy} onClick={() => void count("retry")}>
-        Retry all of these…
-      </button>{" "}
-      <button type="button" disabled={isBusy} onClick={() => void count("remove")}>
-        Remove all of these…
-      </button>{" "}
-      <span role="status">
-        <Told progress={progress} take={take} leave={() => setProgress({ kind: "idle" })} />
-      </span>
-      <Trouble error={error} />
+    <section aria-label="All of these" className="stack">
+      <div className="buttons">
+        <button type="button" disabled={isBusy} onClick={() => void find("retry")}>
+          Retry all of these…
+        </button>
+        <button
+          type="button"
+          className="danger"
+          disabled={isBusy}
+          onClick={() => void find("remove")}
+        >
+          Remove all of these…
+        </button>
+      </div>
+      {progress.kind !== "idle" && (
+        <div role="status" className="notice">
+          <Told progress={progress} take={take} leave={() => setProgress({ kind: "idle" })} />
+        </div>
+      )}
+      <Undone error={error} />
     </section>
   );
 }
 
 type ToldProps = {
   readonly progress: Progress;
-  readonly take: (verb: Verb, matched: number) => Promise<void>;
+  readonly take: (verb: Verb, letters: readonly DeadLetter[]) => Promise<void>;
   readonly leave: () => void;
 };
+
+const groupsMax = 5;
 
 function Told({ progress, take, leave }: ToldProps) {
   switch (progress.kind) {
     case "idle":
       return null;
-    case "counting":
-      return <>Counting… {progress.matched}</>;
-    case "counted": {
-      const { verb, matched } = progress;
-      if (matched === 0) return <>There are none.</>;
-      const name = `${verb === "retry" ? "Retry" : "Remove"} ${matched}`;
+    case "finding":
       return (
         <>
-          {matched} dead {matched === 1 ? "letter" : "letters"} would be {past[verb]}.
-          <button
-            type="button"
-            className={verb === "retry" ? "primary" : "danger"}
-            onClick={() => void take(verb, matched)}
-          >
-            {name}
-          </button>
-          <button type="button" onClick={leave}>
-            Leave them
-          </button>
+          Counting… {progress.found} of {progress.looked} looked at
+        </>
+      );
+    case "found": {
+      const { verb, letters } = progress;
+      if (letters.length === 0) return <>There are none.</>;
+      const groups = groupsOf(letters);
+      return (
+        <>
+          <span className="why">
+            {letters.length} dead {letters.length === 1 ? "letter" : "letters"} would be{" "}
+            {past[verb]}
+          </span>
+          <ul>
+            {groups.slice(0, groupsMax).map(({ place, reason, count }) => (
+              <li key={`${place} ${reason}`}>
+                {count} × <span className="mono">{shown(place, 80)}</span>: {shown(reason, 80)}
+              </li>
+            ))}
+            {groups.length > groupsMax && (
+              <li className="muted">and {groups.length - groupsMax} more kinds</li>
+            )}
+          </ul>
+          <div className="buttons">
+            <button
+              type="button"
+              className={verb === "retry" ? "primary" : "danger primary"}
+              onClick={() => void take(verb, letters)}
+            >
+              {verb === "retry" ? "Retry" : "Remove"} {letters.length}
+            </button>
+            <button type="button" onClick={leave}>
+              Leave them
+            </button>
+          </div>
         </>
       );
     }
@@ -131,39 +181,31 @@ function Told({ progress, take, leave }: ToldProps) {
       const { done, matched, verb } = progress;
       return (
         <>
-          <progress aria-label={past[verb]} value={done} max={matched} /> {done} of {matched}{" "}
-          {past[verb]}
-          {progress.kind === "taken" &&
-            done < matched &&
-            ", the rest was not there any more or is as it was"}
+          <progress aria-label={past[verb]} value={done} max={matched} />
+          <span>
+            {done} of {matched} {past[verb]}
+            {progress.kind === "taken" &&
+              done < matched &&
+              ", the rest was not there any more or is as it was"}
+          </span>
         </>
       );
     }
   }
 }
 
-type Page = ReturnType<typeof pageOf>;
-
-const pageOf = (filters: Filters, count: number, cursor: string | undefined) => ({
-  ...filters,
-  count,
-  ...(cursor !== undefined && { cursor }),
-});
-
-async function dryRun(authorization: string, verb: Verb, page: Page, signal: AbortSignal) {
-  const query = { ...page, dryRun: true };
-  const id = verb === "retry" ? "retryDeadLetters" : "removeDeadLetters";
-  const answer = await call(authorization, { id, query }, signal);
-  if (!("matched" in answer)) throw new Refused(0, "The server did not say how many there are.");
-  return { matched: answer.matched, cursor: answer.cursor };
-}
-
-async function taken(authorization: string, verb: Verb, query: Page, signal: AbortSignal) {
+async function taken(
+  authorization: string,
+  verb: Verb,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<number> {
+  const body = { dlqIds: [...ids] };
   const answer =
     verb === "retry"
-      ? await call(authorization, { id: "retryDeadLetters", query }, signal)
-      : await call(authorization, { id: "removeDeadLetters", query }, signal);
-  if ("responses" in answer) return { done: answer.responses.length, cursor: answer.cursor };
-  if ("deleted" in answer) return { done: answer.deleted, cursor: answer.cursor };
+      ? await call(authorization, { id: "retryDeadLetters", body }, signal)
+      : await call(authorization, { id: "removeDeadLetters", body }, signal);
+  if ("responses" in answer) return answer.responses.length;
+  if ("deleted" in answer) return answer.deleted;
   throw new Refused(0, "The server did not say how many there were.");
 }

@@ -1,64 +1,69 @@
 /** Dead letters: what used all its retries. One is retried or removed in its row, all that a filter takes above the table. */
 import { type DeadLetter } from "@posthaste/client/api";
-import { useSearch } from "../address.ts";
-import { useAsked } from "../api/asked.ts";
+import { part, useSearch } from "../address.ts";
+import { useWork } from "../api/asked.ts";
+import { call } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
+import { durationOf } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagesOf } from "../parts/pages-of.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Id, Short, Time } from "../parts/text.tsx";
+import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { type Field, queryOf } from "../rules/filters.ts";
+import { perCallMax, walk } from "../rules/bulk.ts";
+import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
+import { failedAt, isAt, reasonOf } from "../rules/letters.ts";
 import { BulkOfLetters } from "./dead-letters-bulk.tsx";
-import { destination, from, label, seldomOfMessages, to } from "./fields.ts";
+import { destination, from, host, label, seldomOfMessages, to } from "./fields.ts";
 
 const fields: readonly Field[] = [
   destination,
+  host,
   label,
   { name: "responseStatus", label: "Status of the answer", kind: "text" },
   from,
   to,
   ...seldomOfMessages,
 ];
-const rowsMax = 100;
 /** Of each answer, in its row. */
 const answerBytesMax = 200;
+/** Looked through for those of a host, for one page. */
+const pagesMax = 20;
 
 const columns: readonly Column<DeadLetter>[] = [
-  { title: "Failed", cell: ({ dlqId }) => <Time at={failedAt(dlqId)} /> },
-  { title: "Letter", cell: ({ dlqId }) => <Id to="/dead-letters" id={dlqId} /> },
-  { title: "To", cell: ({ url }) => <Short text={url} /> },
+  { title: "Failed", cell: ({ dlqId }) => <Age at={failedAt(dlqId)} /> },
+  { title: "Destination", cell: ({ url }) => <Short text={url} />, isLink: true },
+  { title: "Why", cell: (letter) => <Short text={reasonOf(letter)} /> },
+  {
+    title: "Answer",
+    cell: ({ responseBody }) => <Short text={responseBody} />,
+  },
   { title: "Label", cell: ({ labels }) => <Short text={labels?.join(", ")} /> },
-  { title: "Status", cell: ({ responseStatus }) => statusOf(responseStatus), isNumber: true },
-  { title: "Answer", cell: ({ responseBody }) => <Short text={responseBody} /> },
+  { title: "Queue", cell: ({ queueName }) => <Short text={queueName} /> },
 ];
 
 const actions: Column<DeadLetter> = {
   title: "Actions",
+  isActions: true,
   cell: ({ dlqId }) => (
     <>
-      <Action does="Retry" to={dlqId} asked={{ id: "retryDeadLetter", params: [dlqId] }} />
+      <Action does="Retry" to={dlqId} asked={{ id: "retryDeadLetter", params: [dlqId] }} isSmall />
       <Action
         does="Remove"
         to={dlqId}
         asked={{ id: "removeDeadLetter", params: [dlqId] }}
         isFinal
+        isSmall
       />
     </>
   ),
 };
 
-/** An id begins with it. */
-export const failedAt = (dlqId: string): number | undefined => {
-  const at = Number(/^(?:dlq_)?(\d+)-/.exec(dlqId)?.[1]);
-  return Number.isNaN(at) ? undefined : at;
-};
-
-export const statusOf = (status: number): string => (status === 0 ? "none" : String(status));
-
 const keyOf = ({ dlqId }: DeadLetter): string => dlqId;
+const linkOf = ({ dlqId }: DeadLetter): string => `/dead-letters/${part(dlqId)}`;
 
 /** A list of `source=workflow` has runs; this one has none. */
 export const lettersIn = (
@@ -69,24 +74,64 @@ export const lettersIn = (
 export function DeadLetters() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
-  const filters = queryOf(search, fields);
-  const query = { ...filters, order: "latestFirst", count: rowsMax, trimBody: answerBytesMax };
-  const fresh = search.has("cursor") ? "once" : "log";
-  const { data, error } = useAsked({ id: "listDeadLetters", query }, { fresh });
+  // The API has no such filter of its own.
+  const { host: only, cursor, ...filters } = queryOf(search, fields);
+  const { data, error } = useWork(
+    ["letters", filters, only, cursor],
+    async (authorization, signal) => {
+      const query = {
+        ...filters,
+        order: "latestFirst",
+        count: perCallMax,
+        trimBody: answerBytesMax,
+      };
+      return walk(
+        async (after) => {
+          const paged = { ...query, ...(after !== undefined && { cursor: after }) };
+          const page = await call(authorization, { id: "listDeadLetters", query: paged }, signal);
+          return { items: lettersIn(page) ?? [], cursor: page.cursor };
+        },
+        ({ url }) => isAt(only, url),
+        { pages: only === undefined ? 1 : pagesMax, found: perCallMax },
+        cursor === undefined ? {} : { from: cursor },
+      );
+    },
+    { fresh: cursor === undefined ? "log" : "once" },
+  );
   return (
     <Page title="Dead letters">
-      <Filters fields={fields} />
-      {mayWrite && <BulkOfLetters key={JSON.stringify(filters)} filters={filters} />}
-      <Trouble error={error} isStale={data !== undefined} />
-      <Table
-        key={search.toString()}
-        caption="Dead letters, newest first"
-        columns={mayWrite ? [...columns, actions] : columns}
-        rows={lettersIn(data)}
-        keyOf={keyOf}
-        none="none"
-      />
-      <PagesOf cursor={data?.cursor} />
+      <div>
+        <Filters fields={fields} />
+        {mayWrite && data !== undefined && data.found.length > 0 && (
+          <BulkOfLetters key={JSON.stringify([filters, only])} filters={filters} host={only} />
+        )}
+      </div>
+      <Trouble error={error} />
+      <div>
+        <Table
+          key={search.toString()}
+          caption="Dead letters, newest first"
+          columns={mayWrite ? [...columns, actions] : columns}
+          rows={data?.found}
+          keyOf={keyOf}
+          linkOf={linkOf}
+          none={isFiltered(search, fields) ? <Empty title="No dead letter matches" /> : <None />}
+        />
+        {only !== undefined && data?.cursor !== undefined && (
+          <p className="muted">Of the {data.looked.toLocaleString("en")} that were looked at.</p>
+        )}
+        <PagesOf cursor={data?.cursor} />
+      </div>
     </Page>
+  );
+}
+
+function None() {
+  const { plan } = useSession();
+  return (
+    <Empty title="No dead letters">
+      A message that uses all its retries comes here
+      {plan && `, and is kept for ${durationOf(plan.deadLetterMs)}`}.
+    </Empty>
   );
 }

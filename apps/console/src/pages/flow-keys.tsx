@@ -3,15 +3,18 @@ import { type FlowKey } from "@posthaste/client/api";
 import { useState } from "react";
 import { useSearch } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
+import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { durationOf, shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagesOf } from "../parts/pages-of.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { State } from "../parts/text.tsx";
+import { Filtered, State } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { curlOf } from "../rules/curl.ts";
 import { type Field } from "../rules/filters.ts";
 import { Pin } from "./flow-key-pin.tsx";
 
@@ -23,13 +26,15 @@ const limitOf = (count: number, max: number): string =>
 
 const columns: readonly Column<FlowKey>[] = [
   {
-    title: "Key",
-    cell: ({ flowControlKey }) => <span className="mono">{shown(flowControlKey)}</span>,
-  },
-  {
     title: "State",
     cell: ({ isPaused }) =>
       isPaused ? <State tone="busy">paused</State> : <State tone="good">active</State>,
+  },
+  {
+    title: "Key",
+    cell: ({ flowControlKey }) => (
+      <Filtered to="/messages" by="flowControlKey" text={flowControlKey} />
+    ),
   },
   { title: "Waiting", cell: ({ waitListSize }) => waitListSize, isNumber: true },
   {
@@ -55,10 +60,16 @@ const columns: readonly Column<FlowKey>[] = [
 
 const keyOf = ({ flowControlKey }: FlowKey): string => flowControlKey;
 
+/** What is paused first, then where the most waits. */
+const inOrder = (keys: readonly FlowKey[]): readonly FlowKey[] =>
+  keys.toSorted(
+    (a, b) => Number(b.isPaused) - Number(a.isPaused) || b.waitListSize - a.waitListSize,
+  );
+
 export function FlowKeys() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
-  const [pinned, setPinned] = useState<FlowKey>();
+  const [pinned, setPinned] = useState<FlowKey | "new">();
   const text = search.get("search") ?? "";
   const { data, error } = useAsked(
     { id: "listFlowKeys", query: { search: text } },
@@ -70,27 +81,55 @@ export function FlowKeys() {
     data !== undefined && data.length > from + rowsMax ? String(from + rowsMax) : undefined;
   const actions: Column<FlowKey> = {
     title: "Actions",
+    isActions: true,
     cell: (key) => <KeyActions flowKey={key} pin={() => setPinned(key)} />,
   };
   return (
-    <Page title="Flow keys">
+    <Page
+      title="Flow keys"
+      actions={
+        mayWrite && (
+          <button type="button" className="primary" onClick={() => setPinned("new")}>
+            Pin a flow key
+          </button>
+        )
+      }
+    >
       <Filters fields={fields} />
-      <Trouble error={error} isStale={data !== undefined} />
-      {pinned !== undefined && mayWrite && (
-        <Pin key={pinned.flowControlKey} flowKey={pinned} close={() => setPinned(undefined)} />
+      <Trouble error={error} />
+      {pinned !== undefined && (
+        <Pin {...(pinned !== "new" && { flowKey: pinned })} close={() => setPinned(undefined)} />
       )}
-      <Table
-        key={search.toString()}
-        caption="Flow keys, in their order"
-        columns={mayWrite ? [...columns, actions] : columns}
-        rows={data?.slice(from, from + rowsMax)}
-        keyOf={keyOf}
-        none="none"
-      />
-      <PagesOf cursor={next} />
+      <div>
+        <Table
+          key={search.toString()}
+          caption="Flow keys, those that are paused first, then by what waits"
+          columns={mayWrite ? [...columns, actions] : columns}
+          rows={data && inOrder(data).slice(from, from + rowsMax)}
+          keyOf={keyOf}
+          none={text === "" ? <NoneYet /> : <Empty title="No flow key matches" />}
+        />
+        <PagesOf cursor={next} />
+      </div>
     </Page>
   );
 }
+
+const NoneYet = () => (
+  <Empty
+    title="No flow keys yet"
+    curl={curlOf({
+      method: "POST",
+      url: new URL("publish/https://example.com/hook", apiBase()).href,
+      headers: [
+        ["Service-Flow-Control-Key", "crm"],
+        ["Service-Flow-Control-Value", "parallelism=2, rate=10, period=1m"],
+      ],
+    })}
+  >
+    A message that names one makes it:
+  </Empty>
+);
 
 type KeyActionsProps = { readonly flowKey: FlowKey; readonly pin: () => void };
 
@@ -104,17 +143,15 @@ function KeyActions({ flowKey, pin }: KeyActionsProps) {
   return (
     <>
       {isPaused ? (
-        <Action does="Resume" to={key} asked={{ id: "resumeFlowKey", params }} />
+        <Action does="Resume" to={key} asked={{ id: "resumeFlowKey", params }} isSmall />
       ) : (
-        <Action does="Pause" to={key} asked={{ id: "pauseFlowKey", params }} />
+        <Action does="Pause" to={key} asked={{ id: "pauseFlowKey", params }} isSmall />
       )}
-      <span className="action">
-        <button type="button" aria-label={`Pin ${shown(key)}`} onClick={pin}>
-          Pin…
-        </button>
-      </span>
+      <button type="button" className="small" aria-label={`Pin ${shown(key)}`} onClick={pin}>
+        Pin…
+      </button>
       {(isPinnedParallelism || isPinnedRate) && (
-        <Action does="Unpin" to={key} asked={{ id: "unpinFlowKey", params, query }} />
+        <Action does="Unpin" to={key} asked={{ id: "unpinFlowKey", params, query }} isSmall />
       )}
     </>
   );

@@ -1,16 +1,19 @@
-/** One URL group and its endpoints. */
+/** One URL group: its endpoints, and the settings of what is published to it. */
 import { type UrlGroup } from "@posthaste/client/api";
-import { type FormEvent } from "react";
+import { useRef } from "react";
 import { useLastPart } from "../address.ts";
 import { useAsked, useChange } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
 import { HeaderList } from "../parts/facts.tsx";
+import { FaultyForm, type Input, Inputs } from "../parts/fields.tsx";
 import { textIn } from "../parts/form.ts";
-import { Page } from "../parts/page.tsx";
+import { Inside, Page, Panel } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { useSay } from "../parts/toasts.tsx";
+import { pairsIn } from "../rules/publication.ts";
 
 type Endpoint = UrlGroup["endpoints"][number];
 
@@ -26,76 +29,136 @@ export function GroupPage() {
   const { data, error } = useAsked({ id: "readGroup", params: [name] }, { fresh: "once" });
   const actions: Column<Endpoint> = {
     title: "Actions",
+    isActions: true,
     cell: ({ url }) => (
       <Action
         does="Remove"
         to={url}
         asked={{ id: "removeEndpoints", params: [name], body: { endpoints: [{ url }] } }}
         isFinal
+        isSmall
       />
     ),
   };
+  const listed = new URLSearchParams({ topicName: name }).toString();
   return (
     <Page
-      title={`Group ${shown(name)}`}
+      title="Group"
+      id={name}
       actions={
         data && (
-          <Action
-            does="Remove the group"
-            to={name}
-            asked={{ id: "removeGroup", params: [name] }}
-            isFinal
-            leaveTo={() => "/groups"}
-          />
+          <>
+            <a className="button" href={`#/messages?${listed}`}>
+              Its messages
+            </a>
+            <Action
+              does="Remove the group"
+              to={name}
+              asked={{ id: "removeGroup", params: [name] }}
+              isFinal
+              leaveTo={() => "/groups"}
+            />
+          </>
         )
       }
     >
-      <Trouble error={error} isStale={data !== undefined} />
-      <Table
-        caption="Endpoints, in the order in which they were added"
-        columns={mayWrite ? [...columns, actions] : columns}
-        rows={data?.endpoints}
-        keyOf={keyOf}
-        none="none"
-      />
-      {data && mayWrite && <Add group={name} />}
-      {data?.headers && (
-        <>
-          <h2>Settings of its publishes</h2>
-          <HeaderList headers={data.headers} />
-        </>
+      <Trouble error={error} />
+      <Panel title="Endpoints" aside="in the order in which they were added">
+        <Table
+          caption="Endpoints, in the order in which they were added"
+          columns={mayWrite ? [...columns, actions] : columns}
+          rows={data?.endpoints}
+          keyOf={keyOf}
+          none="none"
+        />
+        {data && mayWrite && <Add group={name} />}
+      </Panel>
+      {data && (mayWrite || data.headers) && (
+        <Panel title="Settings of its publishes">
+          <Inside>
+            {mayWrite ? (
+              <Settings key={data.updatedAt} group={data} />
+            ) : (
+              <HeaderList headers={data.headers} />
+            )}
+          </Inside>
+        </Panel>
       )}
     </Page>
   );
 }
 
+const addInputs: readonly Input[] = [
+  { name: "url", label: "URL", isRequired: true, sentAs: "endpoints[0].url" },
+  { name: "name", label: "Name", sentAs: "endpoints[0].name" },
+];
+
 function Add({ group }: { readonly group: string }) {
   const { mutate, isPending, error } = useChange<"upsertEndpoints">();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const values = new FormData(form);
-    const name = textIn(values, "name");
-    const endpoint = { url: textIn(values, "url"), ...(name !== "" && { name }) };
-    mutate(
-      { id: "upsertEndpoints", params: [group], body: { endpoints: [endpoint] } },
-      { onSuccess: () => form.reset() },
-    );
-  };
+  const form = useRef<HTMLFormElement>(null);
   return (
-    <form className="form" aria-label="Add an endpoint" onSubmit={submit}>
-      <label>
-        URL
-        <input name="url" required autoComplete="off" size={48} />
-      </label>
-      <label>
-        Name
-        <input name="name" autoComplete="off" />
-      </label>
+    <FaultyForm
+      name="Add an endpoint"
+      className="inline-form"
+      formRef={form}
+      inputs={addInputs}
+      error={error}
+      onGiven={(values) => {
+        const name = textIn(values, "name");
+        const endpoint = { url: textIn(values, "url"), ...(name !== "" && { name }) };
+        mutate(
+          { id: "upsertEndpoints", params: [group], body: { endpoints: [endpoint] } },
+          { onSuccess: () => form.current?.reset() },
+        );
+      }}
+    >
+      <Inputs inputs={addInputs} />
       <button type="submit" disabled={isPending}>
         Add the endpoint
       </button>
-      <Trouble error={error} />
-    </form>
+    </FaultyForm>
+  );
+}
+
+function Settings({ group: { name, headers = {} } }: { readonly group: UrlGroup }) {
+  const say = useSay();
+  const { mutate, isPending, error } = useChange<"configureGroup">();
+  const lines = Object.entries(headers).flatMap(([header, values]) =>
+    [values].flat().map((value) => `${header}: ${value}`),
+  );
+  const inputs: readonly Input[] = [
+    {
+      name: "headers",
+      label: "Headers of every publish that does not give its own",
+      kind: "area",
+      initial: lines.join("\n"),
+      hint: "One a line, such as Service-Retries: 5",
+    },
+  ];
+  return (
+    <FaultyForm
+      name="Settings"
+      inputs={inputs}
+      error={error}
+      onGiven={(form) => {
+        const given = Map.groupBy(pairsIn(textIn(form, "headers")), ([header]) => header);
+        const body = {
+          headers: Object.fromEntries(
+            [...given].map(([header, pairs]) => [header, pairs.map(([, value]) => value)]),
+          ),
+        };
+        mutate(
+          { id: "configureGroup", params: [name], body },
+          { onSuccess: () => say("The settings were changed.") },
+        );
+      }}
+    >
+      <Inputs inputs={inputs} />
+      <div className="buttons">
+        <button type="submit" disabled={isPending}>
+          Change the settings
+        </button>
+      </div>
+    </FaultyForm>
   );
 }

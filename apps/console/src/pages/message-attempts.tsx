@@ -5,7 +5,7 @@ import { useAsked } from "../api/asked.ts";
 import { durationOf, shown } from "../api/text.ts";
 import { Body, ofBase64 } from "../parts/body.tsx";
 import { HeaderList } from "../parts/facts.tsx";
-import { State, Time, type Tone } from "../parts/text.tsx";
+import { Age, State, Time, type Tone } from "../parts/text.tsx";
 import { type Attempt, type Story } from "../rules/attempts.ts";
 
 const tones = {
@@ -68,13 +68,19 @@ function AttemptLine({ attempt, messageId, isNewest }: LineProps) {
         )}
         {nextAt !== undefined && (
           <span className="muted">
-            next at <Time at={nextAt} />
+            the next <Age at={nextAt} />
           </span>
         )}
       </span>
       {failure?.error !== undefined && <p className="trouble">{shown(failure.error, 2_000)}</p>}
       {failure !== undefined && (
         <Answer failure={failure} messageId={messageId} isOpen={isNewest} />
+      )}
+      {outcome === "delivered" && isNewest && (
+        <p className="muted">
+          The answer to a delivery that succeeds is not kept: it goes to the callback, if there is
+          one.
+        </p>
       )}
     </li>
   );
@@ -102,10 +108,21 @@ function Answer({ failure, messageId, isOpen }: AnswerProps) {
       : responseBody && ofBase64(responseBody, trimmedBytesMax);
   return (
     <details open={isOpen}>
-      <summary>Answer</summary>
+      <summary>
+        Answer
+        {responseBody !== undefined && `, ${bytesOf(responseBody)}${isTrimmed(responseBody)}`}
+      </summary>
       <Body title="Body of the answer" body={body || undefined} more={() => setAll(true)} />
       <h3 className="muted">Headers</h3>
       <HeaderList headers={responseHeaders} />
     </details>
   );
 }
+
+const sizeOf = (base64: string): number => Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
+
+const bytesOf = (base64: string): string => {
+  const bytes = sizeOf(base64);
+  return `${bytes.toLocaleString("en")} ${bytes === 1 ? "byte" : "bytes"}`;
+};
+const isTrimmed = (base64: string): string => (sizeOf(base64) >= trimmedBytesMax ? " or more" : "");

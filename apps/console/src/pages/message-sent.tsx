@@ -1,13 +1,25 @@
 /** What a message sends: headers, and its body while the message or its dead letter is there. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
+import { apiBase } from "../api/call.ts";
 import { useAsked } from "../api/asked.ts";
+import { useSession } from "../api/session.ts";
+import { durationOf } from "../api/text.ts";
 import { Body, ofBase64 } from "../parts/body.tsx";
+import { CopyButton } from "../parts/copy.tsx";
 import { HeaderList } from "../parts/facts.tsx";
+import { Inside, Panel } from "../parts/page.tsx";
+import { Time } from "../parts/text.tsx";
+import { hasEnded, type Story } from "../rules/attempts.ts";
+import { curlOf } from "../rules/curl.ts";
+import { headersOf, publicationOf } from "../rules/publication.ts";
 
 const trimmedBytesMax = 16_384;
 
-export function Sent({ event: { messageId, header } }: { readonly event: LogEntry }) {
+type Props = { readonly event: LogEntry; readonly story: Story };
+
+export function Sent({ event, story }: Props) {
+  const { messageId, header } = event;
   const [isAll, setAll] = useState(false);
   const query = {
     messageId,
@@ -15,18 +27,54 @@ export function Sent({ event: { messageId, header } }: { readonly event: LogEntr
     ...(!isAll && { trimBody: trimmedBytesMax }),
   };
   const { data } = useAsked({ id: "listEvents", query }, { fresh: "once" });
-  const body = data?.events[0]?.body;
+  const base64 = data?.events[0]?.body;
+  const body =
+    base64 === undefined ? undefined : ofBase64(base64, isAll ? Infinity : trimmedBytesMax);
+  const made = publicationOf(event, body);
+  const curl = curlOf({
+    method: "POST",
+    url: new URL(`publish/${made.destination}`, apiBase()).href,
+    headers: headersOf(made),
+    body: made.body,
+  });
   return (
-    <>
-      <h2>Request</h2>
-      <Body
-        title="Body of the request"
-        body={body === undefined ? undefined : ofBase64(body, isAll ? Infinity : trimmedBytesMax)}
-        more={() => setAll(true)}
-        none={data === undefined ? "" : "none, or no longer kept"}
-      />
-      <h3 className="muted">Headers</h3>
-      <HeaderList headers={header} />
-    </>
+    <Panel
+      title="Request"
+      aside={!body?.isCut && <CopyButton text={curl} name="Copy as curl" label="Copy as curl" />}
+    >
+      <Inside>
+        <Body
+          title="Body of the request"
+          body={body}
+          more={() => setAll(true)}
+          none={data !== undefined && <NoLonger story={story} />}
+        />
+        <div>
+          <h3 className="muted">Headers</h3>
+          <HeaderList headers={header} />
+        </div>
+      </Inside>
+    </Panel>
+  );
+}
+
+/** Until when it was kept, and what decides that. */
+function NoLonger({ story: { state, endedAt } }: { readonly story: Story }) {
+  const { plan } = useSession();
+  if (!hasEnded(state) || endedAt === undefined) return <>none</>;
+  return (
+    <span>
+      {state === "FAILED" ? (
+        <>
+          none, or its dead letter is gone
+          {plan && `: it is kept for ${durationOf(plan.deadLetterMs)} (deadLetterMs of the plan)`}
+        </>
+      ) : (
+        <>
+          none, or no longer kept: a body is kept until its message ends, which was at{" "}
+          <Time at={endedAt} />
+        </>
+      )}
+    </span>
   );
 }

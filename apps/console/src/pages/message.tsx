@@ -1,17 +1,21 @@
-/** One message: where it stands, each attempt, and what was sent. */
+/** One message: why it is where it is, each attempt, and what was sent. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
-import { useLastPart } from "../address.ts";
+import { part, useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
-import { durationOf, shown } from "../api/text.ts";
+import { useSession } from "../api/session.ts";
+import { decoded, durationOf, shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
 import { type Fact, Facts } from "../parts/facts.tsx";
-import { Page } from "../parts/page.tsx";
-import { Id, Time, timeOf } from "../parts/text.tsx";
+import { useNow } from "../parts/now.ts";
+import { Inside, Page, Panel } from "../parts/page.tsx";
+import { Age, Filtered, Id, Labels, Time, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { hasEnded, type Story, storyOf } from "../rules/attempts.ts";
+import { heldUp } from "../rules/held-up.ts";
 import { Attempts } from "./message-attempts.tsx";
 import { Sent } from "./message-sent.tsx";
+import { Reason } from "./reason.tsx";
 import { MessageState } from "./states.tsx";
 
 /** The newest of them: more than three hundred attempts. */
@@ -19,6 +23,7 @@ const eventsMax = 1_000;
 
 export function MessagePage() {
   const id = useLastPart();
+  const { mayWrite } = useSession();
   const [before, setBefore] = useState<string>();
   const query = {
     messageId: id,
@@ -34,76 +39,104 @@ export function MessagePage() {
   const isWhole = before === undefined && data?.cursor === undefined;
   const story = storyOf(events, isWhole);
   const isLive = before === undefined && story.state !== undefined && !hasEnded(story.state);
+  const [newest] = events;
   return (
     <Page
-      title={`Message ${shown(id)}`}
+      title="Message"
+      id={id}
+      state={story.state && <MessageState state={story.state} />}
       actions={
-        isLive && (
-          <>
-            {story.state === "RETRY" && (
-              <Action does="Deliver now" to={id} asked={{ id: "runMessageNow", params: [id] }} />
-            )}
+        <>
+          {isLive && story.state === "RETRY" && (
+            <Action does="Deliver now" to={id} asked={{ id: "runMessageNow", params: [id] }} />
+          )}
+          {newest !== undefined && mayWrite && (
+            <a className="button" href={`#/publish?message=${part(id)}`}>
+              Send again…
+            </a>
+          )}
+          {isLive && (
             <Action does="Cancel" to={id} asked={{ id: "cancelMessage", params: [id] }} isFinal />
-          </>
-        )
+          )}
+        </>
       }
     >
-      <Trouble error={error} isStale={data !== undefined} />
-      {data !== undefined && events.length === 0 && <p>The log knows no message of this id.</p>}
-      {events[0] !== undefined && (
+      <Trouble error={error} />
+      {data !== undefined && events.length === 0 && <Unknown />}
+      {newest !== undefined && (
         <>
-          <Standing event={events[0]} story={story} />
-          {story.state === "FAILED" && <LetterOf messageId={id} />}
-          <h2>Attempts</h2>
-          <Attempts messageId={id} story={story} />
-          {data?.cursor !== undefined && (
-            <button type="button" onClick={() => setBefore(data.cursor)}>
-              Earlier attempts
-            </button>
-          )}
-          {before !== undefined && (
-            <button type="button" onClick={() => setBefore(undefined)}>
-              The newest attempts
-            </button>
-          )}
-          <Sent event={events[0]} />
+          <Why event={newest} story={story} />
+          <div className="columns">
+            <Panel title="Attempts" aside={attemptsOf(newest, story)}>
+              <Inside>
+                <Attempts messageId={id} story={story} />
+                {data?.cursor !== undefined && (
+                  <button type="button" onClick={() => setBefore(data.cursor)}>
+                    Earlier attempts
+                  </button>
+                )}
+                {before !== undefined && (
+                  <button type="button" onClick={() => setBefore(undefined)}>
+                    The newest attempts
+                  </button>
+                )}
+              </Inside>
+            </Panel>
+            <div className="stack">
+              <Panel title="Message">
+                <Inside>
+                  <Standing event={newest} story={story} />
+                </Inside>
+              </Panel>
+              <Sent event={newest} story={story} />
+            </div>
+          </div>
         </>
       )}
     </Page>
   );
 }
 
-type StandingProps = { readonly event: LogEntry; readonly story: Story };
+function Unknown() {
+  const { plan } = useSession();
+  return (
+    <p className="notice">
+      The log knows no message of this id
+      {plan && `: what happened is kept for ${durationOf(plan.logMs)} (logMs of the plan)`}.
+    </p>
+  );
+}
 
-function Standing({ event, story }: StandingProps) {
-  const { state, createdAt, endedAt, attempts } = story;
-  const facts: readonly Fact[] = [
-    ["State", state && <MessageState state={state} />],
-    ["To", <span className="mono">{`${shown(event.method)} ${shown(event.url, 2_000)}`}</span>],
-    ["Accepted", timeOf(createdAt)],
-    [
-      "Ended",
-      endedAt !== undefined && (
-        <>
-          <Time at={endedAt} />
-          {createdAt !== undefined && ` after ${durationOf(endedAt - createdAt)}`}
-        </>
-      ),
-    ],
-    [
-      "Attempts",
-      `${attempts.length}${createdAt === undefined ? " shown" : ""} of at most ${event.maxRetries + 1}`,
-    ],
-    ["Labels", shown(event.labels?.join(", "))],
-    ["Queue", shown(event.queueName)],
-    ["Group", event.topicName !== undefined && <Id to="/groups" id={event.topicName} />],
-    ["Schedule", event.scheduleId !== undefined && <Id to="/schedules" id={event.scheduleId} />],
-    ["Flow key", shown(event.flowControlKey)],
-    ["Callback", shown(event.callback, 2_000)],
-    ["Failure callback", shown(event.failureCallback, 2_000)],
-    ["Caller's address", shown(event.callerIP)],
-  ];
-  return <Facts facts={facts} />;
+const attemptsOf = ({ maxRetries }: LogEntry, { attempts, createdAt }: Story): string =>
+  `${attempts.length}${createdAt === undefined ? " shown" : ""} of at most ${maxRetries + 1}`;
+
+type OfProps = { readonly event: LogEntry; readonly story: Story };
+
+function Why({ event, story }: OfProps) {
+  const { state, lastFailure, attempts, createdAt } = story;
+  if (state === "FAILED" || state === "RETRY") {
+    const tries = attempts.length === 1 ? "attempt" : "attempts";
+    const count = `${createdAt === undefined ? "at least " : ""}${attempts.length} ${tries}`;
+    const body = lastFailure?.responseBody;
+    return (
+      <Reason
+        what={state === "FAILED" ? `Failed after ${count}` : `Waits for a retry after ${count}`}
+        tone={state === "FAILED" ? "bad" : "busy"}
+        status={lastFailure?.responseStatus}
+        error={lastFailure?.error}
+        answer={body === undefined ? undefined : decoded(body).text}
+      >
+        {state === "FAILED" && <LetterOf messageId={event.messageId} />}
+        {state === "RETRY" && event.nextDeliveryTime !== undefined && (
+          <span>
+            The next attempt is <Age at={event.nextDeliveryTime} />, at{" "}
+            <Time at={event.nextDeliveryTime} />.
+          </span>
+        )}
+      </Reason>
+    );
+  }
+  return state === "CREATED" ? <HeldUpBy event={event} /> : null;
 }
 
 /** While there is one, it is where the message is tried again. */
@@ -113,13 +146,90 @@ function LetterOf({ messageId }: { readonly messageId: string }) {
   const [letter] = data?.messages ?? [];
   if (letter === undefined) return null;
   return (
-    <p>
-      It is a dead letter: <Id to="/dead-letters" id={letter.dlqId} />{" "}
+    <span className="buttons">
+      <span>
+        It is a dead letter: <Id to="/dead-letters" id={letter.dlqId} />
+      </span>
       <Action
         does="Retry"
         to={letter.dlqId}
         asked={{ id: "retryDeadLetter", params: [letter.dlqId] }}
+        leaveTo={(made) => `/messages/${part(made.messageId)}`}
+        isSmall
+        isPrimary
       />
-    </p>
+    </span>
   );
+}
+
+function HeldUpBy({
+  event: { messageId, queueName, flowControlKey },
+}: {
+  readonly event: LogEntry;
+}) {
+  const now = useNow();
+  const message = useAsked({ id: "readMessage", params: [messageId] }, { fresh: "often" });
+  const queue = useAsked(
+    { id: "readQueue", params: [queueName ?? ""] },
+    { fresh: "often", isAsked: queueName !== undefined },
+  );
+  const key = useAsked(
+    { id: "readFlowKey", params: [flowControlKey ?? ""] },
+    { fresh: "often", isAsked: flowControlKey !== undefined },
+  );
+  const notBefore = message.data?.notBefore;
+  const by = heldUp({ queue: queue.data, key: key.data, notBefore, now });
+  if (by.length === 0) return null;
+  return (
+    <section aria-label="Why" className="notice busy">
+      {by.map(({ words, to }, nth) => (
+        <span key={words} className={nth === 0 ? "why" : undefined}>
+          {to === undefined ? shown(words) : <a href={`#${to}`}>{shown(words)}</a>}
+          {to === undefined && notBefore !== undefined && (
+            <>
+              : it is sent <Age at={notBefore} />, at <Time at={notBefore} />
+            </>
+          )}
+          .
+        </span>
+      ))}
+    </section>
+  );
+}
+
+function Standing({ event, story: { createdAt, endedAt } }: OfProps) {
+  const { queueName, flowControlKey, labels, callback, failureCallback } = event;
+  const facts: readonly Fact[] = [
+    ["To", <span className="mono">{`${shown(event.method)} ${shown(event.url, 2_000)}`}</span>],
+    ["Accepted", timeOf(createdAt)],
+    [
+      "Ended",
+      endedAt !== undefined && (
+        <>
+          {timeOf(endedAt)}
+          {createdAt !== undefined && (
+            <span className="muted"> · took {durationOf(endedAt - createdAt)}</span>
+          )}
+        </>
+      ),
+    ],
+    ["Time-out", durationOf(event.timeout)],
+    ["Labels", labels && <Labels to="/messages" labels={labels} />],
+    ["Queue", queueName !== undefined && <Id to="/queues" id={queueName} />],
+    ["Group", event.topicName !== undefined && <Id to="/groups" id={event.topicName} />],
+    ["Schedule", event.scheduleId !== undefined && <Id to="/schedules" id={event.scheduleId} />],
+    [
+      "Flow key",
+      flowControlKey !== undefined && (
+        <Filtered to="/flow-keys" by="search" text={flowControlKey} />
+      ),
+    ],
+    ["Callback", callback !== undefined && <Filtered to="/messages" by="url" text={callback} />],
+    [
+      "Failure callback",
+      failureCallback !== undefined && <Filtered to="/messages" by="url" text={failureCallback} />,
+    ],
+    ["Caller's address", shown(event.callerIP)],
+  ];
+  return <Facts facts={facts} />;
 }

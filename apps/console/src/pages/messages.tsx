@@ -1,64 +1,165 @@
-/** The log of messages: what happened, the newest first. */
-import { type LogEntry } from "@posthaste/client/api";
-import { useSearch } from "../address.ts";
+/** Messages, one row each: where each stands, and how often it was tried. */
+import { part, useSearch } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
+import { apiBase } from "../api/call.ts";
+import { durationOf, shown } from "../api/text.ts";
+import { BulkCancel } from "./bulk-cancel.tsx";
+import { useSession } from "../api/session.ts";
+import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagesOf } from "../parts/pages-of.tsx";
+import { Quick } from "../parts/quick.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { MessageId, Short, Time } from "../parts/text.tsx";
+import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { type Field, queryOf } from "../rules/filters.ts";
-import { destination, from, label, seldomOfMessages, to } from "./fields.ts";
+import { curlOf } from "../rules/curl.ts";
+import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
+import { idsIn, type MessageRow, rowsOf } from "../rules/message-rows.ts";
+import { destination, from, host, label, seldomOfMessages, to } from "./fields.ts";
 import { choicesOf, MessageState, messageStates } from "./states.tsx";
 
 const fields: readonly Field[] = [
   { name: "state", label: "State", kind: { choices: choicesOf(messageStates) } },
   destination,
+  host,
   label,
   from,
   to,
   ...seldomOfMessages,
-  { name: "host", label: "Host", kind: "text", isSeldom: true },
   { name: "path", label: "Path", kind: "text", isSeldom: true },
 ];
-const rowsMax = 100;
+const quick = [
+  ["FAILED", "Failed"],
+  ["RETRY", "Retrying"],
+  ["CREATED", "Waiting"],
+  ["", "All"],
+] as const;
+const rowsMax = 50;
+/** Of which the messages of a page are; the rest comes with the next. */
+const eventsMax = 200;
+const storyEventsMax = 1_000;
+const answerBytesMax = 120;
 
-const columns: readonly Column<LogEntry>[] = [
-  { title: "Time", cell: ({ time }) => <Time at={time} /> },
-  { title: "State", cell: ({ state }) => <MessageState state={state} /> },
-  { title: "Message", cell: ({ messageId }) => <MessageId id={messageId} /> },
-  { title: "To", cell: ({ url }) => <Short text={url} /> },
-  { title: "Label", cell: ({ labels }) => <Short text={labels?.join(", ")} /> },
+const columns: readonly Column<MessageRow>[] = [
   {
-    title: "Why",
-    cell: ({ responseStatus, error }) => <Short text={error ?? statusIn(responseStatus)} />,
+    title: "State",
+    cell: ({ message }) => <MessageState state={message.state} />,
+  },
+  {
+    title: "Destination",
+    cell: ({ message }) => <Short text={message.url} />,
+    isLink: true,
+  },
+  { title: "Label", cell: ({ message }) => <Short text={message.labels?.join(", ")} /> },
+  { title: "Queue", cell: ({ message }) => <Short text={message.queueName} /> },
+  { title: "Attempts", cell: attemptsOf, isNumber: true },
+  { title: "Last answer", cell: ({ story }) => <Short text={lastAnswerOf(story.lastFailure)} /> },
+  { title: "Accepted", cell: ({ story }) => <Age at={story.createdAt} />, isNumber: true },
+  { title: "Took", cell: tookOf, isNumber: true },
+  {
+    title: "Message",
+    cell: ({ id }) => <span className="id muted">{shown(id)}</span>,
   },
 ];
 
-const statusIn = (status: number | undefined): string =>
-  status === undefined ? "" : `status ${status}`;
+function attemptsOf({ message, story: { attempts, createdAt } }: MessageRow): string {
+  const known = createdAt === undefined ? `${attempts.length}+` : String(attempts.length);
+  return `${known} of ${message.maxRetries + 1}`;
+}
 
-const keyOf = ({ messageId, state, time }: LogEntry): string => `${messageId} ${state} ${time}`;
+function tookOf({ story: { createdAt, endedAt } }: MessageRow): string {
+  if (createdAt === undefined || endedAt === undefined) return "";
+  return durationOf(endedAt - createdAt);
+}
+
+/** Why the last attempt that failed did, in a few words. */
+const lastAnswerOf = (failure: MessageRow["story"]["lastFailure"]): string => {
+  if (failure === undefined) return "";
+  const { responseStatus, error } = failure;
+  return [responseStatus, error].filter((each) => each !== undefined).join(" ");
+};
+
+const linkOf = ({ id }: MessageRow): string => `/messages/${part(id)}`;
+const keyOf = ({ id }: MessageRow): string => id;
 
 export function Messages() {
+  const { mayWrite } = useSession();
   const [search] = useSearch();
-  const query = { ...queryOf(search, fields), count: rowsMax, trimBody: 0 };
+  const filters = queryOf(search, fields);
   const fresh = search.has("cursor") ? "once" : "log";
-  const { data, error } = useAsked({ id: "listEvents", query }, { fresh });
+  const found = useAsked(
+    { id: "listEvents", query: { ...filters, count: eventsMax, trimBody: 0 } },
+    { fresh },
+  );
+  const ids = idsIn(found.data?.events ?? [], rowsMax);
+  // What a filter leaves out belongs to the row all the same.
+  const whole = useAsked(
+    {
+      id: "listEvents",
+      query: { messageId: ids.join(","), count: storyEventsMax, trimBody: answerBytesMax },
+    },
+    { fresh, isAsked: ids.length > 0 },
+  );
+  const isKnown = found.data !== undefined && (ids.length === 0 || whole.data !== undefined);
+  const rows = isKnown ? rowsIn(ids, whole.data?.events, search.get("state")) : undefined;
   return (
-    <Page title="Messages">
-      <Filters fields={fields} />
-      <Trouble error={error} isStale={data !== undefined} />
-      <Table
-        key={search.toString()}
-        caption="What happened to messages, newest first"
-        columns={columns}
-        rows={data?.events}
-        keyOf={keyOf}
-        none="none"
-      />
-      <PagesOf cursor={data?.cursor} />
+    <Page
+      title="Messages"
+      actions={<Quick name="state" label="Messages by state" choices={quick} />}
+    >
+      <div>
+        <Filters fields={fields} />
+        {mayWrite && rows !== undefined && rows.length > 0 && (
+          <BulkCancel key={JSON.stringify(filters)} filters={filters} />
+        )}
+      </div>
+      <Trouble error={found.error ?? whole.error} />
+      <div>
+        <Table
+          key={search.toString()}
+          caption="Messages, what happened last first"
+          columns={columns}
+          rows={rows}
+          keyOf={keyOf}
+          linkOf={linkOf}
+          none={isFiltered(search, fields) ? <NoneFound /> : <NoneYet />}
+        />
+        <PagesOf cursor={found.data?.cursor} />
+      </div>
     </Page>
   );
 }
+
+/** A message that was in a state once, and went on, is in another. */
+function rowsIn(
+  ids: readonly string[],
+  events: Parameters<typeof rowsOf>[1] = [],
+  state: string | null,
+): readonly MessageRow[] {
+  const rows = rowsOf(ids, events);
+  const isPast = (row: MessageRow): boolean =>
+    state !== null && state !== "ERROR" && state !== "" && row.message.state !== state;
+  return rows.filter((row) => !isPast(row));
+}
+
+const NoneFound = () => (
+  <Empty title="No message matches">
+    Take a filter away, or look further back. The log keeps what happened for as long as the plan
+    says.
+  </Empty>
+);
+
+const NoneYet = () => (
+  <Empty
+    title="No messages yet"
+    curl={curlOf({
+      method: "POST",
+      url: new URL("publish/https://example.com/hook", apiBase()).href,
+      headers: [["Content-Type", "application/json"]],
+      body: '{"hello":"world"}',
+    })}
+  >
+    Publish the first one:
+  </Empty>
+);

@@ -1,95 +1,173 @@
-/** How it goes: what came in and what became of it in the last hour, and what stands now. */
-import { useAsked } from "../api/asked.ts";
+/** What somebody who was woken up asks first: what fails, what is held up, what waits for a person. */
+import { useSearch } from "../address.ts";
+import { useAsked, useWork } from "../api/asked.ts";
+import { call } from "../api/call.ts";
 import { durationOf } from "../api/text.ts";
-import { Bars } from "../parts/bars.tsx";
-import { Page } from "../parts/page.tsx";
+import { Chart } from "../parts/chart.tsx";
+import { useNow } from "../parts/now.ts";
+import { Inside, Page, Panel } from "../parts/page.tsx";
+import { Quick } from "../parts/quick.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { ratesOf, type Rates } from "../rules/rates.ts";
+import { latencyOf } from "../rules/failing.ts";
+import { daysOf, type RangeName, ranges, ratesOf, type Rates } from "../rules/rates.ts";
+import { FailingDestinations, LettersByReason } from "./overview/failing.tsx";
+import { HeldUp } from "./overview/held-up.tsx";
+import { FailedRuns, FiresNext, WaitsForSomebody } from "./overview/runs.tsx";
 
 /** Beyond it they are not counted. */
 const lettersMax = 10_000;
+const choices = [
+  ["", "1 h"],
+  ["24h", "24 h"],
+  ["7d", "7 d"],
+] as const;
+
+const isRange = (name: string): name is RangeName => name in ranges;
 
 export function Overview() {
-  // Counts are kept a moment after the events that the log tells of.
-  const counts = useAsked({ id: "listCounts" }, { fresh: "often" });
+  const [search] = useSearch();
+  const name = search.get("range") ?? "";
+  const range = ranges[isRange(name) ? name : "1h"];
+  const now = useNow();
+  const days = daysOf(now, range);
+  const counts = useWork(
+    ["counts", days],
+    async (authorization, signal) => {
+      const all = days.map(({ from: fromDate, to: toDate }) =>
+        call(authorization, { id: "listCounts", query: { fromDate, toDate } }, signal),
+      );
+      return (await Promise.all(all)).flatMap(({ minutes }) => minutes);
+    },
+    // Counts are kept a moment after the events that the log tells of.
+    { fresh: range === ranges["1h"] ? "often" : "slowly" },
+  );
   const stands = useAsked({ id: "readOverview" }, { fresh: "often" });
-  const now = stands.data?.time ?? Date.now();
-  const rates = ratesOf(counts.data?.minutes ?? [], now);
+  const time = stands.data?.time ?? now;
+  const rates = ratesOf(counts.data ?? [], time, range);
+  // It stands at the beginning of a bar, so that what was asked is known again.
+  const since = rates.bars[0]?.time ?? 0;
   return (
-    <Page title="Overview">
-      <Trouble error={stands.error ?? counts.error} isStale={stands.data !== undefined} />
-      {stands.data && <Standing {...stands.data} />}
-      <h2>The last hour</h2>
-      {counts.data && (
-        <>
-          <Outcomes sums={rates.sums} />
-          <Bars rates={rates} />
-        </>
-      )}
+    <Page title="Overview" actions={<Quick name="range" label="Span" choices={choices} />}>
+      <Trouble error={stands.error ?? counts.error} />
+      <Figures
+        stands={stands.data}
+        sums={counts.data === undefined ? undefined : rates.sums}
+        since={since}
+      />
+      <Panel title={`Attempts in ${range.words}`} aside={<Latency since={since} />}>
+        <Inside>
+          <Chart rates={rates} range={range} />
+        </Inside>
+      </Panel>
+      <div className="columns">
+        <FailingDestinations since={since} range={range} />
+        <LettersByReason />
+      </div>
+      <div className="columns">
+        <HeldUp stands={stands.data} />
+        <WaitsForSomebody />
+      </div>
+      <div className="columns">
+        <FailedRuns />
+        <FiresNext />
+      </div>
     </Page>
   );
 }
 
-type StandingProps = {
+export type Stands = {
   readonly time: number;
   readonly backlog: number;
   readonly dueSince?: number;
   readonly deadLetters: number;
 };
 
-function Standing({ time, backlog, dueSince, deadLetters }: StandingProps) {
-  const letters =
-    deadLetters < lettersMax ? String(deadLetters) : `${lettersMax.toLocaleString("en")} or more`;
-  return (
-    <dl className="figures">
-      <div className="figure">
-        <dt>Dead letters</dt>
-        <dd className={deadLetters > 0 ? "trouble" : undefined}>
-          {letters}
-          <small>{deadLetters > 0 && <a href="#/dead-letters">See them</a>}</small>
-        </dd>
-      </div>
-      <div className="figure">
-        <dt>Oldest due message</dt>
-        <dd>
-          {dueSince === undefined ? "none waits" : durationOf(time - dueSince)}
-          <small>{dueSince !== undefined && "it has been due for so long"}</small>
-        </dd>
-      </div>
-      <div className="figure">
-        <dt>Not ended yet</dt>
-        <dd>
-          {backlog.toLocaleString("en")}
-          <small>messages that wait or are under way</small>
-        </dd>
-      </div>
-    </dl>
-  );
-}
+type FiguresProps = {
+  readonly stands: Stands | undefined;
+  readonly sums: Rates["sums"] | undefined;
+  readonly since: number;
+};
 
-const rateOf = (ofHour: number): string =>
-  ofHour > 0 && ofHour < 6 ? "less than 0.1 a minute" : `${(ofHour / 60).toFixed(1)} a minute`;
-
-function Outcomes({ sums }: { readonly sums: Rates["sums"] }) {
+function Figures({ stands, sums, since }: FiguresProps) {
+  const from = new Date(since).toISOString().slice(0, 16);
+  const filtered = (state: string): string =>
+    `#/messages?${new URLSearchParams({ state, fromDate: from }).toString()}`;
+  const letters = stands?.deadLetters ?? 0;
   const figures = [
-    ["Accepted", sums.CREATED, "CREATED"],
-    ["Delivered", sums.DELIVERED, "DELIVERED"],
-    ["Failed attempts", sums.ERROR, "ERROR"],
-    ["Failed for good", sums.FAILED, "FAILED"],
-  ] as const;
+    {
+      title: "Dead letters",
+      value: letters < lettersMax ? letters.toLocaleString("en") : "10,000 or more",
+      to: "#/dead-letters",
+      isBad: letters > 0,
+      isKnown: stands !== undefined,
+    },
+    {
+      title: "Failed for good",
+      value: sums?.FAILED.toLocaleString("en"),
+      to: filtered("FAILED"),
+      isBad: (sums?.FAILED ?? 0) > 0,
+      isKnown: sums !== undefined,
+    },
+    {
+      title: "Failed attempts",
+      value: sums?.ERROR.toLocaleString("en"),
+      to: filtered("ERROR"),
+      isKnown: sums !== undefined,
+    },
+    {
+      title: "Oldest due message",
+      value: stands?.dueSince === undefined ? "none" : durationOf(stands.time - stands.dueSince),
+      isKnown: stands !== undefined,
+    },
+    {
+      title: "Not ended yet",
+      value: stands?.backlog.toLocaleString("en"),
+      isKnown: stands !== undefined,
+    },
+    {
+      title: "Accepted",
+      value: sums?.CREATED.toLocaleString("en"),
+      to: filtered("CREATED"),
+      isKnown: sums !== undefined,
+    },
+    {
+      title: "Delivered",
+      value: sums?.DELIVERED.toLocaleString("en"),
+      to: filtered("DELIVERED"),
+      isKnown: sums !== undefined,
+    },
+  ];
   return (
     <dl className="figures">
-      {figures.map(([title, count, state]) => (
-        <div key={state} className="figure">
+      {figures.map(({ title, value, to, isBad = false, isKnown }) => (
+        <div key={title} className="figure">
           <dt>{title}</dt>
-          <dd>
-            {count.toLocaleString("en")}
-            <small>
-              <a href={`#/messages?state=${state}`}>{rateOf(count)}</a>
-            </small>
+          <dd className={isBad ? "trouble" : undefined} aria-busy={!isKnown}>
+            {!isKnown ? (
+              <span className="skeleton" />
+            ) : to === undefined ? (
+              value
+            ) : (
+              <a href={to}>{value}</a>
+            )}
           </dd>
         </div>
       ))}
     </dl>
+  );
+}
+
+const sampleMax = 1_000;
+
+function Latency({ since }: { readonly since: number }) {
+  const query = { fromDate: since, count: sampleMax, trimBody: 0 };
+  const { data } = useAsked({ id: "listEvents", query }, { fresh: "slowly" });
+  const latency = latencyOf(data?.events ?? []);
+  if (latency === undefined) return null;
+  return (
+    <>
+      From acceptance to delivery: median {durationOf(latency.median)}, p99{" "}
+      {durationOf(latency.p99)}, of the latest {latency.count}
+    </>
   );
 }

@@ -1,62 +1,118 @@
-/** Queues: how much stands in each, and whether it goes on. */
+/** Queues: what is paused first, then how much stands in each. */
 import { type Queue } from "@posthaste/client/api";
+import { useState } from "react";
+import { go, part } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
+import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { State, Time } from "../parts/text.tsx";
+import { Age, State } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { curlOf } from "../rules/curl.ts";
+import { QueueForm } from "./queue-form.tsx";
 
 const columns: readonly Column<Queue>[] = [
-  { title: "Queue", cell: ({ name }) => <a href={messagesOf(name)}>{shown(name)}</a> },
-  {
-    title: "State",
-    cell: ({ paused }) =>
-      paused ? <State tone="busy">paused</State> : <State tone="good">active</State>,
-  },
-  { title: "Waiting or under way", cell: ({ lag }) => lag, isNumber: true },
+  { title: "State", cell: (queue) => <QueueState queue={queue} /> },
+  { title: "Queue", cell: ({ name }) => shown(name), isLink: true },
+  { title: "Waiting or under way", cell: ({ lag }) => lag.toLocaleString("en"), isNumber: true },
   { title: "At once", cell: ({ parallelism }) => parallelism, isNumber: true },
-  { title: "Changed", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: "Changed", cell: ({ updatedAt }) => <Age at={updatedAt} /> },
 ];
 const actions: Column<Queue> = {
   title: "Actions",
-  cell: ({ name, paused }) => (
+  isActions: true,
+  cell: (queue) => <QueueActions queue={queue} isSmall />,
+};
+
+export function QueueState({ queue: { paused } }: { readonly queue: Queue }) {
+  return paused ? <State tone="busy">paused</State> : <State tone="good">active</State>;
+}
+
+type ActionsProps = {
+  readonly queue: Queue;
+  readonly isSmall?: boolean;
+  readonly removedTo?: string;
+};
+
+export function QueueActions({ queue, isSmall = false, removedTo }: ActionsProps) {
+  const { name, paused, lag } = queue;
+  return (
     <>
       {paused ? (
-        <Action does="Resume" to={name} asked={{ id: "resumeQueue", params: [name] }} />
+        <Action
+          does="Resume"
+          to={name}
+          asked={{ id: "resumeQueue", params: [name] }}
+          isSmall={isSmall}
+        />
       ) : (
-        <Action does="Pause" to={name} asked={{ id: "pauseQueue", params: [name] }} />
+        <Action
+          does="Pause"
+          to={name}
+          asked={{ id: "pauseQueue", params: [name] }}
+          isSmall={isSmall}
+        />
       )}
       <Action
-        does="Delete with its messages"
+        does="Delete"
         to={name}
         asked={{ id: "removeQueue", params: [name] }}
         isFinal
+        isSmall={isSmall}
+        says={`The ${lag.toLocaleString("en")} messages that stand in it are cancelled.`}
+        {...(removedTo !== undefined && { leaveTo: () => removedTo })}
       />
     </>
-  ),
-};
-
-const messagesOf = (name: string): string =>
-  `#/messages?${new URLSearchParams({ queueName: name }).toString()}`;
+  );
+}
 
 const keyOf = ({ name }: Queue): string => name;
+const linkOf = ({ name }: Queue): string => `/queues/${part(name)}`;
 
 export function Queues() {
   const { mayWrite } = useSession();
+  const [isMaking, setMaking] = useState(false);
   const { data, error } = useAsked({ id: "listQueues" }, { fresh: "often" });
   return (
-    <Page title="Queues">
-      <Trouble error={error} isStale={data !== undefined} />
+    <Page
+      title="Queues"
+      actions={
+        mayWrite && (
+          <button type="button" className="primary" onClick={() => setMaking(true)}>
+            New queue
+          </button>
+        )
+      }
+    >
+      <Trouble error={error} />
+      {isMaking && (
+        <QueueForm close={() => setMaking(false)} done={(name) => go(`/queues/${part(name)}`)} />
+      )}
       <Table
-        caption="Queues, by name"
+        caption="Queues, those that are paused first, then by their length"
         columns={mayWrite ? [...columns, actions] : columns}
-        rows={data}
+        rows={data?.toSorted((a, b) => Number(b.paused) - Number(a.paused) || b.lag - a.lag)}
         keyOf={keyOf}
-        none="none"
+        linkOf={linkOf}
+        none={<NoneYet />}
       />
     </Page>
   );
 }
+
+const NoneYet = () => (
+  <Empty
+    title="No queues yet"
+    curl={curlOf({
+      method: "POST",
+      url: new URL("enqueue/orders/https://example.com/orders", apiBase()).href,
+      body: '{"order":1}',
+    })}
+  >
+    The first message to a queue makes it:
+  </Empty>
+);

@@ -1,16 +1,20 @@
 /** Runs of workflows, the newest first. */
 import { type Run } from "@posthaste/client/api";
-import { useSearch } from "../address.ts";
+import { part, useSearch } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
+import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
-import { durationOf } from "../api/text.ts";
+import { durationOf, shown } from "../api/text.ts";
+import { Empty } from "../parts/empty.tsx";
 import { Filters } from "../parts/filters.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagesOf } from "../parts/pages-of.tsx";
+import { Quick } from "../parts/quick.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { RunId, Short, Time } from "../parts/text.tsx";
+import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { type Field, queryOf } from "../rules/filters.ts";
+import { curlOf } from "../rules/curl.ts";
+import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
 import { from, label, to } from "./fields.ts";
 import { RunActions } from "./run/actions.tsx";
 import { choicesOf, RunState, runStates } from "./states.tsx";
@@ -25,17 +29,30 @@ const fields: readonly Field[] = [
   { name: "flowControlKey", label: "Flow key", kind: "text", isSeldom: true },
   { name: "callerIp", label: "Caller's address", kind: "text", isSeldom: true },
 ];
+const quick = [
+  ["RUN_FAILED", "Failed"],
+  ["RUN_STARTED", "Running"],
+  ["", "All"],
+] as const;
 const rowsMax = 100;
 
 const columns: readonly Column<Run>[] = [
-  { title: "Started", cell: (run) => <Time at={run.workflowRunCreatedAt} /> },
   { title: "State", cell: (run) => <RunState state={run.workflowState} /> },
-  { title: "Run", cell: (run) => <RunId id={run.workflowRunId} /> },
+  {
+    title: "Run",
+    cell: (run) => <span className="id">{shown(run.workflowRunId)}</span>,
+    isLink: true,
+  },
   { title: "Workflow", cell: (run) => <Short text={run.workflowUrl} /> },
   { title: "Label", cell: (run) => <Short text={run.labels?.join(", ")} /> },
+  { title: "Started", cell: (run) => <Age at={run.workflowRunCreatedAt} />, isNumber: true },
   { title: "Took", cell: tookOf, isNumber: true },
 ];
-const actions: Column<Run> = { title: "Actions", cell: (run) => <RunActions run={run} /> };
+const actions: Column<Run> = {
+  title: "Actions",
+  isActions: true,
+  cell: (run) => <RunActions run={run} isSmall />,
+};
 
 function tookOf({ workflowRunCreatedAt: began, workflowRunCompletedAt: ended }: Run): string {
   return ended === undefined ? "" : durationOf(ended - began);
@@ -43,6 +60,7 @@ function tookOf({ workflowRunCreatedAt: began, workflowRunCompletedAt: ended }: 
 
 /** An id may be used again. */
 const keyOf = (run: Run): string => `${run.workflowRunId} ${run.workflowRunCreatedAt}`;
+const linkOf = (run: Run): string => `/runs/${part(run.workflowRunId)}`;
 
 export function Runs() {
   const { mayWrite } = useSession();
@@ -51,18 +69,34 @@ export function Runs() {
   const fresh = search.has("cursor") ? "once" : "often";
   const { data, error } = useAsked({ id: "listRunLogs", query }, { fresh });
   return (
-    <Page title="Runs">
+    <Page title="Runs" actions={<Quick name="state" label="Runs by state" choices={quick} />}>
       <Filters fields={fields} />
-      <Trouble error={error} isStale={data !== undefined} />
-      <Table
-        key={search.toString()}
-        caption="Runs of workflows, newest first"
-        columns={mayWrite ? [...columns, actions] : columns}
-        rows={data?.runs}
-        keyOf={keyOf}
-        none="none"
-      />
-      <PagesOf cursor={data?.cursor} />
+      <Trouble error={error} />
+      <div>
+        <Table
+          key={search.toString()}
+          caption="Runs of workflows, newest first"
+          columns={mayWrite ? [...columns, actions] : columns}
+          rows={data?.runs}
+          keyOf={keyOf}
+          linkOf={linkOf}
+          none={isFiltered(search, fields) ? <Empty title="No run matches" /> : <NoneYet />}
+        />
+        <PagesOf cursor={data?.cursor} />
+      </div>
     </Page>
   );
 }
+
+const NoneYet = () => (
+  <Empty
+    title="No runs yet"
+    curl={curlOf({
+      method: "POST",
+      url: new URL("trigger/https://example.com/workflow", apiBase()).href,
+      body: '{"order":17}',
+    })}
+  >
+    Start one, at an endpoint that serves a workflow:
+  </Empty>
+);

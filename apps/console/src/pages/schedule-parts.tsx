@@ -12,22 +12,38 @@ export function ScheduleState({ schedule }: { readonly schedule: Schedule }) {
   );
 }
 
-type ActionsProps = { readonly schedule: Schedule; readonly removedTo?: string };
+type ActionsProps = {
+  readonly schedule: Schedule;
+  readonly isSmall?: boolean;
+  readonly removedTo?: string;
+};
 
-export function ScheduleActions({ schedule: { scheduleId, isPaused }, removedTo }: ActionsProps) {
+export function ScheduleActions({ schedule, isSmall = false, removedTo }: ActionsProps) {
+  const { scheduleId, isPaused } = schedule;
   const params = [scheduleId] as const;
   return (
     <>
       {isPaused ? (
-        <Action does="Resume" to={scheduleId} asked={{ id: "resumeSchedule", params }} />
+        <Action
+          does="Resume"
+          to={scheduleId}
+          asked={{ id: "resumeSchedule", params }}
+          isSmall={isSmall}
+        />
       ) : (
-        <Action does="Pause" to={scheduleId} asked={{ id: "pauseSchedule", params }} />
+        <Action
+          does="Pause"
+          to={scheduleId}
+          asked={{ id: "pauseSchedule", params }}
+          isSmall={isSmall}
+        />
       )}
       <Action
         does="Remove"
         to={scheduleId}
         asked={{ id: "removeSchedule", params }}
         isFinal
+        isSmall={isSmall}
         {...(removedTo !== undefined && { leaveTo: () => removedTo })}
       />
     </>

@@ -1,24 +1,40 @@
 /** One schedule: its times, and what became of the messages of the last. */
 import { type Schedule } from "@posthaste/client/api";
-import { useLastPart } from "../address.ts";
+import { part, useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
+import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
 import { Body, ofText } from "../parts/body.tsx";
+import { Cron } from "../parts/cron.tsx";
 import { Facts, HeaderList } from "../parts/facts.tsx";
-import { Page } from "../parts/page.tsx";
-import { MessageId, State, timeOf } from "../parts/text.tsx";
+import { Inside, Page, Panel } from "../parts/page.tsx";
+import { Filtered, Id, Labels, MessageId, State, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { Reason } from "./reason.tsx";
 import { ScheduleActions, ScheduleState } from "./schedule-parts.tsx";
 
 export function SchedulePage() {
   const id = useLastPart();
+  const { mayWrite } = useSession();
   const { data, error } = useAsked({ id: "readSchedule", params: [id] }, { fresh: "often" });
   return (
     <Page
-      title={`Schedule ${shown(id)}`}
-      actions={data && <ScheduleActions schedule={data} removedTo="/schedules" />}
+      title="Schedule"
+      id={id}
+      state={data && <ScheduleState schedule={data} />}
+      actions={
+        data &&
+        mayWrite && (
+          <>
+            <a className="button" href={`#/schedule?schedule=${part(id)}`}>
+              Change…
+            </a>
+            <ScheduleActions schedule={data} removedTo="/schedules" />
+          </>
+        )
+      }
     >
-      <Trouble error={error} isStale={data !== undefined} />
+      <Trouble error={error} />
       {data !== undefined && <Details schedule={data} />}
     </Page>
   );
@@ -32,42 +48,76 @@ const slotStates = {
 
 function Details({ schedule }: { readonly schedule: Schedule }) {
   const last = Object.entries(schedule.lastScheduleStates ?? {});
+  const { flowControlKey, labels, queueName } = schedule;
   return (
     <>
-      <Facts
-        facts={[
-          ["State", <ScheduleState schedule={schedule} />],
-          ["Why the last slot failed", shown(schedule.error, 2_000)],
-          ["Cron", <code>{shown(schedule.cron)}</code>],
-          [
-            "To",
-            <span className="mono">{`${shown(schedule.method)} ${shown(schedule.destination, 2_000)}`}</span>,
-          ],
-          ["Last", timeOf(schedule.lastScheduleTime)],
-          ["Next", timeOf(schedule.nextScheduleTime)],
-          ["Made", timeOf(schedule.createdAt)],
-          ["Retries", schedule.retries],
-          ["Labels", shown(schedule.labels?.join(", "))],
-          ["Queue", shown(schedule.queueName)],
-          ["Flow key", shown(schedule.flowControlKey)],
-        ]}
-      />
-      {last.length > 0 && (
-        <>
-          <h2>Messages of the last slot</h2>
-          <ul className="plain">
-            {last.map(([messageId, state]) => (
-              <li key={messageId}>
-                <MessageId id={messageId} /> {slotStates[state]}
-              </li>
-            ))}
-          </ul>
-        </>
+      {schedule.error !== undefined && (
+        <Reason
+          what="The last slot has made no message"
+          status={undefined}
+          error={schedule.error}
+          answer={undefined}
+        />
       )}
-      <h2>Request</h2>
-      <Body title="Body" body={ofText(schedule.body, schedule.bodyBase64, Infinity)} />
-      <h3 className="muted">Headers</h3>
-      <HeaderList headers={schedule.header} />
+      <div className="columns">
+        <div className="stack">
+          <Panel title="Schedule">
+            <Inside>
+              <Facts
+                facts={[
+                  ["Fires", <Cron cron={schedule.cron} />],
+                  ["Next", timeOf(schedule.nextScheduleTime)],
+                  ["Last", timeOf(schedule.lastScheduleTime)],
+                  [
+                    "To",
+                    <span className="mono">{`${shown(schedule.method)} ${shown(schedule.destination, 2_000)}`}</span>,
+                  ],
+                  ["Made", timeOf(schedule.createdAt)],
+                  ["Retries", schedule.retries],
+                  ["Labels", labels && <Labels to="/messages" labels={labels} />],
+                  ["Queue", queueName !== undefined && <Id to="/queues" id={queueName} />],
+                  [
+                    "Flow key",
+                    flowControlKey !== undefined && (
+                      <Filtered to="/flow-keys" by="search" text={flowControlKey} />
+                    ),
+                  ],
+                  [
+                    "Messages",
+                    <a
+                      href={`#/messages?${new URLSearchParams({ scheduleId: schedule.scheduleId }).toString()}`}
+                    >
+                      all that it has made
+                    </a>,
+                  ],
+                ]}
+              />
+            </Inside>
+          </Panel>
+          {last.length > 0 && (
+            <Panel title="Messages of the last slot">
+              <Inside>
+                <ul className="stack">
+                  {last.map(([messageId, state]) => (
+                    <li key={messageId} className="buttons">
+                      {slotStates[state]} <MessageId id={messageId} />
+                    </li>
+                  ))}
+                </ul>
+              </Inside>
+            </Panel>
+          )}
+        </div>
+        <Panel title="Request">
+          <Inside>
+            <Body title="Body" body={ofText(schedule.body, schedule.bodyBase64, Infinity)} />
+            <div>
+              <h3 className="muted">Headers</h3>
+              <HeaderList headers={schedule.header} />
+            </div>
+          </Inside>
+        </Panel>
+      </div>
     </>
   );
 }

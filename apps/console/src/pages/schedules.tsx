@@ -1,51 +1,131 @@
-/** Schedules: when each fires next, and whether it does. */
+/** Schedules: those that fail first, then in the order in which they fire. */
 import { type Schedule } from "@posthaste/client/api";
-import { useSearch } from "../address.ts";
-import { useAskedWhole } from "../api/asked.ts";
+import { part, useSearch } from "../address.ts";
+import { useWork } from "../api/asked.ts";
+import { apiBase, callWhole } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
+import { Cron } from "../parts/cron.tsx";
+import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
 import { PagesOf } from "../parts/pages-of.tsx";
 import { type Column, Table } from "../parts/table.tsx";
-import { Id, Short, Time } from "../parts/text.tsx";
+import { Age, Short, Time } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { walk } from "../rules/bulk.ts";
+import { curlOf } from "../rules/curl.ts";
 import { ScheduleActions, ScheduleState } from "./schedule-parts.tsx";
 
 const rowsMax = 100;
+const perCallMax = 1_000;
+/** Ten thousand schedules are put in their order. */
+const pagesMax = 10;
 
 const columns: readonly Column<Schedule>[] = [
-  { title: "Schedule", cell: ({ scheduleId }) => <Id to="/schedules" id={scheduleId} /> },
   { title: "State", cell: (schedule) => <ScheduleState schedule={schedule} /> },
-  { title: "Cron", cell: ({ cron }) => <code>{shown(cron)}</code> },
-  { title: "To", cell: ({ destination }) => <Short text={destination} /> },
-  { title: "Last", cell: ({ lastScheduleTime }) => <Time at={lastScheduleTime} /> },
-  { title: "Next", cell: ({ nextScheduleTime }) => <Time at={nextScheduleTime} /> },
+  { title: "Schedule", cell: ({ scheduleId }) => <Short text={scheduleId} />, isLink: true },
+  { title: "Fires", cell: ({ cron }) => <Cron cron={cron} /> },
+  { title: "Destination", cell: ({ destination }) => <Short text={destination} /> },
+  {
+    title: "Next",
+    cell: ({ nextScheduleTime }) =>
+      nextScheduleTime !== undefined && (
+        <>
+          <Time at={nextScheduleTime} />{" "}
+          <span className="muted">
+            <Age at={nextScheduleTime} />
+          </span>
+        </>
+      ),
+  },
+  { title: "Last", cell: ({ lastScheduleTime }) => <Age at={lastScheduleTime} /> },
 ];
 const actions: Column<Schedule> = {
   title: "Actions",
-  cell: (schedule) => <ScheduleActions schedule={schedule} />,
+  isActions: true,
+  cell: (schedule) => <ScheduleActions schedule={schedule} isSmall />,
 };
 
 const keyOf = ({ scheduleId }: Schedule): string => scheduleId;
+const linkOf = ({ scheduleId }: Schedule): string => `/schedules/${part(scheduleId)}`;
 
 export function Schedules() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
-  const cursor = search.get("cursor");
-  const query = { count: rowsMax, ...(cursor !== null && { cursor }) };
-  const { data, error } = useAskedWhole({ id: "listSchedules", query }, { fresh: "often" });
+  const { data, error } = useSchedules();
+  // A page is a place in the whole list, which the server has in another order.
+  const from = Number(search.get("cursor") ?? 0) || 0;
+  const next =
+    data !== undefined && data.found.length > from + rowsMax ? String(from + rowsMax) : undefined;
   return (
-    <Page title="Schedules">
-      <Trouble error={error} isStale={data !== undefined} />
-      <Table
-        key={search.toString()}
-        caption="Schedules, oldest first"
-        columns={mayWrite ? [...columns, actions] : columns}
-        rows={data?.answer}
-        keyOf={keyOf}
-        none="none"
-      />
-      <PagesOf cursor={data?.nextCursor} />
+    <Page
+      title="Schedules"
+      actions={
+        mayWrite && (
+          <a className="button primary" href="#/schedule">
+            New schedule
+          </a>
+        )
+      }
+    >
+      <Trouble error={error} />
+      <div>
+        <Table
+          key={search.toString()}
+          caption="Schedules, those that fail first, then by their next time"
+          columns={mayWrite ? [...columns, actions] : columns}
+          rows={data?.found.slice(from, from + rowsMax)}
+          keyOf={keyOf}
+          linkOf={linkOf}
+          none={<NoneYet />}
+        />
+        {data?.cursor !== undefined && (
+          <p className="muted">Of the first {shown(data.looked)} that were made.</p>
+        )}
+        <PagesOf cursor={next} />
+      </div>
     </Page>
   );
 }
+
+/** In their order. */
+export function useSchedules() {
+  return useWork(
+    ["schedules"],
+    async (authorization, signal) => {
+      const all = await walk(
+        async (cursor) => {
+          const query = { count: perCallMax, ...(cursor !== undefined && { cursor }) };
+          const page = await callWhole(authorization, { id: "listSchedules", query }, signal);
+          return { items: page.answer, cursor: page.nextCursor };
+        },
+        () => true,
+        { pages: pagesMax, found: Infinity },
+      );
+      return { ...all, found: all.found.toSorted((a, b) => placeOf(a) - placeOf(b)) };
+    },
+    { fresh: "slowly" },
+  );
+}
+
+/** What is paused fires at no time. */
+const placeOf = ({ error, isPaused, nextScheduleTime = Infinity }: Schedule): number => {
+  if (isPaused) return Number.MAX_SAFE_INTEGER;
+  return error === undefined ? Math.min(nextScheduleTime, Number.MAX_SAFE_INTEGER) : 0;
+};
+
+const NoneYet = () => (
+  <Empty
+    title="No schedules yet"
+    curl={curlOf({
+      method: "POST",
+      url: new URL("schedules/https://example.com/report", apiBase()).href,
+      headers: [
+        ["Service-Cron", "0 9 * * *"],
+        ["Service-Schedule-Id", "daily-report"],
+      ],
+    })}
+  >
+    Make one, which fires each day at nine:
+  </Empty>
+);

@@ -5,8 +5,8 @@ import { State, type Tone } from "../parts/text.tsx";
 type Words = readonly [tone: Tone, words: string];
 
 export const messageStates = {
-  CREATED: ["calm", "accepted"],
-  ACTIVE: ["busy", "attempt under way"],
+  CREATED: ["calm", "waits"],
+  ACTIVE: ["busy", "under way"],
   RETRY: ["busy", "waits for a retry"],
   ERROR: ["bad", "attempt failed"],
   DELIVERED: ["good", "delivered"],
@@ -40,8 +40,13 @@ export function RunState({ state }: { readonly state: Run["workflowState"] }) {
   return <State tone={tone}>{words}</State>;
 }
 
+/** What went wrong first. */
+const orderOfTones: readonly Tone[] = ["bad", "busy", "calm", "good"];
+
 /** As a filter offers them. */
 export const choicesOf = (
   states: Readonly<Record<string, Words>>,
 ): readonly (readonly [value: string, label: string])[] =>
-  Object.entries(states).map(([value, [, words]]) => [value, words]);
+  Object.entries(states)
+    .toSorted(([, [a]], [, [b]]) => orderOfTones.indexOf(a) - orderOfTones.indexOf(b))
+    .map(([value, [, words]]) => [value, words]);

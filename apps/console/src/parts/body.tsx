@@ -1,6 +1,7 @@
 /** A body as it was sent, or set out to be read. What is not all of it says so. */
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { decoded, shown } from "../api/text.ts";
+import { CopyButton } from "./copy.tsx";
 
 /** As the API holds it. `cut`: it ends here because no more was asked for. */
 export type BodyText = {
@@ -38,7 +39,7 @@ type Props = {
   readonly body: BodyText | undefined;
   /** Asks for all of it. */
   readonly more?: () => void;
-  readonly none?: string;
+  readonly none?: ReactNode;
 };
 
 export function Body({ title, body, more, none = "none" }: Props) {
@@ -51,10 +52,19 @@ export function Body({ title, body, more, none = "none" }: Props) {
         <strong>{title}</strong>
         {body === undefined && <span>{none}</span>}
         {body?.isBinary && <span>not text: base64</span>}
-        {formatted !== undefined && (
-          <button type="button" className="quiet" onClick={() => setFormatted(!isFormatted)}>
-            {isFormatted ? "As it was sent" : "Formatted"}
-          </button>
+        {body !== undefined && (
+          <span className="buttons">
+            {formatted !== undefined && (
+              <button
+                type="button"
+                className="quiet small"
+                onClick={() => setFormatted(!isFormatted)}
+              >
+                {isFormatted ? "As it was sent" : "Formatted"}
+              </button>
+            )}
+            <CopyButton text={body.text} name={`Copy: ${title}`} />
+          </span>
         )}
       </header>
       {body !== undefined && (
@@ -66,7 +76,7 @@ export function Body({ title, body, more, none = "none" }: Props) {
         <p className="muted">
           Cut here.{" "}
           {more && (
-            <button type="button" onClick={more}>
+            <button type="button" className="small" onClick={more}>
               Show all
             </button>
           )}

@@ -1,8 +1,10 @@
 /** The filters of a list. What is asked for stands in the address, so that a view can be sent on. */
+import { Menu } from "@base-ui/react/menu";
+import { ChevronDown } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useSearch } from "../address.ts";
 import { textIn } from "./form.ts";
-import { type Field, isFiltered } from "../rules/filters.ts";
+import { type Field, isFiltered, localInput, utcInput } from "../rules/filters.ts";
 
 export function Filters({ fields }: { readonly fields: readonly Field[] }) {
   const [search, setSearch] = useSearch();
@@ -12,23 +14,28 @@ export function Filters({ fields }: { readonly fields: readonly Field[] }) {
   const submit = (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const given = ({ name }: Field): string =>
-      form.has(name) ? textIn(form, name) : (search.get(name) ?? "");
+    const given = ({ name, kind }: Field): string => {
+      if (!form.has(name)) return search.get(name) ?? "";
+      const text = textIn(form, name);
+      return kind === "from" || kind === "to" ? utcInput(text) : text;
+    };
     setSearch(fields.map((field) => [field.name, given(field)]));
+  };
+  const since = (ms: number): void => {
+    const from = new Date(Date.now() - ms).toISOString().slice(0, 16);
+    setSearch(new Map([...search, ["fromDate", from], ["toDate", ""], ["cursor", ""]]));
   };
   const isSet = isFiltered(search, fields);
   return (
     <form key={search.toString()} aria-label="Filters" className="filters" onSubmit={submit}>
-      {[...often, ...(isOpen ? seldom : [])].map((field) => (
-        <FieldInput key={field.name} field={field} value={search.get(field.name) ?? ""} />
-      ))}
-      <span className="buttons">
+      <div className="row">
+        {[...often, ...(isOpen ? seldom : [])].map((field) => (
+          <FieldInput key={field.name} field={field} value={search.get(field.name) ?? ""} />
+        ))}
+      </div>
+      <div className="buttons">
         <button type="submit">Filter</button>
-        {isSet && (
-          <button type="button" className="quiet" onClick={() => setSearch([])}>
-            Clear
-          </button>
-        )}
+        {fields.some(({ kind }) => kind === "from") && <Since set={since} />}
         {seldom.length > 0 && (
           <button
             type="button"
@@ -39,19 +46,56 @@ export function Filters({ fields }: { readonly fields: readonly Field[] }) {
             {isOpen ? "Fewer filters" : "More filters"}
           </button>
         )}
-      </span>
+        {isSet && (
+          <button type="button" className="quiet" onClick={() => setSearch([])}>
+            Clear
+          </button>
+        )}
+      </div>
     </form>
+  );
+}
+
+const hourMs = 3_600_000;
+const spans = [
+  ["The last 15 minutes", hourMs / 4],
+  ["The last hour", hourMs],
+  ["The last 24 hours", 24 * hourMs],
+  ["The last 7 days", 7 * 24 * hourMs],
+] as const;
+
+function Since({ set }: { readonly set: (ms: number) => void }) {
+  return (
+    <Menu.Root>
+      <Menu.Trigger className="quiet">
+        Since
+        <ChevronDown className="icon" aria-hidden />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner className="positioner" align="start" sideOffset={4}>
+          <Menu.Popup className="popup">
+            {spans.map(([title, ms]) => (
+              <Menu.Item key={title} className="item" onClick={() => set(ms)}>
+                {title}
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
   );
 }
 
 type InputProps = { readonly field: Field; readonly value: string };
 
 function FieldInput({ field: { name, label, kind }, value }: InputProps) {
+  const id = `filter-${name}`;
   return (
-    <label>
-      {label}
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
       {typeof kind === "object" ? (
         <select
+          id={id}
           name={name}
           defaultValue={value}
           onChange={({ currentTarget }) => currentTarget.form?.requestSubmit()}
@@ -65,13 +109,14 @@ function FieldInput({ field: { name, label, kind }, value }: InputProps) {
         </select>
       ) : (
         <input
+          id={id}
           name={name}
           type={kind === "text" ? "text" : "datetime-local"}
-          defaultValue={value}
+          defaultValue={kind === "text" ? value : localInput(value)}
           autoComplete="off"
           spellCheck={false}
         />
       )}
-    </label>
+    </div>
   );
 }

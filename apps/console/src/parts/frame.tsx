@@ -1,23 +1,26 @@
-/** What stands around every page: the menu, the box for ids, and whose session it is. */
-import { type ReactNode, useRef } from "react";
+/** What stands around every page: the menu, what is above, and whose session it is. */
+import { Dialog } from "@base-ui/react/dialog";
+import { Menu as Popup } from "@base-ui/react/menu";
+import { ChevronsUpDown, LogOut, type LucideIcon, Menu as MenuIcon, Send } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
 import { usePath } from "../address.ts";
+import { useAway } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
 
-export type MenuItem = readonly [to: string, title: string];
+export type MenuItem = { readonly to: string; readonly title: string; readonly icon: LucideIcon };
+export type MenuGroup = { readonly title?: string; readonly items: readonly MenuItem[] };
 
 type Props = {
-  readonly items: readonly MenuItem[];
+  readonly groups: readonly MenuGroup[];
   readonly top?: ReactNode;
   readonly children: ReactNode;
 };
 
-export function Frame({ items, top, children }: Props) {
-  const [path] = usePath();
-  const { name, mayWrite, signOut } = useSession();
+export function Frame({ groups, top, children }: Props) {
   const main = useRef<HTMLElement>(null);
-  const isHere = (to: string): boolean =>
-    to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`);
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  const away = useAway();
   return (
     <div className="frame">
       <a
@@ -31,34 +34,94 @@ export function Frame({ items, top, children }: Props) {
       >
         Skip to the page
       </a>
-      <div className="menu">
-        <span className="brand">Posthaste</span>
-        <nav aria-label="Pages">
-          <ul>
-            {items.map(([to, title]) => (
-              <li key={to}>
-                <a href={`#${to}`} aria-current={isHere(to) ? "page" : undefined}>
-                  {title}
-                </a>
-              </li>
-            ))}
-          </ul>
-        </nav>
-        <footer>
-          <p>{shown(name)}</p>
-          {!mayWrite && <p className="muted">may only read</p>}
-          <p className="muted">Times are in UTC.</p>
-          <p>
-            <button type="button" onClick={signOut}>
-              Sign out
-            </button>
-          </p>
-        </footer>
-      </div>
-      {top !== undefined && <div className="top">{top}</div>}
+      <Side groups={groups} />
+      <header className="top">
+        <Dialog.Root open={isMenuOpen} onOpenChange={setMenuOpen}>
+          <Dialog.Trigger className="quiet icon-only open-menu" aria-label="Menu">
+            <MenuIcon className="icon" aria-hidden />
+          </Dialog.Trigger>
+          <Dialog.Portal>
+            <Dialog.Backdrop className="backdrop" />
+            <Dialog.Popup className="drawer" aria-label="Menu">
+              <Side groups={groups} onGone={() => setMenuOpen(false)} />
+            </Dialog.Popup>
+          </Dialog.Portal>
+        </Dialog.Root>
+        {top}
+      </header>
       <main id="main" ref={main} tabIndex={-1}>
+        {away !== undefined && (
+          <p role="status" className="notice bad away">
+            {away} What is shown is from before. Trying again…
+          </p>
+        )}
         {children}
       </main>
     </div>
+  );
+}
+
+type SideProps = { readonly groups: readonly MenuGroup[]; readonly onGone?: () => void };
+
+function Side({ groups, onGone }: SideProps) {
+  const [path] = usePath();
+  const isHere = (to: string): boolean =>
+    to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`);
+  return (
+    <div className="side">
+      <span className="brand">
+        <Send className="icon" aria-hidden />
+        Posthaste
+      </span>
+      <nav aria-label="Pages" className="menu">
+        {groups.map(({ title, items }, nth) => (
+          <div key={title ?? nth}>
+            {title !== undefined && <h2>{title}</h2>}
+            <ul>
+              {items.map(({ to, title: name, icon: Icon }) => (
+                <li key={to}>
+                  <a
+                    href={`#${to}`}
+                    aria-current={isHere(to) ? "page" : undefined}
+                    onClick={() => onGone?.()}
+                  >
+                    <Icon className="icon" aria-hidden />
+                    {name}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <footer>
+        <SessionMenu />
+      </footer>
+    </div>
+  );
+}
+
+function SessionMenu() {
+  const { name, mayWrite, signOut } = useSession();
+  return (
+    <Popup.Root>
+      <Popup.Trigger className="quiet session" aria-label={`Session: ${shown(name)}`}>
+        <span>
+          {shown(name)}
+          {!mayWrite && <small>may only read</small>}
+        </span>
+        <ChevronsUpDown className="icon" aria-hidden />
+      </Popup.Trigger>
+      <Popup.Portal>
+        <Popup.Positioner className="positioner" side="top" align="start" sideOffset={4}>
+          <Popup.Popup className="popup">
+            <Popup.Item className="item" onClick={signOut}>
+              <LogOut className="icon" aria-hidden />
+              Sign out
+            </Popup.Item>
+          </Popup.Popup>
+        </Popup.Positioner>
+      </Popup.Portal>
+    </Popup.Root>
   );
 }

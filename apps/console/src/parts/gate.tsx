@@ -6,11 +6,9 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@ta
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { isPassing } from "../api/asked.ts";
 import { Refused } from "../api/call.ts";
-import { SessionContext } from "../api/session.ts";
+import { type Admitted, SessionContext } from "../api/session.ts";
 import { wordsOf } from "../api/text.ts";
-import { SignIn, type SignInField } from "./sign-in.tsx";
-
-type Admitted = { readonly name: string; readonly mayWrite: boolean };
+import { SignIn, SignInAgain, type SignInField } from "./sign-in.tsx";
 
 export type Door = {
   readonly fields: readonly SignInField[];
@@ -28,7 +26,12 @@ type State =
       readonly authorization: string;
       readonly trouble: string;
     }
-  | { readonly kind: "in"; readonly authorization: string; readonly admitted: Admitted };
+  | {
+      readonly kind: "in";
+      readonly authorization: string;
+      readonly admitted: Admitted;
+      readonly isExpired: boolean;
+    };
 
 const againMs = 2_000;
 
@@ -39,7 +42,10 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
       forget(door);
       setState({ kind: "out", trouble });
     };
-    return [out, queriesOf(() => out("These credentials are not taken any more."))];
+    // What was typed into a page stays: it is asked who goes on above it.
+    const expire = (): void =>
+      setState((last) => (last.kind === "in" ? { ...last, isExpired: true } : last));
+    return [out, queriesOf(expire)];
   }, [door]);
   useEffect(() => entering(state, door, setState), [state, door]);
 
@@ -58,18 +64,41 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
     case "waiting":
       return <Waiting trouble={state.trouble} leave={() => signOut()} />;
     case "in": {
-      const { authorization, admitted } = state;
+      const { authorization, admitted, isExpired } = state;
       const leave = (): void => {
         queries.clear();
         signOut();
       };
       return (
-        <SessionContext value={{ authorization, ...admitted, signOut: leave }}>
-          <QueryClientProvider client={queries}>{children}</QueryClientProvider>
+        <SessionContext value={{ authorization, ...admitted, isExpired, signOut: leave }}>
+          <QueryClientProvider client={queries}>
+            {children}
+            {isExpired && (
+              <SignInAgain
+                fields={door.fields}
+                check={async (values) => {
+                  const next = door.authorizationOf(values);
+                  enter(door, next, await door.check(next), setState);
+                  void queries.invalidateQueries();
+                }}
+                leave={leave}
+              />
+            )}
+          </QueryClientProvider>
         </SessionContext>
       );
     }
   }
+}
+
+function enter(
+  { storageKey }: Door,
+  authorization: string,
+  admitted: Admitted,
+  set: (next: State) => void,
+): void {
+  if (storageKey !== undefined) sessionStorage.setItem(storageKey, authorization);
+  set({ kind: "in", authorization, admitted, isExpired: false });
 }
 
 function initial({ storageKey }: Door): State {
@@ -95,8 +124,7 @@ function entering(state: State, door: Door, set: (next: State) => void): () => v
   void door.check(authorization).then(
     (admitted) => {
       if (isCalledOff) return;
-      if (door.storageKey !== undefined) sessionStorage.setItem(door.storageKey, authorization);
-      set({ kind: "in", authorization, admitted });
+      enter(door, authorization, admitted, set);
     },
     (reason: unknown) => {
       if (isCalledOff) return;

@@ -1,4 +1,7 @@
-/** The form before everything else. */
+/** The form before everything else, and above a page whose credentials are not taken any more. */
+import { Dialog } from "@base-ui/react/dialog";
+import { useState } from "react";
+import { wordsOf } from "../api/text.ts";
 import { textIn } from "./form.ts";
 
 export type SignInField = {
@@ -14,11 +17,54 @@ type Props = {
   readonly onGiven: (values: readonly string[]) => void;
 };
 
-export function SignIn({ fields, trouble = "", onGiven }: Props) {
+export function SignIn(props: Props) {
   return (
     <main className="gate">
       <h1>Posthaste</h1>
+      <Form {...props} />
+    </main>
+  );
+}
+
+type AgainProps = {
+  readonly fields: readonly SignInField[];
+  /** Throws why they are not taken. */
+  readonly check: (values: readonly string[]) => Promise<void>;
+  readonly leave: () => void;
+};
+
+export function SignInAgain({ fields, check, leave }: AgainProps) {
+  const [trouble, setTrouble] = useState("");
+  return (
+    <Dialog.Root open disablePointerDismissal>
+      <Dialog.Portal>
+        <Dialog.Backdrop className="backdrop" />
+        <Dialog.Popup className="dialog">
+          <Dialog.Title>Sign in again</Dialog.Title>
+          <Dialog.Description className="muted">
+            These credentials are not taken any more. What you typed into the page is still there.
+          </Dialog.Description>
+          <Form
+            fields={fields}
+            trouble={trouble}
+            onGiven={(values) => {
+              check(values).catch((reason: unknown) => setTrouble(wordsOf(reason)));
+            }}
+          />
+          <button type="button" className="quiet" onClick={leave}>
+            Sign out
+          </button>
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Form({ fields, trouble = "", onGiven }: Props) {
+  return (
+    <>
       <form
+        className="form"
         onSubmit={(event) => {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
@@ -26,16 +72,17 @@ export function SignIn({ fields, trouble = "", onGiven }: Props) {
         }}
       >
         {fields.map(({ label, isSecret, autoComplete }, nth) => (
-          <label key={label}>
-            {label}
+          <div key={label} className="field">
+            <label htmlFor={`sign-in-${label}`}>{label}</label>
             <input
+              id={`sign-in-${label}`}
               name={label}
               type={isSecret ? "password" : "text"}
               autoComplete={autoComplete}
               autoFocus={nth === 0}
               required
             />
-          </label>
+          </div>
         ))}
         <button type="submit" className="primary">
           Sign in
@@ -46,6 +93,6 @@ export function SignIn({ fields, trouble = "", onGiven }: Props) {
           {trouble}
         </p>
       )}
-    </main>
+    </>
   );
 }

@@ -1,4 +1,4 @@
-/** A table of things that are looked at while they change. */
+/** A table of things that are looked at while they change. On a phone its rows are cards. */
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { steady } from "../rules/steady.ts";
 
@@ -6,6 +6,10 @@ export type Column<Row> = {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
+  /** Its text is the link of the whole row, see `linkOf`. */
+  readonly isLink?: boolean;
+  /** Buttons of the row, without a title. */
+  readonly isActions?: boolean;
 };
 
 type Props<Row> = {
@@ -15,15 +19,17 @@ type Props<Row> = {
   readonly rows: readonly Row[] | undefined;
   /** Of each row its own. */
   readonly keyOf: (row: Row) => string;
-  /** What is said when there is nothing. */
-  readonly none: string;
+  /** Where a row leads. */
+  readonly linkOf?: (row: Row) => string;
+  /** Shown when there is nothing. */
+  readonly none: ReactNode;
 };
 
 /**
  * While it is pointed at no row moves: what has come waits, what has gone is shown as gone. Another list is another table: it
  * has a key.
  */
-export function Table<Row>({ caption, columns, rows, keyOf, none }: Props<Row>) {
+export function Table<Row>({ caption, columns, rows, keyOf, linkOf, none }: Props<Row>) {
   const [isHeld, pointing] = usePointed();
   const before = useRef<readonly Row[]>([]);
   const region = useRef<HTMLDivElement>(null);
@@ -38,46 +44,94 @@ export function Table<Row>({ caption, columns, rows, keyOf, none }: Props<Row>) 
   return (
     <div
       ref={region}
-      className="scroll"
+      className="table cards"
       tabIndex={0}
       role="region"
       aria-label={caption}
+      aria-busy={rows === undefined}
       {...pointing}
       onFocus={() => (hadFocus.current = true)}
     >
-      <table>
-        <caption>
-          {caption}
-          <span role="status">
-            {rows === undefined && " · loading"}
-            {rows !== undefined && shown.length === 0 && ` · ${none}`}
-            {coming > 0 && ` · ${coming} new, shown when the pointer rests`}
-          </span>
-        </caption>
-        <thead>
-          <tr>
-            {columns.map(({ title, isNumber }) => (
-              <th key={title} scope="col" className={isNumber ? "number" : undefined}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((row) => (
-            <tr key={keyOf(row)} inert={gone.has(keyOf(row))}>
-              {columns.map(({ title, cell, isNumber }) => (
-                <td key={title} className={isNumber ? "number" : undefined}>
-                  {cell(row)}
-                </td>
+      {rows !== undefined && shown.length === 0 ? (
+        none
+      ) : (
+        <table>
+          <caption className={coming > 0 ? undefined : "hidden"}>
+            {caption}
+            <span role="status">
+              {coming > 0 && ` · ${coming} new, shown when the pointer rests`}
+            </span>
+          </caption>
+          <thead>
+            <tr>
+              {columns.map(({ title, isNumber, isActions }) => (
+                <th key={title} scope="col" className={isNumber ? "number" : undefined}>
+                  <span className={isActions ? "hidden" : undefined}>{title}</span>
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {rows === undefined ? (
+              <Skeletons columns={columns.length} />
+            ) : (
+              shown.map((row) => (
+                <tr key={keyOf(row)} inert={gone.has(keyOf(row))}>
+                  {columns.map((column) => (
+                    <Cell key={column.title} column={column} row={row} link={linkOf?.(row)} />
+                  ))}
+                </tr>
+              ))
+            )}
+          </tbody>
+        </table>
+      )}
     </div>
   );
 }
+
+type CellProps<Row> = {
+  readonly column: Column<Row>;
+  readonly row: Row;
+  readonly link: string | undefined;
+};
+
+function Cell<Row>({ column, row, link }: CellProps<Row>) {
+  const content = column.cell(row);
+  if (column.isActions)
+    return (
+      <td className="actions">
+        <div>{content}</div>
+      </td>
+    );
+  const isBlank = content === undefined || content === null || content === "";
+  const look = [column.isNumber && "number", isBlank && "blank"].filter((each) => each);
+  return (
+    <td data-title={column.title} className={look.length > 0 ? look.join(" ") : undefined}>
+      {column.isLink && link !== undefined ? (
+        <a className="row-link" href={`#${link}`}>
+          {content}
+        </a>
+      ) : (
+        content
+      )}
+    </td>
+  );
+}
+
+/** Rows that are not there yet take their room, so that nothing jumps. */
+const rowsBefore = 8;
+
+const Skeletons = ({ columns }: { readonly columns: number }) =>
+  Array.from({ length: rowsBefore }, (_, row) => (
+    <tr key={row}>
+      {Array.from({ length: columns }, (_each, column) => (
+        <td key={column}>
+          <span className="skeleton" />
+        </td>
+      ))}
+    </tr>
+  ));
 
 /** A pointer that rests for so long is not about to click. */
 const restMs = 4_000;

@@ -1,22 +1,49 @@
 /** Small texts: times, states, ids. What callers and destinations have written is shown as text, whatever it is. */
 import { type ReactNode } from "react";
 import { part } from "../address.ts";
-import { shown, utcOf } from "../api/text.ts";
+import { agoOf, localOf, shown, utcOf } from "../api/text.ts";
+import { useNow } from "./now.ts";
 
-export function Time({ at }: { readonly at: number | undefined }) {
-  const text = utcOf(at);
-  if (at === undefined || text === "") return null;
-  const [day = "", time = ""] = text.split(" ");
+type At = { readonly at: number | undefined };
+
+const bothOf = (at: number): string => `${utcOf(at)} UTC · ${localOf(at, 0)} here`;
+
+/** In the time zone of the browser; under the pointer in UTC. */
+export function Time({ at }: At) {
+  const now = useNow();
+  if (at === undefined || utcOf(at) === "") return null;
   return (
-    <time dateTime={new Date(at).toISOString()} className="time">
-      <span className="day">{day}</span> {time}
+    <time
+      dateTime={new Date(at).toISOString()}
+      className="time"
+      title={`${bothOf(at)}, ${agoOf(at, now)}`}
+    >
+      {localOf(at, now)}
+    </time>
+  );
+}
+
+/** How long ago, or in what time. */
+export function Age({ at }: At) {
+  const now = useNow();
+  if (at === undefined || utcOf(at) === "") return null;
+  return (
+    <time dateTime={new Date(at).toISOString()} className="time" title={bothOf(at)}>
+      {agoOf(at, now)}
     </time>
   );
 }
 
 /** As a fact: undefined where there is none. */
 export const timeOf = (at: number | undefined): ReactNode =>
-  at === undefined ? undefined : <Time at={at} />;
+  at === undefined ? undefined : (
+    <>
+      <Time at={at} />{" "}
+      <span className="muted">
+        · <Age at={at} />
+      </span>
+    </>
+  );
 
 export type Tone = "good" | "bad" | "busy" | "calm";
 
@@ -37,8 +64,31 @@ export function Id({ to, id }: IdProps) {
 export const MessageId = ({ id }: { readonly id: string }) => <Id to="/messages" id={id} />;
 export const RunId = ({ id }: { readonly id: string }) => <Id to="/runs" id={id} />;
 
+/** A link to a list under a filter. */
+type FilteredProps = { readonly to: string; readonly by: string; readonly text: string };
+
+export const Filtered = ({ to, by, text }: FilteredProps) => (
+  <a href={`#${to}?${new URLSearchParams({ [by]: text }).toString()}`}>{shown(text)}</a>
+);
+
+/** Each label leads to the messages that have it. */
+export const Labels = ({
+  to,
+  labels,
+}: {
+  readonly to: string;
+  readonly labels: readonly string[];
+}) =>
+  labels.map((label, nth) => (
+    <span key={label}>
+      {nth > 0 && ", "}
+      <Filtered to={to} by="label" text={label} />
+    </span>
+  ));
+
 /** A long text in one cell: its beginning, and all of it under the pointer. */
 export function Short({ text }: { readonly text: string | undefined }) {
+  if (text === undefined || text === "") return null;
   return (
     <span className="short" title={shown(text, 2_000)}>
       {shown(text)}

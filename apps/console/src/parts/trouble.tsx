@@ -1,18 +1,21 @@
-/** What went wrong with what was asked. */
+/** What went wrong with what was asked. A server that is away is said once, by the frame. */
+import { isPassing } from "../api/asked.ts";
 import { type Refused } from "../api/call.ts";
 
-type Props = {
-  readonly error: Refused | null;
-  /** What is shown is from before. */
-  readonly isStale?: boolean;
-};
+type Props = { readonly error: Refused | null };
 
-export function Trouble({ error, isStale = false }: Props) {
-  if (!error) return null;
-  return (
-    <p role="alert" className="trouble">
-      {error.message}
-      {isStale && " What is shown is from before."}
-    </p>
-  );
+export function Trouble({ error }: Props) {
+  if (!error || isPassing(error)) return null;
+  return <Notice says={error.message} />;
 }
+
+/** Also of a server that is away: what was to be done was not. */
+export function Undone({ error }: Props) {
+  return error && <Notice says={error.message} />;
+}
+
+const Notice = ({ says }: { readonly says: string }) => (
+  <p role="alert" className="notice bad">
+    {says}
+  </p>
+);

@@ -21,6 +21,8 @@ export type Story = {
   readonly state: LogEntry["state"] | undefined;
   readonly createdAt: number | undefined;
   readonly endedAt: number | undefined;
+  /** The last attempt that failed. */
+  readonly lastFailure: LogEntry | undefined;
 };
 
 const ends: ReadonlySet<string> = new Set(["DELIVERED", "FAILED", "CANCELED"]);
@@ -50,6 +52,7 @@ export function storyOf(events: readonly LogEntry[], isWhole: boolean): Story {
     state: newest?.state,
     createdAt: created?.time,
     endedAt: hasEnded(newest?.state) ? newest?.time : undefined,
+    lastFailure: events.find(({ state }) => state === "ERROR"),
   };
 }
 

@@ -1,73 +1,67 @@
 import { describe, expect, it } from "@jest/globals";
-import { countAll, takeAll } from "./bulk.ts";
+import { takeAll, walk } from "./bulk.ts";
 
-const ignore = (): void => undefined;
-
-/** Things that match; what fails again comes behind them. */
-function letters(there: number, failAgain = false) {
-  let left = there;
-  const counts: number[] = [];
-  return {
-    counts,
-    left: () => left,
-    take: async (count: number) => {
-      counts.push(count);
-      const done = Math.min(count, left);
-      left = failAgain ? left : left - done;
-      return { done, cursor: left > 0 ? "more" : "" };
-    },
+/** A list of numbers in pages of ten, whose cursors are places in it. */
+function listOf(count: number) {
+  const asked: (string | undefined)[] = [];
+  const list = (cursor: string | undefined) => {
+    asked.push(cursor);
+    const from = Number(cursor ?? 0);
+    const items = Array.from({ length: Math.min(10, count - from) }, (_, nth) => from + nth);
+    const next = from + 10 < count ? String(from + 10) : "";
+    return Promise.resolve({ items, cursor: next });
   };
+  return { asked, list };
 }
 
-describe("all that a filter takes", () => {
-  it("is the sum of what its calls would take", async () => {
-    const pages = [
-      { matched: 100, cursor: "a" },
-      { matched: 100, cursor: "b" },
-      { matched: 50, cursor: undefined },
-    ];
-    const asked: (string | undefined)[] = [];
+const even = (number: number): boolean => number % 2 === 0;
+const unbounded = { pages: Infinity, found: Infinity };
+
+describe("a walk through a list", () => {
+  it("finds all that is taken, and tells how far it has come", async () => {
+    const { list, asked } = listOf(25);
     const told: number[] = [];
 
-    const matched = await countAll(
-      async (cursor) => {
-        asked.push(cursor);
-        return pages[asked.length - 1] ?? { matched: 0, cursor: undefined };
-      },
-      (sum) => told.push(sum),
-    );
+    const { found, looked, cursor } = await walk(list, even, unbounded, {
+      told: (so) => told.push(so.looked),
+    });
 
-    expect([matched, asked, told]).toEqual([250, [undefined, "a", "b"], [100, 200, 250]]);
+    expect(found).toHaveLength(13);
+    expect([looked, cursor]).toEqual([25, undefined]);
+    expect(told).toEqual([10, 20, 25]);
+    expect(asked).toEqual([undefined, "10", "20"]);
   });
 
-  it("is taken in calls of a hundred, the last of what is left", async () => {
-    const { counts, take } = letters(250);
+  it("ends at its bounds, and goes on from there", async () => {
+    const { list } = listOf(100);
 
-    expect(await takeAll(250, take, ignore)).toBe(250);
-    expect(counts).toEqual([100, 100, 50]);
+    expect(await walk(list, even, { pages: 2, found: 100 })).toMatchObject({
+      looked: 20,
+      cursor: "20",
+    });
+    expect(await walk(list, even, { pages: 100, found: 7 }, { from: "20" })).toMatchObject({
+      found: [20, 22, 24, 26, 28, 30, 32, 34, 36, 38],
+      cursor: "40",
+    });
   });
+});
 
-  it("is no more than was counted, however much fails again", async () => {
-    const { counts, take } = letters(250, true);
+it("what was found is taken in calls of a hundred, each thing once", async () => {
+  const ids = Array.from({ length: 250 }, (_, nth) => String(nth));
+  const calls: (readonly string[])[] = [];
+  const told: number[] = [];
 
-    expect(await takeAll(250, take, ignore)).toBe(250);
-    expect(counts.reduce((sum, count) => sum + count)).toBe(250);
-  });
+  const done = await takeAll(
+    ids,
+    (some) => {
+      calls.push(some);
+      // One of each call is not there any more.
+      return Promise.resolve(some.length - 1);
+    },
+    (sum) => told.push(sum),
+  );
 
-  it("ends where there is nothing any more", async () => {
-    expect(await takeAll(250, letters(120).take, ignore)).toBe(120);
-    expect(await takeAll(10, async () => ({ done: 0, cursor: "more" }), ignore)).toBe(0);
-  });
-
-  it("ends with the call that failed, and what was done is told", async () => {
-    const told: number[] = [];
-    const { take } = letters(250);
-    const failing = async (count: number) => {
-      if (told.length === 1) throw new Error("503");
-      return take(count);
-    };
-
-    await expect(takeAll(250, failing, (done) => told.push(done))).rejects.toThrow("503");
-    expect(told).toEqual([100]);
-  });
+  expect(calls.map(({ length }) => length)).toEqual([100, 100, 50]);
+  expect(new Set(calls.flat()).size).toBe(250);
+  expect([done, told]).toEqual([247, [99, 198, 247]]);
 });

@@ -1,41 +1,50 @@
-/** What is done to all that a filter takes: counted first, then done in calls of so many, and no more than was counted. */
+/** What is done to all that a filter takes: found first, shown, then done in calls of so many, and to no more than was found. */
 
-export type Counted = { readonly matched: number; readonly cursor: string | undefined };
-export type Done = { readonly done: number; readonly cursor: string | undefined };
+export type PageOf<T> = { readonly items: readonly T[]; readonly cursor: string | undefined };
 
 /** A call takes no more. */
 export const perCallMax = 100;
 
-/** A call counts what it would take itself: their sum is what there is. */
-export async function countAll(
-  count: (cursor: string | undefined) => Promise<Counted>,
-  told: (matched: number) => void,
-): Promise<number> {
-  let matched = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await count(cursor);
-    matched += page.matched;
-    cursor = page.cursor;
-    told(matched);
-  } while (cursor !== undefined && cursor !== "");
-  return matched;
+export type Walk<T> = {
+  readonly found: readonly T[];
+  readonly looked: number;
+  /** Where the next look begins; undefined: all was looked at. */
+  readonly cursor: string | undefined;
+};
+
+type Bounds = { readonly pages: number; readonly found: number };
+
+/** Looks through a list page by page for what `takes` takes, until one of the bounds. */
+export async function walk<T>(
+  list: (cursor: string | undefined) => Promise<PageOf<T>>,
+  takes: (item: T) => boolean,
+  most: Bounds,
+  { from, told }: { readonly from?: string; readonly told?: (walk: Walk<T>) => void } = {},
+): Promise<Walk<T>> {
+  const found: T[] = [];
+  let looked = 0;
+  let cursor = from;
+  for (let pages = 0; pages < most.pages && found.length < most.found; pages += 1) {
+    const page = await list(cursor);
+    found.push(...page.items.filter(takes));
+    looked += page.items.length;
+    cursor = page.cursor === "" ? undefined : page.cursor;
+    told?.({ found, looked, cursor });
+    if (cursor === undefined) break;
+  }
+  return { found, looked, cursor };
 }
 
-/** What fails again meanwhile matches once more: it is not taken, since `matched` are enough. */
+/** What is gone meanwhile is not done, and what fails again is another: neither is done twice. */
 export async function takeAll(
-  matched: number,
-  take: (count: number, cursor: string | undefined) => Promise<Done>,
+  ids: readonly string[],
+  take: (ids: readonly string[]) => Promise<number>,
   told: (done: number) => void,
 ): Promise<number> {
   let done = 0;
-  let cursor: string | undefined;
-  while (done < matched) {
-    const page = await take(Math.min(perCallMax, matched - done), cursor);
-    done += page.done;
+  for (let at = 0; at < ids.length; at += perCallMax) {
+    done += await take(ids.slice(at, at + perCallMax));
     told(done);
-    cursor = page.cursor;
-    if (cursor === undefined || cursor === "" || page.done === 0) break;
   }
   return done;
 }

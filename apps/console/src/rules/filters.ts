@@ -39,3 +39,20 @@ function timeIn(text: string, kind: "from" | "to"): number | string {
 
 export const isFiltered = (search: URLSearchParams, fields: readonly Field[]): boolean =>
   fields.some(({ name }) => (search.get(name) ?? "") !== "");
+
+const two = (value: number): string => String(value).padStart(2, "0");
+
+/** A time of the address, in UTC, as an input of the browser's time zone holds it. */
+export function localInput(text: string): string {
+  const at = timeIn(text, "from");
+  if (text === "" || typeof at === "string") return "";
+  const date = new Date(at);
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
+  return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** And back. */
+export function utcInput(text: string): string {
+  const at = Date.parse(text);
+  return Number.isNaN(at) ? text : new Date(at).toISOString().slice(0, 16);
+}

@@ -1,4 +1,4 @@
-/** A run as a graph: groups of steps from left to right. Long runs and wide groups are drawn in part. */
+/** A run as a graph: groups of steps from left to right. Long runs and wide groups are drawn in part, what went wrong always. */
 import { type Run } from "@posthaste/client/api";
 import { type StepRow, waterfallOf } from "./waterfall.ts";
 
@@ -17,8 +17,9 @@ export type Graph = {
   readonly edges: readonly (readonly [from: string, to: string])[];
 };
 
-/** So many groups at either end of a run, and so many steps of a group. */
+/** So many groups at either end of a run, so many between them in which something went wrong, and so many steps of a group. */
 const groupsMax = 30;
+const troubledGroupsMax = 10;
 const membersMax = 10;
 
 export function graphOf(run: Run, now: number): Graph {
@@ -36,12 +37,24 @@ export function graphOf(run: Run, now: number): Graph {
 
 type Group = { readonly rows: readonly StepRow[]; readonly left: number };
 
+/** What failed, then what is tried again or goes on, then all else in its order. */
+const ranks = {
+  STEP_FAILED: 0,
+  STEP_RETRY: 1,
+  STEP_PROGRESS: 2,
+  STEP_CANCELED: 4,
+  STEP_SUCCESS: 4,
+} as const satisfies Readonly<Record<StepRow["state"], number>>;
+const well = 4;
+const rankOf = ({ state, failures }: StepRow): number =>
+  Math.min(ranks[state], failures > 0 ? well - 1 : well);
+
 function groupsOf({ steps }: Run, rows: readonly StepRow[]): readonly Group[] {
   let at = 0;
   return steps.map((group) => {
     const members = rows.slice(at, (at += group.steps.length));
-    const isWide = members.length > membersMax;
-    const drawn = isWide ? members.slice(0, membersMax - 1) : members;
+    if (members.length <= membersMax) return { rows: members, left: 0 };
+    const drawn = members.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, membersMax - 1);
     return { rows: drawn, left: members.length - drawn.length };
   });
 }
@@ -49,9 +62,29 @@ function groupsOf({ steps }: Run, rows: readonly StepRow[]): readonly Group[] {
 function cut(groups: readonly Group[]): readonly Group[] {
   if (groups.length <= 2 * groupsMax) return groups;
   const skipped = groups.slice(groupsMax, -groupsMax);
-  const left = skipped.reduce((sum, { rows, left: more }) => sum + rows.length + more, 0);
-  return [...groups.slice(0, groupsMax), { rows: [], left }, ...groups.slice(-groupsMax)];
+  const isTroubled = ({ rows }: Group): boolean => rows.some((row) => rankOf(row) < well);
+  const drawn = new Set(
+    skipped
+      .filter(isTroubled)
+      .toSorted((a, b) => worstOf(a) - worstOf(b))
+      .slice(0, troubledGroupsMax),
+  );
+  const between: Group[] = [];
+  let left = 0;
+  for (const group of skipped) {
+    if (!drawn.has(group)) {
+      left += group.rows.length + group.left;
+      continue;
+    }
+    if (left > 0) between.push({ rows: [], left });
+    left = 0;
+    between.push(group);
+  }
+  if (left > 0) between.push({ rows: [], left });
+  return [...groups.slice(0, groupsMax), ...between, ...groups.slice(-groupsMax)];
 }
+
+const worstOf = ({ rows }: Group): number => Math.min(...rows.map(rankOf));
 
 function nodesOf({ rows, left }: Group, column: number): readonly GraphNode[] {
   const more = left > 0 ? [{ id: `more-${column}`, left }] : [];

@@ -1,4 +1,4 @@
-/** Counts by minute as bars, one for each minute, also for those without any. */
+/** Counts by minute as bars over an hour, a day or a week, also where there are none. */
 
 type Count = "CREATED" | "DELIVERED" | "ERROR" | "FAILED" | "CANCELED";
 /** As the API lists them: only minutes that have events. */
@@ -6,6 +6,22 @@ export type Minute = {
   readonly time: number;
   readonly counts: Readonly<Partial<Record<Count, number>>>;
 };
+
+const minuteMs = 60_000;
+const dayMs = 1_440 * minuteMs;
+
+export type Range = {
+  readonly words: string;
+  readonly ms: number;
+  readonly barMs: number;
+};
+export const ranges = {
+  "1h": { words: "the last hour", ms: 60 * minuteMs, barMs: minuteMs },
+  "24h": { words: "the last 24 hours", ms: dayMs, barMs: 15 * minuteMs },
+  "7d": { words: "the last 7 days", ms: 7 * dayMs, barMs: 120 * minuteMs },
+} as const satisfies Readonly<Record<string, Range>>;
+export type RangeName = keyof typeof ranges;
+export const rangeNames = ["1h", "24h", "7d"] as const satisfies readonly RangeName[];
 
 export type Bar = {
   readonly time: number;
@@ -18,26 +34,33 @@ export type Rates = {
   readonly bars: readonly Bar[];
   /** Of a bar. */
   readonly most: number;
-  /** Of all minutes. */
+  /** Of the whole range. */
   readonly sums: Readonly<Record<Count, number>>;
 };
 
-const minuteMs = 60_000;
-
-/** The hour up to `now`. */
-export function ratesOf(minutes: readonly Minute[], now: number): Rates {
-  const last = now - (now % minuteMs);
-  const byTime = new Map(minutes.map(({ time, counts }) => [time, counts]));
-  const bars = Array.from({ length: 60 }, (_, nth): Bar => {
-    const time = last - (59 - nth) * minuteMs;
-    const { DELIVERED = 0, ERROR = 0 } = byTime.get(time) ?? {};
-    return { time, delivered: DELIVERED, failed: ERROR };
-  });
-  const sumOf = (count: Count): number =>
-    minutes.reduce((sum, { counts }) => sum + (counts[count] ?? 0), 0);
+/** Up to the bar that `now` is in. */
+export function ratesOf(minutes: readonly Minute[], now: number, { ms, barMs }: Range): Rates {
+  const last = now - (now % barMs);
+  const count = ms / barMs;
+  const first = last - (count - 1) * barMs;
+  const inside = minutes.filter(({ time }) => time >= first);
+  const delivered = new Array<number>(count).fill(0);
+  const failed = new Array<number>(count).fill(0);
+  for (const { time, counts } of inside) {
+    const nth = Math.min(Math.floor((time - first) / barMs), count - 1);
+    delivered[nth] = (delivered[nth] ?? 0) + (counts.DELIVERED ?? 0);
+    failed[nth] = (failed[nth] ?? 0) + (counts.ERROR ?? 0);
+  }
+  const bars = delivered.map((each, nth): Bar => ({
+    time: first + nth * barMs,
+    delivered: each,
+    failed: failed[nth] ?? 0,
+  }));
+  const sumOf = (name: Count): number =>
+    inside.reduce((sum, { counts }) => sum + (counts[name] ?? 0), 0);
   return {
     bars,
-    most: Math.max(1, ...bars.map(({ delivered, failed }) => delivered + failed)),
+    most: Math.max(1, ...bars.map((bar) => bar.delivered + bar.failed)),
     sums: {
       CREATED: sumOf("CREATED"),
       DELIVERED: sumOf("DELIVERED"),
@@ -46,4 +69,14 @@ export function ratesOf(minutes: readonly Minute[], now: number): Rates {
       CANCELED: sumOf("CANCELED"),
     },
   };
+}
+
+/** What the API is asked for: no more than a day at once. The times stand at minutes, so that what was asked is known again. */
+export function daysOf(now: number, { ms, barMs }: Range): readonly { from: number; to: number }[] {
+  const end = now - (now % barMs) + barMs;
+  const days = Math.ceil(ms / dayMs);
+  return Array.from({ length: days }, (_, nth) => ({
+    from: Math.max(end - ms, end - (days - nth) * dayMs),
+    to: end - (days - 1 - nth) * dayMs - 1,
+  }));
 }

@@ -23,7 +23,7 @@ describe("an id is looked for", () => {
   it("as a message, a run, a letter, a schedule and a bulk action, until it is found", async () => {
     const { asked, lookups } = asking(["schedule", "bulk action"]);
 
-    expect(await resolveId("daily", lookups)).toBe("/schedule");
+    expect(await resolveId("daily", lookups)).toEqual({ kind: "schedule", to: "/schedule" });
     expect(asked).toEqual(["message", "run", "letter", "schedule"]);
   });
 
@@ -45,7 +45,7 @@ describe("an id is looked for", () => {
   it("as all else, too: a run may have been given the id of anything", async () => {
     const { lookups } = asking(["run"]);
 
-    expect(await resolveId("msg_of-a-caller", lookups)).toBe("/run");
+    expect(await resolveId("msg_of-a-caller", lookups)).toEqual({ kind: "run", to: "/run" });
     expect(await resolveId("scd_1", asking([]).lookups)).toBeUndefined();
   });
 });

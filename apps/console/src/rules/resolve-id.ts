@@ -23,10 +23,10 @@ export function placesOf(id: string): readonly Kind[] {
 export async function resolveId(
   id: string,
   lookups: Readonly<Record<Kind, Lookup>>,
-): Promise<string | undefined> {
+): Promise<{ readonly kind: Kind; readonly to: string } | undefined> {
   for (const kind of placesOf(id)) {
-    const found = await lookups[kind](id);
-    if (found !== undefined) return found;
+    const to = await lookups[kind](id);
+    if (to !== undefined) return { kind, to };
   }
   return undefined;
 }

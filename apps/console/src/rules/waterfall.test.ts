@@ -1,7 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type Run, type RunStep } from "@posthaste/client/api";
-import { graphOf } from "./graph.ts";
-import { waterfallOf } from "./waterfall.ts";
+import { failedRow, ticksOf, waitingRows, waterfallOf } from "./waterfall.ts";
 
 const done = (stepId: number, createdAt: number, more: Partial<RunStep> = {}): RunStep => ({
   stepId,
@@ -65,33 +64,66 @@ describe("on the scale of time a step", () => {
   });
 });
 
-describe("the graph of a run", () => {
-  it("leads from each step of a group to each of the next", () => {
-    const group = { type: "parallel" as const, steps: [done(2, 1_500), done(3, 1_900)] };
+describe("a step's time", () => {
+  const failure = (time: number) => ({ error: "no", headers: {}, status: 500, time });
+  const kindsOf = (step: RunStep, more: Partial<Run> = {}) =>
+    waterfallOf(runOf([one(step)], more), 5_000).rows[0]?.segments.map(({ kind, from, to }) => [
+      kind,
+      from,
+      to,
+    ]);
 
-    const { edges } = graphOf(runOf([one(done(1, 1_200)), group, one(done(4, 2_000))]), 3_000);
+  it("has its attempts that failed, the time between them, and how it ended", () => {
+    const errors = [failure(1_200), failure(1_800)];
 
-    expect(edges).toEqual([
-      ["1", "2"],
-      ["1", "3"],
-      ["2", "4"],
-      ["3", "4"],
+    expect(kindsOf(done(1, 2_000, { errors }))).toEqual([
+      ["failed", 1_000, 1_200],
+      ["retry", 1_200, 1_800],
+      ["mark", 1_200, 1_200],
+      ["mark", 1_800, 1_800],
+      ["done", 1_800, 2_000],
+    ]);
+    expect(kindsOf(done(1, 1_000, { errors, state: "STEP_RETRY" }))?.at(-1)).toEqual([
+      "retry",
+      1_800,
+      5_000,
+    ]);
+    expect(
+      kindsOf(done(1, 1_000, { errors, state: "STEP_FAILED" }), { workflowRunCompletedAt: 1_800 }),
+    ).toEqual([
+      ["failed", 1_000, 1_200],
+      ["retry", 1_200, 1_800],
+      ["mark", 1_200, 1_200],
+      ["mark", 1_800, 1_800],
     ]);
   });
 
-  it("is drawn in part where a run is long or a group is wide, and says how much is left out", () => {
-    const wide = {
-      type: "parallel" as const,
-      steps: Array.from({ length: 500 }, (_, i) => done(i, 1_500)),
-    };
-    const long = Array.from({ length: 10_000 }, (_, i) => one(done(i + 500, 2_000 + i)));
-
-    const { edges, nodes } = graphOf(runOf([wide, ...long]), 20_000);
-
-    const drawn = nodes.filter(({ row }) => row !== undefined).length;
-    const left = nodes.reduce((sum, { left: more = 0 }) => sum + more, 0);
-    expect(drawn + left).toBe(10_500);
-    expect(nodes.length).toBeLessThan(100);
-    expect(edges.length).toBeLessThan(200);
+  it.each([
+    ["SleepFor", "sleep"],
+    ["Wait", "wait"],
+    ["Invoke", "wait"],
+    ["Run", "done"],
+  ])("of the kind %s is drawn as %s", (stepType, kind) => {
+    expect(kindsOf(done(1, 2_000, { stepType }))).toEqual([[kind, 1_000, 2_000]]);
   });
+});
+
+it("the step that failed and those that wait to be told an event are found", () => {
+  const waits = { state: "STEP_PROGRESS" as const, waitEventId: "approved" };
+  const waterfall = waterfallOf(
+    runOf([one(done(1, 1_200, { state: "STEP_FAILED" })), one(done(2, 1_300, waits))]),
+    5_000,
+  );
+
+  expect(failedRow(waterfall)?.name).toBe("s1");
+  expect(waitingRows(waterfall).map(({ name }) => name)).toEqual(["s2"]);
+});
+
+it.each([
+  [0, [0]],
+  [900, [0, 200, 400, 600, 800]],
+  [59_000, [0, 10_000, 20_000, 30_000, 40_000, 50_000]],
+  [7_200_000, [0, 1_800_000, 3_600_000, 5_400_000]],
+])("a scale of %i ms has its marks at round times", (span, ticks) => {
+  expect(ticksOf(span)).toEqual(ticks);
 });

@@ -1,5 +1,12 @@
 /** A run as rows on one scale of time. What a step was begun by is what came before it. */
-import { type Run, type RunStep } from "@posthaste/client/api";
+import { type AttemptError, type Run, type RunStep } from "@posthaste/client/api";
+
+/** A stretch of a step's time. `mark`: an attempt that failed, of which the end alone is known. */
+export type Segment = {
+  readonly kind: "done" | "failed" | "active" | "calm" | "retry" | "sleep" | "wait" | "mark";
+  readonly from: number;
+  readonly to: number;
+};
 
 export type StepRow = {
   readonly key: string;
@@ -10,7 +17,10 @@ export type StepRow = {
   readonly isMember: boolean;
   readonly from: number;
   readonly to: number;
+  readonly segments: readonly Segment[];
   readonly failures: number;
+  /** Of one that failed, or is tried again. */
+  readonly lastError: AttemptError | undefined;
   readonly step: RunStep;
 };
 
@@ -36,6 +46,14 @@ export function waterfallOf(run: Run, now: number): Waterfall {
   return { rows, from, to: rows.reduce((latest, row) => Math.max(latest, row.to), end) };
 }
 
+/** Of a run that failed: the step that did it. */
+export const failedRow = ({ rows }: Waterfall): StepRow | undefined =>
+  rows.findLast(({ state }) => state === "STEP_FAILED");
+
+/** A step that waits for an event that somebody has to tell. */
+export const waitingRows = ({ rows }: Waterfall): readonly StepRow[] =>
+  rows.filter(({ state, step }) => state === "STEP_PROGRESS" && step.waitEventId !== undefined);
+
 type Place = {
   readonly began: number;
   readonly end: number;
@@ -47,17 +65,61 @@ function rowOf(step: RunStep, { began, end, isMember, isNext }: Place): StepRow 
   const { stepId = 0, targetStep, state = "STEP_PROGRESS", errors = [], createdAt } = step;
   const isDone = state === "STEP_SUCCESS";
   const doneAt = createdAt === undefined ? began : createdAt + sleptMs(step, createdAt);
+  const from = Math.min(began, doneAt);
+  const to = Math.max(began, isDone ? doneAt : end);
+  const isOpen = state === "STEP_FAILED" || state === "STEP_RETRY" || state === "STEP_PROGRESS";
   return {
     key: isNext ? "next" : `${targetStep ?? stepId}`,
     name: step.stepName ?? (isNext ? "what comes next" : `step ${stepId}`),
     kind: kinds[step.stepType ?? ""] ?? step.stepType ?? "",
     state,
     isMember,
-    from: Math.min(began, doneAt),
-    to: Math.max(began, isDone ? doneAt : end),
+    from,
+    to,
+    segments: segmentsOf(step, state, { from, to }),
     failures: errors.length,
+    lastError: isOpen ? errors.at(-1) : undefined,
     step,
   };
+}
+
+const ends = {
+  STEP_SUCCESS: "done",
+  STEP_FAILED: "failed",
+  STEP_RETRY: "retry",
+  STEP_PROGRESS: "active",
+  STEP_CANCELED: "calm",
+} as const satisfies Readonly<Record<StepRow["state"], Segment["kind"]>>;
+
+const pauses: Readonly<Record<string, "sleep" | "wait">> = {
+  SleepFor: "sleep",
+  SleepUntil: "sleep",
+  Wait: "wait",
+  Invoke: "wait",
+};
+
+type Span = { readonly from: number; readonly to: number };
+
+/** Between two attempts that failed, the step waited to be tried again; what comes after the last of them is how it stands. */
+function segmentsOf(
+  { stepType = "", errors = [] }: RunStep,
+  state: StepRow["state"],
+  { from, to }: Span,
+): readonly Segment[] {
+  const pause = pauses[stepType];
+  const inside = errors
+    .map(({ time }) => Math.min(Math.max(time, from), to))
+    .toSorted((a, b) => a - b);
+  const [first] = inside;
+  if (first === undefined) return [{ kind: pause ?? ends[state], from, to }];
+  const last = inside.at(-1) ?? first;
+  const isOver = state === "STEP_FAILED";
+  return [
+    { kind: "failed", from, to: first },
+    { kind: "retry", from: first, to: last },
+    ...inside.map((at): Segment => ({ kind: "mark", from: at, to: at })),
+    ...(isOver ? [] : [{ kind: ends[state], from: last, to } as const]),
+  ];
 }
 
 /** A sleep that stands alone is published when it begins. */
@@ -77,3 +139,20 @@ const kinds: Readonly<Record<string, string>> = {
   Notify: "notify",
   Invoke: "invoke",
 };
+
+const roomShare = 0.93;
+const stepsOfTicks = [1, 2, 5] as const;
+
+/** Where a scale of so many milliseconds has its marks: at most six, at round times, the last with room for its words. */
+export function ticksOf(spanMs: number): readonly number[] {
+  const most = 6;
+  const rounds = [
+    ...[1, 10, 100].flatMap((ms) => stepsOfTicks.map((each) => each * ms)),
+    ...[1, 2, 5, 10, 15, 30].map((s) => s * 1_000),
+    ...[1, 2, 5, 10, 15, 30].map((min) => min * 60_000),
+    ...[1, 2, 3, 6, 12, 24, 48, 96, 168, 336, 720].map((h) => h * 3_600_000),
+  ];
+  const step = rounds.find((each) => spanMs / each < most) ?? spanMs;
+  const last = Math.floor((spanMs * roomShare) / step);
+  return Array.from({ length: last + 1 }, (_, nth) => nth * step);
+}

@@ -1,8 +1,8 @@
 /** The plan of a tenant: its limits, which are changed together. */
 import { type Tenant } from "@posthaste/client/api";
-import { type FormEvent } from "react";
 import { useChange } from "../../api/asked.ts";
-import { Trouble } from "../../parts/trouble.tsx";
+import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
+import { Inside, Panel } from "../../parts/page.tsx";
 
 type Limit = keyof Tenant["plan"];
 
@@ -32,9 +32,7 @@ const isLimit = (name: string): name is Limit => name in names;
 
 export function Plan({ tenant: { id, plan } }: { readonly tenant: Tenant }) {
   const { mutate, isPending, error } = useChange<"changeTenant">();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const submit = (form: FormData): void => {
     // What was not touched is not sent: it may have been changed meanwhile.
     const changed = Object.keys(names)
       .filter(isLimit)
@@ -43,25 +41,29 @@ export function Plan({ tenant: { id, plan } }: { readonly tenant: Tenant }) {
     if (changed.length > 0)
       mutate({ id: "changeTenant", params: [id], body: { plan: Object.fromEntries(changed) } });
   };
+  const inputs = Object.keys(names)
+    .filter(isLimit)
+    .map((name): Input => ({
+      name,
+      label: names[name],
+      kind: "number",
+      isRequired: true,
+      initial: plan[name],
+    }));
   return (
-    <>
-      <h2>Plan</h2>
-      <form className="plan" aria-label="Plan" onSubmit={submit}>
-        {Object.keys(names)
-          .filter(isLimit)
-          .map((name) => (
-            <label key={name}>
-              {names[name]}
-              <input name={name} type="number" min={0} required defaultValue={plan[name]} />
-            </label>
-          ))}
-        <span>
-          <button type="submit" className="primary" disabled={isPending}>
-            Change the plan
-          </button>
-        </span>
-      </form>
-      <Trouble error={error} />
-    </>
+    <Panel title="Plan">
+      <Inside>
+        <FaultyForm name="Plan" inputs={inputs} error={error} onGiven={submit}>
+          <div className="fields">
+            <Inputs inputs={inputs} />
+          </div>
+          <div className="buttons">
+            <button type="submit" className="primary" disabled={isPending}>
+              Change the plan
+            </button>
+          </div>
+        </FaultyForm>
+      </Inside>
+    </Panel>
   );
 }

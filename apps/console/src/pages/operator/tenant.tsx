@@ -1,7 +1,6 @@
 /** One tenant: its tokens, its plan, and its end. */
 import { useLastPart } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";
-import { shown } from "../../api/text.ts";
 import { Action } from "../../parts/action.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
@@ -13,7 +12,8 @@ export function TenantPage() {
   const { data, error } = useAsked({ id: "readTenant", params: [id] }, { fresh: "once" });
   return (
     <Page
-      title={`Tenant ${shown(id)}`}
+      title="Tenant"
+      id={id}
       actions={
         data && (
           <>
@@ -34,7 +34,7 @@ export function TenantPage() {
         )
       }
     >
-      <Trouble error={error} isStale={data !== undefined} />
+      <Trouble error={error} />
       {data && (
         <>
           <Tokens tenant={id} />

@@ -1,17 +1,16 @@
 /** The tenants of this installation. */
 import { type Tenant } from "@posthaste/client/api";
-import { type FormEvent } from "react";
 import { go, part } from "../../address.ts";
 import { useAsked, useChange } from "../../api/asked.ts";
-import { durationOf } from "../../api/text.ts";
+import { durationOf, shown } from "../../api/text.ts";
+import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
 import { textIn } from "../../parts/form.ts";
-import { Page } from "../../parts/page.tsx";
+import { Page, Panel } from "../../parts/page.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
-import { Id } from "../../parts/text.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 
 const columns: readonly Column<Tenant>[] = [
-  { title: "Tenant", cell: ({ id }) => <Id to="/tenants" id={id} /> },
+  { title: "Tenant", cell: ({ id }) => shown(id), isLink: true },
   { title: "Dialect", cell: ({ dialect }) => dialect },
   { title: "Retries by default", cell: ({ plan }) => plan.retriesDefault, isNumber: true },
   {
@@ -23,24 +22,44 @@ const columns: readonly Column<Tenant>[] = [
 ];
 
 const keyOf = ({ id }: Tenant): string => id;
+const linkOf = ({ id }: Tenant): string => `/tenants/${part(id)}`;
 
 export function Tenants() {
   const { data, error } = useAsked({ id: "listTenants" }, { fresh: "often" });
   return (
     <Page title="Tenants">
-      <Trouble error={error} isStale={data !== undefined} />
-      <Table caption="Tenants" columns={columns} rows={data} keyOf={keyOf} none="none" />
-      <h2>Another tenant</h2>
-      <Add />
+      <Trouble error={error} />
+      <Table
+        caption="Tenants"
+        columns={columns}
+        rows={data}
+        keyOf={keyOf}
+        linkOf={linkOf}
+        none="none"
+      />
+      <Panel title="Another tenant">
+        <Add />
+      </Panel>
     </Page>
   );
 }
 
+const inputs: readonly Input[] = [
+  { name: "id", label: "Id", isRequired: true },
+  {
+    name: "dialect",
+    label: "Dialect",
+    kind: [
+      ["service", "Service-"],
+      ["upstash", "Upstash-"],
+    ],
+    initial: "service",
+  },
+];
+
 function Add() {
   const { mutate, isPending, error } = useChange<"createTenant">();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
+  const submit = (form: FormData): void => {
     const id = textIn(form, "id");
     const dialect = form.get("dialect") === "upstash" ? "upstash" : "service";
     mutate(
@@ -49,22 +68,17 @@ function Add() {
     );
   };
   return (
-    <form className="form" aria-label="Another tenant" onSubmit={submit}>
-      <label>
-        Id
-        <input name="id" required autoComplete="off" spellCheck={false} />
-      </label>
-      <label>
-        Dialect
-        <select name="dialect" defaultValue="service">
-          <option value="service">Service-</option>
-          <option value="upstash">Upstash-</option>
-        </select>
-      </label>
+    <FaultyForm
+      name="Another tenant"
+      className="inline-form"
+      inputs={inputs}
+      error={error}
+      onGiven={submit}
+    >
+      <Inputs inputs={inputs} />
       <button type="submit" disabled={isPending}>
         Make the tenant
       </button>
-      <Trouble error={error} />
-    </form>
+    </FaultyForm>
   );
 }

@@ -1,9 +1,10 @@
 /** The tokens of a tenant. One that is made is shown this once. */
 import { type Token } from "@posthaste/client/api";
-import { type FormEvent } from "react";
 import { useAsked, useChange } from "../../api/asked.ts";
 import { shown } from "../../api/text.ts";
 import { Action } from "../../parts/action.tsx";
+import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
+import { Panel } from "../../parts/page.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/text.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
@@ -19,15 +20,21 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
     { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
     {
       title: "Actions",
+      isActions: true,
       cell: ({ id }) => (
-        <Action does="Revoke" to={id} asked={{ id: "revokeToken", params: [tenant, id] }} isFinal />
+        <Action
+          does="Revoke"
+          to={id}
+          asked={{ id: "revokeToken", params: [tenant, id] }}
+          isFinal
+          isSmall
+        />
       ),
     },
   ];
   return (
-    <>
-      <h2>Tokens</h2>
-      <Trouble error={error} isStale={data !== undefined} />
+    <Panel title="Tokens" aside="each was shown when it was made">
+      <Trouble error={error} />
       <Table
         caption="Tokens; each was shown when it was made"
         columns={columns}
@@ -36,26 +43,36 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
         none="none"
       />
       <Add tenant={tenant} />
-    </>
+    </Panel>
   );
 }
 
+const inputs: readonly Input[] = [
+  {
+    name: "scope",
+    label: "It may",
+    kind: [
+      ["full", scopes.full],
+      ["read", scopes.read],
+    ],
+    initial: "full",
+  },
+];
+
 function Add({ tenant }: { readonly tenant: string }) {
   const { mutate, isPending, error, data } = useChange<"createToken">();
-  const submit = (event: FormEvent<HTMLFormElement>): void => {
-    event.preventDefault();
-    const scope = new FormData(event.currentTarget).get("scope") === "read" ? "read" : "full";
-    mutate({ id: "createToken", params: [tenant], body: { scope } });
-  };
   return (
-    <form className="form" aria-label="Another token" onSubmit={submit}>
-      <label>
-        It may
-        <select name="scope" defaultValue="full">
-          <option value="full">{scopes.full}</option>
-          <option value="read">{scopes.read}</option>
-        </select>
-      </label>
+    <FaultyForm
+      name="Another token"
+      className="inline-form"
+      inputs={inputs}
+      error={error}
+      onGiven={(form) => {
+        const scope = form.get("scope") === "read" ? "read" : "full";
+        mutate({ id: "createToken", params: [tenant], body: { scope } });
+      }}
+    >
+      <Inputs inputs={inputs} />
       <button type="submit" disabled={isPending}>
         Make a token
       </button>
@@ -66,7 +83,6 @@ function Add({ tenant }: { readonly tenant: string }) {
           </>
         )}
       </span>
-      <Trouble error={error} />
-    </form>
+    </FaultyForm>
   );
 }

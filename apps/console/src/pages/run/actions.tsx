@@ -3,10 +3,21 @@ import { type Run } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { Action } from "../../parts/action.tsx";
 
-export function RunActions({ run }: { readonly run: Run }) {
+type Props = { readonly run: Run; readonly isSmall?: boolean };
+
+export function RunActions({ run, isSmall = false }: Props) {
   const { dlqId, workflowRunId: id, workflowState } = run;
   if (workflowState === "RUN_STARTED")
-    return <Action does="Cancel" to={id} asked={{ id: "endRun", params: [id] }} isFinal />;
+    return (
+      <Action
+        does="Cancel"
+        to={id}
+        asked={{ id: "endRun", params: [id] }}
+        isFinal
+        isSmall={isSmall}
+        says="Its steps are not called any more."
+      />
+    );
   if (dlqId === undefined) return null;
   const leaveTo = ({ workflowRunId }: { readonly workflowRunId: string }): string =>
     `/runs/${part(workflowRunId)}`;
@@ -17,12 +28,14 @@ export function RunActions({ run }: { readonly run: Run }) {
         to={id}
         asked={{ id: "resumeRun", params: [dlqId] }}
         leaveTo={leaveTo}
+        isSmall={isSmall}
       />
       <Action
         does="Restart"
         to={id}
         asked={{ id: "restartRun", params: [dlqId] }}
         leaveTo={leaveTo}
+        isSmall={isSmall}
       />
     </>
   );

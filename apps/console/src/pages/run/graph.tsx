@@ -13,11 +13,12 @@ import "@xyflow/react/dist/base.css";
 import { type Run } from "@posthaste/client/api";
 import { durationOf, shown } from "../../api/text.ts";
 import { State } from "../../parts/text.tsx";
+import { errorWordsOf } from "../../rules/attempt-error.ts";
 import { type GraphNode, graphOf } from "../../rules/graph.ts";
 import { stepStates } from "../states.tsx";
 
 const columnWidth = 230;
-const rowHeight = 76;
+const rowHeight = 96;
 
 type StepNode = Node<{ readonly node: GraphNode; readonly choose: (key: string) => void }, "step">;
 
@@ -47,7 +48,7 @@ export function RunGraph({ run, chosen, choose }: Props) {
     focusable: false,
   }));
   return (
-    <section className="graph" aria-label="Graph of the run">
+    <section className="panel graph" aria-label="Graph of the run">
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -84,6 +85,9 @@ function StepNodeView({ data: { node, choose } }: NodeProps<StepNode>) {
             <State tone={stepStates[row.state][0]}>{stepStates[row.state][1]}</State>{" "}
             <span className="muted">{durationOf(row.to - row.from)}</span>
           </span>
+          {row.lastError !== undefined && (
+            <span className="why">{shown(errorWordsOf(row.lastError), 60)}</span>
+          )}
         </button>
       )}
       <Handle type="source" position={Position.Right} isConnectable={false} />

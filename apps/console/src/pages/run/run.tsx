@@ -1,18 +1,21 @@
-/** One run: where it stands, and its steps on a scale of time or as a graph. */
+/** One run: why it stands where it does, and its steps on a scale of time or as a graph. */
 import { type Run } from "@posthaste/client/api";
 import { lazy, Suspense } from "react";
 import { part, useLastPart, useSearch } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";
 import { durationOf, shown } from "../../api/text.ts";
 import { Facts } from "../../parts/facts.tsx";
-import { Page } from "../../parts/page.tsx";
-import { RunId, Time } from "../../parts/text.tsx";
+import { Inside, Page, Panel } from "../../parts/page.tsx";
+import { Filtered, Labels, RunId, timeOf } from "../../parts/text.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
-import { waterfallOf } from "../../rules/waterfall.ts";
+import { failedRow, waitingRows, waterfallOf } from "../../rules/waterfall.ts";
+import { errorWordsOf } from "../../rules/attempt-error.ts";
+import { Reason } from "../reason.tsx";
 import { RunState } from "../states.tsx";
 import { RunActions } from "./actions.tsx";
 import { StepDetails } from "./step-details.tsx";
 import { Steps } from "./steps.tsx";
+import { Waits } from "./waits.tsx";
 
 /** It is large, and for those that look at it. */
 const Graph = lazy(() => import("./graph.tsx").then(({ RunGraph }) => ({ default: RunGraph })));
@@ -24,45 +27,118 @@ export function RunPage() {
     { id: "listRunLogs", query: { workflowRunId: id, count: 1 } },
     { fresh: "often" },
   );
-  const run = data?.runs[0];
+  const bare = data?.runs[0];
+  const isTroubled = bare !== undefined && hasErrors(bare);
+  // Why an attempt failed stands in its answer, which is left out unless it is asked for.
+  const whole = useAsked(
+    { id: "listRunLogs", query: { workflowRunId: id, count: 1, trimBody: answerBytesMax } },
+    { fresh: "often", isAsked: isTroubled },
+  );
+  const run = (isTroubled && whole.data?.runs[0]) || bare;
   return (
-    <Page title={`Run ${shown(id)}`} actions={run && <RunActions run={run} />}>
-      <Trouble error={error} isStale={data !== undefined} />
-      {data !== undefined && run === undefined && <p>There is no run of this id.</p>}
+    <Page
+      title="Run"
+      id={id}
+      state={run && <RunState state={run.workflowState} />}
+      actions={run && <RunActions run={run} />}
+    >
+      <Trouble error={error} />
+      {data !== undefined && run === undefined && (
+        <p className="notice">There is no run of this id, or it is no longer kept.</p>
+      )}
       {run !== undefined && (
         <>
-          <Standing run={run} />
+          <Why run={run} />
           <Views id={id} view={search.get("view") ?? ""} />
           <View run={run} />
+          <Standing run={run} />
         </>
       )}
     </Page>
   );
 }
 
+const answerBytesMax = 500;
+
+const hasErrors = ({ steps }: Run): boolean =>
+  steps.some((group) => group.steps.some(({ errors = [] }) => errors.length > 0));
+
+function Why({ run }: { readonly run: Run }) {
+  const waterfall = waterfallOf(run, Date.now());
+  const failed = failedRow(waterfall);
+  const error = failed?.lastError;
+  if (run.workflowState === "RUN_FAILED")
+    return (
+      <Reason
+        what={
+          failed === undefined
+            ? "Failed"
+            : `The step ${shown(failed.name)} failed after ${failed.failures} ${failed.failures === 1 ? "attempt" : "attempts"}`
+        }
+        status={error?.status ?? run.failureFunction?.failStatus}
+        error={error && errorWordsOf(error)}
+        answer={error === undefined ? run.failureFunction?.failResponse : undefined}
+      />
+    );
+  if (run.workflowState !== "RUN_STARTED") return null;
+  return waitingRows(waterfall).map((row) => <Waits key={row.key} run={run} row={row} />);
+}
+
 function Standing({ run }: { readonly run: Run }) {
-  const { failureFunction, invoker, workflowRunCompletedAt: endedAt } = run;
+  const { failureFunction, invoker, labels, flowControlKey } = run;
+  const { workflowRunCreatedAt: beganAt, workflowRunCompletedAt: endedAt } = run;
+  const children = run.steps
+    .flatMap(({ steps }) => steps)
+    .flatMap(({ invokedWorkflowRunId: child }) => (child === undefined ? [] : [child]));
   return (
-    <Facts
-      facts={[
-        ["State", <RunState state={run.workflowState} />],
-        ["Workflow", <span className="mono">{shown(run.workflowUrl, 2_000)}</span>],
-        ["Started", <Time at={run.workflowRunCreatedAt} />],
-        [
-          "Ended",
-          endedAt !== undefined && (
-            <>
-              <Time at={endedAt} /> after {durationOf(endedAt - run.workflowRunCreatedAt)}
-            </>
-          ),
-        ],
-        ["Labels", shown(run.labels?.join(", "))],
-        ["Flow key", shown(run.flowControlKey)],
-        ["Invoked by", invoker && <RunId id={invoker.workflowRunId} />],
-        ["Failure function", failureFunction && functionStates[failureFunction.state]],
-        ["Caller's address", shown(run.workflowRunCallerIp)],
-      ]}
-    />
+    <Panel title="Run">
+      <Inside>
+        <Facts
+          facts={[
+            ["Workflow", <Filtered to="/runs" by="workflowUrl" text={run.workflowUrl} />],
+            ["Started", timeOf(beganAt)],
+            [
+              "Ended",
+              endedAt !== undefined && (
+                <>
+                  {timeOf(endedAt)}
+                  <span className="muted"> · took {durationOf(endedAt - beganAt)}</span>
+                </>
+              ),
+            ],
+            ["Labels", labels && <Labels to="/runs" labels={labels} />],
+            [
+              "Flow key",
+              flowControlKey !== undefined && (
+                <Filtered to="/flow-keys" by="search" text={flowControlKey} />
+              ),
+            ],
+            ["Dead letter", run.dlqId !== undefined && <code>{shown(run.dlqId)}</code>],
+            ["Invoked by", invoker && <RunId id={invoker.workflowRunId} />],
+            [
+              "Has invoked",
+              children.length > 0 &&
+                children.map((child, nth) => (
+                  <span key={child}>
+                    {nth > 0 && ", "}
+                    <RunId id={child} />
+                  </span>
+                )),
+            ],
+            [
+              "Failure function",
+              failureFunction && (
+                <>
+                  {functionStates[failureFunction.state]}{" "}
+                  <code className="muted">{shown(failureFunction.messageId)}</code>
+                </>
+              ),
+            ],
+            ["Caller's address", shown(run.workflowRunCallerIp)],
+          ]}
+        />
+      </Inside>
+    </Panel>
   );
 }
 
@@ -102,7 +178,7 @@ function View({ run }: { readonly run: Run }) {
   return (
     <div className={row === undefined ? "run-view" : "run-view with-step"}>
       {search.get("view") === "graph" ? (
-        <Suspense fallback={<p role="status">Loading the graph…</p>}>
+        <Suspense fallback={<p role="status">The graph comes…</p>}>
           <Graph run={run} chosen={chosen} choose={choose} />
         </Suspense>
       ) : (

@@ -4,8 +4,10 @@ import { useState } from "react";
 import { useAsked } from "../../api/asked.ts";
 import { durationOf, shown } from "../../api/text.ts";
 import { Body, type BodyText, ofText } from "../../parts/body.tsx";
+import { CopyButton } from "../../parts/copy.tsx";
 import { Facts, HeaderList } from "../../parts/facts.tsx";
 import { RunId, State, Time, timeOf } from "../../parts/text.tsx";
+import { errorWordsOf } from "../../rules/attempt-error.ts";
 import { type StepRow, waterfallOf } from "../../rules/waterfall.ts";
 import { stepStates } from "../states.tsx";
 
@@ -30,14 +32,15 @@ export function StepDetails({ run, row, close }: Props) {
   const more = (): void => setBytesMax(wholeBytesMax);
   const [tone, words] = stepStates[row.state];
   return (
-    <section aria-label={`Step ${shown(row.name)}`} className="step-details">
+    <section aria-label={`Step ${shown(row.name)}`} className="panel step-details">
       <div className="heading">
         <h2>{shown(row.name)}</h2>
-        <button type="button" className="quiet" onClick={close}>
+        <button type="button" className="quiet small" onClick={close}>
           Close
         </button>
       </div>
       <Facts facts={[["State", <State tone={tone}>{words}</State>], ...factsOf(row)]} />
+      <Failures errors={(step ?? row.step).errors ?? []} />
       {step?.callUrl !== undefined && <Called step={step} textOf={textOf} more={more} />}
       <Body
         title={row.kind === "start" ? "Payload" : "Returned"}
@@ -45,7 +48,6 @@ export function StepDetails({ run, row, close }: Props) {
         more={more}
         none={data === undefined ? "" : "nothing"}
       />
-      <Failures errors={(step ?? row.step).errors ?? []} />
     </section>
   );
 }
@@ -63,7 +65,15 @@ const factsOf = ({ kind, from, to, step }: StepRow) =>
       "Invoked",
       step.invokedWorkflowRunId !== undefined && <RunId id={step.invokedWorkflowRunId} />,
     ],
-    ["Delivery", step.messageId !== undefined && <code>{shown(step.messageId)}</code>],
+    [
+      "Delivery",
+      step.messageId !== undefined && (
+        <>
+          <code>{shown(step.messageId)}</code>
+          <CopyButton text={step.messageId} name="Copy the id of the delivery" />
+        </>
+      ),
+    ],
   ] as const;
 
 type CalledProps = {
@@ -94,24 +104,27 @@ function Failures({ errors }: { readonly errors: readonly AttemptError[] }) {
   if (errors.length === 0) return null;
   return (
     <>
-      <h3>Attempts that failed</h3>
-      <ol className="timeline">
-        {errors.map(({ time, status, error, body, headers }, nth) => (
-          <li key={time} className="bad">
-            <span className="line">
-              <Time at={time} />
-              {status !== 0 && <span>status {status}</span>}
-            </span>
-            <p className="trouble">{shown(error, 2_000)}</p>
-            {(body !== undefined || Object.keys(headers).length > 0) && (
-              <details open={nth === errors.length - 1}>
-                <summary>Answer</summary>
-                <Body title="Body of the answer" body={ofText(body, undefined, Infinity)} />
-                <HeaderList headers={headers} />
-              </details>
-            )}
-          </li>
-        ))}
+      <h3>Attempts that failed, newest first</h3>
+      <ol className="timeline" reversed>
+        {errors.toReversed().map((each, nth) => {
+          const { time, status, body, headers } = each;
+          return (
+            <li key={time} className="bad">
+              <span className="line">
+                <Time at={time} />
+                {status !== 0 && <span>status {status}</span>}
+              </span>
+              <p className="trouble">{shown(errorWordsOf(each), 2_000)}</p>
+              {(body !== undefined || Object.keys(headers).length > 0) && (
+                <details open={nth === 0}>
+                  <summary>Answer</summary>
+                  <Body title="Body of the answer" body={ofText(body, undefined, Infinity)} />
+                  <HeaderList headers={headers} />
+                </details>
+              )}
+            </li>
+          );
+        })}
       </ol>
     </>
   );

@@ -1,12 +1,14 @@
 /** The steps of a run, each with its time on one scale. Of many thousands those in view are in the page. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useRef } from "react";
-import { durationOf, shown, utcOf } from "../../api/text.ts";
-import { State } from "../../parts/text.tsx";
-import { type StepRow, type Waterfall } from "../../rules/waterfall.ts";
+import { durationOf, shown } from "../../api/text.ts";
+import { Panel } from "../../parts/page.tsx";
+import { errorWordsOf } from "../../rules/attempt-error.ts";
+import { type StepRow, ticksOf, type Waterfall } from "../../rules/waterfall.ts";
 import { stepStates } from "../states.tsx";
 
-const rowHeight = 28;
+const rowHeight = 30;
+const rowWithErrorHeight = 52;
 const rowsBeyondView = 8;
 
 type Props = {
@@ -20,9 +22,13 @@ export function Steps({ waterfall: { rows, from, to }, chosen, choose }: Props) 
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => rowHeight,
+    estimateSize: (index) => (rows[index]?.lastError ? rowWithErrorHeight : rowHeight),
+    getItemKey: (index) => rows[index]?.key ?? index,
     overscan: rowsBeyondView,
   });
+  // A step that has failed meanwhile is higher than it was.
+  const high = rows.filter(({ lastError }) => lastError !== undefined).length;
+  useEffect(() => virtual.measure(), [virtual, high]);
   const at = rows.findIndex(({ key }) => key === chosen);
   // Keys may come faster than the address follows.
   const place = useRef(at);
@@ -36,12 +42,23 @@ export function Steps({ waterfall: { rows, from, to }, chosen, choose }: Props) 
     choose(row.key);
     virtual.scrollToIndex(next);
   };
+  const scale = scaleOf(from, to);
   return (
-    <section aria-label="Steps">
-      <p className="muted">
-        {rows.length} {rows.length === 1 ? "step" : "steps"} in {durationOf(to - from)}. Choose one
-        to see what it returned.
-      </p>
+    <Panel
+      title="Steps"
+      aside={`${rows.length} ${rows.length === 1 ? "step" : "steps"} in ${durationOf(to - from)}`}
+    >
+      <div className="steps-head">
+        <span>Step</span>
+        <span className="number">Took</span>
+        <span className="axis" aria-hidden="true">
+          {ticksOf(to - from).map((tick) => (
+            <span key={tick} style={{ left: scale(from + tick) }}>
+              {tick === 0 ? "0" : durationOf(tick)}
+            </span>
+          ))}
+        </span>
+      </div>
       <div
         ref={scroll}
         className="waterfall"
@@ -63,18 +80,19 @@ export function Steps({ waterfall: { rows, from, to }, chosen, choose }: Props) 
                   aria-selected={index === at}
                   aria-setsize={rows.length}
                   aria-posinset={index + 1}
-                  className="step"
+                  className={row.lastError ? "step with-error" : "step"}
                   style={{ transform: `translateY(${start}px)` }}
                   onClick={() => choose(row.key)}
                 >
-                  <StepCells row={row} from={from} to={to} />
+                  <StepCells row={row} scale={scale} ticks={ticksOf(to - from)} from={from} />
                 </div>
               )
             );
           })}
         </div>
       </div>
-    </section>
+      <Legend />
+    </Panel>
   );
 }
 
@@ -93,26 +111,78 @@ function placeAfter(key: string, at: number, count: number): number | undefined 
   return next === undefined ? undefined : Math.min(Math.max(next, 0), count - 1);
 }
 
-type CellsProps = { readonly row: StepRow; readonly from: number; readonly to: number };
+type Scale = (ms: number) => string;
 
-function StepCells({ row, from, to }: CellsProps) {
-  const [tone, words] = stepStates[row.state];
+const scaleOf = (from: number, to: number): Scale => {
   const span = Math.max(to - from, 1);
-  const percent = (ms: number): string => `${((100 * ms) / span).toFixed(3)}%`;
+  return (ms) => `${((100 * (ms - from)) / span).toFixed(3)}%`;
+};
+
+type CellsProps = {
+  readonly row: StepRow;
+  readonly scale: Scale;
+  readonly ticks: readonly number[];
+  readonly from: number;
+};
+
+function StepCells({ row, scale, ticks, from }: CellsProps) {
+  const [tone, words] = stepStates[row.state];
+  const { lastError } = row;
   return (
     <>
       <span className={row.isMember ? "name member" : "name"} title={shown(row.name)}>
-        {shown(row.name)}
+        <span className={`dot ${tone}`} />
+        <span>
+          {shown(row.name)} <small>{shown(row.kind, 12)}</small>
+        </span>
+        <span className="hidden">{words}</span>
       </span>
-      <span className="muted">{shown(row.kind, 12)}</span>
-      <State tone={tone}>{words}</State>
       <span className="number">{durationOf(row.to - row.from)}</span>
-      <span className="track" title={`${utcOf(row.from)} – ${utcOf(row.to)}`}>
-        <span
-          className={`bar ${tone}`}
-          style={{ left: percent(row.from - from), width: percent(row.to - row.from) }}
-        />
+      <span className="track">
+        <span className="ticks" aria-hidden="true">
+          {ticks.map((tick) => (
+            <span key={tick} style={{ left: scale(from + tick) }} />
+          ))}
+        </span>
+        {row.segments.map(({ kind, from: begin, to: end }, nth) => (
+          <span
+            key={nth}
+            className={`bar ${kind}`}
+            style={
+              kind === "mark"
+                ? { left: scale(begin) }
+                : { left: scale(begin), width: scale(from + end - begin) }
+            }
+          />
+        ))}
       </span>
+      {lastError !== undefined && (
+        <span className="error">
+          {row.failures > 1 && `${row.failures} times: `}
+          {lastError.status !== 0 && `status ${lastError.status}, `}
+          {shown(errorWordsOf(lastError), 300)}
+        </span>
+      )}
     </>
   );
 }
+
+const legend = [
+  ["done", "done"],
+  ["active", "under way"],
+  ["failed", "attempts that failed"],
+  ["retry", "waits to be tried again"],
+  ["sleep", "sleeps"],
+  ["wait", "waits for an event or a run"],
+] as const;
+
+const Legend = () => (
+  <p className="legend steps-legend" aria-hidden="true">
+    {legend.map(([kind, words]) => (
+      <span key={kind}>
+        <span className={`bar ${kind}`} />
+        {words}
+      </span>
+    ))}
+  </p>
+);

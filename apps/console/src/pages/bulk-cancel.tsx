@@ -1,0 +1,56 @@
+/** Cancels all messages that a filter takes: counted first, then begun, and followed on its page. */
+import { useState } from "react";
+import { go, part } from "../address.ts";
+import { call, Refused } from "../api/call.ts";
+import { useSession } from "../api/session.ts";
+import { wordsOf } from "../api/text.ts";
+import { Sure } from "../parts/dialog.tsx";
+import { Undone } from "../parts/trouble.tsx";
+
+type Props = { readonly filters: Readonly<Record<string, string>> };
+
+export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props) {
+  const { authorization } = useSession();
+  const [matched, setMatched] = useState<number>();
+  const [error, setError] = useState<Refused | null>(null);
+  // Without a filter it would be all that there are; a state is none of the filters of what has not ended.
+  if (Object.keys(filters).length === 0 || state === "FAILED" || state === "DELIVERED") return null;
+  const attempt = (work: Promise<void>): void => {
+    setError(null);
+    work.catch((reason: unknown) =>
+      setError(reason instanceof Refused ? reason : new Refused(0, wordsOf(reason))),
+    );
+  };
+  const count = async (): Promise<void> => {
+    const query = { ...filters, dryRun: true };
+    const answer = await call(authorization, { id: "cancelMessages", query });
+    setMatched("matched" in answer ? answer.matched : 0);
+  };
+  const cancel = async (): Promise<void> => {
+    setMatched(undefined);
+    const query = { ...filters, async: true };
+    const answer = await call(authorization, { id: "cancelMessages", query });
+    if ("actionId" in answer && answer.actionId !== undefined)
+      go(`/bulk-actions/${part(answer.actionId)}`);
+  };
+  const messages = matched === 1 ? "message" : "messages";
+  return (
+    <>
+      <button type="button" className="danger" onClick={() => attempt(count())}>
+        Cancel all of these…
+      </button>
+      <Sure
+        isOpen={matched !== undefined}
+        title={`Cancel ${matched ?? ""} ${messages}?`}
+        does={`Cancel ${matched ?? ""}`}
+        name={`Cancel ${matched ?? ""} ${messages}`}
+        act={() => attempt(cancel())}
+        keep={() => setMatched(undefined)}
+      >
+        {matched} {messages} that this filter takes wait or are under way. They are not delivered
+        any more.
+      </Sure>
+      <Undone error={error} />
+    </>
+  );
+}

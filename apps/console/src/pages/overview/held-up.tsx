@@ -1,0 +1,52 @@
+/** What is stuck or late, and what holds it up. */
+import { part } from "../../address.ts";
+import { useAsked } from "../../api/asked.ts";
+import { durationOf } from "../../api/text.ts";
+import { Empty } from "../../parts/empty.tsx";
+import { Panel } from "../../parts/page.tsx";
+import { type Column, Table } from "../../parts/table.tsx";
+import { Short, State } from "../../parts/text.tsx";
+import { type Stop, stopsOf } from "../../rules/stops.ts";
+import { type Stands } from "../overview.tsx";
+
+const rowsMax = 6;
+
+const columns: readonly Column<Stop>[] = [
+  {
+    title: "By",
+    cell: ({ what, name }) => <Short text={`${what} ${name}`} />,
+    isLink: true,
+  },
+  {
+    title: "Why",
+    cell: ({ why, isPaused }) => <State tone={isPaused ? "busy" : "calm"}>{why}</State>,
+  },
+  { title: "Messages", cell: ({ waiting }) => waiting.toLocaleString("en"), isNumber: true },
+];
+
+const linkOf = ({ what, name }: Stop): string =>
+  what === "queue"
+    ? `/queues/${part(name)}`
+    : `/flow-keys?${new URLSearchParams({ search: name }).toString()}`;
+
+export function HeldUp({ stands }: { readonly stands: Stands | undefined }) {
+  const queues = useAsked({ id: "listQueues" }, { fresh: "often" });
+  const keys = useAsked({ id: "listFlowKeys" }, { fresh: "slowly" });
+  const stops = queues.data && keys.data && stopsOf(queues.data, keys.data);
+  const late =
+    stands?.dueSince === undefined
+      ? "nothing is late"
+      : `the oldest is late by ${durationOf(stands.time - stands.dueSince)}`;
+  return (
+    <Panel title="Held up" aside={stands && late}>
+      <Table
+        caption="What holds messages up"
+        columns={columns}
+        rows={stops?.slice(0, rowsMax)}
+        keyOf={({ what, name }) => `${what} ${name}`}
+        linkOf={linkOf}
+        none={<Empty title="Nothing is paused, and nothing stands in line" />}
+      />
+    </Panel>
+  );
+}

@@ -1,0 +1,101 @@
+/** Publishes a message, or makes a schedule, with every setting; also one that was there, with whatever is changed. */
+import { part, useSearch } from "../address.ts";
+import { useAsked } from "../api/asked.ts";
+import { useSession } from "../api/session.ts";
+import { Page } from "../parts/page.tsx";
+import { Trouble } from "../parts/trouble.tsx";
+import { ofBase64, ofText } from "../parts/body.tsx";
+import { publicationOf } from "../rules/publication.ts";
+import { lettersIn } from "./dead-letters.tsx";
+import { SendForm } from "./send-form.tsx";
+
+export function PublishForm() {
+  const { mayWrite } = useSession();
+  const [search] = useSearch();
+  const letter = search.get("letter");
+  const message = search.get("message");
+  if (!mayWrite) return <MayNot title="Publish" />;
+  if (letter !== null) return <OfLetter id={letter} />;
+  if (message !== null) return <OfMessage id={message} />;
+  return (
+    <Page title="Publish">
+      <SendForm />
+    </Page>
+  );
+}
+
+/** A new schedule, or the one of the address. */
+export function ScheduleForm() {
+  const { mayWrite } = useSession();
+  const [search] = useSearch();
+  const id = search.get("schedule");
+  if (!mayWrite) return <MayNot title="Schedule" />;
+  if (id !== null) return <OfSchedule id={id} />;
+  return (
+    <Page title="New schedule">
+      <SendForm isSchedule />
+    </Page>
+  );
+}
+
+const MayNot = ({ title }: { readonly title: string }) => (
+  <Page title={title}>
+    <p className="notice">This token may only read.</p>
+  </Page>
+);
+
+type OfProps = { readonly id: string };
+
+function OfLetter({ id }: OfProps) {
+  const query = { dlqIds: id, count: 1 };
+  const { data, error } = useAsked({ id: "listDeadLetters", query }, { fresh: "once" });
+  const [letter] = lettersIn(data) ?? [];
+  return (
+    <Page title="Send again">
+      <Trouble error={error} />
+      {data !== undefined && letter === undefined && (
+        <p className="notice">There is no such dead letter any more.</p>
+      )}
+      {letter !== undefined && (
+        <SendForm
+          letterId={id}
+          of={publicationOf(letter, ofText(letter.body, letter.bodyBase64, Infinity))}
+        />
+      )}
+    </Page>
+  );
+}
+
+function OfMessage({ id }: OfProps) {
+  const query = { messageId: id, count: 1 };
+  const { data, error } = useAsked({ id: "listEvents", query }, { fresh: "once" });
+  const event = data?.events[0];
+  const body = event?.body === undefined ? undefined : ofBase64(event.body, Infinity);
+  return (
+    <Page title="Send again">
+      <Trouble error={error} />
+      {data !== undefined && event === undefined && (
+        <p className="notice">The log knows no message of this id.</p>
+      )}
+      {event !== undefined && <SendForm of={publicationOf(event, body)} isBodyKnown={!!body} />}
+    </Page>
+  );
+}
+
+function OfSchedule({ id }: OfProps) {
+  const { data, error } = useAsked({ id: "readSchedule", params: [id] }, { fresh: "once" });
+  return (
+    <Page title="Change the schedule">
+      <Trouble error={error} />
+      {data !== undefined && (
+        <SendForm
+          isSchedule
+          of={publicationOf(data, ofText(data.body, data.bodyBase64, Infinity))}
+        />
+      )}
+      <p>
+        <a href={`#/schedules/${part(id)}`}>Back to the schedule</a>
+      </p>
+    </Page>
+  );
+}

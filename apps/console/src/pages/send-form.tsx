@@ -1,0 +1,159 @@
+/** The form of a publish and of a schedule. What it sends is shown as curl while it is filled in. */
+import { useRef, useState } from "react";
+import { go, part } from "../address.ts";
+import { useChange, useSend } from "../api/asked.ts";
+import { apiBase } from "../api/call.ts";
+import { shown } from "../api/text.ts";
+import { Call } from "../parts/copy.tsx";
+import { FaultyForm, Inputs } from "../parts/fields.tsx";
+import { textIn } from "../parts/form.ts";
+import { Inside, Panel } from "../parts/page.tsx";
+import { useSay } from "../parts/toasts.tsx";
+import { curlOf } from "../rules/curl.ts";
+import { headersOf, pairsIn, type Publication } from "../rules/publication.ts";
+import { wordsOfCron } from "../parts/cron.tsx";
+import { groupsOfInputs, messageInputs } from "./send-inputs.ts";
+
+type Props = {
+  /** What it begins with. */
+  readonly of?: Publication;
+  readonly isSchedule?: boolean;
+  /** The dead letter that it takes the place of. */
+  readonly letterId?: string;
+  /** Of a message whose body is not kept any more: false. */
+  readonly isBodyKnown?: boolean;
+};
+
+const raw = (form: FormData, name: string): string => {
+  const value = form.get(name);
+  return typeof value === "string" ? value : "";
+};
+
+export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true }: Props) {
+  const say = useSay();
+  const form = useRef<HTMLFormElement>(null);
+  const groups = groupsOfInputs(of, isSchedule);
+  const inputs = [...messageInputs(of), ...groups.flatMap((group) => group.inputs)];
+  const names = groups.flatMap((group) => group.inputs.map(({ name }) => name));
+  const read = (given: FormData): Publication => ({
+    destination: textIn(given, "destination"),
+    body: raw(given, "body"),
+    contentType: textIn(given, "contentType"),
+    forwarded: pairsIn(raw(given, "forwarded")),
+    settings: Object.fromEntries(names.map((name) => [name, textIn(given, name)])),
+    missing: [],
+  });
+  const sent = (made: Publication) => ({
+    path: `${isSchedule ? "schedules" : "publish"}/${made.destination}`,
+    headers: headersOf(made),
+    body: made.body,
+  });
+  const initial = of ?? { ...nothing, contentType: "application/json" };
+  const [now, setNow] = useState<Publication>(initial);
+  const { mutate, isPending, error } = useSend(placeOf);
+  const letter = useChange<"removeDeadLetter">(() => undefined);
+  const [isTaking, setTaking] = useState(letterId !== undefined);
+  const { path, headers, body } = sent(now);
+  const curl = curlOf({ method: "POST", url: `${apiBase().href}${path}`, headers, body });
+  return (
+    <div className="columns">
+      <Panel title={isSchedule ? "Schedule" : "Message"}>
+        <Inside>
+          <Missing names={[...(of?.missing ?? []), ...(isBodyKnown ? [] : ["body"])]} />
+          <FaultyForm
+            name={isSchedule ? "Schedule" : "Message"}
+            formRef={form}
+            inputs={inputs}
+            error={error}
+            onChange={(given) => setNow(read(given))}
+            onGiven={(given) =>
+              mutate(sent(read(given)), {
+                onSuccess: (to) => {
+                  if (isTaking && letterId !== undefined)
+                    letter.mutate({ id: "removeDeadLetter", params: [letterId] });
+                  say(isSchedule ? "The schedule is made." : "The message was accepted.", { to });
+                  go(to);
+                },
+              })
+            }
+          >
+            <div className="fields">
+              <Inputs inputs={messageInputs(of)} />
+            </div>
+            {groups.map(({ title, inputs: own, isSeldom }) =>
+              isSeldom ? (
+                <details
+                  key={title}
+                  open={own.some(({ initial: text }) => text !== undefined) || undefined}
+                >
+                  <summary>{title}</summary>
+                  <div className="fields">
+                    <Inputs inputs={own} />
+                  </div>
+                </details>
+              ) : (
+                <div key={title} className="fields">
+                  <Inputs inputs={own} />
+                </div>
+              ),
+            )}
+            {letterId !== undefined && (
+              <label>
+                <input
+                  type="checkbox"
+                  checked={isTaking}
+                  onChange={({ currentTarget }) => setTaking(currentTarget.checked)}
+                />{" "}
+                Remove the dead letter when this is accepted
+              </label>
+            )}
+            <div className="buttons">
+              <button type="submit" className="primary" disabled={isPending}>
+                {isSchedule ? "Save the schedule" : "Publish the message"}
+              </button>
+              {isSchedule && (
+                <span className="muted">{shown(wordsOfCron(now.settings.cron ?? ""))}</span>
+              )}
+            </div>
+          </FaultyForm>
+        </Inside>
+      </Panel>
+      <Panel title="The same as curl">
+        <Inside>
+          <Call curl={curl} />
+        </Inside>
+      </Panel>
+    </div>
+  );
+}
+
+const nothing: Publication = {
+  destination: "",
+  body: "",
+  contentType: "",
+  forwarded: [],
+  settings: {},
+  missing: [],
+};
+
+function Missing({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return null;
+  return (
+    <p className="notice busy">
+      <span className="why">Not all of it is known</span>
+      It was redacted, is not text, or is not kept any more: {shown(names.join(", "), 500)}. Give it
+      again where it is needed.
+    </p>
+  );
+}
+
+/** Where what was made is shown: of a group's messages the first. */
+function placeOf(answer: unknown): string {
+  const [first] = [answer].flat();
+  const { messageId, scheduleId } = Object(first) as {
+    readonly messageId?: unknown;
+    readonly scheduleId?: unknown;
+  };
+  if (typeof scheduleId === "string") return `/schedules/${part(scheduleId)}`;
+  return typeof messageId === "string" ? `/messages/${part(messageId)}` : "/messages";
+}

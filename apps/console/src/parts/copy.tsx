@@ -1,0 +1,62 @@
+/** Copies a text: an id, or a call as curl. */
+import { Check, Copy } from "lucide-react";
+import { useState } from "react";
+
+type Props = {
+  readonly text: string;
+  /** For screen readers, such as "Copy the id". */
+  readonly name: string;
+  /** Beside the icon. */
+  readonly label?: string;
+};
+
+const saidMs = 1_500;
+
+export function CopyButton({ text, name, label }: Props) {
+  const [isDone, setDone] = useState(false);
+  const copy = (): void => {
+    void copied(text).then(() => {
+      setDone(true);
+      setTimeout(() => setDone(false), saidMs);
+    });
+  };
+  const Icon = isDone ? Check : Copy;
+  return (
+    <button
+      type="button"
+      className={label === undefined ? "quiet small icon-only" : "small"}
+      aria-label={name}
+      title={name}
+      onClick={copy}
+    >
+      <Icon className="icon" aria-hidden />
+      {label !== undefined && (isDone ? "Copied" : label)}
+    </button>
+  );
+}
+
+/** Browsers give the clipboard to secure origins only; a console inside a network is often served over plain HTTP. */
+async function copied(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = document.createElement("textarea");
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+/** A call to paste into a terminal. */
+export function Call({ curl }: { readonly curl: string }) {
+  return (
+    <div className="call">
+      <pre tabIndex={0} role="region" aria-label="The same as curl">
+        {curl}
+      </pre>
+      <CopyButton text={curl} name="Copy as curl" />
+    </div>
+  );
+}

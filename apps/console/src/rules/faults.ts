@@ -1,0 +1,26 @@
+/** Which field of a form a refusal is about: the API names the header, parameter or field as it was sent. */
+
+export type Faulty = {
+  readonly name: string;
+  /** As the API names it, such as `Service-Retries`; else as the form does. */
+  readonly sentAs?: string;
+};
+
+export type Faults = {
+  /** By the name of the field. */
+  readonly errors: Readonly<Record<string, string>>;
+  /** What is about none of them. */
+  readonly rest: string | undefined;
+};
+
+export function faultsOf(message: string | undefined, fields: readonly Faulty[]): Faults {
+  if (message === undefined) return { errors: {}, rest: undefined };
+  const said = message.toLowerCase();
+  // The longest name is meant: Service-Callback is a part of Service-Callback-Retries.
+  const [field] = fields
+    .filter(({ name, sentAs = name }) => said.includes(sentAs.toLowerCase()))
+    .toSorted((a, b) => (b.sentAs ?? b.name).length - (a.sentAs ?? a.name).length);
+  return field === undefined
+    ? { errors: {}, rest: message }
+    : { errors: { [field.name]: message }, rest: undefined };
+}

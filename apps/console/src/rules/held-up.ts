@@ -1,0 +1,47 @@
+/** What a message that has not ended waits for. */
+import { type FlowKey, type Queue } from "@posthaste/client/api";
+
+type Facts = {
+  readonly queue: Queue | undefined;
+  readonly key: FlowKey | undefined;
+  readonly notBefore: number | undefined;
+  readonly now: number;
+};
+
+export type HeldUp = {
+  readonly words: string;
+  /** Where it is changed. */
+  readonly to: string | undefined;
+  /** It does not go on by itself. */
+  readonly isStopped: boolean;
+};
+
+export function heldUp({ queue, key, notBefore, now }: Facts): readonly HeldUp[] {
+  const by: HeldUp[] = [];
+  if (queue !== undefined)
+    by.push(
+      queue.paused
+        ? { words: `Its queue ${queue.name} is paused`, to: queuePage(queue), isStopped: true }
+        : {
+            words: `It stands in the queue ${queue.name}: ${queue.lag} in all, ${queue.parallelism} at once`,
+            to: queuePage(queue),
+            isStopped: false,
+          },
+    );
+  if (key !== undefined) {
+    const to = `/flow-keys?${new URLSearchParams({ search: key.flowControlKey }).toString()}`;
+    const name = `Its flow key ${key.flowControlKey}`;
+    const isFull = key.parallelismMax > 0 && key.parallelismCount >= key.parallelismMax;
+    const isSpent = key.rateMax > 0 && key.rateCount >= key.rateMax;
+    if (key.isPaused) by.push({ words: `${name} is paused`, to, isStopped: true });
+    else if (isFull)
+      by.push({ words: `${name} has all ${key.parallelismMax} slots taken`, to, isStopped: false });
+    else if (isSpent)
+      by.push({ words: `${name} has used its rate of ${key.rateMax}`, to, isStopped: false });
+  }
+  if (notBefore !== undefined && notBefore > now)
+    by.push({ words: "It is not due yet", to: undefined, isStopped: false });
+  return by.toSorted((a, b) => Number(b.isStopped) - Number(a.isStopped));
+}
+
+const queuePage = ({ name }: Queue): string => `/queues/${encodeURIComponent(name)}`;

@@ -1,0 +1,62 @@
+/** Dead letters as they are looked at: when each failed, why, and which belong together. */
+import { type DeadLetter } from "@posthaste/client/api";
+
+/** An id begins with it. */
+export const failedAt = (dlqId: string): number | undefined => {
+  const at = Number(/^(?:dlq_)?(\d+)-/.exec(dlqId)?.[1]);
+  return Number.isNaN(at) ? undefined : at;
+};
+
+export const statusOf = (status: number): string =>
+  status === 0 ? "no answer" : `status ${status}`;
+
+/** In a few words: the status, else why there was no answer. */
+export function reasonOf({ responseStatus, error }: DeadLetter): string {
+  if (responseStatus === 0) return error ?? "no answer";
+  return error === undefined ? `status ${responseStatus}` : `status ${responseStatus}, ${error}`;
+}
+
+/** Without what differs from call to call. */
+export function placeOf(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
+}
+
+/** `host`: with or without its port; undefined: any. */
+export const isAt = (host: string | undefined, url: string): boolean => {
+  if (host === undefined) return true;
+  const parsed = URL.parse(url);
+  return parsed !== null && (parsed.host === host || parsed.hostname === host);
+};
+
+export type LetterGroup = {
+  readonly place: string;
+  readonly reason: string;
+  readonly count: number;
+  /** The oldest and the newest of them failed then. */
+  readonly since: number | undefined;
+  readonly last: number | undefined;
+  /** The newest. */
+  readonly letter: DeadLetter;
+};
+
+/** `letters`: the newest first. The largest group first. */
+export function groupsOf(letters: readonly DeadLetter[]): readonly LetterGroup[] {
+  const groups = Map.groupBy(letters, (each) => `${placeOf(each.url)} ${reasonOf(each)}`);
+  return [...groups.values()]
+    .flatMap((group): readonly LetterGroup[] => {
+      const [letter] = group;
+      if (letter === undefined) return [];
+      return [
+        {
+          place: placeOf(letter.url),
+          reason: reasonOf(letter),
+          count: group.length,
+          since: failedAt(group.at(-1)?.dlqId ?? ""),
+          last: failedAt(letter.dlqId),
+          letter,
+        },
+      ];
+    })
+    .toSorted((a, b) => b.count - a.count);
+}

@@ -1,0 +1,73 @@
+import { describe, expect, it } from "@jest/globals";
+import { type DeadLetter } from "@posthaste/client/api";
+import { curlOf } from "./curl.ts";
+import { headersOf, pairsIn, publicationOf } from "./publication.ts";
+
+const letter: DeadLetter = {
+  messageId: "msg_1",
+  dlqId: "1-1",
+  url: "https://a.example/x",
+  method: "PUT",
+  timeout: 30_000,
+  maxRetries: 3,
+  labels: ["orders", "eu"],
+  flowControlKey: "crm",
+  parallelism: 2,
+  rate: 10,
+  period: 60,
+  header: { "Content-Type": ["application/json"], "X-Order": ["17"], "X-Secret": ["REDACTED:ab"] },
+  notBefore: 0,
+  createdAt: 0,
+  callerIP: "192.0.2.1",
+  responseStatus: 500,
+};
+
+describe("a dead letter is published again", () => {
+  it("with its settings, its headers and its body", () => {
+    const made = publicationOf(letter, { text: '{"order":17}', isBinary: false });
+
+    expect(headersOf(made)).toEqual([
+      ["Content-Type", "application/json"],
+      ["Service-Method", "PUT"],
+      ["Service-Retries", "3"],
+      ["Service-Timeout", "30s"],
+      ["Service-Label", "orders, eu"],
+      ["Service-Flow-Control-Key", "crm"],
+      ["Service-Flow-Control-Value", "parallelism=2, rate=10, period=60"],
+      ["Service-Forward-X-Order", "17"],
+    ]);
+    expect(made).toMatchObject({ destination: letter.url, body: '{"order":17}' });
+  });
+
+  it("and says what was redacted, which has to be given again", () => {
+    expect(publicationOf(letter, { text: "REDACTED:cd", isBinary: false })).toMatchObject({
+      body: "",
+      missing: ["body", "header X-Secret"],
+    });
+    expect(publicationOf(letter, { text: "AA==", isBinary: true }).missing).toContain("body");
+  });
+});
+
+it("lines of headers are read as names and values", () => {
+  expect(pairsIn("X-A: 1:2\n\n x-b:y \nx-c")).toEqual([
+    ["X-A", "1:2"],
+    ["x-b", "y"],
+    ["x-c", ""],
+  ]);
+});
+
+it("a call as curl keeps what a shell would read", () => {
+  const curl = curlOf({
+    method: "POST",
+    url: "http://localhost/v2/publish/https://a.example/?a=1&b='2'",
+    headers: [["Service-Label", "it's"]],
+    body: '{"a":"$HOME"}',
+  });
+
+  expect(curl).toBe(
+    `curl -X POST 'http://localhost/v2/publish/https://a.example/?a=1&b='\\''2'\\''' \\
+  -H "Authorization: Bearer $TOKEN" \\
+  -H 'Service-Label: it'\\''s' \\
+  --data-binary '{"a":"$HOME"}'`,
+  );
+});

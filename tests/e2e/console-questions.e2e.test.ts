@@ -1,0 +1,290 @@
+/** What somebody who was woken up wants to know and to do: each from the overview, in at most two clicks, with what real SDKs sent. */
+import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
+import { Client as Qstash } from "@upstash/qstash";
+import { Client as Workflows, serve } from "@upstash/workflow";
+import { browserPath } from "./browser.ts";
+import { eventually } from "./client.ts";
+import { consolePages, find, isThere, journey, picture, settled } from "./console-pages.ts";
+import { developmentToken } from "./server-process.ts";
+import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+
+const pages = consolePages();
+let endpoint: WorkflowEndpoint;
+let isMended = false;
+
+const answer = '{"error":"the CRM is down for maintenance"}';
+const settings = () => ({ baseUrl: pages.origin, token: developmentToken });
+
+beforeAll(async () => {
+  if (browserPath === undefined) return;
+  // The SDK prints each error of a step.
+  jest.spyOn(console, "error").mockImplementation(() => undefined);
+  endpoint = await WorkflowEndpoint.start();
+  await Promise.all([messages(), runs()]);
+});
+afterAll(() => endpoint?.stop());
+
+async function messages(): Promise<void> {
+  const client = new Qstash(settings());
+  const url = pages.destination.url("/webhooks/crm");
+  pages.destination.answers("/webhooks/crm", (_, response) =>
+    isMended ? response.writeHead(200).end() : response.writeHead(503).end(answer),
+  );
+  for (const order of [15, 16, 17])
+    await client.publishJSON({ url, body: { order }, retries: 0, label: `order-${order}` });
+  const ok = pages.destination.url("/ok");
+  await client.publishJSON({ url: ok, body: { order: 18 }, label: "order-18" });
+  await client.queue({ queueName: "mails" }).upsert({ parallelism: 1, paused: true });
+  await client.queue({ queueName: "mails" }).enqueueJSON({ url: ok, body: { mail: 1 } });
+  await client.schedules.create({ destination: ok, cron: "0 9 * * *", scheduleId: "at-nine" });
+  await eventually(
+    async () => (await pages.server.client.get("/v2/dlq")).list("messages"),
+    (letters) => letters.length === 3,
+  );
+}
+
+async function runs(): Promise<void> {
+  const client = new Workflows(settings());
+  const route = (path: string, run: Parameters<typeof serve<string>>[0]): string => {
+    const options = { qstashClient: new Qstash(settings()), disableTelemetry: true };
+    return endpoint.route(path, serve<string>(run, options).handler);
+  };
+  const failing = route("/charge", async (context) => {
+    await context.run("reserve", () => "reserved");
+    await context.run("charge", () => {
+      throw new Error("the card was declined");
+    });
+  });
+  const waiting = route("/approve", async (context) => {
+    const { eventData } = await context.waitForEvent("approval", "order-18", { timeout: "1d" });
+    await context.run("ship", () => eventData);
+  });
+  const start = { body: "payload", retries: 1, retryDelay: "10" };
+  await client.trigger({ ...start, url: failing, workflowRunId: "order-17" });
+  await client.trigger({ ...start, url: waiting, workflowRunId: "order-18" });
+  await eventually(
+    async () => (await client.logs({ workflowRunId: "wfr_order-17" })).runs,
+    ([run]) => run?.workflowState === "RUN_FAILED",
+  );
+}
+
+const overview = async () => {
+  const opened = await pages.signedIn();
+  await opened.page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
+  await settled(opened.page);
+  return opened;
+};
+
+describe("from the overview it takes two clicks to see", () => {
+  journey("why the webhook for order 17 failed, and what the receiver answered", async () => {
+    const { page, troubles } = await overview();
+
+    await find(page, "order-17", "messages with order-17");
+    await page.getByRole("row").filter({ hasText: "order-17" }).getByRole("link").click();
+    await isThere(page, "Failed after 1 attempt: status 503");
+    await page.getByRole("region", { name: "Why" }).getByText(answer).waitFor();
+
+    // The browser itself notes that the label is no id.
+    expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
+  });
+
+  journey("which destination fails most, with what, since when", async () => {
+    const { page, look } = await overview();
+    const failing = page.getByRole("region", { name: "Destinations that fail", exact: true });
+
+    const row = failing.getByRole("row").filter({ hasText: "/webhooks/crm" });
+    await row.filter({ hasText: "3" }).filter({ hasText: "status 503" }).waitFor();
+    await row.getByText(/ago|just now/).waitFor();
+    await look();
+    await picture(page, "overview");
+    await row.getByRole("link").click();
+    await page.getByRole("heading", { level: 1, name: "Messages" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "order-15" }).waitFor();
+    await page.getByRole("link", { name: "Dead letters", exact: true }).click();
+    await page.getByRole("row").filter({ hasText: "order-17" }).waitFor();
+  });
+
+  journey("what is stuck, and what holds it up", async () => {
+    const { page } = await overview();
+    const held = page.getByRole("region", { name: "Held up", exact: true });
+
+    await held.getByRole("row").filter({ hasText: "mails" }).filter({ hasText: "paused" }).click();
+    await page.getByRole("heading", { level: 1, name: "Queue mails" }).waitFor();
+    await isThere(page, "It is paused");
+    await page.getByRole("link", { name: "waiting", exact: true }).click();
+    await page.getByRole("row").filter({ hasText: "mails" }).getByRole("link").click();
+    await isThere(page, "Its queue mails is paused");
+  });
+
+  journey("what fires at nine", async () => {
+    const { page } = await overview();
+    const next = page.getByRole("region", { name: "Fires next", exact: true });
+
+    const row = next.getByRole("row").filter({ hasText: "at-nine" });
+    await row.filter({ hasText: "At 09:00 (UTC)" }).waitFor();
+    await row.getByRole("link").click();
+    await page.getByRole("heading", { level: 1, name: "Schedule at-nine" }).waitFor();
+  });
+
+  journey("which step of a run failed, with what error, after how many tries", async () => {
+    const { page, look } = await overview();
+    const failed = page.getByRole("region", { name: "Runs that failed", exact: true });
+
+    await failed.getByRole("row").filter({ hasText: "the card was declined" }).click();
+    await isThere(page, "The step charge failed after 2 attempts: status 500, the card was");
+    await page.getByRole("option", { name: /2 times: status 500, the card was/ }).waitFor();
+    await look();
+    await picture(page, "run", 640);
+  });
+
+  journey("whether the tenant is near its limits", async () => {
+    const { page, look } = await overview();
+
+    await page.getByRole("link", { name: "Limits", exact: true }).click();
+    await page.getByRole("row").filter({ hasText: "queuesMax" }).filter({ hasText: "1" }).waitFor();
+    await look();
+  });
+});
+
+describe("from the overview it takes two clicks to begin to", () => {
+  journey("send a message again with a changed body", async () => {
+    const { page, look, troubles } = await overview();
+    pages.works("/changed");
+
+    await find(page, "order-16", "messages with order-16");
+    await page.getByRole("row").filter({ hasText: "order-16" }).getByRole("link").click();
+    await page.getByRole("link", { name: "Send again…" }).click();
+    await page.getByLabel("Destination", { exact: true }).fill(pages.destination.url("/changed"));
+    await page.getByLabel("Body", { exact: true }).fill('{"order":16,"again":true}');
+    await page.getByLabel("Retries", { exact: true }).fill("many");
+    await page.getByText(`--data-binary '{"order":16,"again":true}'`).waitFor();
+    await page.getByRole("button", { name: "Publish the message" }).click();
+    // What the API refuses stands at its field, and nothing of the form is lost.
+    await page
+      .getByText(/Service-Retries/)
+      .last()
+      .waitFor();
+    const retries = page.getByLabel("Retries", { exact: true });
+    expect(await retries.getAttribute("aria-invalid")).toBe("true");
+    expect(await page.getByLabel("Body", { exact: true }).inputValue()).toContain("again");
+    await look();
+    await retries.fill("2");
+    await page.getByRole("button", { name: "Publish the message" }).click();
+    await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
+    const arrived = await pages.destination.arrival("/changed");
+
+    expect(arrived.body.toString()).toBe('{"order":16,"again":true}');
+    expect(arrived.headers["content-type"]).toBe("application/json");
+    expect(troubles.splice(0).filter((text) => !/40[04]/.test(text))).toEqual([]);
+  });
+
+  journey("approve the run that waits", async () => {
+    const { page, look } = await overview();
+    const waits = page.getByRole("region", { name: "Waits for an event", exact: true });
+
+    await waits.getByRole("row").filter({ hasText: "wfr_order-18" }).click();
+    await isThere(page, "The step approval waits for the event order-18");
+    await page.getByRole("button", { name: "Tell the event…" }).click();
+    await page.getByLabel("What it is told").fill('{"approved":"by ada"}');
+    await look();
+    await page.getByRole("button", { name: "Tell it", exact: true }).click();
+    await page.getByText(/^succeeded$/).waitFor();
+    await page.getByRole("option", { name: /ship/ }).click();
+    await page.getByRole("region", { name: "Step ship" }).getByText("by ada").waitFor();
+  });
+
+  journey("retry all that failed at a host since a time", async () => {
+    const { page } = await overview();
+    const reasons = page.getByRole("region", {
+      name: "Dead letters by destination and reason",
+      exact: true,
+    });
+
+    await reasons.getByRole("row").filter({ hasText: "/webhooks/crm" }).click();
+    await page.waitForURL(/host=127/);
+    await page.getByRole("button", { name: "Since" }).click();
+    await page.getByRole("menuitem", { name: "The last hour" }).click();
+    await page.waitForURL(/fromDate=/);
+    await page.getByRole("button", { name: "Retry all of these" }).click();
+    await isThere(page, "3 dead letters would be retried");
+    await picture(page, "dead-letters", 560);
+    isMended = true;
+    await page.getByRole("button", { name: "Retry 3" }).click();
+    await isThere(page, "3 of 3 retried");
+    await pages.destination.arrivals("/webhooks/crm", 6);
+
+    expect((await pages.server.client.get("/v2/dlq")).list("messages")).toEqual([]);
+  });
+
+  journey("make a queue and a schedule, and change them", async () => {
+    const { page } = await overview();
+    const { client } = pages.server;
+
+    await page.getByRole("link", { name: "Queues", exact: true }).click();
+    await page.getByRole("button", { name: "New queue" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("made-here");
+    await page.getByLabel("At once").fill("3");
+    await page.getByRole("button", { name: "Make the queue" }).click();
+    await page.getByRole("heading", { level: 1, name: "Queue made-here" }).waitFor();
+    await page.getByRole("button", { name: "Change…" }).click();
+    await page.getByLabel("At once").fill("5");
+    await page.getByRole("button", { name: "Change the queue" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    expect((await client.get("/v2/queues/made-here")).object()["parallelism"]).toBe(5);
+
+    await page.getByRole("link", { name: "Schedules", exact: true }).click();
+    await page.getByRole("link", { name: "New schedule" }).click();
+    await page.getByLabel("Destination", { exact: true }).fill(pages.destination.url("/ok"));
+    await page.getByLabel("Cron", { exact: true }).fill("30 7 * * 1");
+    await page.getByLabel("Id of the schedule").fill("made-here");
+    await isThere(page, "At 07:30, only on Monday (UTC)");
+    await page.getByRole("button", { name: "Save the schedule" }).click();
+    await page.getByRole("heading", { level: 1, name: "Schedule made-here" }).waitFor();
+    await page.getByRole("link", { name: "Change…" }).click();
+    await page.getByLabel("Cron", { exact: true }).fill("30 8 * * 1");
+    await page.getByRole("button", { name: "Save the schedule" }).click();
+    await page.getByRole("heading", { level: 1, name: "Schedule made-here" }).waitFor();
+    expect((await client.get("/v2/schedules/made-here")).object()["cron"]).toBe("30 8 * * 1");
+  });
+});
+
+describe("a session that ends", () => {
+  journey("asks to sign in again above the page, and keeps what was typed", async () => {
+    const { page, troubles } = await overview();
+    const refused = { status: 401, json: { error: "no or unknown token" } };
+
+    await page.getByRole("link", { name: "Publish" }).click();
+    await page.getByLabel("Body", { exact: true }).fill("typed before");
+    await page.getByLabel("Destination", { exact: true }).fill(pages.destination.url("/ok"));
+    await page.route("**/v2/publish/**", (route) => route.fulfill(refused));
+    await page.getByRole("button", { name: "Publish the message" }).click();
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor();
+    await page.unroute("**/v2/publish/**");
+    await page.getByLabel("Token").fill(developmentToken);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
+
+    expect(await page.getByLabel("Body", { exact: true }).inputValue()).toBe("typed before");
+    await page.getByRole("button", { name: "Publish the message" }).click();
+    await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
+    expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+  });
+});
+
+describe("on a phone", () => {
+  journey("lists are cards, no page is wider than the screen, and the menu opens", async () => {
+    const viewport = { width: 390, height: 844 };
+    const { page, look } = await pages.phone("#/messages", viewport);
+
+    await page.getByRole("row").filter({ hasText: "order-17" }).waitFor();
+    const wider = () => page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect(await wider()).toBe(0);
+    await look();
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("dialog").getByRole("link", { name: "Runs", exact: true }).click();
+    await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "wfr_order-17" }).getByRole("link").click();
+    await page.getByRole("listbox", { name: "Steps in their order" }).waitFor();
+    expect(await wider()).toBe(0);
+  });
+});

@@ -18,6 +18,7 @@ const longest = [
   "flow-control.e2e",
   "management.e2e",
   "console-runs.e2e",
+  "console-questions.e2e",
 ];
 
 export default class LongestFirst extends Sequencer {

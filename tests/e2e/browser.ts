@@ -10,6 +10,8 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
 const installMsMax = 240_000;
+/** For what a page comes to show; nothing is measured by it. */
+const busyHostMsMax = 60_000;
 const debianInstaller = "apt-get";
 
 const found = (): string | undefined =>
@@ -52,6 +54,7 @@ export async function watchedPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  context.setDefaultTimeout(busyHostMsMax);
   const troubles: string[] = [];
   await context.route(
     (url) => url.origin !== origin,

@@ -229,7 +229,7 @@ describe("from the overview it takes two clicks to begin to", () => {
     await page.getByRole("button", { name: "Change…" }).click();
     await page.getByLabel("At once").fill("5");
     await page.getByRole("button", { name: "Change the queue" }).click();
-    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await page.getByRole("dialog", { name: /^Change/ }).waitFor({ state: "detached" });
     expect((await client.get("/v2/queues/made-here")).object()["parallelism"]).toBe(5);
 
     await page.getByRole("link", { name: "Schedules", exact: true }).click();
@@ -276,12 +276,15 @@ describe("on a phone", () => {
     const viewport = { width: 390, height: 844 };
     const { page, look } = await pages.phone("#/messages", viewport);
 
-    await page.getByRole("row").filter({ hasText: "order-17" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "order-18" }).waitFor();
     const wider = () => page.evaluate("document.documentElement.scrollWidth - innerWidth");
     expect(await wider()).toBe(0);
     await look();
     await page.getByRole("button", { name: "Menu" }).click();
-    await page.getByRole("dialog").getByRole("link", { name: "Runs", exact: true }).click();
+    await page
+      .getByRole("dialog", { name: "Menu" })
+      .getByRole("link", { name: "Runs", exact: true })
+      .click();
     await page.getByRole("heading", { level: 1, name: "Runs" }).waitFor();
     await page.getByRole("row").filter({ hasText: "wfr_order-17" }).getByRole("link").click();
     await page.getByRole("listbox", { name: "Steps in their order" }).waitFor();

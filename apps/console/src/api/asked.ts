@@ -9,11 +9,9 @@ import {
 } from "@tanstack/react-query";
 import { useCallback, useSyncExternalStore } from "react";
 import {
-  type Answered,
   type AnswerOf,
   type Asked,
   call,
-  callWhole,
   type OperationId,
   Refused,
   send,
@@ -55,18 +53,6 @@ export function useAsked<Id extends OperationId>(
   return useQuery<AnswerOf<Id>, Refused>({
     ...shared(asked, options, isExpired),
     queryFn: ({ signal }) => call(authorization, asked, signal),
-  });
-}
-
-/** Of lists that tell their next page in a header. */
-export function useAskedWhole<Id extends OperationId>(
-  asked: Asked<Id>,
-  options: Options = {},
-): UseQueryResult<Answered<Id>, Refused> {
-  const { authorization, isExpired } = useSession();
-  return useQuery<Answered<Id>, Refused>({
-    ...shared(asked, options, isExpired),
-    queryFn: ({ signal }) => callWhole(authorization, asked, signal),
   });
 }
 

@@ -14,9 +14,8 @@ import { Inside, Page, Panel } from "../parts/page.tsx";
 import { Filtered, Id, Labels, MessageId, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { curlOf } from "../rules/curl.ts";
-import { failedAt } from "../rules/letters.ts";
+import { failedAt, lettersIn } from "../rules/letters.ts";
 import { headersOf, publicationOf } from "../rules/publication.ts";
-import { lettersIn } from "./dead-letters.tsx";
 import { Reason } from "./reason.tsx";
 
 const trimmedBytesMax = 16_384;

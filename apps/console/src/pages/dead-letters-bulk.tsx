@@ -7,8 +7,7 @@ import { useSession } from "../api/session.ts";
 import { shown, wordsOf } from "../api/text.ts";
 import { Undone } from "../parts/trouble.tsx";
 import { perCallMax, takeAll, walk } from "../rules/bulk.ts";
-import { groupsOf, isAt } from "../rules/letters.ts";
-import { lettersIn } from "./dead-letters.tsx";
+import { groupsOf, isAt, lettersIn } from "../rules/letters.ts";
 
 type Filters = Readonly<Record<string, string>>;
 type Verb = "retry" | "remove";
@@ -36,9 +35,14 @@ type Progress =
 /** A hundred thousand letters; the next time, the rest. */
 const pagesMax = 1_000;
 
-type Props = { readonly filters: Filters; readonly host: string | undefined };
+type Props = {
+  readonly filters: Filters;
+  readonly host: string | undefined;
+  /** There is nothing to begin with; what was begun stays told. */
+  readonly isEmpty: boolean;
+};
 
-export function BulkOfLetters({ filters, host }: Props) {
+export function BulkOfLetters({ filters, host, isEmpty }: Props) {
   const { authorization } = useSession();
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress>({ kind: "idle" });
@@ -97,6 +101,7 @@ export function BulkOfLetters({ filters, host }: Props) {
       return { kind: "taken", verb, matched, done };
     });
 
+  if (isEmpty && progress.kind === "idle") return null;
   const isBusy = progress.kind === "finding" || progress.kind === "taking";
   return (
     <section aria-label="All of these" className="stack">

@@ -15,7 +15,7 @@ import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { perCallMax, walk } from "../rules/bulk.ts";
 import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
-import { failedAt, isAt, reasonOf } from "../rules/letters.ts";
+import { failedAt, isAt, lettersIn, reasonOf } from "../rules/letters.ts";
 import { BulkOfLetters } from "./dead-letters-bulk.tsx";
 import { destination, from, host, label, seldomOfMessages, to } from "./fields.ts";
 
@@ -65,12 +65,6 @@ const actions: Column<DeadLetter> = {
 const keyOf = ({ dlqId }: DeadLetter): string => dlqId;
 const linkOf = ({ dlqId }: DeadLetter): string => `/dead-letters/${part(dlqId)}`;
 
-/** A list of `source=workflow` has runs; this one has none. */
-export const lettersIn = (
-  data: { readonly messages: readonly object[] } | undefined,
-): readonly DeadLetter[] | undefined =>
-  data?.messages.filter((each): each is DeadLetter => !("workflowRunId" in each));
-
 export function DeadLetters() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
@@ -102,8 +96,13 @@ export function DeadLetters() {
     <Page title="Dead letters">
       <div>
         <Filters fields={fields} />
-        {mayWrite && data !== undefined && data.found.length > 0 && (
-          <BulkOfLetters key={JSON.stringify([filters, only])} filters={filters} host={only} />
+        {mayWrite && data !== undefined && (
+          <BulkOfLetters
+            key={JSON.stringify([filters, only])}
+            filters={filters}
+            host={only}
+            isEmpty={data.found.length === 0}
+          />
         )}
       </div>
       <Trouble error={error} />

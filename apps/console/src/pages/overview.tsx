@@ -1,4 +1,5 @@
 /** What somebody who was woken up asks first: what fails, what is held up, what waits for a person. */
+import { type Overview as Standing } from "@posthaste/client/api";
 import { useSearch } from "../address.ts";
 import { useAsked, useWork } from "../api/asked.ts";
 import { call } from "../api/call.ts";
@@ -75,15 +76,8 @@ export function Overview() {
   );
 }
 
-export type Stands = {
-  readonly time: number;
-  readonly backlog: number;
-  readonly dueSince?: number;
-  readonly deadLetters: number;
-};
-
 type FiguresProps = {
-  readonly stands: Stands | undefined;
+  readonly stands: Standing | undefined;
   readonly sums: Rates["sums"] | undefined;
   readonly since: number;
 };

@@ -5,8 +5,9 @@ import { useSession } from "../api/session.ts";
 import { Page } from "../parts/page.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { ofBase64, ofText } from "../parts/body.tsx";
+import { lettersIn } from "../rules/letters.ts";
 import { publicationOf } from "../rules/publication.ts";
-import { lettersIn } from "./dead-letters.tsx";
+
 import { SendForm } from "./send-form.tsx";
 
 export function PublishForm() {

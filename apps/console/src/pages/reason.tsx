@@ -12,7 +12,8 @@ type Props = {
   readonly children?: ReactNode;
 };
 
-const answerCharsMax = 1_000;
+/** All of it stands below. */
+const answerCharsMax = 400;
 
 export function Reason({ what, status, error, answer, tone = "bad", children }: Props) {
   const isStatus = status !== undefined && status !== 0;

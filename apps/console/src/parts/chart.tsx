@@ -2,6 +2,7 @@
 import { localOf } from "../api/text.ts";
 import { type Bar, type Range, type Rates } from "../rules/rates.ts";
 
+const dayMs = 86_400_000;
 const width = 10;
 const gap = 2;
 const height = 100;
@@ -10,8 +11,13 @@ type Props = { readonly rates: Rates; readonly range: Range };
 
 export function Chart({ rates: { bars, most, sums }, range }: Props) {
   const says = `Attempts in ${range.words}: ${sums.DELIVERED} delivered, ${sums.ERROR} failed; at most ${most} a bar`;
-  const textOf = (bar: Bar | undefined): string =>
-    bar === undefined ? "" : localOf(bar.time, range.ms > 86_400_000 ? 0 : Date.now()).slice(0, -3);
+  // Of a week with the day.
+  const textOf = (bar: Bar | undefined): string => {
+    if (bar === undefined) return "";
+    return range.ms > dayMs
+      ? localOf(bar.time, 0).slice(5, -3)
+      : localOf(bar.time, bar.time).slice(0, -3);
+  };
   const middle = bars[Math.floor(bars.length / 2)];
   return (
     <figure>

@@ -1,7 +1,7 @@
 /** The fields of a form. What the API says of one stands beside it; what was typed stays. */
 import { Field } from "@base-ui/react/field";
 import { Form } from "@base-ui/react/form";
-import { type ReactNode, type RefObject } from "react";
+import { type ReactNode, type RefObject, useMemo } from "react";
 import { type Refused } from "../api/call.ts";
 import { type Faulty, faultsOf } from "../rules/faults.ts";
 import { Undone } from "./trouble.tsx";
@@ -31,7 +31,8 @@ type FormProps = {
 /** `inputs`: all that are in it, wherever its children show them. */
 export function FaultyForm(props: FormProps) {
   const { name, inputs, error, onGiven, onChange, formRef, className = "form", children } = props;
-  const { errors, rest } = faultsOf(error?.message, inputs);
+  // The same object for as long as it is the same refusal: the form takes away what was said of a field when that is changed.
+  const { errors, rest } = useMemo(() => faultsOf(error?.message, inputs), [error]);
   return (
     <Form
       ref={formRef}

@@ -27,7 +27,12 @@ export function Filters({ fields }: { readonly fields: readonly Field[] }) {
   };
   const isSet = isFiltered(search, fields);
   return (
-    <form key={search.toString()} aria-label="Filters" className="filters" onSubmit={submit}>
+    <form
+      key={search.toString()}
+      aria-label="Filters"
+      className={fields.length < few ? "filters few" : "filters"}
+      onSubmit={submit}
+    >
       <div className="row">
         {[...often, ...(isOpen ? seldom : [])].map((field) => (
           <FieldInput key={field.name} field={field} value={search.get(field.name) ?? ""} />
@@ -56,6 +61,7 @@ export function Filters({ fields }: { readonly fields: readonly Field[] }) {
   );
 }
 
+const few = 2;
 const hourMs = 3_600_000;
 const spans = [
   ["The last 15 minutes", hourMs / 4],

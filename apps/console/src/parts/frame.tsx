@@ -8,7 +8,7 @@ import { useAway } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
 
-export type MenuItem = { readonly to: string; readonly title: string; readonly icon: LucideIcon };
+type MenuItem = { readonly to: string; readonly title: string; readonly icon: LucideIcon };
 export type MenuGroup = { readonly title?: string; readonly items: readonly MenuItem[] };
 
 type Props = {
@@ -105,7 +105,7 @@ function SessionMenu() {
   const { name, mayWrite, signOut } = useSession();
   return (
     <Popup.Root>
-      <Popup.Trigger className="quiet session" aria-label={`Session: ${shown(name)}`}>
+      <Popup.Trigger className="quiet session">
         <span>
           {shown(name)}
           {!mayWrite && <small>may only read</small>}

@@ -7,8 +7,11 @@ export const failedAt = (dlqId: string): number | undefined => {
   return Number.isNaN(at) ? undefined : at;
 };
 
-export const statusOf = (status: number): string =>
-  status === 0 ? "no answer" : `status ${status}`;
+/** A list of `source=workflow` has runs; this one has none. */
+export const lettersIn = (
+  data: { readonly messages: readonly object[] } | undefined,
+): readonly DeadLetter[] | undefined =>
+  data?.messages.filter((each): each is DeadLetter => !("workflowRunId" in each));
 
 /** In a few words: the status, else why there was no answer. */
 export function reasonOf({ responseStatus, error }: DeadLetter): string {

@@ -2,7 +2,7 @@
 import { type AttemptError, type Run, type RunStep } from "@posthaste/client/api";
 
 /** A stretch of a step's time. `mark`: an attempt that failed, of which the end alone is known. */
-export type Segment = {
+type Segment = {
   readonly kind: "done" | "failed" | "active" | "calm" | "retry" | "sleep" | "wait" | "mark";
   readonly from: number;
   readonly to: number;

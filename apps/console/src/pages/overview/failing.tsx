@@ -8,9 +8,8 @@ import { type Column, Table } from "../../parts/table.tsx";
 import { Age, Short } from "../../parts/text.tsx";
 import { perCallMax, walk } from "../../rules/bulk.ts";
 import { type Failing, failingOf } from "../../rules/failing.ts";
-import { groupsOf, type LetterGroup } from "../../rules/letters.ts";
+import { groupsOf, type LetterGroup, lettersIn } from "../../rules/letters.ts";
 import { type Range } from "../../rules/rates.ts";
-import { lettersIn } from "../dead-letters.tsx";
 
 const withoutScheme = (place: string): string => place.replace(/^https?:\/\//, "");
 const rowsMax = 6;

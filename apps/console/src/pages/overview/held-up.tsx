@@ -1,4 +1,5 @@
 /** What is stuck or late, and what holds it up. */
+import { type Overview } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";
 import { durationOf } from "../../api/text.ts";
@@ -7,7 +8,6 @@ import { Panel } from "../../parts/page.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Short, State } from "../../parts/text.tsx";
 import { type Stop, stopsOf } from "../../rules/stops.ts";
-import { type Stands } from "../overview.tsx";
 
 const rowsMax = 6;
 
@@ -29,7 +29,7 @@ const linkOf = ({ what, name }: Stop): string =>
     ? `/queues/${part(name)}`
     : `/flow-keys?${new URLSearchParams({ search: name }).toString()}`;
 
-export function HeldUp({ stands }: { readonly stands: Stands | undefined }) {
+export function HeldUp({ stands }: { readonly stands: Overview | undefined }) {
   const queues = useAsked({ id: "listQueues" }, { fresh: "often" });
   const keys = useAsked({ id: "listFlowKeys" }, { fresh: "slowly" });
   const stops = queues.data && keys.data && stopsOf(queues.data, keys.data);

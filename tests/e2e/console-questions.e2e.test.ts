@@ -207,7 +207,7 @@ describe("from the overview it takes two clicks to begin to", () => {
     await page.waitForURL(/fromDate=/);
     await page.getByRole("button", { name: "Retry all of these" }).click();
     await isThere(page, "3 dead letters would be retried");
-    await picture(page, "dead-letters", 560);
+    await picture(page, "dead-letters", 620);
     isMended = true;
     await page.getByRole("button", { name: "Retry 3" }).click();
     await isThere(page, "3 of 3 retried");

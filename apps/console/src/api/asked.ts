@@ -91,7 +91,7 @@ export function useAway(): string | undefined {
 }
 
 /** A change. All that is shown is read again after it, but where it leaves the page. */
-export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>) => void) {
+export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>) => unknown) {
   const { authorization } = useSession();
   const queries = useQueryClient();
   return useMutation<AnswerOf<Id>, Refused, Asked<Id>>({

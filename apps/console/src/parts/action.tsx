@@ -1,5 +1,5 @@
 /** A button that changes something. A token that may only read sees none. */
-import { useState } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { go } from "../address.ts";
 import { useChange } from "../api/asked.ts";
 import { type AnswerOf, type Asked, type OperationId } from "../api/call.ts";
@@ -29,7 +29,10 @@ export function Action<Id extends OperationId>(props: Props<Id>) {
   const { leaveTo } = props;
   const { mayWrite } = useSession();
   const say = useSay();
-  const { mutate, isPending } = useChange<Id>(leaveTo && ((answer) => go(leaveTo(answer))));
+  const isHere = useIsHere();
+  // A page that was gone to meanwhile stays.
+  const leave = leaveTo && ((answer: AnswerOf<Id>) => isHere.current && go(leaveTo(answer)));
+  const { mutate, isPending } = useChange<Id>(leave);
   const [isAsking, setAsking] = useState(false);
   if (!mayWrite) return null;
   const name = `${does} ${shown(to)}`;
@@ -66,4 +69,15 @@ export function Action<Id extends OperationId>(props: Props<Id>) {
       )}
     </>
   );
+}
+
+function useIsHere(): RefObject<boolean> {
+  const isHere = useRef(true);
+  useEffect(() => {
+    isHere.current = true;
+    return () => {
+      isHere.current = false;
+    };
+  }, []);
+  return isHere;
 }

@@ -35,7 +35,7 @@ export function Frame({ groups, top, children }: Props) {
         Skip to the page
       </a>
       <Side groups={groups} />
-      <header className="top">
+      <header className={top === undefined ? "top bare" : "top"}>
         <Dialog.Root open={isMenuOpen} onOpenChange={setMenuOpen}>
           <Dialog.Trigger className="quiet icon-only open-menu" aria-label="Menu">
             <MenuIcon className="icon" aria-hidden />

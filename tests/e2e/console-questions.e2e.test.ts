@@ -1,4 +1,4 @@
-/** What somebody who was woken up wants to know and to do: each from the overview, in at most two clicks, with what real SDKs sent. */
+/** The questions of an on-call engineer, and what is done about them: each from the overview, in at most two clicks, with what real SDKs sent. */
 import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";

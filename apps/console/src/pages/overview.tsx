@@ -1,4 +1,4 @@
-/** What somebody who was woken up asks first: what fails, what is held up, what waits for a person. */
+/** The first page of an on-call engineer: what fails, what is held up, what waits for an event. */
 import { type Overview as Standing } from "@posthaste/client/api";
 import { useSearch } from "../address.ts";
 import { useAsked, useWork } from "../api/asked.ts";
@@ -13,7 +13,7 @@ import { latencyOf } from "../rules/failing.ts";
 import { daysOf, type RangeName, ranges, ratesOf, type Rates } from "../rules/rates.ts";
 import { FailingDestinations, LettersByReason } from "./overview/failing.tsx";
 import { HeldUp } from "./overview/held-up.tsx";
-import { FailedRuns, FiresNext, WaitsForSomebody } from "./overview/runs.tsx";
+import { FailedRuns, FiresNext, WaitsForAnEvent } from "./overview/runs.tsx";
 
 /** Beyond it they are not counted. */
 const lettersMax = 10_000;
@@ -66,7 +66,7 @@ export function Overview() {
       </div>
       <div className="columns">
         <HeldUp stands={stands.data} />
-        <WaitsForSomebody />
+        <WaitsForAnEvent />
       </div>
       <div className="columns">
         <FailedRuns />

@@ -42,7 +42,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
       forget(door);
       setState({ kind: "out", trouble });
     };
-    // What was typed into a page stays: it is asked who goes on above it.
+    // What was typed into a page stays: the form for other credentials comes above it.
     const expire = (): void =>
       setState((last) => (last.kind === "in" ? { ...last, isExpired: true } : last));
     return [out, queriesOf(expire)];

@@ -50,7 +50,7 @@ export function waterfallOf(run: Run, now: number): Waterfall {
 export const failedRow = ({ rows }: Waterfall): StepRow | undefined =>
   rows.findLast(({ state }) => state === "STEP_FAILED");
 
-/** A step that waits for an event that somebody has to tell. */
+/** Steps that wait for an event. */
 export const waitingRows = ({ rows }: Waterfall): readonly StepRow[] =>
   rows.filter(({ state, step }) => state === "STEP_PROGRESS" && step.waitEventId !== undefined);
 

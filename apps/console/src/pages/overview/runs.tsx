@@ -1,4 +1,4 @@
-/** Runs that failed, runs that wait for somebody, and what fires next. */
+/** Runs that failed, runs that wait for an event, and what fires next. */
 import { type Run, type Schedule } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";
@@ -58,7 +58,7 @@ const waitingColumns: readonly Column<Waiting>[] = [
   { title: "Gives up", cell: ({ row }) => <Age at={row.step.waitTimeoutDeadline} /> },
 ];
 
-export function WaitsForSomebody() {
+export function WaitsForAnEvent() {
   const query = { state: "RUN_STARTED", count: runsMax, trimBody: 0 };
   const { data } = useAsked({ id: "listRunLogs", query }, { fresh: "slowly" });
   const rows = data?.runs.flatMap((run) =>

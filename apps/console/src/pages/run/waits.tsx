@@ -1,4 +1,4 @@
-/** A run that waits for an event: who may tell it does so here, such as an approval. */
+/** A run that waits for an event, such as an approval, and the form that tells it. */
 import { type Run } from "@posthaste/client/api";
 import { useState } from "react";
 import { part } from "../../address.ts";

@@ -1,4 +1,5 @@
 /** A run by plain HTTP: its endpoint and its callers have no SDK, and speak `Service-` alone. */
+import { type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually, type Reply } from "./client.ts";
 import { type Arrival, Destination } from "./destination.ts";
@@ -279,5 +280,142 @@ describe("a run by plain HTTP", () => {
       [0, 1, 2, 3, 4, 5, "answer", 6, 7, 8].toSorted(),
     );
     expect((await client.get(`/v2/workflows/dlq/${dlqId}`)).status).toBe(200);
+  });
+});
+
+describe("a success that no workflow has answered", () => {
+  const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
+  const retries = { "Service-Retries": "1", "Service-Retry-Delay": "1" };
+
+  /** Steps 1 and 2 in parallel, then its end. `page`: what answers the deliveries of that part while it is there. */
+  class Small {
+    page: ((response: ServerResponse) => void) | undefined;
+    readonly told: Json[] = [];
+    readonly url: string;
+
+    constructor(path: string, marks: boolean, pageOf: (entries: readonly Entry[]) => boolean) {
+      this.url = third.url(path);
+      third.answers(path, (arrival, response) => {
+        if (arrival.headers["service-workflow-is-failure"]) {
+          this.told.push(objectOf(JSON.parse(arrival.body.toString())));
+          return void response.end();
+        }
+        if (this.page && !isAnswer(arrival) && pageOf(entriesIn(arrival)))
+          return this.page(response);
+        if (this.page && isAnswer(arrival) && pageOf([])) return this.page(response);
+        this.#take(arrival).then(
+          () => response.writeHead(200, marks ? mark : {}).end(),
+          (error: unknown) => response.writeHead(500).end(String(error)),
+        );
+      });
+    }
+
+    async #take(arrival: Arrival): Promise<void> {
+      const run = String(arrival.headers["service-workflow-runid"]);
+      const { client } = server;
+      const entries = isAnswer(arrival) ? [] : entriesIn(arrival);
+      const step = (json: object) => ({
+        destination: this.url,
+        headers: { ...ofRun(run), ...retries },
+        body: JSON.stringify(json),
+      });
+      const batch = (...items: readonly object[]) =>
+        taken(client.post("/v2/batch", {}, JSON.stringify(items)));
+      if (isAnswer(arrival)) await batch(step({ stepId: 1, out: "1" }));
+      else if (entries.length === 0 && run.startsWith("call")) {
+        const call = {
+          ...ofRun(run),
+          "Service-Workflow-CallType": "toCallback",
+          "Service-Callback": this.url,
+          "Service-Callback-Forward-Service-Workflow-Callback": "true",
+          "Service-Callback-Forward-Service-Workflow-StepId": "1",
+          "Service-Callback-Forward-Service-Workflow-StepName": "call",
+        };
+        await taken(client.publish(third.url("/unmarked"), call));
+      } else if (entries.length === 0)
+        await batch(...[1, 2].map((targetStep) => step({ stepId: 0, targetStep, concurrent: 2 })));
+      else if (entries.at(-1)?.targetStep !== undefined)
+        await batch(step({ stepId: entries.at(-1)?.targetStep, concurrent: 2, out: "1" }));
+      else if (entries.length === 4 || run.startsWith("call"))
+        await taken(client.delete(`/v2/workflows/runs/${run}?cancel=false`));
+    }
+  }
+
+  const pages: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+    ["a page", (response) => response.setHeader("content-type", "text/html").end("<p>back soon")],
+    ["nothing", (response) => response.end()],
+    ["204", (response) => response.writeHead(204).end()],
+    ["a foreign version", (response) => response.writeHead(200, versionOf("Service", "2")).end()],
+    ["another dialect", (response) => response.writeHead(200, versionOf("Upstash", "1")).end()],
+  ];
+  const versionOf = (family: string, version: string) => ({
+    [`${family}-Workflow-Sdk-Version`]: version,
+  });
+
+  it.each(pages)("fails a run whose start a workflow has answered: %s", async (name, page) => {
+    const id = `page-${name.replaceAll(" ", "-")}`;
+    const endpoint = new Small(`/${id}`, true, (entries) => entries.length === 4);
+    endpoint.page = page;
+    const { client } = server;
+    await client.post(`/v2/trigger/${endpoint.url}`, {
+      ...{ ...retries, "Service-Workflow-RunId": id },
+      "Service-Failure-Callback": endpoint.url,
+    });
+
+    const failed = await inState(id, "RUN_FAILED");
+
+    const missing = "has no header Service-Workflow-Sdk-Version: 1";
+    const errors = rowsOf(failed).at(-1)?.["errors"] as readonly Json[];
+    expect(errors.map(({ error }) => error)).toEqual(
+      Array(2).fill(expect.stringContaining(missing)),
+    );
+    expect(
+      await eventually(
+        async () => endpoint.told,
+        ({ length }) => length > 0,
+      ),
+    ).toHaveLength(1);
+    const body = Buffer.from(String(endpoint.told[0]?.["body"]), "base64").toString();
+    expect(JSON.parse(body)).toMatchObject({ message: expect.stringContaining(missing) });
+    const dlqId = String(failed?.["dlqId"]);
+    const letter = (await client.get(`/v2/workflows/dlq/${dlqId}`)).object();
+    expect(letter["error"]).toContain(missing);
+    endpoint.page = undefined;
+    const again = { "Service-Workflow-RunId": `${id}-again` };
+    expect((await client.post(`/v2/workflows/dlq/resume/${dlqId}`, again)).status).toBe(200);
+    await inState(`${id}-again`, "RUN_SUCCESS");
+  });
+
+  it("fails a run that was started by a publish, and whose call's answer or plan a page has taken", async () => {
+    for (const [id, length] of [
+      ["call-page", 0],
+      ["plan-page", 2],
+    ] as const) {
+      let isStarted = false;
+      const endpoint = new Small(`/${id}`, true, (entries) => {
+        const isHere = entries.length === length && isStarted;
+        isStarted = true;
+        return isHere;
+      });
+      endpoint.page = (response) => response.end("<p>log in");
+      const start = { "Service-Workflow-RunId": id, "Service-Workflow-Init": "true" };
+      await server.client.publish(endpoint.url, { ...start, ...retries });
+
+      const failed = await inState(id, "RUN_FAILED");
+      expect(JSON.stringify(failed)).toContain("has no header Service-Workflow-Sdk-Version: 1");
+    }
+  });
+
+  it("is one of an endpoint that marks no answer, from its start on", async () => {
+    for (const id of ["plain-1", "call-plain"]) {
+      const endpoint = new Small(`/${id}`, false, () => false);
+      const started = { "Service-Workflow-RunId": id, "Service-Retries": "0" };
+      // By a publish nothing is expected of it, and by a trigger it has gone on before it answers.
+      if (id === "plain-1") await server.client.post(`/v2/trigger/${endpoint.url}`, started);
+      else
+        await server.client.publish(endpoint.url, { ...started, "Service-Workflow-Init": "true" });
+
+      await inState(id, "RUN_SUCCESS");
+    }
   });
 });

@@ -410,6 +410,7 @@ export {
 } from "./workflow/failure-function.ts";
 export { askedBy, heldBehind, isHeld, released } from "./workflow/uses.ts";
 export { namesPart, pendingPart } from "./workflow/named-parts.ts";
+export { asUnmarked, lacksMark, needsMark, protocolVersion, unmarked } from "./workflow/marks.ts";
 export { standsStill } from "./workflow/standing.ts";
 export { leftOpen, openEntries } from "./workflow/open.ts";
 export { inheritedParts, isMadeOf, isOfLog, lettersOfLog, resumedRun } from "./workflow/resume.ts";

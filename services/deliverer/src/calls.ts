@@ -27,6 +27,7 @@ import { Alone } from "./alone.ts";
 import { type Attempt, mayBegin, tenantOf } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
+import { judged } from "./judged.ts";
 import { type Leases } from "./leases.ts";
 import { ourFault } from "./report.ts";
 import { type Settling } from "./settling.ts";
@@ -129,7 +130,7 @@ export class Calls {
     }
     const outcome =
       briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));
-    await this.#parts.settling.settle(attempt, outcome);
+    await this.#parts.settling.settle(attempt, await judged(this.#ports, message, outcome));
   }
 
   #call(attempt: Attempt, done: (outcome: Outcome) => void): void {

@@ -1,7 +1,7 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
 import { isActive, owesAnswer, type Pending, type Run, tells } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
-import { phaseOf, policyOf, timeoutMs } from "../runs/commands.ts";
+import { hasPages, phaseOf, policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
 import { type RunChange } from "../runs/seen.ts";
 import { type Exchange, type History } from "../world/history.ts";
@@ -185,9 +185,14 @@ function checkEnd(history: History, story: Story): void {
   const last = attempts.at(-1);
   if (reason === "retries_exhausted" && attempts.length < 1 + policyOf(program).retriesMax)
     history.violate("R20", `${run.key} failed after ${attempts.length} attempts`);
+  if (isSuccess(state.failure) && !hasPages(program))
+    history.violate("R20", `${run.key} was failed by an answer that says success`);
   if (reason === "non_retryable" && last?.status !== 489)
     history.violate("R20", `${run.key} failed without an answer that says so`);
 }
+
+const isSuccess = ({ status = 0 }: { readonly status?: number | undefined }): boolean =>
+  status >= 200 && status <= 299;
 
 const isAskedToEnd = ({ runs }: History, { id, tenant }: Run, { at }: RunChange): boolean =>
   runs.cancels.some(
@@ -308,7 +313,7 @@ async function checkLetter(history: History, story: Story, backend: Backend): Pr
   const { items } = await backend.runLog.failed(run.tenant, {}, { limit: 1_000 });
   if (!failure.inDlq || !items.some(({ key }) => key === run.key))
     history.violate("R12", `${run.key} has failed and is no dead letter`);
-  const isTold = sent("f").some(({ status = 0 }) => status >= 200 && status < 300);
+  const isTold = sent("f").some(isSuccess);
   const hasFailed = run.state.kind === "failed" && run.state.failure.function?.state === "failed";
   if (!isTold && !hasFailed)
     history.violate("R12", `nothing was told of the failure of ${run.key}`);

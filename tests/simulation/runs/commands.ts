@@ -31,6 +31,16 @@ export const policyOf = ({ index }: Program): Policy =>
     }),
   });
 
+/** Its clients ask that its start be answered by a workflow. */
+const detects = ({ index }: Program): boolean => index % 2 === 0;
+
+/** A host that is being maintained answers in its place now and then. */
+export const hasPages = (program: Program): boolean =>
+  program.url.includes("//workflow-flaky-") && detects(program);
+
+/** Its endpoint is written by hand, and says no version. */
+export const marksAnswers = ({ index }: Program): boolean => index % 4 !== 3;
+
 /** How clients start it. */
 export const phaseOf = ({ index }: Program): "probes" | undefined =>
   index % 4 === 2 ? "probes" : undefined;
@@ -45,7 +55,7 @@ export const startOf = (
   run: {
     kind: "start",
     id,
-    features: program.index % 2 === 0 ? ["WF_TriggerOnConfig", "WF_DetectTrigger"] : [],
+    features: detects(program) ? ["WF_TriggerOnConfig", "WF_DetectTrigger"] : [],
     headers: [],
     ...(phase && { phase }),
   },

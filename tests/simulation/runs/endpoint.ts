@@ -14,7 +14,9 @@ import { type Environment } from "../world/node.ts";
 import {
   callOf,
   entryOf,
+  hasPages,
   invocationOf,
+  marksAnswers,
   type Said,
   startOf,
   stepHeader,
@@ -67,14 +69,21 @@ export function workflowEndpoint(
     }
     const isFlaky = exchange.url.includes("//workflow-flaky-");
     const isSlow = exchange.url.includes("//workflow-slow-");
+    if (hasPages(asked.program) && !isStart(exchange) && chance.chance(0.1))
+      return unmarked(says("done", 10));
     if (isFlaky && chance.chance(0.15)) return says("throws", 10);
     if (isSlow) await world.wait(chance.integer(0, chance.chance(0.2) ? 20_000 : 2_000));
     const done = await replay.take(asked);
     // It has published, and its answer is lost.
     if (isFlaky && chance.chance(0.1)) return chance.chance(0.5) ? says("throws", 10) : undefined;
-    return says(done, chance.integer(1, 50));
+    const said = says(done, chance.integer(1, 50));
+    return marksAnswers(asked.program) ? said : unmarked(said);
   };
 }
+
+const isStart = ({ id }: Exchange): boolean => !/_r[a-z]+[0-9]*$/.test(id);
+
+const unmarked = (answering: Answering): Answering => ({ ...answering, headers: [] });
 
 const says = (done: Done, afterMs: number): Answering => ({
   afterMs,

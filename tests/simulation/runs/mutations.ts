@@ -407,6 +407,17 @@ const planted: readonly Mutation[] = [
       }),
   },
   {
+    name: "a page that is taken for the answer of a workflow",
+    change: starting(({ run: { marks: _, ...run }, ...write }) => ({ ...write, run })),
+  },
+  {
+    name: "a mark that is asked of an endpoint that has none",
+    change: writing((write) => {
+      const { marks, ...run } = write.run;
+      return { ...write, run: { ...run, ...(marks && { marks: "expected" }) } };
+    }),
+  },
+  {
     name: "a sleep that is forgotten",
     change: writing((write, _run, { clock }) => ({
       ...write,

@@ -6,6 +6,7 @@ import {
   type HeaderPair,
   type Headers,
   type InRun,
+  protocolVersion,
 } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
 
@@ -53,7 +54,7 @@ function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[
     [`${prefix}Workflow-CreatedAt`, String(run.createdAt)],
   ];
   if (run.probes) headers.push([`${prefix}Workflow-Unknown-Sdk`, "true"]);
-  else if (entryOf(run.part)) headers.push([`${prefix}Workflow-Sdk-Version`, "1"]);
+  else if (entryOf(run.part)) headers.push([`${prefix}Workflow-Sdk-Version`, protocolVersion]);
   if (role === undefined)
     headers.push(...failureMarks.map((mark): HeaderPair => [`${prefix}Workflow-${mark}`, "true"]));
   if (policy.labels.length > 0) headers.push([`${prefix}Label`, policy.labels.join(",")]);

@@ -9,6 +9,7 @@ import {
   type Headers,
   isFault,
   limits,
+  protocolVersion,
   type PublishCommand,
   runId,
   type RunPublish,
@@ -95,13 +96,11 @@ function strangeVersion(
     ...(version ? [version] : []),
     ...forwarded.map(([name, value]) => ({ name, value })),
   ];
-  const strange = given.find(({ value }) => value.trim() !== knownVersion);
+  const strange = given.find(({ value }) => value.trim() !== protocolVersion);
   return (
-    strange && malformed(strange, `the protocol of workflows has version ${knownVersion} here`)
+    strange && malformed(strange, `the protocol of workflows has version ${protocolVersion} here`)
   );
 }
-
-const knownVersion = "1";
 
 type Start = PublishCommand & { readonly run: Extract<RunPublish, { kind: "start" }> };
 

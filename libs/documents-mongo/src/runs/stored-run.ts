@@ -136,7 +136,7 @@ export function movingPart(
   deliver: readonly PartName[],
   deliverAt: number | undefined,
 ) {
-  const { adoption, state, heirs, history, bytes: size, reached, version } = run;
+  const { adoption, marks, state, heirs, history, bytes: size, reached, version } = run;
   const alarm = alarmOf(run);
   const dlqPlace = isInDlq(run)
     ? dlqPlaceOf(run.state.failure.dlqId, run.state.endedAt)
@@ -145,6 +145,7 @@ export function movingPart(
     $set: {
       ...{ state, history, bytes: size, reached, version, writes },
       ...(adoption && { adoption }),
+      ...(marks && { marks }),
       ...(heirs && { heirs }),
       ...(state.kind !== "active" && { endedAt: state.endedAt }),
       ...(deliver.length > 0 && { deliver }),

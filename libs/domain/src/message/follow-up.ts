@@ -62,11 +62,12 @@ export type CallbackItem = Stored & {
 
 /**
  * `failed`: a delivery of a run has, for good. `called`: a third party has had its last call, whatever came of that. `told`: of
- * the failure of a run, or that could not be; then there is a reason.
+ * the failure of a run, or that could not be; then there is a reason. `unmarked`: the start of a run was answered
+ * without the mark of a workflow, or it is not known how.
  */
 export type RunItem = Stored & {
   readonly kind: "run";
-  readonly says: "failed" | "called" | "told";
+  readonly says: "failed" | "called" | "told" | "unmarked";
   readonly attempt: number;
   readonly endedAt: number;
   readonly reason?: RunFailureReason;

@@ -28,14 +28,22 @@ export type UnreachableCode =
 export type InfrastructureCode = "out_of_sockets" | "out_of_room" | "resolver_down" | "internal";
 
 export type Outcome =
-  | ({ readonly kind: "answered"; readonly brokenBy?: BrokenBy } & Answer)
+  /** `refused`: why it is a failure, whatever its status says. */
+  | ({
+      readonly kind: "answered";
+      readonly brokenBy?: BrokenBy;
+      readonly refused?: string;
+    } & Answer)
   | { readonly kind: "unreachable"; readonly code: UnreachableCode; readonly text: string }
   | { readonly kind: "infrastructure"; readonly code: InfrastructureCode; readonly text: string }
   /** Cut short by us: cancelled, claim lost, or stopping. */
   | { readonly kind: "aborted" };
 
 export const isSuccess = (outcome: Outcome): boolean =>
-  outcome.kind === "answered" && outcome.status >= 200 && outcome.status <= 299;
+  outcome.kind === "answered" &&
+  outcome.refused === undefined &&
+  outcome.status >= 200 &&
+  outcome.status <= 299;
 
 /**
  * What half an answer comes to where the answer is a result, as that of a run's call is: none, whatever its head said. One that

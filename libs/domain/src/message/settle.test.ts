@@ -19,7 +19,7 @@ import { type FollowUp } from "./follow-up.ts";
 import { type CallbackPlan } from "./message.ts";
 import { type Answer, type Outcome } from "./outcome.ts";
 import { deferralMs } from "./retry.ts";
-import { giveBack, postpone, quarantine, settleAttempt } from "./settle.ts";
+import { giveBack, over, postpone, quarantine, settleAttempt } from "./settle.ts";
 
 const endedAt = epochStart + 5_000;
 const inputs = { chance: 0, retryDelayMs: undefined };
@@ -218,6 +218,29 @@ describe("an attempt of a delivery of a run", () => {
 
   it("that succeeded leaves nothing: what it has caused says so", () => {
     expect(settleWith(anAnswer(200), delivery).append).toEqual([]);
+  });
+
+  it("that starts it says where no mark of a workflow came with its answer, or none is known", () => {
+    const start = aClaimedRecord({ dialect: "service", run: { ...run, bytes: 0, part: "start" } });
+    const says = [{ kind: "run", says: "unmarked" }];
+
+    expect(settleWith(version("service"), start).append).toEqual([]);
+    expect(settleWith(anAnswer(200), start)).toMatchObject({
+      next: { kind: "delivered" },
+      append: says,
+    });
+    expect(over({ ...start, epoch: 2 }, epochStart).append).toMatchObject(says);
+    expect(over({ ...start, epoch: 1 }, epochStart).append).toEqual([]);
+    expect(over({ ...delivery, epoch: 2 }, epochStart).append).toEqual([]);
+    expect(over({ ...startOf("service", "client"), epoch: 2 }, epochStart).append).toEqual([]);
+  });
+
+  it("whose answer was refused fails, and says why beside what was answered", () => {
+    const refused = { ...anAnswer(200), refused: "it lacks the mark" };
+
+    expect(settleWith(refused, delivery).append).toMatchObject([
+      { kind: "fact", ended: "retry", error: "it lacks the mark", response: { status: 200 } },
+    ]);
   });
 });
 

@@ -5,9 +5,11 @@
 import { untilMs } from "../shared/time.ts";
 import { type DlqId, dlqIdOf, type MessageId } from "../shared/ids.ts";
 import { onward } from "../lane/gates.ts";
+import { marksFormat } from "../shared/format.ts";
 import { deferralsMax, leaseLossParts } from "../shared/limits.ts";
-import { isCallOfRun } from "../workflow/delivery.ts";
+import { isCallOfRun, isStart } from "../workflow/delivery.ts";
 import { roundOf } from "../workflow/failure-function.ts";
+import { isMarked } from "../workflow/marks.ts";
 import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
 import {
   answerOfFact,
@@ -83,21 +85,45 @@ export function settleAttempt(
 }
 
 function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
+  const { outcome } = attempt;
   // What a delivery of a run has caused says that it has succeeded.
   if (isCallOfRun(record.message)) return called(record, attempt, "delivered");
   if (tells(record)) return told(record, attempt, "delivered");
-  if (record.message.run) return over(record, attempt.endedAt);
+  const { dialect, run } = record.message;
+  if (run) {
+    const says = outcome.kind === "answered" && isMarked(dialect, outcome.headers);
+    return isStart(run) && !says ? unmarked(record, attempt) : done(record, attempt.endedAt);
+  }
   const common = commonOf(record, attempt);
   const fact: AttemptFact = { kind: "fact", id: record.message.id, ...common, ended: "delivered" };
   const next = { kind: "delivered", endedAt: attempt.endedAt } as const;
   return settlement(record, next, attempt.endedAt, [...callbacks(record, attempt), fact]);
 }
 
-/** A delivery of a run that is done, or wanted no more. */
-export const over = (record: InState<"claimed">, now: number): Settlement => ({
+const done = (record: InState<"claimed">, now: number): Settlement => ({
   ...settlement(record, { kind: "delivered", endedAt: now }, now, []),
   isImplied: true,
 });
+
+/**
+ * A delivery of a run that is wanted no more. How a start was answered that was claimed before is not known; where its client asks
+ * that a workflow answers it, one is expected all the same.
+ */
+export const over = (record: InState<"claimed">, now: number): Settlement => {
+  const { run } = record.message;
+  const outcome = { kind: "aborted" } as const;
+  return run && isStart(run) && run.detects === undefined && record.epoch > 1
+    ? unmarked(record, { startedAt: now, endedAt: now, outcome })
+    : done(record, now);
+};
+
+const unmarked = (record: InState<"claimed">, { endedAt }: Attempt): Settlement =>
+  settlement(record, { kind: "delivered", endedAt }, endedAt, [
+    {
+      ...{ kind: "run", says: "unmarked", format: marksFormat },
+      ...{ attempt: record.retried, endedAt },
+    },
+  ]);
 
 /** Says whether the start of a run was answered by something that is no workflow, or by none that its caller may start. */
 const isStrange = (
@@ -105,10 +131,9 @@ const isStrange = (
   outcome: Outcome,
 ): boolean => {
   if (run?.detects === undefined || outcome.kind !== "answered") return false;
-  const valueOf = (suffix: string): string | undefined =>
-    outcome.headers.find(([name]) => name.toLowerCase() === `${dialect}-workflow-${suffix}`)?.[1];
-  if (valueOf("sdk-version") === undefined) return true;
-  return run.detects === "request" && !sdkOfRequests.test(valueOf("sdk") ?? "");
+  if (!isMarked(dialect, outcome.headers)) return true;
+  const sdk = outcome.headers.find(([name]) => name.toLowerCase() === `${dialect}-workflow-sdk`);
+  return run.detects === "request" && !sdkOfRequests.test(sdk?.[1] ?? "");
 };
 /** A start by a request needs an SDK of 1.0 or later at its endpoint. */
 const sdkOfRequests = /^v[1-9]/i;
@@ -308,7 +333,10 @@ const ofFact = ({ response, ...said }: Explanation): Explanation =>
 function explanation(outcome: Outcome): Explanation {
   switch (outcome.kind) {
     case "answered":
-      return { response: answerOf(outcome) };
+      return {
+        response: answerOf(outcome),
+        ...(outcome.refused !== undefined && { error: outcome.refused }),
+      };
     case "unreachable":
     case "infrastructure":
       return { error: outcome.text };

@@ -3,7 +3,7 @@
  * above 1. A process leaves alone what is above its own: it neither claims, rings, follows up nor clears it. So processes of
  * two builds may run over the same stores, as they do during a rolling upgrade: new things are late, none is lost.
  */
-export const ownFormat = 4;
+export const ownFormat = 5;
 
 /** Of a record in a queue: a build that does not know turns would deliver it out of order (ADR 34). */
 export const queueFormat = 2;
@@ -13,6 +13,9 @@ export const runFormat = 3;
 
 /** Of a record whose body stands apart from it: a build that does not know that would find none (ADR 102). */
 export const apartFormat = 4;
+
+/** Of what a start says of its answer: a build that does not know marks has no worker for it (ADR 150). */
+export const marksFormat = 5;
 
 /** Whether this build knows what to do with it. */
 export const isUnderstood = ({ format = 1 }: { readonly format?: number }): boolean =>

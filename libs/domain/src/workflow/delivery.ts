@@ -44,6 +44,8 @@ type Letter = "p" | "s" | "c" | "a";
 const isLetter = (text: string | undefined): text is Letter =>
   text !== undefined && /^[psca]$/.test(text);
 
+export const isStart = ({ part }: Pick<InRun, "part">): boolean => part === "start";
+
 /** To a third party: its answer is the result of a step, and its body is a part of the run. */
 export const isCallOfRun = ({ run }: Pick<Message, "run">): boolean =>
   run !== undefined && deliveryOf(run.part)?.role === "call";

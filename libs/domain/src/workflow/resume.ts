@@ -65,7 +65,8 @@ export function resumedRun(
   { behind, deadlines, ...use }: NewUse,
   now: number,
 ): RunIn<"active"> {
-  const { aliases = [], bytes, dialect, history, id, key, reached, state, tenant, url } = failed;
+  const { aliases = [], bytes, dialect, history, id, key, marks } = failed;
+  const { reached, state, tenant, url } = failed;
   const pending = state.pending.map((each): Pending => {
     switch (each.kind) {
       case "call":
@@ -80,6 +81,7 @@ export function resumedRun(
   });
   return {
     ...{ tenant, dialect, url, history, bytes, reached },
+    ...(marks && { marks }),
     ...use,
     from: key,
     aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),

@@ -161,6 +161,11 @@ export type Run<S extends RunState = RunState> = {
   readonly state: S;
   /** Of a start in two phases: its endpoint is asked to start the run itself, and has done so. Absent: it is not asked. */
   readonly adoption?: "awaited" | "done";
+  /**
+   * Whether its endpoint marks its answers, by that to the start: `expected` until one without the mark is known. Absent: the
+   * run began under a build that did not look.
+   */
+  readonly marks?: "expected" | "none";
   readonly history: Order;
   /** Of the history, as a delivery of all of it carries it. */
   readonly bytes: number;

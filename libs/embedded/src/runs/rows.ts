@@ -14,7 +14,7 @@ import {
 
 type Moving = Pick<
   Run,
-  "state" | "adoption" | "history" | "bytes" | "reached" | "heirs" | "version"
+  "state" | "adoption" | "marks" | "history" | "bytes" | "reached" | "heirs" | "version"
 >;
 type Fixed = Omit<Run, keyof Moving>;
 
@@ -27,16 +27,20 @@ const textOf = (value: Fixed | Moving): Text => {
   return { json, crc: crc32(json) };
 };
 
-export const movingOf = ({ state, adoption, history, bytes, reached, heirs, version }: Run): Text =>
-  textOf({
+export function movingOf(run: Run): Text {
+  const { state, adoption, marks, history, bytes, reached, heirs, version } = run;
+  return textOf({
     ...{ state, history, bytes, reached, version },
     ...(adoption && { adoption }),
+    ...(marks && { marks }),
     ...(heirs && { heirs }),
   });
+}
 
 export function fixedOf({
   state: _state,
   adoption: _adoption,
+  marks: _marks,
   history: _history,
   bytes: _bytes,
   reached: _reached,

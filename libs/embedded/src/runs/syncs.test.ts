@@ -68,7 +68,7 @@ async function joined({ clock, runs }: Opened, step: number): Promise<MessageRec
 
 async function answered({ clock, records }: Opened, record: MessageRecord): Promise<void> {
   const now = clock.now();
-  const outcome = anAnswer(200, {});
+  const outcome = anAnswer(200, { headers: [["Upstash-Workflow-Sdk-Version", "1"]] });
   const attempt = { startedAt: now, endedAt: now, outcome };
   const inputs = { chance: 0, retryDelayMs: undefined };
   const [settled] = await records.settle([

@@ -26,7 +26,7 @@ import {
 } from "@posthaste/ports";
 import { announceTraced } from "../publish/announce.ts";
 import { tellCalled } from "../runs/call.ts";
-import { failDelivered } from "../runs/end.ts";
+import { failDelivered, startUnmarked } from "../runs/end.ts";
 import { failureTold } from "../runs/failure-function.ts";
 import { startCallback } from "../trace.ts";
 
@@ -71,7 +71,12 @@ export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
   },
 };
 
-const ofRun = { called: tellCalled, failed: failDelivered, told: failureTold } as const;
+const ofRun = {
+  called: tellCalled,
+  failed: failDelivered,
+  told: failureTold,
+  unmarked: startUnmarked,
+} as const;
 
 const refOf = <K extends FollowUpKind>({ message, item }: Task<K>): OutboxItemRef => ({
   id: message.id,

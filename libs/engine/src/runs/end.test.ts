@@ -24,7 +24,7 @@ import {
 import { type TokenStore } from "@posthaste/ports";
 import { listen, open, type Ports, read, rest } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
-import { endRun, failDelivered, finishRun } from "./end.ts";
+import { endRun, failDelivered, finishRun, startUnmarked } from "./end.ts";
 import { cancelFunction, failureTold, tellAgain } from "./failure-function.ts";
 import { invoke } from "./invoke.ts";
 import { ringRun } from "./ring.ts";
@@ -307,12 +307,57 @@ describe("a delivery that has failed for good", () => {
     await step(2);
     const before = await current(ports);
 
-    for (const each of [start, first]) await failDelivered(ports, each, failed(ports));
+    await failDelivered(ports, first, failed(ports));
     expect(await current(ports)).toEqual(before);
+    await failDelivered(ports, start, failed(ports));
+    expect(await current(ports)).toMatchObject({ state: { kind: "active" }, marks: "none" });
     expect(await told()).toBeUndefined();
 
     await failDelivered(ports, await messageOf("s2"), failed(ports));
     expect((await current(ports)).state).toMatchObject({ kind: "failed", failure: { at: "s2" } });
+  });
+
+  it("is expected to mark its answers, unless its start was answered without a mark", async () => {
+    const { messageOf, ports, step } = await opened();
+    const start = await messageOf();
+    await step(1);
+    expect((await current(ports)).marks).toBe("expected");
+
+    await startUnmarked(ports, start);
+    const unmarked = await current(ports);
+    await startUnmarked(ports, start);
+
+    expect(unmarked.marks).toBe("none");
+    expect(await current(ports)).toEqual(unmarked);
+  });
+
+  it("whose client asks for a workflow is expected to mark, though its start was not answered", async () => {
+    const { messageOf, ports, step } = await opened();
+    const start = await messageOf();
+    await step(1);
+    const detects = start.run && { ...start, run: { ...start.run, detects: "client" as const } };
+    if (!detects) throw new Error("it is of a run");
+
+    await failDelivered(ports, detects, failed(ports));
+    expect((await current(ports)).marks).toBe("expected");
+    await failDelivered(ports, detects, failed(ports, { reason: "not_a_workflow" }));
+    expect((await current(ports)).marks).toBe("none");
+  });
+
+  it("tells its failure function what an answer of success lacked, and not that answer", async () => {
+    const { messageOf, ports, told } = await opened();
+    const error = "it lacks the mark";
+
+    const item = failed(ports, { error, response: anAnswer(200, { body: "<p>back soon" }) });
+    await failDelivered(ports, await messageOf(), item);
+
+    const message = await told();
+    const { body, status } = JSON.parse(new TextDecoder().decode(message?.message.body)) as {
+      body: string;
+      status: number;
+    };
+    expect(status).toBe(200);
+    expect(JSON.parse(Buffer.from(body, "base64").toString())).toMatchObject({ message: error });
   });
 
   it("fails no run that has ended", async () => {

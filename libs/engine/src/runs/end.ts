@@ -2,6 +2,7 @@
 import {
   answerHeadersPart,
   callbackBody,
+  type CallbackItem,
   cancelRun,
   deliveryOf,
   failRun,
@@ -16,6 +17,7 @@ import {
   type RunItem,
   type RunPart,
   toldPart,
+  unmarked,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
 import { isOfUseBefore } from "./append.ts";
@@ -95,6 +97,7 @@ export async function failDelivered(
   const { reason } = item;
   if (!inRun || !key || reason === undefined) return;
   const { clock, runs } = ports;
+  const isUnmarked = key.role === "start" && (!inRun.detects || reason === "not_a_workflow");
   const payload = await runs.part(inRun, "start");
   const deliveries = new Deliveries(ports, message.tenant, []);
   let ended: Run | undefined;
@@ -114,7 +117,7 @@ export async function failDelivered(
       now,
     );
     ended = failed;
-    if (!failed) return { verdict: false };
+    if (!failed) return { verdict: false, ...(isUnmarked && withoutMarks(run)) };
     const { failure } = failed.state;
     const source = { ...message, body: payload?.body ?? noBody };
     const body = callbackBody(source, {
@@ -123,7 +126,7 @@ export async function failDelivered(
       retried: item.attempt,
       endedAt: item.endedAt,
       dlqId: failure.dlqId,
-      ...(response ? { response } : { error: errorJson(error ?? reason) }),
+      ...toldAnswer(item),
     });
     const sent = told && failureDelivery(failed, told, message.origin, now);
     const parts: readonly RunPart[] = [
@@ -145,6 +148,29 @@ export async function failDelivered(
   if (isFirst) deliveries.begin();
   if (isFirst && ended) await followEnd(ports, ended);
 }
+
+/** The start of a run was answered without the mark of a workflow: no later answer needs it. */
+export async function startUnmarked({ runs }: EndPorts, { run: inRun }: Message): Promise<void> {
+  if (inRun) await runs.change(inRun, (run) => ({ verdict: undefined, ...withoutMarks(run) }));
+}
+
+function withoutMarks(run: Run): Pick<Decision<never>, "write"> {
+  const next = unmarked(run);
+  return next ? { write: { run: next, parts: [], deliveries: [] } } : {};
+}
+
+/** Where the status of an answer says success its body does not say why that is a failure. */
+function toldAnswer({
+  error,
+  reason,
+  response,
+}: RunItem): Pick<CallbackItem, "error" | "response"> {
+  const told = errorJson(error ?? reason ?? "");
+  if (!response) return { error: told };
+  return { response: error === undefined ? response : { ...response, body: utf8(told) } };
+}
+
+const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** Endpoints read what a failed delivery was answered as JSON. */
 const errorJson = (message: string): string => JSON.stringify({ error: "Error", message });

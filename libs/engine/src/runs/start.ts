@@ -184,6 +184,7 @@ export async function startAs(
         ...(behind && { behind }),
       },
       ...(publish.phase === "probes" && { adoption: "awaited" }),
+      marks: "expected",
       history: newOrder,
       bytes: bytesOfEntry(command.body),
       reached: 0,

@@ -1,0 +1,50 @@
+/**
+ * Marks of workflows: their clients answer each delivery with the version of the protocol, and a page that a proxy or a host
+ * puts in their place has none. So a success without the mark says nothing, where the start was answered with it
+ * (docs/design/runs#standing-still).
+ */
+import { type Headers } from "../message/headers.ts";
+import { type Dialect, type InRun, type Message } from "../message/message.ts";
+import { type Answer, type Outcome, isSuccess } from "../message/outcome.ts";
+import { isAnswered } from "./change.ts";
+import { deliveryOf, isStart } from "./delivery.ts";
+import { changedRun, isActive, type Run, type RunIn } from "./run.ts";
+
+export const protocolVersion = "1";
+
+const markOf = (dialect: Dialect): string =>
+  dialect === "service" ? "Service-Workflow-Sdk-Version" : "Upstash-Workflow-Sdk-Version";
+
+export function isMarked(dialect: Dialect, headers: Headers): boolean {
+  const mark = markOf(dialect).toLowerCase();
+  return headers.some(
+    ([name, value]) => name.toLowerCase() === mark && value.trim() === protocolVersion,
+  );
+}
+
+/** A success of a delivery after the start, of the run's endpoint, that no workflow has marked. */
+export const lacksMark = (
+  { dialect, run }: Pick<Message, "dialect" | "run">,
+  outcome: Outcome,
+): outcome is Outcome & { readonly kind: "answered" } => {
+  if (!run || isStart(run) || outcome.kind !== "answered" || !isSuccess(outcome)) return false;
+  const role = deliveryOf(run.part)?.role;
+  return role !== undefined && role !== "call" && !isMarked(dialect, outcome.headers);
+};
+
+/** Whether a success without the mark leaves the run where it is, by what is known of its start now. */
+export function needsMark(run: Run | undefined, { part, root }: InRun): boolean {
+  const key = deliveryOf(part);
+  if (!run || run.root !== root || !isActive(run) || !key) return false;
+  return run.marks === "expected" && !isAnswered(run, key);
+}
+
+/** The answer as a failure, which says what it lacks. */
+export const asUnmarked = <A extends Answer>(dialect: Dialect, answer: A) => ({
+  ...answer,
+  refused: `the answer, of status ${answer.status}, has no header ${markOf(dialect)}: ${protocolVersion}, which the workflow has answered its start with: something else has answered in its place`,
+});
+
+/** Its start was answered without the mark, or nothing is known of the answer. Undefined: that is known, or it has ended. */
+export const unmarked = (run: Run): RunIn<"active"> | undefined =>
+  isActive(run) && run.marks === "expected" ? changedRun({ ...run, marks: "none" }) : undefined;

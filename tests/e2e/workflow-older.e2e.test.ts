@@ -249,6 +249,37 @@ describe("what only the endpoint of a workflow of 0.2 knows", () => {
     expect(run?.dlqId).toBeDefined();
   });
 
+  it("is its failure function, also of the answer of a call", async () => {
+    const failures: string[] = [];
+    const { handler } = serve(
+      async (context) => {
+        await context.call("call", { url: third.url("/answered"), method: "GET" });
+      },
+      {
+        ...{ qstashClient, disableTelemetry: true, retries: 1, retryDelay: "100" },
+        failureFunction: ({ failResponse, failStatus }) => {
+          failures.push(`${failStatus} ${failResponse}`);
+        },
+      },
+    );
+    const refusal = JSON.stringify({ error: "Error", message: "no answers here" });
+    const url = endpoint.route("/answer", async (request) =>
+      request.headers.has("upstash-workflow-callback")
+        ? new Response(refusal, { status: 503 })
+        : handler(request),
+    );
+    const { workflowRunId } = await client.trigger({ url });
+    await stateIs(workflowRunId, "RUN_FAILED");
+    await eventually(
+      async () => failures,
+      ({ length }) => length > 0,
+    );
+
+    expect(failures).toEqual(["503 no answers here"]);
+    const asked = endpoint.deliveries("/answer").map(({ headers }) => headers);
+    expect(asked.filter((each) => each["upstash-workflow-callback"])).toHaveLength(2);
+  });
+
   it("is its flow control: its steps run one after the other", async () => {
     let atOnce = 0;
     let most = 0;

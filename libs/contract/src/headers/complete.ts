@@ -109,7 +109,9 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
   const flow = flowOf(message);
   if (isFault(flow)) return flow;
   const leaveOut = draft.run.id && input.leaveOut;
-  const callback = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", input, leaveOut);
+  const ofMessage = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", input, leaveOut);
+  if (isFault(ofMessage)) return ofMessage;
+  const callback = ofMessage && withAnswerFailure(ofMessage, draft, input);
   if (isFault(callback)) return callback;
   const failureCallback = callbackPlan(
     draft.failureCallbackUrl,
@@ -132,6 +134,19 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
     ...(redaction && { redaction }),
     ...(flow && { flow }),
   };
+}
+
+/** Only the answer of a run's call has a failure that is told. */
+function withAnswerFailure(
+  callback: CallbackPlan,
+  { answerFailure, answerFailureUrl, run }: PublishDraft,
+  input: Bounds,
+): CallbackPlan | Fault {
+  if (run.id === undefined) return callback;
+  const family = "Callback-Failure-Callback-";
+  const plan = callbackPlan(answerFailureUrl, answerFailure, family, input, input.leaveOut);
+  if (isFault(plan)) return plan;
+  return plan ? { ...callback, failureCallback: plan } : callback;
 }
 
 /** Settings without a callback URL are judged like any other and then come to nothing. */
@@ -167,10 +182,11 @@ function checkRetryDelays(
   retriesMax: number,
   bounds: Bounds,
 ): Fault | undefined {
-  const { message, callback, failureCallback } = draft;
-  if (!message.retryDelay && !callback.retryDelay && !failureCallback.retryDelay) return undefined;
+  const { message, callback, failureCallback, answerFailure } = draft;
+  const told = [callback, failureCallback, answerFailure];
+  if (![message, ...told].some(({ retryDelay }) => retryDelay)) return undefined;
   let inheritedMax = retriesMax;
-  for (const request of [callback, failureCallback]) {
+  for (const request of told) {
     const ownMax = request.retriesMax ?? retriesMax;
     if (!request.retryDelay) inheritedMax = Math.max(inheritedMax, ownMax);
     else {

@@ -181,6 +181,7 @@ const newReading = (): Reading => ({
     message: newRequest(),
     callback: newRequest(),
     failureCallback: newRequest(),
+    answerFailure: newRequest(),
     representation: [],
     schedule: {},
     run: {},

@@ -89,6 +89,9 @@ export type PublishDraft = {
   readonly failureCallback: RequestDraft;
   callbackUrl?: CallbackPlan["url"];
   failureCallbackUrl?: CallbackPlan["url"];
+  /** Of a call of a run: what is told when the delivery of its answer has failed for good. */
+  readonly answerFailure: RequestDraft;
+  answerFailureUrl?: CallbackPlan["url"];
   notBefore?: { readonly field: Field; readonly at: number };
   deduplicationId?: string;
   contentBased?: boolean;

@@ -5,7 +5,7 @@ import { bytesOfText } from "../wire/text.ts";
 import { publishSettings } from "./publish-settings.ts";
 import { runSettings } from "./run-settings.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
-import { requestSettings } from "./request-settings.ts";
+import { into, requestSettings } from "./request-settings.ts";
 import {
   type Bounds,
   type Field,
@@ -13,6 +13,7 @@ import {
   type RequestDraft,
   type Setting,
 } from "./setting.ts";
+import { parseUrl } from "./values.ts";
 
 export type Handler = (field: Field, draft: PublishDraft, bounds: Bounds) => Fault | undefined;
 
@@ -23,6 +24,14 @@ const families = [
   { prefix: "Failure-Callback-", of: (draft: PublishDraft): RequestDraft => draft.failureCallback },
 ] as const;
 
+/** Clients of workflows before 1.0 send it with each call: where the delivery of its answer has failed for good, this is told. */
+const ofAnswer = {
+  prefix: "Callback-Failure-Callback-",
+  of: (draft: PublishDraft): RequestDraft => draft.answerFailure,
+} as const;
+const answerFailure = "callback-failure-callback";
+const allFamilies = [...families, ofAnswer];
+
 const wholeSettings = [...publishSettings, ...scheduleSettings];
 
 /** By lower-case suffix. What is not in it and begins with none of `forwardPrefixes` is for `refuseUnknown` to judge. */
@@ -32,7 +41,12 @@ export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     suffix.toLowerCase(),
     (field, draft, bounds) => take(field, draft.run, bounds),
   ]),
-  ...families.flatMap(({ prefix, of }) =>
+  [
+    answerFailure,
+    (field, draft, bounds) =>
+      into(parseUrl(field, bounds), (url) => (draft.answerFailureUrl = url)),
+  ],
+  ...allFamilies.flatMap(({ prefix, of }) =>
     requestSettings.map(({ suffix, take }): [string, Handler] => [
       (prefix + suffix).toLowerCase(),
       (field, draft, bounds) => take(field, of(draft), bounds),
@@ -40,9 +54,10 @@ export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ),
 ]);
 
-const urlSuffixes: ReadonlySet<string> = new Set(
-  wholeSettings.flatMap(({ suffix, isUrl }) => (isUrl ? [suffix.toLowerCase()] : [])),
-);
+const urlSuffixes: ReadonlySet<string> = new Set([
+  ...wholeSettings.flatMap(({ suffix, isUrl }) => (isUrl ? [suffix.toLowerCase()] : [])),
+  answerFailure,
+]);
 
 /** The value of a header in JSON as Node would give it of a header: a URL in UTF-8, any other value with each character for a byte. */
 export function bytesOfValue(name: string, value: string): string {
@@ -52,7 +67,7 @@ export function bytesOfValue(name: string, value: string): string {
 }
 
 /** What follows one of these is the name of a header to send. */
-export const forwardPrefixes = families.map(({ prefix, of }) => ({
+export const forwardPrefixes = allFamilies.map(({ prefix, of }) => ({
   prefix: `${prefix}Forward-`.toLowerCase(),
   written: `${prefix}Forward-`,
   of,
@@ -60,7 +75,7 @@ export const forwardPrefixes = families.map(({ prefix, of }) => ({
 
 export type HeaderRule = Pick<Setting<never>, "suffix" | "rule" | "fallback" | "example">;
 
-/** For the documents: every header by its full suffix. */
+/** For the documents: headers by their full suffixes. Headers that only older clients send are left out. */
 export const headerRules: readonly HeaderRule[] = [
   ...families.flatMap(({ prefix }) => [
     ...requestSettings.map((row) => ({ ...ruleOf(row), suffix: prefix + row.suffix })),

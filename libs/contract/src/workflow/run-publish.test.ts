@@ -82,6 +82,51 @@ describe("a publish for a run", () => {
     expect(policy.failureCallback?.headers).toEqual([["X-User", "1"]]);
   });
 
+  it.each(prefixes)(
+    "of a call says what is told when its answer comes to nothing, %s",
+    (prefix) => {
+      const family = `${prefix}Callback-Failure-Callback`;
+      const told = {
+        [family]: "https://example.com/failed",
+        [`${family}-Method`]: "PUT",
+        [`${family}-Retries`]: "2",
+        [`${family}-Retry-Delay`]: "1000 * retried",
+        [`${family}-Delay`]: "3s",
+        [`${family}-Timeout`]: "10s",
+        [`${family}-Label`]: "late",
+        [`${family}-Flow-Control-Key`]: "failures",
+        [`${family}-Flow-Control-Value`]: "parallelism=1",
+        [`${family}-Forward-X-User`]: "1",
+        [`${family}-Forward-Host`]: "example.com",
+        [`${family}-Forward-${prefix}Workflow-Is-Failure`]: "true",
+        [`${family}-Workflow-Init`]: "false",
+      };
+      const given = Object.entries(calling).map(([name, value]): [string, string] => [
+        name.replaceAll("Upstash-", prefix),
+        value,
+      ]);
+      const { policy } = accepted({ ...Object.fromEntries(given), ...told });
+
+      expect(policy.failureCallback).toBeUndefined();
+      expect(policy.callback?.failureCallback).toEqual({
+        url: "https://example.com/failed",
+        method: "PUT",
+        headers: [["X-User", "1"]],
+        retriesMax: 2,
+        retryDelay: "1000 * retried",
+        delayMs: 3_000,
+        timeoutMs: 10_000,
+        labels: ["late"],
+        flow: { key: "failures", limits: { parallelism: 1, periodMs: 1_000 } },
+      });
+      const wrong = refused({ ...calling, [`Upstash-Callback-Failure-Callback-Retries`]: "x" });
+      expect(wrong.text).toContain("Upstash-Callback-Failure-Callback-Retries");
+      expect(statusOf(wrong)).toBe(412);
+      const plain = accepted({ [`${prefix}Callback`]: "https://example.com/told", ...told });
+      expect(plain.policy.callback).not.toHaveProperty("failureCallback");
+    },
+  );
+
   it("may name its features in more than one line", () => {
     const headers = Object.entries(starting).flat();
     headers.push("Upstash-Feature-Set", "WF_DetectTrigger", "Upstash-Feature-Set", "LazyFetch");

@@ -3,6 +3,7 @@
  * step, so what is wrong with a step is said with another status (docs/design/runs#statuses).
  */
 import {
+  type CallbackPlan,
   fault,
   type Fault,
   type HeaderPair,
@@ -251,11 +252,22 @@ const withOwnNames = ({ headers }: PublishCommand): Headers => {
 
 /** What a failure function is told of the run is set by us: clients send it as well, and a name has one value. */
 function withOwnFailure(command: PublishCommand): PublishCommand {
-  const { failureCallback, ...policy } = command.policy;
-  if (!failureCallback) return command;
-  const headers = failureCallback.headers.filter(isOwnName);
-  return { ...command, policy: { ...policy, failureCallback: { ...failureCallback, headers } } };
+  const { callback, failureCallback, ...policy } = command.policy;
+  const onFailure = withOwn(failureCallback);
+  const ofAnswer = withOwn(callback?.failureCallback);
+  const told = callback && { ...callback, ...(ofAnswer && { failureCallback: ofAnswer }) };
+  return {
+    ...command,
+    policy: {
+      ...policy,
+      ...(told && { callback: told }),
+      ...(onFailure && { failureCallback: onFailure }),
+    },
+  };
 }
+
+const withOwn = (plan: CallbackPlan | undefined): CallbackPlan | undefined =>
+  plan && { ...plan, headers: plan.headers.filter(isOwnName) };
 
 const isProbe = ([name]: HeaderPair): boolean => isNamed(name, "workflow-unknown-sdk");
 

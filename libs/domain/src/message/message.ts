@@ -37,6 +37,8 @@ export type CallbackPlan = {
   readonly retryDelay?: string;
   readonly labels?: readonly string[];
   readonly flow?: { readonly key: string; readonly limits: FlowLimits };
+  /** Of the call of a run: told once the delivery of its answer has failed for good. */
+  readonly failureCallback?: CallbackPlan;
 };
 
 export type Policy = {

@@ -15,7 +15,7 @@ import {
   merged,
   partOf,
 } from "./delivery.ts";
-import { type Message } from "../message/message.ts";
+import { type CallbackPlan, type Message } from "../message/message.ts";
 import { failRun } from "./change.ts";
 import { type DeliveryKey } from "./order.ts";
 import { type EntryDelivery, type Run, type RunPlan } from "./run.ts";
@@ -210,6 +210,37 @@ describe("the messages that tell the endpoint", () => {
       "Content-Type": "application/json",
       "X-User": "told",
     });
+  });
+
+  it("of an answer, with the failure function of its call where the run has none", () => {
+    const told = aCallbackPlan({ url: "https://failed.example/" });
+    const policyOf = (of: Run) =>
+      answerMessage(of, 3, { ...plan, failureCallback: told }, { body, from: source.origin }, now)
+        .policy;
+    const own = aRun({ plan: aPlanOf({ failureFunction: plan }) });
+
+    expect(policyOf(run).failureCallback).toEqual(told);
+    expect(policyOf(own).failureCallback).toEqual(plan);
+  });
+
+  it("wait for the delay that was asked for, and inherit what is not said of their retries", () => {
+    const policy = aPolicy({ retriesMax: 7, retryDelay: "5", labels: ["run"] });
+    const inheriting = aRun({ plan: aPlanOf({ features: [], policy }) });
+    const { origin } = source;
+    const answerOf = (of: CallbackPlan) =>
+      answerMessage(inheriting, 3, of, { body, from: origin }, now);
+    const failureOf = (of: CallbackPlan) => failureDelivery(inheriting, of, origin, now);
+    const late = aCallbackPlan({ delayMs: 9, retriesMax: 1, retryDelay: "2", labels: ["late"] });
+
+    for (const told of [answerOf(aCallbackPlan()), failureOf(aCallbackPlan())]) {
+      expect(told.notBefore).toBe(now);
+      expect(told.policy).toMatchObject({ retriesMax: 7, retryDelay: "5", labels: ["run"] });
+    }
+    for (const told of [answerOf(late), failureOf(late)]) {
+      expect(told.notBefore).toBe(now + 9);
+      expect(told.policy).toMatchObject({ retriesMax: 1, retryDelay: "2" });
+    }
+    expect(failureOf(late).policy.labels).toEqual(["late"]);
   });
 
   it("of a failure, which nothing of its run waits for", () => {

@@ -139,21 +139,21 @@ export const answerMessage = (
   { body, from }: { readonly body: Uint8Array; readonly from: Pick<Sent, "callerIp" | "hop"> },
   now: number,
 ): Message => {
-  const { timeoutMs, retriesMax = run.plan.policy.retriesMax, retryDelay, flow } = plan;
+  const { failureCallback, flow } = plan;
   const own = {
-    timeoutMs,
-    retriesMax,
+    ...retriesOf(run, plan),
     labels: [],
-    ...(retryDelay !== undefined && { retryDelay }),
+    ...(flow && { flow }),
+    ...(failureCallback && { failureCallback }),
   };
   return messageOfRun(run, partOf({ role: "answer", step }), now, {
     url: plan.url,
     method: plan.method,
     headers: merged(run.plan.headers, merged(json, plan.headers)),
-    notBefore: now,
+    notBefore: now + plan.delayMs,
     callerIp: from.callerIp,
     hop: from.hop,
-    policy: entryPolicy(run, { ...own, ...(flow && { flow }) }),
+    policy: entryPolicy(run, own),
     body,
     ...named(stepNameOf(plan)),
   });
@@ -165,22 +165,30 @@ const json: Headers = [["Content-Type", "application/json"]];
 
 /** How the failure of a run is told. */
 export const failureDelivery = (
-  { plan }: Run,
-  { url, method, headers, timeoutMs, retriesMax, retryDelay, flow }: CallbackPlan,
+  run: Run,
+  told: CallbackPlan,
   { callerIp, hop }: Pick<Sent, "callerIp" | "hop">,
   now: number,
-): EntryDelivery => ({
-  ...{ url, method, callerIp, hop, notBefore: now },
-  headers: merged(plan.headers, merged(json, headers)),
-  policy: {
-    timeoutMs,
-    retriesMax: retriesMax ?? plan.policy.retriesMax,
-    labels: plan.policy.labels,
-    ...(retryDelay !== undefined && { retryDelay }),
-    ...(flow && { flow }),
-    ...(plan.policy.redaction && { redaction: plan.policy.redaction }),
-  },
-});
+): EntryDelivery => {
+  const { headers, policy } = run.plan;
+  const { delayMs, flow, method, url } = told;
+  return {
+    ...{ url, method, callerIp, hop, notBefore: now + delayMs },
+    headers: merged(headers, merged(json, told.headers)),
+    policy: {
+      ...retriesOf(run, told),
+      labels: told.labels ?? policy.labels,
+      ...(flow && { flow }),
+      ...(policy.redaction && { redaction: policy.redaction }),
+    },
+  };
+};
+
+/** What a callback does not say of its retries is the run's. */
+function retriesOf({ plan: { policy } }: Run, told: CallbackPlan) {
+  const { timeoutMs, retriesMax = policy.retriesMax, retryDelay = policy.retryDelay } = told;
+  return { timeoutMs, retriesMax, ...(retryDelay !== undefined && { retryDelay }) };
+}
 
 /** The message that tells of the failure of a run, in its last round. */
 export function failureMessage(

@@ -13,6 +13,7 @@ import {
 } from "@posthaste/domain";
 import {
   aCallbackPlan,
+  aCommand,
   aPolicy,
   aRunId,
   aStartCommand,
@@ -21,6 +22,7 @@ import {
 } from "@posthaste/testing";
 import { open, type Ports, read } from "../opened.fixture.ts";
 import { appendSteps } from "./append.ts";
+import { placeCall, tellCalled } from "./call.ts";
 import { endRun, failDelivered } from "./end.ts";
 import { notifyRun } from "./notify.ts";
 import { resumeRun } from "./resume.ts";
@@ -116,6 +118,35 @@ describe("a resumed run", () => {
       policy: { labels: ["new"] },
       failureFunction: failureCallback,
     });
+  });
+
+  it("has what the caller overrides in place of what the answer of a call is told with, too", async () => {
+    const ports = open();
+    await startRun(ports, aStartCommand());
+    const told = {
+      url: "https://endpoint.example/",
+      retriesMax: 9,
+      headers: [["X-A", "1"]],
+    } as const;
+    await placeCall(ports, {
+      ...aCommand({ policy: aPolicy({ callback: aCallbackPlan(told) }) }),
+      run: { kind: "call", id: aRunId, step: 1 },
+    });
+    const call = await recordOf(ports, await current(ports, aRunId), "c1");
+    const item = { kind: "run", says: "called", attempt: 0, endedAt: ports.clock.now() } as const;
+    await tellCalled(ports, call.message, item);
+
+    const run = await resumed(ports, await failedAt(ports, "a1"), {
+      headers: [["X-A", "2"]],
+      policy: { retriesMax: 1, retryDelay: "7", timeoutMs: 8_000 },
+      postponement: { kind: "delay", delayMs: 5_000 },
+    });
+
+    const { message } = await recordOf(ports, run, "a1");
+    expect(message.notBefore).toBe(ports.clock.now() + 5_000);
+    expect(message.headers).toContainEqual(["X-A", "2"]);
+    expect(message.headers).not.toContainEqual(["X-A", "1"]);
+    expect(message.policy).toMatchObject({ retriesMax: 1, retryDelay: "7", timeoutMs: 8_000 });
   });
 
   it("is not begun when what it would go on with was swept", async () => {

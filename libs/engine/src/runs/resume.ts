@@ -188,7 +188,18 @@ function messagesOf(
     ...calls.flatMap(({ answer, body, sent, step }) => {
       const { callback } = sent.policy;
       if (!answer) return callMessage(run, step, { ...sent, body, notBefore: postponed }, now);
-      return callback ? answerMessage(run, step, callback, { body: answer, from: sent }, now) : [];
+      if (!callback) return [];
+      const { retriesMax, retryDelay, timeoutMs } = policy;
+      const told = {
+        ...callback,
+        headers: merged(callback.headers, headers),
+        ...(retriesMax !== undefined && { retriesMax }),
+        ...(retryDelay !== undefined && { retryDelay }),
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(change && flow && { flow }),
+      };
+      const message = answerMessage(run, step, told, { body: answer, from: sent }, now);
+      return { ...message, notBefore: later(message.notBefore) };
     }),
   ];
 }

@@ -419,3 +419,105 @@ describe("a success that no workflow has answered", () => {
     }
   });
 });
+
+describe("the waiting retry of a run's message", () => {
+  it("can be made now: of a start, a call, its answer, a step, the end of an invoked run, and a failure function", async () => {
+    const { client } = server;
+    const made: string[] = [];
+    const retried: Promise<unknown>[] = [];
+    /** The first attempt of each message fails, and its retry, which is twelve seconds ahead, is asked for at once. */
+    const failsFirst = ({ headers }: Arrival, response: ServerResponse): boolean => {
+      if (headers["service-retried"] !== "0") return false;
+      const id = String(headers["service-message-id"]);
+      response.writeHead(500).end();
+      const retry = () => client.post(`/v2/messages/${id}/retry`);
+      retried.push(
+        eventually(retry, ({ status }) => status === 200).then(() =>
+          made.push(id.replace(/^[^_]*_[^_]*_r/, "")),
+        ),
+      );
+      return true;
+    };
+    const url = third.url("/now");
+    const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
+    const invocation = {
+      ...{ workflowRunId: "now", workflowUrl: url },
+      headers: { "Service-Workflow-RunId": ["now"], "Service-Workflow-Init": ["false"] },
+      step: { stepId: 2, stepType: "Invoke", concurrent: 1 },
+    };
+    const goOn = (arrival: Arrival): Promise<Reply> => {
+      if (isAnswer(arrival)) return client.publish(url, ofRun("now"), '{"stepId":1,"out":"1"}');
+      if (entriesIn(arrival).length === 0)
+        return client.publish(third.url("/now/called"), {
+          ...ofRun("now"),
+          ...{ "Service-Workflow-CallType": "toCallback", "Service-Callback": url },
+          "Service-Callback-Forward-Service-Workflow-Callback": "true",
+          "Service-Callback-Forward-Service-Workflow-StepId": "1",
+        });
+      const child = { ...ofRun("now-child"), "Service-Workflow-Init": "true" };
+      return client.publish(
+        third.url("/now/child"),
+        { ...child, "Service-Workflow-Invoke": "true" },
+        JSON.stringify(invocation),
+      );
+    };
+    third.answers("/now/called", (arrival, response) => {
+      if (!failsFirst(arrival, response)) response.end("called");
+    });
+    third.answers("/now/child", (arrival, response) => {
+      if (failsFirst(arrival, response)) return;
+      void client
+        .delete("/v2/workflows/runs/now-child?cancel=false")
+        .then(() => response.writeHead(200, mark).end());
+    });
+    third.answers("/now", (arrival, response) => {
+      if (failsFirst(arrival, response)) return;
+      if (arrival.headers["service-workflow-is-failure"]) return void response.end();
+      if (!isAnswer(arrival) && entriesIn(arrival).length === 2)
+        return void response.writeHead(489, { "Service-NonRetryable-Error": "true" }).end();
+      void taken(goOn(arrival)).then(
+        () => response.writeHead(200, mark).end(),
+        (error: unknown) => response.writeHead(500).end(String(error)),
+      );
+    });
+    await client.post(`/v2/trigger/${url}`, {
+      "Service-Workflow-RunId": "now",
+      "Service-Failure-Callback": url,
+    });
+
+    const isTold = ({ headers }: Arrival) =>
+      headers["service-workflow-is-failure"] && headers["service-retried"] === "1";
+    await third.until(() => third.at("/now").some(isTold));
+    await Promise.all(retried);
+
+    expect(made).toHaveLength(7);
+    const parts = made.map((id) => (id.startsWith("msg_") ? "start" : id));
+    expect(parts).toEqual(["start", "c1", "a1", "s1", "start", "s2", "f"]);
+  });
+
+  it("is not the sleep of a step, which lasts as long as it said", async () => {
+    const { client } = server;
+    const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
+    const url = third.url("/asleep");
+    const { promise: slept, resolve } = Promise.withResolvers<string>();
+    third.answers("/asleep", (_, response) => {
+      const sleep = { ...ofRun("asleep"), "Service-Delay": "1h" };
+      void client
+        .published(url, sleep, '{"stepId":1,"stepType":"SleepFor","sleepFor":3600}')
+        .then((id) => {
+          response.writeHead(200, mark).end();
+          resolve(id);
+        });
+    });
+    await client.post(`/v2/trigger/${url}`, { "Service-Workflow-RunId": "asleep" });
+    const id = await slept;
+
+    const reply = await client.post(`/v2/messages/${id}/retry`);
+
+    expect([reply.status, reply.error()]).toEqual([
+      400,
+      "messageId: a step of a run sleeps until its time",
+    ]);
+    await client.delete("/v2/workflows/runs/asleep");
+  });
+});

@@ -74,8 +74,8 @@ export type Dropped = Pick<Message, "id" | "flow">;
 export type Released =
   /** Its scheduler is to be told. */
   | { readonly kind: "released"; readonly shard: number }
-  /** It does not wait for a time; or its turn in a queue decides. */
-  | { readonly kind: "unknown" | "inQueue" };
+  /** It does not wait for a time; or its turn in a queue decides, or the sleep of its step. */
+  | { readonly kind: "unknown" | "inQueue" | "asleep" };
 
 /** `left`: not read, since there was no room for more. */
 export type Some = {

@@ -59,10 +59,25 @@ describe("releasing", () => {
     expect(release(aRecordIn(state), now)).toEqual({ kind: "unknown" });
   });
 
-  it("knows no message of a run", () => {
-    const ofRun = aRecordIn(held, { run: { ...run, bytes: 0, part: "start" } });
+  it.each(["start", "adopted", "p1", "s1", "c1", "a1", "f"])(
+    "makes the retry of a delivery of a run due now: %s",
+    (part) => {
+      const ofRun = aRecordIn(held, { run: { ...run, bytes: 0, part } });
 
-    expect(release(ofRun, now)).toEqual({ kind: "unknown" });
+      expect(release(ofRun, now)).toMatchObject({ kind: "released", next: { dueAt: now } });
+    },
+  );
+
+  it.each([
+    ["start", "released"],
+    ["a1", "released"],
+    ["f", "released"],
+    ["s1", "asleep"],
+    ["p1", "asleep"],
+  ])("ends each delay of a run, and no sleep of a step: %s", (part, kind) => {
+    const ofRun = aRecordIn(held, { run: { ...run, bytes: 0, part }, delayMs: 5_000 });
+
+    expect(release(ofRun, now).kind).toBe(kind);
   });
 
   it("is refused in a queue, where the turn decides", () => {

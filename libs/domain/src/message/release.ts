@@ -1,5 +1,6 @@
 /** Releasing: what waits for its time, a delay or a retry, is due now. Its alarm does the rest: it rings as at the due time. */
-import { isFinished, type MessageRecord, type MessageState } from "./message.ts";
+import { deliveryOf } from "../workflow/delivery.ts";
+import { isFinished, type Message, type MessageRecord, type MessageState } from "./message.ts";
 
 export type Release =
   | {
@@ -9,17 +10,23 @@ export type Release =
     }
   /** It does not wait for a time. */
   | { readonly kind: "unknown" }
-  /** In a queue its turn decides, and what comes before it. */
-  | { readonly kind: "inQueue" };
+  /** In a queue its turn decides, and what comes before it. A step of a run sleeps as long as it said. */
+  | { readonly kind: "inQueue" | "asleep" };
 
-/** What is of a run is its run's alone. */
 export function release({ message, state }: MessageRecord, now: number): Release {
-  if (isFinished(state) || message.run) return { kind: "unknown" };
+  if (isFinished(state)) return { kind: "unknown" };
   if (message.queue !== undefined) return { kind: "inQueue" };
   if (state.kind !== "held") return { kind: "unknown" };
+  if (isStep(message) && message.notBefore > now) return { kind: "asleep" };
   return {
     kind: "released",
     next: { kind: "held", dueAt: Math.min(state.dueAt, now), waitMs: 1 },
     wakeAt: now,
   };
+}
+
+/** What it waits for before its own time is the sleep of a step. */
+function isStep({ run }: Pick<Message, "run">): boolean {
+  const role = run && deliveryOf(run.part)?.role;
+  return role === "plan" || role === "result";
 }

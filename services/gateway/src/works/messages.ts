@@ -32,6 +32,8 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
         return { status: 200 };
       case "inQueue":
         return fault("malformed", "messageId: the message is in a queue, where its turn decides");
+      case "asleep":
+        return fault("malformed", "messageId: a step of a run sleeps until its time");
       case "unknown":
         return fault("not_found", `message ${id.slice(0, 128)} does not wait for its time`);
     }

@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import { allShards, type Message } from "@posthaste/domain";
+import { allShards, type Message, runKey } from "@posthaste/domain";
 import { anotherTenant, aPolicy, aQueue, aTenant } from "../../builders/message.ts";
 import {
   inLine,
@@ -15,6 +15,7 @@ import {
   settle,
   type StoreGuarantee,
 } from "./harness.ts";
+import { aRunId } from "../../builders/run.ts";
 
 const hour = { delayMs: 3_600_000 };
 const released = async (
@@ -95,6 +96,20 @@ export function releasing(guarantee: StoreGuarantee): void {
       expect(after).toEqual(before);
     },
   );
+
+  guarantee("a retry of a run is released, and a step that sleeps is not", async (harness) => {
+    const id = aRunId;
+    const ofRun = { key: runKey(aTenant, id, 1), id, root: harness.ids.next(), createdAt: 0 };
+    const run = { ...ofRun, bytes: 0, part: "s1" };
+    const sleeping = await insert(harness, { ...hour, run });
+    const record = await insertClaimed(harness, { run: { ...run, part: "s2" } });
+    const { message } = record;
+    await settle(harness, record, refused);
+
+    expect(await released(harness, sleeping)).toBe("asleep");
+    expect(await released(harness, message)).toBe("released");
+    expect((await ring(harness, allShards, 10)).hints).toMatchObject([{ id: message.id }]);
+  });
 
   guarantee("in a queue nothing is released", async (harness) => {
     const message = await insert(harness, { ...hour, queue: aQueue });

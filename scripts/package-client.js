@@ -57,11 +57,12 @@ function writeTypes() {
 
 function manifest() {
   const { name, version, description, license, type, engines, dependencies } = own;
+  const sideEffects = false;
   const exports = Object.fromEntries(
     entries.map(([entry, file]) => {
       const at = file.replace("./src/", "./").replace(/\.ts$/, "");
       return [entry, { types: `${at}.d.ts`, default: `${at}.js` }];
     }),
   );
-  return { name, version, description, license, type, engines, exports, dependencies };
+  return { name, version, description, license, type, sideEffects, engines, exports, dependencies };
 }

@@ -1,7 +1,15 @@
 /** `@posthaste/client` as it is published: packed, installed in an empty folder, and used there as docs/client.md says. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -104,7 +112,17 @@ describe("the package", () => {
     expect(await node("a.cjs")).toBe(imported);
   });
 
-  it.each(["index.js", "receiver/index.js"])("has a small %s", (file) => {
+  it("has the same over got, for Node alone", async () => {
+    writeFileSync(
+      join(folder, "n.mjs"),
+      'import * as node from "@posthaste/client/node"; console.log(Object.keys(node).sort().join())',
+    );
+
+    expect(await node("n.mjs")).toBe("createClient,createManagement\n");
+    expect(readFileSync(join(own, "index.js"), "utf8")).not.toMatch(/"got"|"node:/);
+  });
+
+  it.each(["index.js", "node.js", "receiver/index.js"])("has a small %s", (file) => {
     expect(statSync(join(own, file)).size).toBeLessThan(entryBytesMax);
   });
 
@@ -125,6 +143,21 @@ describe("the package", () => {
         "void client.queues.upsert();",
         "// @ts-expect-error a message has no such field",
         'void client.messages.read("x").then(({ colour }) => colour);',
+        "const misspelt = { to: 'https://a.example', retires: 3 };",
+        ...["publish", "trigger"].flatMap((method) => [
+          `// @ts-expect-error there is no such option of ${method}`,
+          `void client.${method}({ to: "https://a.example", retires: 3 });`,
+          `// @ts-expect-error nor in a variable`,
+          `void client.${method}(misspelt);`,
+        ]),
+        "// @ts-expect-error there is no such option of a schedule",
+        'void client.schedule({ cron: "* * * * *", ...misspelt });',
+        "// @ts-expect-error there is no such option of a queued message",
+        'void client.enqueue({ queue: "q", ...misspelt });',
+        "// @ts-expect-error there is no such option of an item",
+        'void client.batch([{ to: "https://a.example" }, { to: "https://a.example", json: 1, retires: 3 }]);',
+        "// @ts-expect-error nor in a variable",
+        "void client.batch([misspelt]);",
       ].join("\n"),
     );
     const compilerOptions = {
@@ -152,6 +185,10 @@ describe("the example of", () => {
     expect(String(order.body)).toBe('{"order":17}');
     await destination.arrival("/mail");
     await destination.arrival("/b");
+  });
+
+  it("a client over got asks who it is", async () => {
+    expect(await node(exampleWith("@posthaste/client/node"))).toMatch(/^tenant \S+\n$/);
   });
 
   it("everything else says what is not there", async () => {

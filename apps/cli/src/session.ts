@@ -1,5 +1,6 @@
 /** What a command works with: the server it asks, what it says, and whether it was interrupted. */
-import { type Client, createClient, createManagement, type Management } from "@posthaste/client";
+import { type Client, type Management } from "@posthaste/client";
+import { createClient, createManagement } from "@posthaste/client/node";
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
 import { Output, type Stream } from "./output.ts";

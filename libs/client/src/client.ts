@@ -13,7 +13,13 @@ import {
 } from "./operations.ts";
 import { type ElementOf, elementsOf, type ListId, type PagedId, pagesOf } from "./pages.ts";
 import { createPublishing, type Publishing } from "./publishing.ts";
-import { createTransport, type Transport, type TransportOptions } from "./transport.ts";
+import { overFetch } from "./over-fetch.ts";
+import {
+  createTransport,
+  type Exchange,
+  type Transport,
+  type TransportOptions,
+} from "./transport.ts";
 
 type Routes = typeof gatewayRoutes;
 type GatewayId = keyof Routes;
@@ -128,8 +134,10 @@ export type ClientOptions = Omit<TransportOptions, "authorization"> & {
   readonly token: string;
 };
 
-export function createClient({ token, ...options }: ClientOptions): Client {
-  const transport = createTransport({ ...options, authorization: `Bearer ${token}` });
+export const createClient = (options: ClientOptions): Client => clientOver(options, overFetch());
+
+export function clientOver({ token, ...options }: ClientOptions, exchange: Exchange): Client {
+  const transport = createTransport({ ...options, authorization: `Bearer ${token}` }, exchange);
   const call = (id: GatewayId, ...args: readonly unknown[]): Promise<unknown> =>
     callRoute(transport, gatewayRoutes[id], args);
   async function* each(id: ListId, query: AnyAsked["query"] = {}, options: CallOptions = {}) {

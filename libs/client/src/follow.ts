@@ -1,7 +1,7 @@
 /** The log as it is written: one request after another, each of which waits for events and goes on where the last one ended. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { type LogEntry, type Operations } from "./api.ts";
 import { type AnyAsked, type CallOptions } from "./operations.ts";
+import { pause } from "./pause.ts";
 import { type PosthasteError } from "./refusal.ts";
 
 type EventQuery = Operations["listEvents"]["query"];
@@ -46,7 +46,7 @@ export async function* followed(
     } catch (error) {
       const isOver = cursor === undefined || performance.now() - answeredAt > patienceMs;
       if (isOver || !isPassing(error)) throw error;
-      await sleep(pauseMs, undefined, { ...(signal && { signal }) });
+      await pause(pauseMs, signal);
     }
   }
 }

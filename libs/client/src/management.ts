@@ -2,7 +2,8 @@
 import { managementRoutes } from "./api.ts";
 import { methodsOf } from "./client.ts";
 import { type Methods } from "./operations.ts";
-import { createTransport, type TransportOptions } from "./transport.ts";
+import { overFetch } from "./over-fetch.ts";
+import { createTransport, type Exchange, type TransportOptions } from "./transport.ts";
 
 type Routes = typeof managementRoutes;
 
@@ -35,9 +36,16 @@ export type ManagementOptions = Omit<TransportOptions, "authorization"> & {
   readonly password: string;
 };
 
-export function createManagement({ user, password, ...options }: ManagementOptions): Management {
-  const credentials = Buffer.from(`${user}:${password}`).toString("base64");
-  const transport = createTransport({ ...options, authorization: `Basic ${credentials}` });
+export const createManagement = (options: ManagementOptions): Management =>
+  managementOver(options, overFetch());
+
+export function managementOver(
+  { user, password, ...options }: ManagementOptions,
+  exchange: Exchange,
+): Management {
+  const bytes = new TextEncoder().encode(`${user}:${password}`);
+  const authorization = `Basic ${btoa(String.fromCharCode(...bytes))}`;
+  const transport = createTransport({ ...options, authorization }, exchange);
   const management = {
     ...methodsOf(resources, managementRoutes, transport),
     close: transport.close,

@@ -27,27 +27,40 @@ type UrlText = `http://${string}` | `https://${string}`;
 /** One for a URL; for a URL group one for each of its endpoints. */
 export type Published<To> = To extends UrlText ? PublishResult : PublishResult | PublishResult[];
 
+type KeyOf<Shape> = Shape extends unknown ? keyof Shape : never;
+/** What `Given` has beside `Shape` must not be there: a misspelt option would be without effect. */
+type NoOther<Given, Shape> = { readonly [Key in Exclude<keyof Given, KeyOf<Shape>>]?: never };
+
+type AnyEnqueued = (Publication | JsonPublication) & Enqueued;
+type AnyItem = BatchItem & Partial<Enqueued>;
+
 export type Publishing = {
   publish<const P extends Publication>(
-    publication: P,
+    publication: P & NoOther<P, Publication>,
     options?: CallOptions,
   ): Promise<Published<P["to"]>>;
   publishJson<const P extends JsonPublication>(
-    publication: P,
+    publication: P & NoOther<P, JsonPublication>,
     options?: CallOptions,
   ): Promise<Published<P["to"]>>;
   /** Through a queue, which is made if there is none. */
-  enqueue<const P extends (Publication | JsonPublication) & Enqueued>(
-    publication: P,
+  enqueue<const P extends AnyEnqueued>(
+    publication: P & NoOther<P, AnyEnqueued>,
     options?: CallOptions,
   ): Promise<Published<P["to"]>>;
   /** Starts a run of the workflow at a URL. */
-  trigger(trigger: Trigger, options?: CallOptions): Promise<StartedRun>;
+  trigger<const T extends Trigger>(
+    trigger: T & NoOther<T, Trigger>,
+    options?: CallOptions,
+  ): Promise<StartedRun>;
   /** Makes a schedule, or replaces the one that `scheduleId` names. */
-  schedule(schedule: NewSchedule, options?: CallOptions): Promise<AnswerOf<"createSchedule">>;
+  schedule<const S extends NewSchedule>(
+    schedule: S & NoOther<S, NewSchedule>,
+    options?: CallOptions,
+  ): Promise<AnswerOf<"createSchedule">>;
   /** Up to 10,000 messages in one request; one that is at fault refuses all. */
-  batch(
-    items: readonly (BatchItem & Partial<Enqueued>)[],
+  batch<const Items extends readonly AnyItem[]>(
+    items: Items & { readonly [I in keyof Items]: NoOther<Items[I], AnyItem> },
     options?: CallOptions,
   ): Promise<AnswerOf<"publishBatch">>;
 };

@@ -1,10 +1,8 @@
-/** One request and its answer, on got: time-outs, connections that are kept, repeats where they are safe. */
-import { Agent as HttpAgent, validateHeaderName, validateHeaderValue } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
-import got, { type RequestError } from "got";
+/** One request and its answer, over any exchange: checked before it goes out, and made again where that is safe. */
+import { InvalidCall } from "./invalid-call.ts";
+import { pause } from "./pause.ts";
 import { type Failure, type FailureCode, PosthasteError } from "./refusal.ts";
 import { mayRepeat } from "./repeat.ts";
-import { InvalidCall } from "./invalid-call.ts";
 
 export type TransportOptions = {
   readonly url: string;
@@ -35,55 +33,65 @@ export type Transport = {
   readonly close: () => void;
 };
 
+export type ExchangeRequest = {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+};
+
+export type Exchanged =
+  | {
+      readonly kind: "answered";
+      readonly status: number;
+      readonly header: (name: string) => string | null | undefined;
+      readonly text: string;
+    }
+  /** `isUnsent`: nothing of it can have had an effect. */
+  | { readonly kind: "failed"; readonly isUnsent: boolean; readonly cause: unknown };
+
+/** What carries one request: it follows no redirect, and repeats nothing. */
+export type Exchange = {
+  readonly exchange: (request: ExchangeRequest) => Promise<Exchanged>;
+  readonly close: () => void;
+};
+
 const retriesDefault = 2;
 const timeoutMsDefault = 30_000;
-const connectMsMax = 5_000;
 /** A server that asks for more is better asked by the caller, later. */
 const retryAfterMsMax = 10_000;
 const firstDelayMs = 200;
 const delayMsMax = 5_000;
-const userAgent = "posthaste-client";
 
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(
+  options: TransportOptions,
+  { close, exchange }: Exchange,
+): Transport {
   const base = baseOf(options.url);
   const { authorization, retriesMax = retriesDefault, timeoutMs = timeoutMsDefault } = options;
-  const agent = {
-    http: new HttpAgent({ keepAlive: true }),
-    https: new HttpsAgent({ keepAlive: true }),
-  };
 
   async function send(call: Call): Promise<unknown> {
-    const { method, path, headers, body, isRepeatable } = call;
+    const { method, path, body, isRepeatable } = call;
     const signal = call.signal ?? options.signal;
-    const asked = got(base + path, {
-      method: method.toUpperCase() as "GET",
-      headers: sendable({ authorization, "user-agent": userAgent, ...headers }),
-      ...(body !== undefined && { body }),
-      agent,
-      followRedirect: false,
-      timeout: { connect: connectMsMax, request: call.timeoutMs ?? timeoutMs },
-      ...(signal && { signal }),
-      retry: {
-        limit: retriesMax,
-        // Its own rules go by the method alone.
-        enforceRetryRules: false,
-        calculateDelay: ({ attemptCount, error, retryAfter }) =>
-          attemptCount > retriesMax || !mayRepeat(failureOf(error), isRepeatable)
-            ? 0
-            : delayOf(attemptCount, retryAfter),
-      },
-    });
-    const { body: text } = await asked.catch((error: unknown) => {
+    const request = {
+      ...{ url: base + path, method: method.toUpperCase(), body, signal },
+      headers: sendable({ authorization, ...call.headers }),
+      timeoutMs: call.timeoutMs ?? timeoutMs,
+    };
+    for (let attempt = 1; ; attempt++) {
       signal?.throwIfAborted();
-      throw isOfTheRequest(error) ? problem(error, base) : error;
-    });
-    return text === "" ? undefined : parse(text);
+      const exchanged = await exchange(request);
+      signal?.throwIfAborted();
+      if (exchanged.kind === "answered" && isSuccess(exchanged.status))
+        return parsed(exchanged.text);
+      const failure = failureOf(exchanged);
+      const delayMs = attempt > retriesMax ? 0 : delayOf(attempt, failure, isRepeatable);
+      if (delayMs === 0) throw new PosthasteError(textOf(exchanged, failure, base), failure);
+      await pause(delayMs, signal);
+    }
   }
-
-  const close = () => {
-    agent.http.destroy();
-    agent.https.destroy();
-  };
   return { send, close };
 }
 
@@ -96,76 +104,57 @@ function baseOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** What Node refuses while it sends looks as if the server had not answered. */
+/** What is refused while it is sent looks as if the server had not answered. */
 function sendable(headers: Call["headers"]): Call["headers"] {
   for (const [name, value] of Object.entries(headers)) {
-    if (fails(() => validateHeaderName(name)))
+    if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))
       throw new InvalidCall(`${JSON.stringify(name)}: is no name of a header`);
-    if (fails(() => validateHeaderValue(name, value)))
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
       throw new InvalidCall(`${name}: has a character that no header may have`);
   }
   return headers;
 }
 
-function fails(check: () => void): boolean {
-  try {
-    check();
-    return false;
-  } catch {
-    return true;
-  }
-}
-
 /** 0: it is not made again. */
-function delayOf(attempt: number, retryAfterMs: number | undefined): number {
-  if (retryAfterMs === undefined) return Math.min(firstDelayMs * 2 ** (attempt - 1), delayMsMax);
+function delayOf(attempt: number, failure: Failure, isRepeatable: boolean): number {
+  if (!mayRepeat(failure, isRepeatable)) return 0;
+  const { retryAfterSeconds } = failure;
+  if (retryAfterSeconds === undefined)
+    return Math.min(firstDelayMs * 2 ** (attempt - 1), delayMsMax);
+  const retryAfterMs = retryAfterSeconds * 1_000;
   return retryAfterMs > retryAfterMsMax ? 0 : Math.max(1, retryAfterMs);
 }
 
-/** By what it has: a package that is there twice has two classes of one name. */
-const isOfTheRequest = (error: unknown): error is RequestError =>
-  typeof error === "object" && error !== null && "code" in error && "options" in error;
+const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 
-/** Before a connection stands nothing is sent. */
-const unsent: ReadonlySet<string> = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ENETUNREACH",
-  "EHOSTUNREACH",
-]);
-const connecting: ReadonlySet<unknown> = new Set(["lookup", "connect", "secureConnect"]);
-
-function failureOf(error: RequestError): Failure {
-  const { response } = error;
-  if (!response) {
-    const isUnsent = unsent.has(error.code) || ("event" in error && connecting.has(error.event));
-    return { code: isUnsent ? "unreachable" : "no_answer", cause: error };
+function failureOf(exchanged: Exchanged): Failure {
+  if (exchanged.kind === "failed") {
+    const { cause, isUnsent } = exchanged;
+    return { code: isUnsent ? "unreachable" : "no_answer", cause };
   }
-  const given = response.headers["posthaste-fault"];
-  const seconds = Number(response.headers["retry-after"] ?? NaN);
+  const { header, status } = exchanged;
+  const seconds = Number(header("retry-after") ?? NaN);
   return {
-    code: typeof given === "string" ? (given as FailureCode) : "unexpected_answer",
-    status: response.statusCode,
+    code: (header("posthaste-fault") as FailureCode | null | undefined) ?? "unexpected_answer",
+    status,
     ...(Number.isFinite(seconds) && { retryAfterSeconds: seconds }),
   };
 }
 
-function problem(error: RequestError, base: string): PosthasteError {
-  const failure = failureOf(error);
-  return new PosthasteError(textOf(failure, error, base), failure);
-}
-
-function textOf({ code, status }: Failure, error: RequestError, base: string): string {
-  if (code === "unreachable") return `${base} cannot be reached: ${error.message}`;
-  if (status === undefined) return `${base} has not answered: ${error.message}`;
-  return said(error.response?.body) ?? `${base} has answered with ${status}`;
+function textOf(exchanged: Exchanged, { code, status }: Failure, base: string): string {
+  if (exchanged.kind === "answered")
+    return said(exchanged.text) ?? `${base} has answered with ${status}`;
+  const { cause } = exchanged;
+  const why = cause instanceof Error ? cause.message : String(cause);
+  return code === "unreachable"
+    ? `${base} cannot be reached: ${why}`
+    : `${base} has not answered: ${why}`;
 }
 
 /** `{"error": text}`. */
-function said(body: unknown): string | undefined {
+function said(body: string): string | undefined {
   try {
-    const parsed: unknown = JSON.parse(String(body));
+    const parsed: unknown = JSON.parse(body);
     if (typeof parsed !== "object" || parsed === null || !("error" in parsed)) return undefined;
     return typeof parsed.error === "string" ? parsed.error : undefined;
   } catch {
@@ -173,7 +162,8 @@ function said(body: unknown): string | undefined {
   }
 }
 
-function parse(text: string): unknown {
+function parsed(text: string): unknown {
+  if (text === "") return undefined;
   try {
     return JSON.parse(text);
   } catch (cause) {

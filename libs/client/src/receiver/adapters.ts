@@ -1,4 +1,5 @@
 /** A receiver as a handler of `node:http`, of express, or of a Request. */
+import { Buffer } from "node:buffer";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Answer, type Receiver, tooLarge } from "./receiver.ts";
 

@@ -1,4 +1,5 @@
 /** Whether a delivery was sent by the server: a JWT, HS256, over the destination, the time and the body's hash. */
+import { Buffer } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 export type Keys = {

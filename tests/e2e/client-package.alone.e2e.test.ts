@@ -31,7 +31,7 @@ const home = mkdtempSync(join(tmpdir(), "posthaste-client-"));
 /** As its page has it. */
 const folder = join(home, "my-program");
 const own = join(folder, "node_modules/@posthaste/client");
-const entryBytesMax = 15_000;
+const entryBytesMax = 16_000;
 
 let server: TestServer;
 let destination: Destination;
@@ -187,7 +187,7 @@ describe("the example of", () => {
     await destination.arrival("/b");
   });
 
-  it("a client over got asks who it is", async () => {
+  it("a client over got reads its tenant", async () => {
     expect(await node(exampleWith("@posthaste/client/node"))).toMatch(/^tenant \S+\n$/);
   });
 

@@ -13,6 +13,9 @@ import { startServer, type TestServer } from "./server.ts";
 import { firstUser } from "./users.ts";
 
 const folder = join(import.meta.dirname, "../../examples/receiver");
+/** Those that their platform hosts, and here what stands for it. */
+const hosted: ReadonlySet<string> = new Set(["next.ts", "cloudflare.ts", "lambda.ts"]);
+const host = join(import.meta.dirname, "receiver-host.ts");
 const [receiving] = blocksOf("sh receiver");
 const [publishing] = blocksOf("sh publisher");
 
@@ -46,7 +49,10 @@ async function receive(file: string): Promise<string> {
   port = await freePort();
   said = "";
   // In the shell's place, so that it is the program that ends.
-  const command = here(receiving?.code).replace("node ", "exec node ").replace("express.ts", file);
+  const program = hosted.has(file) ? `${host} ${file}` : file;
+  const command = here(receiving?.code)
+    .replace("node ", "exec node ")
+    .replace("express.ts", program);
   receiver = spawn("sh", ["-euc", command], {
     cwd: folder,
     env: env(),
@@ -62,7 +68,10 @@ async function receive(file: string): Promise<string> {
   return `${url}/orders`;
 }
 
-describe.each(["node-http.ts", "express.ts", "hono.ts"])("the receiver of %s", (file) => {
+describe.each([
+  ...["node-http.ts", "express.ts", "fastify.ts", "hono.ts"],
+  ...["next.ts", "cloudflare.ts", "lambda.ts"],
+])("the receiver of %s", (file) => {
   it("takes an order at the second attempt, and the publisher is told of each step", async () => {
     await receive(file);
     const command = here(publishing?.code).replace(/ 17$/, ` ${file}`);

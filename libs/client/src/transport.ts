@@ -33,7 +33,7 @@ export type Transport = {
   readonly close: () => void;
 };
 
-export type ExchangeRequest = {
+type ExchangeRequest = {
   readonly url: string;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -42,7 +42,7 @@ export type ExchangeRequest = {
   readonly signal: AbortSignal | undefined;
 };
 
-export type Exchanged =
+type Exchanged =
   | {
       readonly kind: "answered";
       readonly status: number;
@@ -145,7 +145,7 @@ function textOf(exchanged: Exchanged, { code, status }: Failure, base: string): 
   if (exchanged.kind === "answered")
     return said(exchanged.text) ?? `${base} has answered with ${status}`;
   const { cause } = exchanged;
-  const why = cause instanceof Error ? cause.message : String(cause);
+  const { message: why = String(cause) } = Object(cause) as { readonly message?: string };
   return code === "unreachable"
     ? `${base} cannot be reached: ${why}`
     : `${base} has not answered: ${why}`;

@@ -1,4 +1,4 @@
-/** A receiver as a handler of `node:http`, of express, or of a Request. */
+/** A receiver as a handler of `node:http`, of express, of Fastify, of a Request, or of AWS Lambda. */
 import { Buffer } from "node:buffer";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Answer, type Receiver, tooLarge } from "./receiver.ts";
@@ -25,6 +25,46 @@ export const expressHandler =
     if (body === undefined || !request.readableEnded)
       return void answerNode(receiver, request, response);
     next(new Error("the body has been parsed: a receiver must stand before express.json()"));
+  };
+
+/** Of Fastify, where no parser has taken the body: `app.addContentTypeParser("*", (_, __, done) => done(null))` in place of its own. */
+export const fastifyHandler =
+  (receiver: Receiver) =>
+  (
+    { raw: request }: { readonly raw: IncomingMessage },
+    reply: { readonly raw: ServerResponse; readonly hijack: () => unknown },
+  ): void => {
+    reply.hijack();
+    void answerNode(receiver, request, reply.raw);
+  };
+
+/** What a function URL and an HTTP API send, in version 2.0 of their form. */
+export type LambdaEvent = {
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | undefined;
+  readonly isBase64Encoded: boolean;
+};
+
+export type LambdaAnswer = {
+  readonly statusCode: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly isBase64Encoded: boolean;
+};
+
+/** Of AWS Lambda behind a function URL or an HTTP API. */
+export const lambdaHandler =
+  (receiver: Receiver) =>
+  async ({ body = "", headers, isBase64Encoded }: LambdaEvent): Promise<LambdaAnswer> => {
+    const named = Object.entries(headers).map(([name, value = ""]) => [name.toLowerCase(), value]);
+    const answer = await receiver.receive({
+      headers: Object.fromEntries(named) as Readonly<Record<string, string>>,
+      body: Buffer.from(body, isBase64Encoded ? "base64" : "utf8"),
+    });
+    return {
+      ...{ statusCode: answer.status, headers: answer.headers, isBase64Encoded: true },
+      body: Buffer.from(answer.body).toString("base64"),
+    };
   };
 
 /** Of the fetch API, as many frameworks have it. */

@@ -1,4 +1,12 @@
-export { expressHandler, fetchHandler, nodeHandler } from "./adapters.ts";
+export {
+  expressHandler,
+  fastifyHandler,
+  fetchHandler,
+  type LambdaAnswer,
+  type LambdaEvent,
+  lambdaHandler,
+  nodeHandler,
+} from "./adapters.ts";
 export {
   type Answer,
   createReceiver,

@@ -1,0 +1,6 @@
+/** Orders in a Cloudflare Worker with the flag `nodejs_compat`. What one isolate has seen another has not: give it a `seen` of your own. */
+import { fetchHandler } from "@posthaste/client/receiver";
+import { ordersReceiver, printingShop } from "./orders.ts";
+
+// eslint-disable-next-line no-restricted-exports -- A Worker is found by it.
+export default { fetch: fetchHandler(ordersReceiver(printingShop())) };

@@ -76,7 +76,7 @@ const frontDoors = [
   "^(libs|services)/[^/]+/src/index\\.ts$",
   "^libs/http/src/router\\.ts$",
   "^libs/client/src/receiver/index\\.ts$",
-  "^libs/client/src/api\\.ts$",
+  "^libs/client/src/(api|node)\\.ts$",
   "^services/standalone/process/main\\.ts$",
   "^libs/testing/src/pages/index\\.ts$",
   "^examples/orders/orders\\.ts$",

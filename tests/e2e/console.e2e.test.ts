@@ -179,6 +179,30 @@ describe("signing in", () => {
   });
 });
 
+describe("a server that is away", () => {
+  journey("is said once, above what was there before, until it is back", async () => {
+    await pages.failed("kept", 1);
+    const { page, troubles } = await pages.signedIn();
+    const html = { status: 502, contentType: "text/html", body: "<h1>Bad gateway</h1>" };
+    const letters = page.getByRole("region", {
+      name: "Dead letters by destination and reason",
+      exact: true,
+    });
+    const row = letters.getByRole("row").filter({ hasText: "/kept" });
+
+    await row.waitFor();
+    await page.route("**/v2/**", (route) => route.fulfill(html));
+    const said = page.getByText("Trying again…");
+    await said.waitFor();
+    const shown = [await said.count(), await page.getByRole("alert").count(), await row.count()];
+    await page.unroute("**/v2/**");
+    await said.waitFor({ state: "detached" });
+
+    expect(shown).toEqual([1, 0, 1]);
+    expect(troubles.splice(0).filter((text) => !text.includes("502"))).toEqual([]);
+  });
+});
+
 describe("by keyboard alone", () => {
   journey(
     "a message is found, its page read from its heading, and the message cancelled",

@@ -82,7 +82,7 @@ function Letter({ letter, bytesMax, more }: LetterProps) {
   const made = publicationOf(letter, body);
   const curl = curlOf({
     method: "POST",
-    url: new URL(`publish/${made.destination}`, apiBase()).href,
+    url: `${apiBase().href}publish/${made.destination}`,
     headers: headersOf(made),
     body: made.body,
   });

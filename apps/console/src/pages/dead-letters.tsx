@@ -50,7 +50,13 @@ const actions: Column<DeadLetter> = {
   isActions: true,
   cell: ({ dlqId }) => (
     <>
-      <Action does="Retry" to={dlqId} asked={{ id: "retryDeadLetter", params: [dlqId] }} isSmall />
+      <Action
+        does="Retry"
+        to={dlqId}
+        asked={{ id: "retryDeadLetter", params: [dlqId] }}
+        shownAt={({ messageId }) => `/messages/${part(messageId)}`}
+        isSmall
+      />
       <Action
         does="Remove"
         to={dlqId}

@@ -5,6 +5,7 @@ import { useLastPart } from "../address.ts";
 import { useAsked, useChange } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
+import { Empty } from "../parts/empty.tsx";
 import { Action } from "../parts/action.tsx";
 import { HeaderList } from "../parts/facts.tsx";
 import { FaultyForm, type Input, Inputs } from "../parts/fields.tsx";
@@ -69,7 +70,7 @@ export function GroupPage() {
           columns={mayWrite ? [...columns, actions] : columns}
           rows={data?.endpoints}
           keyOf={keyOf}
-          none="none"
+          none={<Empty title="No endpoints" />}
         />
         {data && mayWrite && <Add group={name} />}
       </Panel>

@@ -2,6 +2,7 @@
 import { useAsked, useWork } from "../api/asked.ts";
 import { call } from "../api/call.ts";
 import { durationOf } from "../api/text.ts";
+import { Empty } from "../parts/empty.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Inside, Page, Panel } from "../parts/page.tsx";
 import { type Column, Table } from "../parts/table.tsx";
@@ -99,7 +100,7 @@ export function Limits() {
         columns={columns}
         rows={rows ? byNearness(rows) : undefined}
         keyOf={({ setting }) => setting}
-        none="none"
+        none={<Empty title="No limits" />}
       />
       {plan !== undefined && (
         <Panel title="What the plan says besides">

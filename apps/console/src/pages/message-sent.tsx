@@ -33,7 +33,7 @@ export function Sent({ event, story }: Props) {
   const made = publicationOf(event, body);
   const curl = curlOf({
     method: "POST",
-    url: new URL(`publish/${made.destination}`, apiBase()).href,
+    url: `${apiBase().href}publish/${made.destination}`,
     headers: headersOf(made),
     body: made.body,
   });

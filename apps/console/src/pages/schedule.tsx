@@ -4,12 +4,16 @@ import { part, useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
 import { shown } from "../api/text.ts";
+import { apiBase } from "../api/call.ts";
 import { Body, ofText } from "../parts/body.tsx";
+import { CopyButton } from "../parts/copy.tsx";
 import { Cron } from "../parts/cron.tsx";
 import { Facts, HeaderList } from "../parts/facts.tsx";
 import { Inside, Page, Panel } from "../parts/page.tsx";
 import { Filtered, Id, Labels, MessageId, State, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { curlOf } from "../rules/curl.ts";
+import { headersOf, publicationOf } from "../rules/publication.ts";
 import { Reason } from "./reason.tsx";
 import { ScheduleActions, ScheduleState } from "./schedule-parts.tsx";
 
@@ -49,6 +53,14 @@ const slotStates = {
 function Details({ schedule }: { readonly schedule: Schedule }) {
   const last = Object.entries(schedule.lastScheduleStates ?? {});
   const { flowControlKey, labels, queueName } = schedule;
+  const body = ofText(schedule.body, schedule.bodyBase64, Infinity);
+  const made = publicationOf(schedule, body);
+  const curl = curlOf({
+    method: "POST",
+    url: `${apiBase().href}schedules/${made.destination}`,
+    headers: headersOf(made),
+    body: made.body,
+  });
   return (
     <>
       {schedule.error !== undefined && (
@@ -108,9 +120,12 @@ function Details({ schedule }: { readonly schedule: Schedule }) {
             </Panel>
           )}
         </div>
-        <Panel title="Request">
+        <Panel
+          title="Request"
+          aside={<CopyButton text={curl} name="Copy as curl" label="Copy as curl" />}
+        >
           <Inside>
-            <Body title="Body" body={ofText(schedule.body, schedule.bodyBase64, Infinity)} />
+            <Body title="Body" body={body} />
             <div>
               <h3 className="muted">Headers</h3>
               <HeaderList headers={schedule.header} />

@@ -20,13 +20,15 @@ type Props<Id extends OperationId> = {
   readonly isSmall?: boolean;
   /** What it comes to, said before. */
   readonly says?: string;
+  /** Where what it has made is shown, for those that stay on the page. */
+  readonly shownAt?: (answer: AnswerOf<Id>) => string;
   /** Where the page goes afterwards. */
   readonly leaveTo?: (answer: AnswerOf<Id>) => string;
 };
 
 export function Action<Id extends OperationId>(props: Props<Id>) {
   const { does, to, asked, isFinal = false, isPrimary = false, isSmall = false, says } = props;
-  const { leaveTo } = props;
+  const { leaveTo, shownAt } = props;
   const { mayWrite } = useSession();
   const say = useSay();
   const isHere = useIsHere();
@@ -39,7 +41,8 @@ export function Action<Id extends OperationId>(props: Props<Id>) {
   const act = (): void => {
     setAsking(false);
     mutate(asked, {
-      onSuccess: () => say(`Done: ${name[0]?.toLowerCase()}${name.slice(1)}`),
+      onSuccess: (answer) =>
+        say(`Done: ${name[0]?.toLowerCase()}${name.slice(1)}`, shownAt && { to: shownAt(answer) }),
       onError: ({ message }) => say(message, { type: "bad" }),
     });
   };

@@ -3,6 +3,7 @@ import { type Tenant } from "@posthaste/client/api";
 import { go, part } from "../../address.ts";
 import { useAsked, useChange } from "../../api/asked.ts";
 import { durationOf, shown } from "../../api/text.ts";
+import { Empty } from "../../parts/empty.tsx";
 import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
 import { textIn } from "../../parts/form.ts";
 import { Page, Panel } from "../../parts/page.tsx";
@@ -35,7 +36,7 @@ export function Tenants() {
         rows={data}
         keyOf={keyOf}
         linkOf={linkOf}
-        none="none"
+        none={<Empty title="No tenants yet" />}
       />
       <Panel title="Another tenant">
         <Add />

@@ -2,6 +2,7 @@
 import { type Token } from "@posthaste/client/api";
 import { useAsked, useChange } from "../../api/asked.ts";
 import { shown } from "../../api/text.ts";
+import { Empty } from "../../parts/empty.tsx";
 import { Action } from "../../parts/action.tsx";
 import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
 import { Panel } from "../../parts/page.tsx";
@@ -40,7 +41,7 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
         columns={columns}
         rows={data}
         keyOf={keyOf}
-        none="none"
+        none={<Empty title="No tokens yet" />}
       />
       <Add tenant={tenant} />
     </Panel>

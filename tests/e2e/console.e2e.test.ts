@@ -349,7 +349,9 @@ describe("schedules", () => {
       await isThere(page, '"kind": "nightly"');
       await opened.look();
       await page.getByRole("button", { name: "Remove nightly" }).click();
+      await page.getByRole("alertdialog").waitFor();
       await page.keyboard.press("Escape");
+      await page.getByRole("alertdialog").waitFor({ state: "detached" });
       await page.getByRole("button", { name: "Remove nightly" }).click();
       await page.getByRole("button", { name: "Yes, remove nightly" }).click();
       await page.getByRole("heading", { level: 1, name: "Schedules" }).waitFor();

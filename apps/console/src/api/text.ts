@@ -46,6 +46,10 @@ function both(ms: number, large: number, ofLarge: string, small: number, ofSmall
   return rest === 0 ? first : `${first} ${rest} ${ofSmall}`;
 }
 
+/** `1 message`, `1,200 messages`. */
+export const counted = (count: number, what: string): string =>
+  `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
+
 const dateMax = 8.64e15;
 
 /** `2026-11-25 02:24:13.120`, in UTC; empty where there is no time. */

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { go, part } from "../address.ts";
 import { call, Refused } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
-import { wordsOf } from "../api/text.ts";
+import { counted, wordsOf } from "../api/text.ts";
 import { Sure } from "../parts/dialog.tsx";
 import { Undone } from "../parts/trouble.tsx";
 
@@ -33,7 +33,7 @@ export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props)
     if ("actionId" in answer && answer.actionId !== undefined)
       go(`/bulk-actions/${part(answer.actionId)}`);
   };
-  const messages = matched === 1 ? "message" : "messages";
+  const messages = counted(matched ?? 0, "message");
   return (
     <>
       <button type="button" className="danger" onClick={() => attempt(count())}>
@@ -41,14 +41,13 @@ export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props)
       </button>
       <Sure
         isOpen={matched !== undefined}
-        title={`Cancel ${matched ?? ""} ${messages}?`}
+        title={`Cancel ${messages}?`}
         does={`Cancel ${matched ?? ""}`}
-        name={`Cancel ${matched ?? ""} ${messages}`}
+        name={`Cancel ${messages}`}
         act={() => attempt(cancel())}
         keep={() => setMatched(undefined)}
       >
-        {matched} {messages} that this filter takes wait or are under way. They are not delivered
-        any more.
+        So many that this filter takes wait or are under way. They are not delivered any more.
       </Sure>
       <Undone error={error} />
     </>

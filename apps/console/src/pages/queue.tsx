@@ -3,6 +3,7 @@ import { useState } from "react";
 import { useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
+import { counted } from "../api/text.ts";
 import { Facts } from "../parts/facts.tsx";
 import { Inside, Page, Panel } from "../parts/page.tsx";
 import { timeOf } from "../parts/text.tsx";
@@ -43,7 +44,7 @@ export function QueuePage() {
           {data.paused && (
             <p className="notice busy">
               <span className="why">It is paused</span>
-              {data.lag.toLocaleString("en")} messages stand in it until it is resumed.
+              {counted(data.lag, "message")} in it until it is resumed.
             </p>
           )}
           <Panel title="Queue">

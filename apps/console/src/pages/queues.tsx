@@ -5,7 +5,7 @@ import { go, part } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
 import { apiBase } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
-import { shown } from "../api/text.ts";
+import { counted, shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
 import { Empty } from "../parts/empty.tsx";
 import { Page } from "../parts/page.tsx";
@@ -63,7 +63,7 @@ export function QueueActions({ queue, isSmall = false, removedTo }: ActionsProps
         asked={{ id: "removeQueue", params: [name] }}
         isFinal
         isSmall={isSmall}
-        says={`The ${lag.toLocaleString("en")} messages that stand in it are cancelled.`}
+        says={`What stands in it is cancelled: ${counted(lag, "message")}.`}
         {...(removedTo !== undefined && { leaveTo: () => removedTo })}
       />
     </>

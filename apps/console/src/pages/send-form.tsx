@@ -33,6 +33,9 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
   const say = useSay();
   const form = useRef<HTMLFormElement>(null);
   const groups = groupsOfInputs(of, isSchedule);
+  const { first = [], rest = [] } = Object.groupBy(groups, ({ isFirst }) =>
+    isFirst ? "first" : "rest",
+  );
   const inputs = [...messageInputs(of), ...groups.flatMap((group) => group.inputs)];
   const names = groups.flatMap((group) => group.inputs.map(({ name }) => name));
   const read = (given: FormData): Publication => ({
@@ -78,9 +81,9 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
             }
           >
             <div className="fields">
-              <Inputs inputs={messageInputs(of)} />
+              <Inputs inputs={[...first.flatMap((group) => group.inputs), ...messageInputs(of)]} />
             </div>
-            {groups.map(({ title, inputs: own, isSeldom }) =>
+            {rest.map(({ title, inputs: own, isSeldom }) =>
               isSeldom ? (
                 <details
                   key={title}

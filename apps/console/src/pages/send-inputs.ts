@@ -63,6 +63,8 @@ export type InputGroup = {
   readonly inputs: readonly Input[];
   /** Shown when it is opened, or when something is set. */
   readonly isSeldom: boolean;
+  /** Before the message itself. */
+  readonly isFirst?: boolean;
 };
 
 export function groupsOfInputs(
@@ -91,7 +93,7 @@ export function groupsOfInputs(
   const fitting = (said: readonly Said[]): readonly Said[] =>
     isSchedule ? said.filter(([name]) => !once.has(name)) : said;
   return [
-    ...(isSchedule ? [group("When", schedule, false)] : []),
+    ...(isSchedule ? [{ ...group("When", schedule, false), isFirst: true }] : []),
     group("Delivery", fitting(delivery), false),
     group("Limits, deduplication, redaction", fitting(rest)),
     group("Callback", callbackOf("callback", "URL that is sent each answer")),

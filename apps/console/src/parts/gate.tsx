@@ -79,7 +79,8 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
                 check={async (values) => {
                   const next = door.authorizationOf(values);
                   enter(door, next, await door.check(next), setState);
-                  void queries.invalidateQueries();
+                  // It may be another tenant's: nothing of before is shown again.
+                  void queries.resetQueries();
                 }}
                 leave={leave}
               />

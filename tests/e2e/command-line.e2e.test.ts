@@ -176,7 +176,8 @@ describe("messages", () => {
     await published(destination.url("/watched"), "--label", "watched");
 
     expect([(await watching).code, (await watching).err]).toEqual([0, ""]);
-    expect((await cli.run([...asked.slice(0, -1), "x"])).code).toBe(2);
+    for (const seconds of ["x", "0", "86401"])
+      expect((await cli.run([...asked.slice(0, -1), seconds])).code).toBe(2);
   });
 
   it("are followed as they happen, until Ctrl-C", async () => {

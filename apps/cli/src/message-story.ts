@@ -84,10 +84,15 @@ const reasonIn = ({
 
 const textOf = (responseBody: string): Reason => ({ responseBody });
 
-/** The log has every body in Base64. */
+/** The log has every body in Base64, and cut: perhaps within its last character, which is left out. */
 function decoded(base64: string): Reason {
-  const text = Buffer.from(base64, "base64").toString();
-  return text.includes("\ufffd") ? { responseBodyBase64: base64 } : { responseBody: text };
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  try {
+    const responseBody = decoder.decode(Buffer.from(base64, "base64"), { stream: true });
+    return { responseBody };
+  } catch {
+    return { responseBodyBase64: base64 };
+  }
 }
 
 /** The time and the state of an event are not those of its message. */

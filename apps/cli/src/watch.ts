@@ -1,6 +1,7 @@
 /** A list or a thing, asked for again and again until Ctrl-C. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command } from "commander";
+import { CliError } from "./exit.ts";
 import { countOf } from "./filters.ts";
 import { withValue } from "./option.ts";
 import { type Host } from "./session.ts";
@@ -8,6 +9,8 @@ import { type Host } from "./session.ts";
 export type Watching = { readonly watch?: string | true };
 
 const secondsDefault = 2;
+/** A timer of Node takes no more than 24 days, and beyond that fires at once. */
+const secondsMax = 86_400;
 
 export const withWatch = (command: Command): Command =>
   withValue(command, "--watch [seconds]", {
@@ -26,6 +29,8 @@ export async function watched(
 ): Promise<void> {
   const { interrupted, out } = host;
   const seconds = watch === true ? secondsDefault : countOf(watch, "--watch");
+  if (seconds > secondsMax)
+    throw new CliError("usage", `--watch: ${seconds} is more than ${secondsMax}, a day`);
   while (!interrupted.aborted) {
     const texts: string[] = [];
     const page = {

@@ -1,0 +1,31 @@
+import { expect, it } from "@jest/globals";
+import { type LogEntry } from "@posthaste/client";
+import { storyOf } from "./message-story.ts";
+
+const message = {
+  ...{ time: 1, messageId: "msg_1", url: "https://a.example", method: "POST", maxRetries: 3 },
+  ...{ timeout: 1_000, callerIP: "192.0.2.7", header: {} },
+};
+const error = (body: Uint8Array): LogEntry => ({
+  ...{ ...message, state: "ERROR", responseStatus: 500 },
+  responseBody: Buffer.from(body).toString("base64"),
+});
+const umlauts = Buffer.from("ü".repeat(10));
+
+it.each([
+  ["text", Buffer.from("no such order"), { responseBody: "no such order" }],
+  ["text that is cut within a character", umlauts.subarray(0, 19), { responseBody: "ü".repeat(9) }],
+  ["text with a sign for what cannot be read", Buffer.from("a\ufffd"), { responseBody: "a\ufffd" }],
+  ["no text", Uint8Array.of(0xff, 0x00), { responseBodyBase64: "/wA=" }],
+])("an answer that is %s is told as such", (_, body, told) => {
+  expect(storyOf(error(body), [error(body)])).toMatchObject({ ...told, responseStatus: 500 });
+});
+
+it("what was delivered has no reason, though an attempt before has failed", () => {
+  const delivered: LogEntry = { ...message, time: 2, state: "DELIVERED" };
+  const story = storyOf(delivered, [delivered, error(Buffer.from("busy"))]);
+
+  expect(story).toMatchObject({ state: "DELIVERED", attempts: 2 });
+  expect(story).not.toHaveProperty("responseStatus");
+  expect(story.events.map(({ state }) => state)).toEqual(["ERROR", "DELIVERED"]);
+});

@@ -7,8 +7,8 @@ const bounds = { entriesMax: 8, lengthMax: 4, canonical: asWritten };
 describe("a cache by text", () => {
   it("never holds more than its bound, and answers for a key what was set last, or nothing", () => {
     const change = fc.record({
-      what: fc.constantFrom("set", "get", "delete"),
-      text: fc.string({ maxLength: 2, unit: fc.constantFrom(..."abcABC") }),
+      what: fc.constantFrom("set", "set", "set", "get", "delete"),
+      text: fc.string({ maxLength: 2, unit: fc.constantFrom(..."abcdABCD") }),
       value: fc.integer(),
     });
     fc.assert(
@@ -31,6 +31,14 @@ describe("a cache by text", () => {
         }
       }),
     );
+  });
+
+  it("holds no more than its bound, however many texts come", () => {
+    const cache = new TextCache<number>(bounds);
+    for (let n = 0; n < 100; n++) {
+      cache.set(String(n), n);
+      expect(cache.size).toBeLessThanOrEqual(bounds.entriesMax);
+    }
   });
 
   it("keeps what is in use, whatever else comes", () => {

@@ -23,6 +23,18 @@ describe("what was inserted a moment ago", () => {
     });
   });
 
+  it("leaves its bytes to what comes next, however many were dropped before", () => {
+    const recent = openRecent();
+    const record = recordOf(2 * mebibyte);
+    for (let position = 1; position <= 40; position++) {
+      recent.add(position, record);
+      recent.drop(position);
+    }
+    recent.add(41, record);
+
+    expect(recent.get(41)).toBe(record);
+  });
+
   it("is counted once where it is kept again at its position", () => {
     const recent = openRecent();
     const [before, record] = [recordOf(10 * mebibyte), recordOf(10 * mebibyte)];

@@ -41,6 +41,6 @@ describe("what was inserted a moment ago", () => {
     recent.add(1, before);
     for (let times = 0; times < 10; times++) recent.add(2, record);
 
-    expect([recent.get(1), recent.get(2)]).toEqual([before, record]);
+    expect([recent.get(1) === before, recent.get(2) === record]).toEqual([true, true]);
   });
 });

@@ -30,7 +30,7 @@ const specifiersThatNodeCannotFind = {
     ":matches(ImportDeclaration, ExportNamedDeclaration, ExportAllDeclaration)[source.value=/^[.].*[.]js$/]",
   message: "Name the .ts file: tsc accepts .js here, Node finds nothing.",
 };
-// It would live as long as the process: what callers fill it with is never given back (ADR 115).
+// A Map that callers fill would live as long as the process, and give nothing back (ADR 115).
 const emptyMap =
   "VariableDeclarator:not([id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly(Map|Set)$/]) > NewExpression[callee.name=/^(Map|Set|TurnoverMap)$/][arguments.length=0]";
 const keptForEver = {
@@ -52,7 +52,7 @@ const ambientSyntax = [
   },
 ];
 
-// What callers have stored is read by the holder of a seat in the room for long answers.
+// Lists are read by the holder of a seat in the room for long answers.
 const pageReads = {
   selector:
     "CallExpression[callee.property.name=/^(list|counts|failed|parts|attempts|history|endpoints|page|tenantPage)$/][callee.object.name!=/^(reads|failures)$/][callee.object.type!='CallExpression']",

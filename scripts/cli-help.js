@@ -19,7 +19,7 @@ export function renderCliHelp(openApi) {
   return [
     "/** Made by `npm run generate` from the tables of headers and parameters: not to be edited. */",
     `export const settingHelp = ${JSON.stringify(Object.fromEntries(settings))} as const;`,
-    "/** What the parameters of queries mean. */",
+    "/** The meaning of each query parameter. */",
     `export const parameterHelp = ${JSON.stringify(Object.fromEntries(queries))} as const;`,
   ].join("\n\n");
 }

@@ -1,4 +1,4 @@
-// What takes and gives back has a test that draws orders of both (`expectAllGivenBack` of libs/testing), or a reason here.
+// A file that takes and gives back has a test that draws orders of both (`expectAllGivenBack` of libs/testing), or a reason here.
 //
 // Known by its text: a file in which something is counted down. A test of its package that imports it calls the function.
 import { globSync, readFileSync } from "node:fs";

@@ -116,7 +116,7 @@ function replace(path, text) {
   fs.writeFileSync(path, text);
 }
 
-/** Of the tests of this name in the copy as it is. */
+/** Returns the outcome of the tests of this name in the copy as it is. */
 function outcomeOf({ name, test }) {
   const told = tested([test], [name]);
   if (!told) return "not ended";
@@ -124,7 +124,7 @@ function outcomeOf({ name, test }) {
   return told.numFailedTests > 0 ? "failed" : "passed";
 }
 
-/** Those of whose test it cannot be said that it fails because of them. */
+/** Returns the lines whose test does not pass without them, so that a failure would say nothing. */
 function unsoundOf(lines) {
   const told = tested(
     [...new Set(lines.map(({ test }) => test))],
@@ -138,7 +138,7 @@ function unsoundOf(lines) {
   });
 }
 
-/** What jest says of these tests in the copy. Undefined: they came to no end. */
+/** Returns jest's report of these tests in the copy. Undefined: they did not end. */
 function tested(tests, names) {
   fs.rmSync(report, { force: true });
   spawnSync(

@@ -17,7 +17,7 @@ const assets = [
 const openApi = join(import.meta.dirname, "../docs/openapi.json");
 const digestLength = 12;
 
-/** What a server keeps for ever has a name that changes with what is in it. */
+/** Files that browsers keep for ever have names that change with their content. */
 export function writeReference(folder) {
   mkdirSync(join(folder, "assets"), { recursive: true });
   let page = readFileSync(join(source, "index.html"), "utf8");
@@ -45,7 +45,7 @@ export function writeReference(folder) {
   writeFileSync(join(folder, "index.html"), page);
 }
 
-/** Of one API, as it serves it. Relative to the document: a proxy may have put the server below a path. */
+/** The document of one API, as that API serves it. Servers are relative to the document: a proxy may have put them below a path. */
 function documentOf(api) {
   const whole = JSON.parse(readFileSync(openApi, "utf8"));
   const isOfApi = ({ servers }) => (servers === undefined) === (api === "gateway");
@@ -72,7 +72,7 @@ function documentOf(api) {
   };
 }
 
-/** Those that the operations name, and those that these name. */
+/** Returns the schemas that the operations name, and those that these name. */
 function schemasOf(paths, schemas) {
   const named = new Set();
   const follow = (value) => {

@@ -26,7 +26,7 @@ const lingerMsMax = 10_000;
 /** Servers that are not in the cache are fetched. */
 const storesSecondsMax = 1_800;
 const storesStopMsMax = 60_000;
-/** Of `npm run stack -- stores` and `-- fetch`: what they need is not installed. */
+/** The exit code of `npm run stack -- stores` and `-- fetch` where something that they need is not installed. */
 const lackExitCode = 3;
 const isWithoutReader = process.env.CI === "true";
 const tool = (path) => `node_modules/${path}`;

@@ -20,7 +20,7 @@ export const wallClock = {
   create: ({ sourceCode, report }) => {
     const fields = fieldsOf(sourceCode.ast);
 
-    /** What stands behind a name: the expression that it was set to, or undefined. */
+    /** Returns the expression that a name was set to, or undefined. */
     const behind = (node) => {
       if (node.type === "MemberExpression") return fields.get(privateNameOf(node));
       const { defs = [] } = variableOf(sourceCode.getScope(node), node.name) ?? {};
@@ -97,7 +97,7 @@ const privateNameOf = ({ object, property }) =>
     ? property.name
     : undefined;
 
-/** What each private field of a file is set to, where that is no mere constant. */
+/** The expressions that each private field of a file is set to, constants left out. */
 function fieldsOf(ast) {
   const fields = new Map();
   const set = (name, value) => {

@@ -161,7 +161,7 @@ export async function visit(
   await look();
 }
 
-/** What it shows is there. */
+/** Resolves when the text is on the page. */
 export const settled = (page: Page): Promise<void> =>
   page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
 

@@ -159,7 +159,7 @@ describe("from the overview it takes two clicks to begin to", () => {
     await page.getByLabel("Retries", { exact: true }).fill("many");
     await page.getByText(`--data-binary '{"order":16,"again":true}'`).waitFor();
     await page.getByRole("button", { name: "Publish the message" }).click();
-    // What the API refuses stands at its field, and nothing of the form is lost.
+    // The API's fault stands at its field, and nothing of the form is lost.
     await page.locator("[name=retries][aria-invalid=true]").waitFor();
     const retries = page.getByLabel("Retries", { exact: true });
     expect(await page.getByLabel("Body", { exact: true }).inputValue()).toContain("again");

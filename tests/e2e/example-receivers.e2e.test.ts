@@ -13,7 +13,7 @@ import { startServer, type TestServer } from "./server.ts";
 import { firstUser } from "./users.ts";
 
 const folder = join(import.meta.dirname, "../../examples/receiver");
-/** Those that their platform hosts, and here what stands for it. */
+/** Receivers that a platform hosts, and here a host that stands for it. */
 const hosted: ReadonlySet<string> = new Set(["next.ts", "cloudflare.ts", "lambda.ts"]);
 const host = join(import.meta.dirname, "receiver-host.ts");
 const [receiving] = blocksOf("sh receiver");

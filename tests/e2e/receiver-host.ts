@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { type LambdaAnswer, type LambdaEvent } from "@posthaste/client/receiver";
 
 type Fetch = (request: Request) => Promise<Response>;
-/** Of Next.js, of a Worker, of Lambda: a file has one. */
+/** The entry point of Next.js, a Worker or Lambda: a file has one of them. */
 type Exports = {
   readonly POST?: Fetch;
   readonly default?: { readonly fetch: Fetch };

@@ -95,14 +95,14 @@ describe.each(["gateway", "management"] as const)("%s serves", (api) => {
 });
 
 describe("each example of the document is sent, and does what it says:", () => {
-  /** What the examples before have done away with, and what wants a client of workflows. */
+  /** Operations whose subject an example before has removed, or that need a client of workflows. */
   const elsewise: Readonly<Record<string, number>> = {
     cancelMessage: 404,
     removeDeadLetter: 404,
     cancelFailureFunction: 404,
     waitForEvent: 412,
   };
-  /** What is there, or was made, is looked at, changed and only then removed; with its tenant goes all that it has. */
+  /** The order of the examples: read, change, remove; a tenant goes with all that it has. */
   const order = ["GET", "POST", "PATCH", "DELETE"];
   const inOrder = (one: ExampleRequest, other: ExampleRequest): number =>
     order.indexOf(one.method) - order.indexOf(other.method) ||

@@ -46,7 +46,7 @@ it("a process starts where the variables of the command and of receivers are exp
   const process = new ServerProcess({
     ...Object.fromEntries(variables.map((name) => [name, "http://of-a-caller.example"])),
     ...{ POSTHASTE_PORT: port, POSTHASTE_DATA_DIR: join(folder, port) },
-    // Its colon ends a user of Basic authentication.
+    // The colon ends a user of Basic authentication.
     POSTHASTE_MANAGEMENT_USER: "operator",
   });
 

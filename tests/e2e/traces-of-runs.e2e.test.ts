@@ -173,7 +173,7 @@ describe("a run that waits and invokes, and is traced", () => {
     );
 
     expect(named(spans).toSorted()).toEqual(
-      // Of the parent: its start, plans and results of the waits, the end of the other; of that: its start, its step.
+      // The parent has a start, plans and results of the waits, and the end of the other; the other has a start and a step.
       [
         "start ",
         "p1 told",

@@ -135,7 +135,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {
     await world.advance(lookEveryMs);
     if (!settledClients()) continue;
-    // What was accepted ends, though nothing new would be taken on.
+    // Accepted work ends, though nothing new would be taken on.
     backend.model?.fillDisk();
     left = await world.during(unrest());
   }

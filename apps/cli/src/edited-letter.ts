@@ -28,7 +28,7 @@ export function publicationOf(letter: DeadLetter, body: string): Publication {
   };
 }
 
-/** What was redacted is the destination's alone, and what is no text is for no editor. */
+/** Redacted parts are the destination's alone, and an editor shows text alone. */
 export function editableBody({ body = "", bodyBase64, header }: DeadLetter): string {
   const values = Object.values(header).flat();
   if ([body, ...values].some((text) => text.startsWith(redacted)))

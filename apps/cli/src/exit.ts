@@ -37,7 +37,7 @@ export class HalfDone extends Error {
   }
 }
 
-/** What the system says of a file, in its words and without its code. */
+/** Returns the system's message about a file, without its code. */
 export function fileFault(kind: Kind, what: string, error: unknown): CliError {
   const { code, message } = error as NodeJS.ErrnoException;
   const said = /^[A-Z0-9]+: ([^,]+)/.exec(message)?.[1] ?? code ?? message;

@@ -1,4 +1,4 @@
-/** What an id names: each of the three `show` commands finds what any listing has printed, by any id of it. */
+/** Finds a message, dead letter or run: each of the three `show` commands takes any id that a listing has printed. */
 import {
   type Client,
   type DeadLetter,
@@ -14,7 +14,7 @@ export type Found =
 
 type Find = (client: Client, id: string) => Promise<Found | undefined>;
 
-/** Of each result of a step, and of each answer: the log leaves them out unless it is told how much of them to show. */
+/** Bytes of each step's result and of each answer to show: without a number the log leaves them out. */
 const shownBytesMax = 4_096;
 /** The newest of a message; each attempt has three. */
 const eventsMax = 1_000;
@@ -24,10 +24,10 @@ const findMessage: Find = async (client, id) => {
     unlessUnknown(client.messages.read(id)),
     eventsOf(client, { messageId: id }),
   ]);
-  // Of the messages of a run the run tells.
+  // A run tells of its messages.
   const ofRun = events.length === 0 ? await runBy("messageId")(client, id) : undefined;
   if (ofRun) return ofRun;
-  // Its record is gone half a minute after the end; what is left are its dead letter and its log.
+  // A record goes half a minute after the end; the dead letter and the log are left.
   const letter = record ? undefined : await letterOf(client, id);
   const whole = record ?? letter ?? events[0];
   return whole && { kind: "message", story: storyOf(whole, events) };
@@ -40,7 +40,7 @@ const findLetter: Find = async (client, id) => {
   return { kind: "message", story: storyOf(letter, events) };
 };
 
-/** Of a dead letter that was retried or removed the log has the id, at the time that the id begins with. */
+/** The log has the id of a dead letter that was retried or removed, at the time that the id begins with. */
 const findByPastLetter: Find = async (client, id) => {
   const at = /^(\d{10,16})-/.exec(id)?.[1];
   if (at === undefined) return undefined;

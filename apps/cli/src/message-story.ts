@@ -1,7 +1,7 @@
 /** A message with what became of it: why first, then what it is, then each of its events. */
 import { type DeadLetter, type LogEntry, type Message } from "@posthaste/client";
 
-/** What the destination has said last, or why it has said nothing. */
+/** The last answer of the destination, or why there was none. */
 export type Reason = {
   readonly error?: string;
   readonly responseStatus?: number;

@@ -4,7 +4,7 @@ import { type Command } from "commander";
 export type About = {
   /** With its unit. */
   readonly about: string;
-  /** What holds without it. */
+  /** The value that holds without the option. */
   readonly fallback?: string;
   readonly example: string;
 };
@@ -27,7 +27,7 @@ export function withValue(
   return given === "again" ? command.option(flags, text, collected) : command.option(flags, text);
 }
 
-/** Its value where it is not given is `fallback`. */
+/** An option whose value is `fallback` where it is not given. */
 export const withDefault = (
   command: Command,
   flags: string,

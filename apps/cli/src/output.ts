@@ -95,7 +95,7 @@ export class Output {
     this.#write(plain(text));
   }
 
-  /** It moves no cursor: its parts were made plain, and then painted. */
+  /** The text moves no cursor: its parts were made plain, and then painted. */
   #write(text: string): void {
     this.#out.write(`${text}\n`);
   }
@@ -129,7 +129,7 @@ const cut = (text: string): string =>
 
 const answerCharsMax = 1_000;
 
-/** Of an answer, on a terminal, where what follows it must stay in sight. */
+/** Characters of an answer on a terminal, so that the lines after it stay in sight. */
 export function shortened(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, " ");
   return line.length <= answerCharsMax

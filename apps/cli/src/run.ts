@@ -94,7 +94,7 @@ export function programOf(host: Host, acting: Acting): Command {
     about: "A server by the name that posthaste profile gave it",
     ...{ fallback: "the one in use", example: "north" },
   });
-  // What holds without an option is said in its own words.
+  // Each option says its default in its own words.
   program.configureHelp({ optionDescription: ({ description }) => description });
   program.exitOverride().configureOutput({
     writeOut: (text) => void host.out.write(text),

@@ -256,7 +256,7 @@ export const settingHelp = {
   },
 } as const;
 
-/** What the parameters of queries mean. */
+/** The meaning of each query parameter. */
 
 export const parameterHelp = {
   messageId: "Of these messages",

@@ -21,7 +21,7 @@ export const withWatch = (command: Command): Command =>
 /** From the upper left corner, over what stood there. */
 const fromTheTop = "\u001b[H\u001b[J";
 
-/** What is shown is shown at once: nothing flickers. Ctrl-C is its end. */
+/** Shows each answer at once, so that nothing flickers, until Ctrl-C. */
 export async function watched(
   host: Host,
   watch: string | true,

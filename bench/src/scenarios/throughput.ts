@@ -51,7 +51,7 @@ async function run(stage: Stage): Promise<Findings> {
     const runs: Runs = new Map(systems.map((system) => [system, []]));
     const rounds = await stage.rounds(
       async (round) => {
-        // What one leaves to be done falls into the turn of the next: each follows each.
+        // A system may leave work to the turn of the next, so the order alternates.
         for (const system of round % 2 === 0 ? systems : systems.toReversed()) {
           const result = await measureThroughput(stage, system, {
             template,

@@ -28,7 +28,7 @@ type UrlText = `http://${string}` | `https://${string}`;
 export type Published<To> = To extends UrlText ? PublishResult : PublishResult | PublishResult[];
 
 type KeyOf<Shape> = Shape extends unknown ? keyof Shape : never;
-/** What `Given` has beside `Shape` must not be there: a misspelt option would be without effect. */
+/** Refuses options that `Shape` does not have: a misspelt option would be without effect. */
 type NoOther<Given, Shape> = { readonly [Key in Exclude<keyof Given, KeyOf<Shape>>]?: never };
 
 type AnyEnqueued = (Publication | JsonPublication) & Enqueued;

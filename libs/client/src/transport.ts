@@ -52,7 +52,7 @@ type Exchanged =
   /** `isUnsent`: nothing of it can have had an effect. */
   | { readonly kind: "failed"; readonly isUnsent: boolean; readonly cause: unknown };
 
-/** What carries one request: it follows no redirect, and repeats nothing. */
+/** A transport carries one request, follows no redirect, and repeats nothing. */
 export type Exchange = {
   readonly exchange: (request: ExchangeRequest) => Promise<Exchanged>;
   readonly close: () => void;
@@ -104,7 +104,7 @@ function baseOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** What is refused while it is sent looks as if the server had not answered. */
+/** A request that is refused while it is sent looks as if the server had not answered. */
 function sendable(headers: Call["headers"]): Call["headers"] {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))

@@ -1,4 +1,4 @@
-/** What each heartbeat of every process writes, with the concern of the inserts: a server may greet, and take no write. */
+/** The document that every process writes at each heartbeat, with the concern of the inserts: a server may greet, and take no write. */
 import { type Collection } from "mongodb";
 
 export type StoredBeat = {

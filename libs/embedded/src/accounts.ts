@@ -26,7 +26,7 @@ type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 /** For use inside a write: says that a tenant, or a token of its, was changed. */
 type Changed = (tenant: TenantId) => void;
 
-/** What has changed is kept in memory: the store has one process, and reads all of them at its start. */
+/** Changes are kept in memory: the store has one process, which reads all accounts at its start. */
 export function openAccounts(db: DatabaseSync, writer: Writer, keys: TenantKeys): Accounts {
   let recent = noChangedAccounts;
   const changed: Changed = (tenant) =>

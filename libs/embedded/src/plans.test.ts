@@ -20,9 +20,9 @@ afterEach(() => {
   DatabaseSync.prototype.prepare = prepare;
 });
 
-/** This reads a whole table, once, when the store is opened. */
+/** The statement that reads a whole table, once, when the store is opened. */
 const atOpen = [/^SELECT key(, id)? FROM tenants$/];
-/** These end after so many rows, or read a table that is as long as what they return. */
+/** Statements that end after so many rows, or read a table as long as their answer. */
 const bounded = [
   /^SELECT min\(given_at\)/,
   /^SELECT 1 FROM terms LIMIT 1$/,

@@ -36,7 +36,7 @@ export function recover(
   return { claims, live: sum(live.values()), finished: ended.length };
 }
 
-/** What one pass over the messages has found. */
+/** The findings of one pass over the messages. */
 type Pass = {
   readonly claims: number;
   /** By tenant. */

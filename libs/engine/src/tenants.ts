@@ -42,7 +42,7 @@ export class Tenants {
     return this.#byId.get(id);
   }
 
-  /** One that is not known may be new: reads it now, unless that was done half a second ago. Rejects when the store does. */
+  /** Reads a tenant that is not known, which may be new, unless that was done half a second ago. Rejects when the store does. */
   async find(id: TenantId): Promise<Tenant | undefined> {
     const known = this.get(id);
     if (known) return known;

@@ -2,7 +2,7 @@
 import { type TenantId } from "@posthaste/domain";
 import { type AccountChanges, type Accounts, type Tenant, type Token } from "./accounts.ts";
 
-/** What an adapter keeps: how many changes there have been, and which tenants the last of them were of, oldest first. */
+/** The changes that an adapter keeps: how many there have been, and the tenants of the last of them, oldest first. */
 export type ChangedAccounts = { readonly version: number; readonly tenants: readonly TenantId[] };
 
 export const noChangedAccounts: ChangedAccounts = { version: 0, tenants: [] };

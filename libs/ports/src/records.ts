@@ -74,7 +74,7 @@ export type Dropped = Pick<Message, "id" | "flow">;
 export type Released =
   /** Its scheduler is to be told. */
   | { readonly kind: "released"; readonly shard: number }
-  /** It does not wait for a time; or its turn in a queue decides, or the sleep of its step. */
+  /** The message does not wait for a time; or its turn in a queue decides, or the sleep of its step. */
   | { readonly kind: "unknown" | "inQueue" | "asleep" };
 
 /** `left`: not read, since there was no room for more. */

@@ -52,7 +52,7 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   #status = 0;
   #headers: Headers = [];
   readonly #body: AnswerBody;
-  /** Of the bytes for answers, once it has needed any. */
+  /** The share of the bytes for answers, once the call has needed any. */
   #share: Share | undefined;
 
   constructor(

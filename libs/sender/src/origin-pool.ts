@@ -50,7 +50,7 @@ export class OriginPools {
     };
   }
 
-  /** Of all origins. */
+  /** Connections of all origins. */
   get connections(): { readonly all: number; readonly idle: number } {
     return { all: this.#ofAll.count, idle: this.#ofAll.idle };
   }

@@ -2,7 +2,7 @@
 import { expect } from "@jest/globals";
 import fc from "fast-check";
 
-/** What was taken, or waits to be. */
+/** A thing that was taken, or waits to be. */
 export type Taken = {
   /** Given back, or ended before it was let in. More than once is no harm, unless its type lets no caller do so. */
   readonly giveBack: () => unknown;
@@ -13,7 +13,7 @@ export type Taken = {
 };
 
 export type Taking = {
-  /** Of different owners and sizes. Undefined: refused. */
+  /** Takes of different owners and sizes. Undefined: refused. */
   readonly takes: readonly (() => Taken | undefined | Promise<Taken | undefined>)[];
   /** All that it counts. */
   readonly held: () => unknown;
@@ -77,7 +77,7 @@ async function filled({ takes }: Taking): Promise<readonly (boolean | undefined)
   return taken.map((each) => each && (each.isHeld?.() ?? true));
 }
 
-/** What was set going by a promise has gone on. */
+/** Lets everything that waits for a promise go on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Work that holds what was taken until it is told to end: `run` begins it when it is let in. */

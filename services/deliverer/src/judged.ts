@@ -29,7 +29,7 @@ export async function judged(
     if (!needsMark(await runs.get(run), run)) return outcome;
     const [start] = await records.get(tenant, [run.root]);
     if (start && mayTell(start)) return ourFault("the start of the run is still being answered");
-    // What the start had to tell stands in the head by now.
+    // The head of the run has the start's outcome by now.
     return needsMark(await runs.get(run), run) ? asUnmarked(dialect, outcome) : outcome;
   } catch (error) {
     return ourFault(`the run of an answer without a mark could not be read: ${String(error)}`);

@@ -11,7 +11,7 @@ type Entry = {
   readonly message: Message;
   readonly fact: AttemptFact;
   readonly bytes: number;
-  /** Of `passedMs`. */
+  /** By `passedMs`. */
   readonly addedMs: number;
 };
 

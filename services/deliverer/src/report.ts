@@ -2,7 +2,7 @@
 import { isSuccess, type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
 import { type Metrics } from "@posthaste/ports";
 
-/** What a process may want to tell its people of an attempt. */
+/** An attempt as a process may report it. */
 export type FailedAttempt = {
   readonly record: MessageRecord;
   readonly outcome: Outcome;

@@ -301,7 +301,7 @@ describe("slots of all kinds", () => {
           begin();
           if (slot) slots.free(slot);
         };
-        // Its insert has failed, or its call begins and ends.
+        // The insert has failed, or the call begins and ends.
         const call = () => {
           begin();
           slot ??= slots.take(tenant, origin);

@@ -29,7 +29,7 @@ import { type Door, refusalOfScope } from "./door.ts";
 /** What a raw target's work is asked. */
 type RawVisit = {
   readonly req: IncomingMessage;
-  /** Of the clock's `passedMs`; 0 while nothing is traced. */
+  /** By the clock's `passedMs`; 0 while nothing is traced. */
   readonly arrivedMs: number;
   readonly tenant: Tenant;
   readonly callerIp: string;

@@ -76,7 +76,7 @@ export function traceSteps(
   });
 }
 
-/** Of the run that has published it: an invocation is a step of its invoker. */
+/** The run that has published the message: an invocation is a step of its invoker. */
 function attributesOfStep({ policy, run }: PublishCommand): Attributes {
   switch (run?.kind) {
     case "entry":

@@ -1,4 +1,4 @@
-/** What a development server prints of each delivery that has failed: where it went, why it failed, and whether it comes again. */
+/** Prints each failed delivery of a development server: where it went, why it failed, and whether it comes again. */
 import { type FailedAttempt } from "@posthaste/deliverer";
 import { type Outcome, type Redaction, untilMs } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";

@@ -4,6 +4,6 @@ export const printedLine = (at: number, word: string, parts: readonly string[]):
 
 const shownLengthMax = 200;
 
-/** Of what other programs send: a line stays a line. */
+/** Makes one line of text that other programs send. */
 export const visible = (text: string): string =>
   text.slice(0, shownLengthMax).replace(/[^\x20-\x7e]/g, "?");

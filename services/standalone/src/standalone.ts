@@ -78,7 +78,7 @@ export type StandaloneOptions = {
   readonly bodyBytesMax: number;
   readonly inlineHistoryBytesMax: number;
   readonly drainMs: number;
-  /** Of each attempt that has failed; absent: nothing listens. */
+  /** Called for each attempt that has failed. */
   readonly failed?: DelivererOptions["failed"];
   /** Of schedules: see `limits`. */
   readonly slotLateMsMax: number;

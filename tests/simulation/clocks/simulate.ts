@@ -129,7 +129,7 @@ function draw(op: number, chance: Dice): PublishCommand {
   });
 }
 
-/** Those that are not, when it is time. */
+/** Messages that are not delivered, when it is time. */
 async function untilDone(
   { world }: Environment,
   backend: Backend,
@@ -156,7 +156,7 @@ function checkCalledOnce(history: History): void {
     if (calls.length > 1) history.violate("twice", `${id} was called ${calls.length} times`);
 }
 
-/** One that was made by a clock that was ahead by less than its length cannot be told from one that holds. */
+/** A window made by a clock that was ahead by less than the window's length cannot be told from one that holds. */
 async function checkWindows(
   { world, history }: Environment,
   composed: Composition,

@@ -31,14 +31,14 @@ export const policyOf = ({ index }: Program): Policy =>
     }),
   });
 
-/** Its clients ask that its start be answered by a workflow. */
+/** The run's clients ask that a workflow answer its start. */
 const detects = ({ index }: Program): boolean => index % 2 === 0;
 
 /** A host that is being maintained answers in its place now and then. */
 export const hasPages = (program: Program): boolean =>
   program.url.includes("//workflow-flaky-") && detects(program);
 
-/** Its endpoint is written by hand, and says no version. */
+/** The run's endpoint is written by hand, and sends no mark. */
 export const marksAnswers = ({ index }: Program): boolean => index % 4 !== 3;
 
 /** How clients start it. */

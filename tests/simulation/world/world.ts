@@ -40,7 +40,7 @@ export class World {
     return this.#clock.now() - epochStart;
   }
 
-  /** What the clock of the store tells, by which all processes go. */
+  /** The time of the store's clock, by which all processes go. */
   get storeNow(): number {
     return this.now + this.#storeSetMs;
   }

@@ -11,7 +11,7 @@ import { type CommandVariable, type Environment } from "../variables.ts";
 
 type Options = { readonly port?: string; readonly data?: string };
 
-/** What callers have in their environment, and the server would take for its own: it has one that is printed. */
+/** Variables of callers, which the server would take for its own: the development server prints its token. */
 const ofCallers = ["POSTHASTE_TOKEN"] as const satisfies readonly CommandVariable[];
 const passwordBytes = 18;
 /** In the package, and in the repository. */
@@ -37,7 +37,7 @@ export function addDev(program: Command, acting: Acting): void {
       if (number < 1 || number > portMax)
         throw new CliError("usage", `--port: must be a number from 1 to ${portMax}`);
       for (const each of [number, number + 1, number + 2]) await mustBeFree(each);
-      // It is configured by the environment of the process, as everywhere.
+      // The environment of the process configures the server, as everywhere.
       const { env } = process;
       for (const name of ofCallers) delete env[name];
       env["POSTHASTE_PROFILE"] = "dev";

@@ -113,7 +113,7 @@ export function useSend<T>(read: (answer: unknown) => T) {
   });
 }
 
-/** What takes several calls. `key`: all that it depends on. */
+/** Asks by several calls. `key`: everything that the answer depends on. */
 export function useWork<T>(
   key: readonly unknown[],
   work: (authorization: string, signal: AbortSignal) => Promise<T>,

@@ -65,7 +65,7 @@ export async function callWhole<Id extends OperationId>(
     }),
     ...(signal && { signal }),
   });
-  // What the server answers is taken for what its document says.
+  // Answers are taken to have the types of the API's document.
   return { answer: json as AnswerOf<Id>, nextCursor: headers.get("Next-Cursor") ?? undefined };
 }
 

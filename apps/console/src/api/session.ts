@@ -6,14 +6,14 @@ export type Admitted = {
   /** Of whom the page is, in words. */
   readonly name: string;
   readonly mayWrite: boolean;
-  /** Of a tenant. */
+  /** The session of a tenant. */
   readonly plan?: Me["plan"];
 };
 
 export type Session = Admitted & {
   /** The header, whole. */
   readonly authorization: string;
-  /** It is not taken any more: nothing is asked until there is another. */
+  /** The server takes the token no more: nothing is asked until there is another. */
   readonly isExpired: boolean;
   readonly signOut: () => void;
 };

@@ -13,9 +13,8 @@ import { Facts, HeaderList } from "../parts/facts.tsx";
 import { Inside, Page, Panel } from "../parts/page.tsx";
 import { Filtered, Id, Labels, MessageId, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { curlOf } from "../rules/curl.ts";
 import { failedAt, lettersIn } from "../rules/letters.ts";
-import { headersOf, publicationOf } from "../rules/publication.ts";
+import { againAsCurl, publicationOf } from "../rules/publication.ts";
 import { Reason } from "./reason.tsx";
 
 const trimmedBytesMax = 16_384;
@@ -80,12 +79,7 @@ function Letter({ letter, bytesMax, more }: LetterProps) {
   const answer = ofText(letter.responseBody, letter.responseBodyBase64, bytesMax);
   const body = ofText(letter.body, letter.bodyBase64, bytesMax);
   const made = publicationOf(letter, body);
-  const curl = curlOf({
-    method: "POST",
-    url: `${apiBase().href}publish/${made.destination}`,
-    headers: headersOf(made),
-    body: made.body,
-  });
+  const curl = againAsCurl(made, apiBase());
   return (
     <>
       <Reason

@@ -61,7 +61,7 @@ export function BulkOfLetters({ filters, host, isEmpty }: Props) {
     } catch (reason) {
       if (signal.aborted) return;
       setError(reason instanceof Refused ? reason : new Refused(0, wordsOf(reason)));
-      // What was done stays told; the rest is found anew before it is done.
+      // The count of letters done stays; the rest is found anew before it is done.
       setProgress((last) =>
         last.kind === "taking" ? { ...last, kind: "taken" } : { kind: "idle" },
       );

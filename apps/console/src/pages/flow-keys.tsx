@@ -60,7 +60,7 @@ const columns: readonly Column<FlowKey>[] = [
 
 const keyOf = ({ flowControlKey }: FlowKey): string => flowControlKey;
 
-/** What is paused first, then where the most waits. */
+/** Paused keys first, then the keys with the most messages waiting. */
 const inOrder = (keys: readonly FlowKey[]): readonly FlowKey[] =>
   keys.toSorted(
     (a, b) => Number(b.isPaused) - Number(a.isPaused) || b.waitListSize - a.waitListSize,

@@ -11,8 +11,7 @@ import { HeaderList } from "../parts/facts.tsx";
 import { Inside, Panel } from "../parts/page.tsx";
 import { Time } from "../parts/text.tsx";
 import { hasEnded, type Story } from "../rules/attempts.ts";
-import { curlOf } from "../rules/curl.ts";
-import { headersOf, publicationOf } from "../rules/publication.ts";
+import { againAsCurl, publicationOf } from "../rules/publication.ts";
 
 const trimmedBytesMax = 16_384;
 
@@ -31,12 +30,7 @@ export function Sent({ event, story }: Props) {
   const body =
     base64 === undefined ? undefined : ofBase64(base64, isAll ? Infinity : trimmedBytesMax);
   const made = publicationOf(event, body);
-  const curl = curlOf({
-    method: "POST",
-    url: `${apiBase().href}publish/${made.destination}`,
-    headers: headersOf(made),
-    body: made.body,
-  });
+  const curl = againAsCurl(made, apiBase());
   return (
     <Panel
       title="Request"

@@ -36,7 +36,7 @@ const quick = [
   ["", "All"],
 ] as const;
 const rowsMax = 50;
-/** Of which the messages of a page are; the rest comes with the next. */
+/** Events of which a page of messages is made; the rest comes with the next page. */
 const eventsMax = 200;
 const storyEventsMax = 1_000;
 const answerBytesMax = 120;
@@ -93,7 +93,7 @@ export function Messages() {
     { fresh },
   );
   const ids = idsIn(found.data?.events ?? [], rowsMax);
-  // What a filter leaves out belongs to the row all the same.
+  // A row has all events of its message, also those that the filter leaves out.
   const whole = useAsked(
     {
       id: "listEvents",

@@ -45,7 +45,7 @@ export function Overview() {
   const stands = useAsked({ id: "readOverview" }, { fresh: "often" });
   const time = stands.data?.time ?? now;
   const rates = ratesOf(counts.data ?? [], time, range);
-  // It stands at the beginning of a bar, so that what was asked is known again.
+  // The time stands at the beginning of a bar, so that the same question is asked again.
   const since = rates.bars[0]?.time ?? 0;
   return (
     <Page title="Overview" actions={<Quick name="range" label="Span" choices={choices} />}>

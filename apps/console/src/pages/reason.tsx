@@ -3,7 +3,7 @@ import { type ReactNode } from "react";
 import { shown } from "../api/text.ts";
 
 type Props = {
-  /** Such as "Failed after 3 attempts". */
+  /** For example "Failed after 3 attempts". */
   readonly what: string;
   readonly status: number | undefined;
   readonly error: string | undefined;

@@ -12,8 +12,7 @@ import { Facts, HeaderList } from "../parts/facts.tsx";
 import { Inside, Page, Panel } from "../parts/page.tsx";
 import { Filtered, Id, Labels, MessageId, State, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { curlOf } from "../rules/curl.ts";
-import { headersOf, publicationOf } from "../rules/publication.ts";
+import { againAsCurl, publicationOf } from "../rules/publication.ts";
 import { Reason } from "./reason.tsx";
 import { ScheduleActions, ScheduleState } from "./schedule-parts.tsx";
 
@@ -55,12 +54,7 @@ function Details({ schedule }: { readonly schedule: Schedule }) {
   const { flowControlKey, labels, queueName } = schedule;
   const body = ofText(schedule.body, schedule.bodyBase64, Infinity);
   const made = publicationOf(schedule, body);
-  const curl = curlOf({
-    method: "POST",
-    url: `${apiBase().href}schedules/${made.destination}`,
-    headers: headersOf(made),
-    body: made.body,
-  });
+  const curl = againAsCurl(made, apiBase(), "schedules");
   return (
     <>
       {schedule.error !== undefined && (

@@ -108,7 +108,7 @@ export function useSchedules() {
   );
 }
 
-/** What is paused fires at no time. */
+/** A paused schedule has no next time. */
 const placeOf = ({ error, isPaused, nextScheduleTime = Infinity }: Schedule): number => {
   if (isPaused) return Number.MAX_SAFE_INTEGER;
   return error === undefined ? Math.min(nextScheduleTime, Number.MAX_SAFE_INTEGER) : 0;

@@ -15,12 +15,12 @@ import { wordsOfCron } from "../parts/cron.tsx";
 import { groupsOfInputs, messageInputs } from "./send-inputs.ts";
 
 type Props = {
-  /** What it begins with. */
+  /** The first values of the form. */
   readonly of?: Publication;
   readonly isSchedule?: boolean;
   /** The dead letter that it takes the place of. */
   readonly letterId?: string;
-  /** Of a message whose body is not kept any more: false. */
+  /** False for a message whose body is not kept any more. */
   readonly isBodyKnown?: boolean;
 };
 

@@ -40,7 +40,7 @@ export function RunState({ state }: { readonly state: Run["workflowState"] }) {
   return <State tone={tone}>{words}</State>;
 }
 
-/** What went wrong first. */
+/** States of failure first. */
 const orderOfTones: readonly Tone[] = ["bad", "busy", "calm", "good"];
 
 /** As a filter offers them. */

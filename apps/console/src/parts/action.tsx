@@ -18,7 +18,7 @@ type Props<Id extends OperationId> = {
   readonly isPrimary?: boolean;
   /** In a row of a table. */
   readonly isSmall?: boolean;
-  /** What it comes to, said before. */
+  /** The consequence, said before the action. */
   readonly says?: string;
   /** Where what it has made is shown, for those that stay on the page. */
   readonly shownAt?: (answer: AnswerOf<Id>) => string;

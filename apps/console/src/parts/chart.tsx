@@ -11,7 +11,7 @@ type Props = { readonly rates: Rates; readonly range: Range };
 
 export function Chart({ rates: { bars, most, sums }, range }: Props) {
   const says = `Attempts in ${range.words}: ${sums.DELIVERED} delivered, ${sums.ERROR} failed; at most ${most} a bar`;
-  // Of a week with the day.
+  // Times of a week have the day.
   const textOf = (bar: Bar | undefined): string => {
     if (bar === undefined) return "";
     return range.ms > dayMs

@@ -7,9 +7,9 @@ import { type ReactNode } from "react";
 type SureProps = {
   readonly isOpen: boolean;
   readonly title: string;
-  /** What it comes to. */
+  /** The consequence of the action. */
   readonly children?: ReactNode;
-  /** Of the button that does it, and what screen readers call it. */
+  /** The label of the button, and its name for screen readers. */
   readonly does: string;
   readonly name: string;
   readonly act: () => void;
@@ -46,7 +46,7 @@ type SheetProps = {
   readonly children: ReactNode;
 };
 
-/** It is open while it is there. What was typed goes when it is closed, so that a click beside it does not close it. */
+/** The dialog is open while it is rendered. Closing loses the typed text, so a click beside the dialog does not close it. */
 export function Sheet({ title, close, isWide = false, children }: SheetProps) {
   return (
     <Dialog.Root open disablePointerDismissal onOpenChange={(open) => !open && close()}>

@@ -12,7 +12,7 @@ export type Input = Faulty & {
   readonly kind?: "text" | "number" | "area" | readonly (readonly [value: string, label: string])[];
   readonly initial?: string | number | undefined;
   readonly isWide?: boolean;
-  /** Of an area. */
+  /** Lines of an area. */
   readonly rows?: number;
   readonly isRequired?: boolean;
 };

@@ -1,4 +1,4 @@
-/** What stands around every page: the menu, what is above, and whose session it is. */
+/** The frame of every page: the menu, the bar above, and whose session it is. */
 import { Dialog } from "@base-ui/react/dialog";
 import { Menu as Popup } from "@base-ui/react/menu";
 import { ChevronsUpDown, LogOut, type LucideIcon, Menu as MenuIcon, Send } from "lucide-react";

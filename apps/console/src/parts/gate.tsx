@@ -42,7 +42,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
       forget(door);
       setState({ kind: "out", trouble });
     };
-    // What was typed into a page stays: the form for other credentials comes above it.
+    // The page keeps its typed text: the form for other credentials comes above it.
     const expire = (): void =>
       setState((last) => (last.kind === "in" ? { ...last, isExpired: true } : last));
     return [out, queriesOf(expire)];
@@ -79,7 +79,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
                 check={async (values) => {
                   const next = door.authorizationOf(values);
                   enter(door, next, await door.check(next), setState);
-                  // It may be another tenant's: nothing of before is shown again.
+                  // The new token may be another tenant's: nothing of before is shown again.
                   void queries.resetQueries();
                 }}
                 leave={leave}

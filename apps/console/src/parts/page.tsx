@@ -5,7 +5,7 @@ import { CopyButton } from "./copy.tsx";
 
 type Props = {
   readonly title: string;
-  /** Of one thing: its id, which is copied by a button. */
+  /** The id of one thing, with a button that copies it. */
   readonly id?: string;
   /** Beside the title. */
   readonly state?: ReactNode;

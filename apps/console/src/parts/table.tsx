@@ -6,7 +6,7 @@ export type Column<Row> = {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
-  /** Its text is the link of the whole row, see `linkOf`. */
+  /** The text of this column is the link of the whole row, see `linkOf`. */
   readonly isLink?: boolean;
   /** Buttons of the row, without a title. */
   readonly isActions?: boolean;

@@ -1,4 +1,4 @@
-/** What was done is said in a corner, with where to look next; screen readers are told. */
+/** Notices in a corner: each says what was done and where to look next, to screen readers, too. */
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { type ReactNode } from "react";

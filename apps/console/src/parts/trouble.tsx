@@ -1,4 +1,4 @@
-/** What went wrong with what was asked. A server that is away is said once, by the frame. */
+/** The fault of a request. The frame says once that the server is away. */
 import { isPassing } from "../api/asked.ts";
 import { type Refused } from "../api/call.ts";
 

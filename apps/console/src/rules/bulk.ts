@@ -1,4 +1,4 @@
-/** What is done to all that a filter takes: found first, shown, then done in calls of so many, and to no more than was found. */
+/** A bulk action on all that a filter takes: found first, shown, then done in calls of so many, and to no more than was found. */
 
 export type PageOf<T> = { readonly items: readonly T[]; readonly cursor: string | undefined };
 
@@ -35,7 +35,7 @@ export async function walk<T>(
   return { found, looked, cursor };
 }
 
-/** What is gone meanwhile is not done, and what fails again is another: neither is done twice. */
+/** An item that is gone meanwhile is left out, and one that fails again has another id: nothing is done twice. */
 export async function takeAll(
   ids: readonly string[],
   take: (ids: readonly string[]) => Promise<number>,

@@ -2,7 +2,7 @@
 
 type Called = {
   readonly method: string;
-  /** Of the API, as the console reaches it. */
+  /** An address of the API, as the console reaches it. */
   readonly url: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | undefined;

@@ -1,4 +1,4 @@
-/** Which field of a form a refusal is about: the API names the header, parameter or field as it was sent. */
+/** Finds the field of a form that a refusal names: the API names the header, parameter or field as it was sent. */
 
 export type Faulty = {
   readonly name: string;
@@ -9,7 +9,7 @@ export type Faulty = {
 export type Faults = {
   /** By the name of the field. */
   readonly errors: Readonly<Record<string, string>>;
-  /** What is about none of them. */
+  /** The fault that names no field of the form. */
   readonly rest: string | undefined;
 };
 

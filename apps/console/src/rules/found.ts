@@ -1,6 +1,6 @@
-/** What a search finds. */
+/** A result of a search. */
 export type Found = {
-  /** Such as "Queue". */
+  /** For example "Queue". */
   readonly what: string;
   readonly title: string;
   readonly to: string;
@@ -8,7 +8,7 @@ export type Found = {
 
 const namesMax = 5;
 
-/** Those whose title has the text, the ones that begin with it first. */
+/** Returns the results whose title has the text; those that begin with the text come first. */
 export function matching(all: readonly Found[], text: string): readonly Found[] {
   const wanted = text.toLowerCase();
   const placeIn = ({ title }: Found): number => title.toLowerCase().indexOf(wanted);

@@ -37,7 +37,7 @@ export function graphOf(run: Run, now: number): Graph {
 
 type Group = { readonly rows: readonly StepRow[]; readonly left: number };
 
-/** What failed, then what is tried again or goes on, then all else in its order. */
+/** Failed steps first, then steps that are tried again or go on, then all else in order. */
 const ranks = {
   STEP_FAILED: 0,
   STEP_RETRY: 1,

@@ -1,4 +1,4 @@
-/** What a message that has not ended waits for. */
+/** Says why a message that has not ended waits. */
 import { type FlowKey, type Queue } from "@posthaste/client/api";
 
 type Facts = {
@@ -12,7 +12,7 @@ export type HeldUp = {
   readonly words: string;
   /** Where it is changed. */
   readonly to: string | undefined;
-  /** It does not go on by itself. */
+  /** The message does not go on by itself. */
   readonly isStopped: boolean;
 };
 

@@ -3,7 +3,7 @@
 export type Used = {
   readonly name: string;
   readonly used: number;
-  /** What the plan allows, and its setting. */
+  /** A limit of the plan, and its setting. */
   readonly most: number;
   readonly setting: string;
 };

@@ -1,5 +1,6 @@
-/** What a publish is made of, and how one that was made is made again. */
+/** The parts of a publish, and how a publish that was made is made again. */
 import { type DeadLetter, type LogEntry, type Schedule, settingNames } from "@posthaste/client/api";
+import { curlOf } from "./curl.ts";
 
 export type SettingName = keyof typeof settingNames;
 type Pair = readonly [name: string, value: string];
@@ -11,7 +12,7 @@ export type Publication = {
   /** As the destination gets them. */
   readonly forwarded: readonly Pair[];
   readonly settings: Readonly<Partial<Record<SettingName, string>>>;
-  /** What was redacted, is not text or is not kept any more: it has to be given again. */
+  /** Parts to be given again: they were redacted, are no text, or are not kept any more. */
   readonly missing: readonly string[];
 };
 
@@ -79,7 +80,20 @@ export function headersOf({ contentType, settings, forwarded }: Publication): re
   ];
 }
 
-/** Of lines, `name: value`. */
+/** Returns the call that makes it again. `api`: the address of the API. */
+export const againAsCurl = (
+  made: Publication,
+  api: URL,
+  way: "publish" | "schedules" = "publish",
+): string =>
+  curlOf({
+    method: "POST",
+    url: `${api.href}${way}/${made.destination}`,
+    headers: headersOf(made),
+    body: made.body,
+  });
+
+/** Reads lines of `name: value`. */
 export function pairsIn(text: string): readonly Pair[] {
   return text
     .split("\n")

@@ -34,7 +34,7 @@ export type Rates = {
   readonly bars: readonly Bar[];
   /** Of a bar. */
   readonly most: number;
-  /** Of the whole range. */
+  /** Totals of the whole range. */
   readonly sums: Readonly<Record<Count, number>>;
 };
 
@@ -71,7 +71,7 @@ export function ratesOf(minutes: readonly Minute[], now: number, { ms, barMs }: 
   };
 }
 
-/** What the API is asked for: no more than a day at once. The times stand at minutes, so that what was asked is known again. */
+/** Returns the ranges to ask the API for: a day at most each, from whole minutes, so that the same question is asked again. */
 export function daysOf(now: number, { ms, barMs }: Range): readonly { from: number; to: number }[] {
   const end = now - (now % barMs) + barMs;
   const days = Math.ceil(ms / dayMs);

@@ -19,7 +19,7 @@ export type StepRow = {
   readonly to: number;
   readonly segments: readonly Segment[];
   readonly failures: number;
-  /** Of one that failed, or is tried again. */
+  /** The error of a step that failed, or is tried again. */
   readonly lastError: AttemptError | undefined;
   readonly step: RunStep;
 };
@@ -46,7 +46,7 @@ export function waterfallOf(run: Run, now: number): Waterfall {
   return { rows, from, to: rows.reduce((latest, row) => Math.max(latest, row.to), end) };
 }
 
-/** Of a run that failed: the step that did it. */
+/** The step that failed the run. */
 export const failedRow = ({ rows }: Waterfall): StepRow | undefined =>
   rows.findLast(({ state }) => state === "STEP_FAILED");
 

@@ -27,7 +27,7 @@ export const expressHandler =
     next(new Error("the body has been parsed: a receiver must stand before express.json()"));
   };
 
-/** Of Fastify, where no parser has taken the body: `app.addContentTypeParser("*", (_, __, done) => done(null))` in place of its own. */
+/** A handler for Fastify, where no parser has taken the body: `app.addContentTypeParser("*", (_, __, done) => done(null))` in place of its own. */
 export const fastifyHandler =
   (receiver: Receiver) =>
   (
@@ -38,7 +38,7 @@ export const fastifyHandler =
     void answerNode(receiver, request, reply.raw);
   };
 
-/** What a function URL and an HTTP API send, in version 2.0 of their form. */
+/** The event of a function URL or an HTTP API, payload format 2.0. */
 export type LambdaEvent = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body?: string | undefined;
@@ -52,7 +52,7 @@ export type LambdaAnswer = {
   readonly isBase64Encoded: boolean;
 };
 
-/** Of AWS Lambda behind a function URL or an HTTP API. */
+/** A handler for AWS Lambda behind a function URL or an HTTP API. */
 export const lambdaHandler =
   (receiver: Receiver) =>
   async ({ body = "", headers, isBase64Encoded }: LambdaEvent): Promise<LambdaAnswer> => {

@@ -71,7 +71,7 @@ export function judged<S extends z.ZodType>(
   const parsed = schema.safeParse(json);
   if (parsed.success) return parsed.data;
   const { issues } = parsed.error;
-  // Of a field that is misspelt and must be there its name says more than that it is missing.
+  // The misspelt name of a required field says more than that the field is missing.
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   const field = fieldAt(place, issue?.path ?? []);
   return fault("malformed", `${field}: ${issue?.message ?? "is not as it must be"}`);

@@ -16,7 +16,7 @@ type Example = {
 const shop = "https://shop.example";
 const order = { order: 17 };
 const item = { destination: `${shop}/orders`, body: JSON.stringify(order) };
-/** What would be done is said, and nothing is. */
+/** The answer says what would be done, and nothing is done. */
 const matching = { label: "orders", dryRun: true };
 const failedRuns = { workflowUrl: `${shop}/workflow` };
 

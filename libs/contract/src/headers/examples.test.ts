@@ -6,12 +6,12 @@ import { parseSchedule } from "./parse-schedule.ts";
 import { judges } from "./publish-input.fixture.ts";
 import { headerRules } from "./table.ts";
 
-/** What a header goes with. */
+/** Headers that a header needs beside it. */
 const partners: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Flow-Control-Key": { "Flow-Control-Value": "parallelism=1" },
   "Flow-Control-Value": { "Flow-Control-Key": "carrier" },
 };
-/** Those of runs are for clients of workflows, and mean something together alone. */
+/** Headers of runs are for clients of workflows, and mean something only together. */
 const shown = headerRules.filter(({ suffix }) => !suffix.startsWith("Workflow-"));
 /** Shortly before the time in the example. */
 const now = 1_767_000_000_000;

@@ -142,7 +142,7 @@ export function parseDefaults(
   ]);
 }
 
-/** They were judged when the group was configured, by a release that may have known more. */
+/** Default headers were judged when the group was configured, by a release that may have known more. */
 const passed = (): undefined => undefined;
 
 const namesOf = (headers: Headers): ReadonlySet<string> =>

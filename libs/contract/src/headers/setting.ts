@@ -89,7 +89,7 @@ export type PublishDraft = {
   readonly failureCallback: RequestDraft;
   callbackUrl?: CallbackPlan["url"];
   failureCallbackUrl?: CallbackPlan["url"];
-  /** Of a call of a run: what is told when the delivery of its answer has failed for good. */
+  /** The callback that is told when the delivery of a call's answer has failed for good. */
   readonly answerFailure: RequestDraft;
   answerFailureUrl?: CallbackPlan["url"];
   notBefore?: { readonly field: Field; readonly at: number };
@@ -112,7 +112,7 @@ export type Setting<Draft> = {
   readonly isUrl?: true;
   /** For the documents and for help: what it means, with its unit. */
   readonly rule: string;
-  /** What holds where it is not given. */
+  /** The value that holds where the header is not given. */
   readonly fallback: string;
   /** A value that is taken. */
   readonly example: string;

@@ -11,7 +11,7 @@ import { forwardPrefixes, handlers, suffixes } from "./table.ts";
 /** Clients of workflows send more under these than this release knows, and clients in Python under those of callbacks. */
 const families = ["workflow-", "telemetry-", "feature-"];
 const callbackFamilies = ["callback-", "failure-callback-"];
-/** Of what a step of a run answers, and an endpoint may hand on. */
+/** Names in the answer of a run's step, which an endpoint may hand on. */
 const ofAnswers: ReadonlySet<string> = new Set(["nonretryable-error", "error-step-name"]);
 
 /** Where a name may as well mean something else, it has to be nearer, and long enough to be no other word. */
@@ -37,7 +37,7 @@ const shownCharsMax = 128;
 const guess = (dialect: Dialect, suffix: string | undefined): string =>
   suffix === undefined ? "" : `, is it ${short(dialects[dialect].prefix + suffix)}?`;
 
-/** Of what must be a configuration header in either dialect, and is none. `suffix`: in lower case. */
+/** Refuses a name that must be a configuration header in either dialect, and is none. `suffix`: in lower case. */
 export const refuseDefault = (name: string, suffix: string, dialect: Dialect): Fault =>
   malformed(
     { name: `headers.${short(name)}` },

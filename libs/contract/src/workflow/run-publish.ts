@@ -208,7 +208,7 @@ function hookOf(
   return isName ? { hook: event } : undefined;
 }
 
-/** Of a string that is short. */
+/** Returns a short string of the body. */
 function textAt(body: Uint8Array, { from, to }: Span): string | undefined {
   if (to - from > hookBytesMax) return undefined;
   const value = jsonIn(Buffer.from(body.subarray(from, to)).toString());
@@ -224,7 +224,7 @@ const refusedStep = (why: string): Fault => fault("run_refused", `body: a step o
 
 const nameBytesMax = 256;
 
-/** One that is long, has escapes or is no text is left out. */
+/** A name that is long, has escapes or is no text is left out. */
 function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
   if (!place || place.to - place.from > nameBytesMax) return undefined;
   const text = Buffer.from(body.subarray(place.from, place.to)).toString();

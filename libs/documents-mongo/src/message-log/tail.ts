@@ -38,7 +38,7 @@ export function watchTail(
 
   async function lastPlaces(): Promise<readonly string[]> {
     const now = clock.now();
-    // What a clock that was ahead has written is no end of the log.
+    // An event written by a clock that was ahead is not the end of the log.
     const place = { $gte: digitsOf(cutOff(lateMsMax, now)), $lt: digitsOf(aheadFrom(0, now)) };
     const found = await rows
       .find({ tenant, place })

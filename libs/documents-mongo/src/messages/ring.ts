@@ -50,7 +50,7 @@ type RungRecord = {
 
 export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
   const setBack = watchSetBack(rooms.clock);
-  /** Whose alarms were looked at since the clock was last set back. */
+  /** Shards whose alarms were looked at since the clock was last set back. */
   const home = new Set<number>();
   return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();

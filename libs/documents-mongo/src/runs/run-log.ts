@@ -78,7 +78,7 @@ const common: Conditions<Omit<ActiveRunFilter, "from" | "to">> = {
   hosts: among("hosts"),
   paths: among("path"),
   callerIps: among("callerIp"),
-  // What the index of them asks to be said.
+  // The index has runs with labels alone, and is used only by a query that says so.
   labels: (labels) => ({
     ...among("plan.policy.labels")(labels),
     "plan.policy.labels.0": { $exists: true },
@@ -108,6 +108,6 @@ const listedAt = (
 ): Document => ({
   tenant,
   ...isUnderstood,
-  // What was swept leaves a mark, which has no place.
+  // A swept run leaves a mark, which has no place.
   [at]: { $gt: "", ...placesIn(filter, { order, ...(after !== undefined && { after }) }) },
 });

@@ -5,7 +5,7 @@ import { type Connection } from "../connection.ts";
 import { type StoredSchedule } from "./stored.ts";
 
 const countEveryMs = 10_000;
-/** Of tenants, by their ids. */
+/** Counts of tenants, by their ids. */
 const kept = { entriesMax: 10_000, lengthMax: 128, canonical: asWritten };
 
 export function createCounts(

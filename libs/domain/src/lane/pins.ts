@@ -5,7 +5,7 @@ import { type FlowLimits } from "./flow-control.ts";
 export type Pins = { readonly parallelism: boolean; readonly rate: boolean };
 export const noPins: Pins = { parallelism: false, rate: false };
 
-/** What a caller sets. A rate without a period has the one that the key has. */
+/** Limits that a caller sets. A rate without a period keeps the period of the key. */
 export type Pinned = {
   readonly parallelism?: number;
   readonly rate?: { readonly rate: number; readonly periodMs?: number };

@@ -14,6 +14,6 @@ export function broughtHome(state: Held, now: number, setBackMs: number): Held |
   return { ...state, dueAt: Math.max(now, Math.min(dueAt - setBackMs, now + waitMs)) };
 }
 
-/** What is due later is brought home. Of the clock that is set back now, some would have been due by now. */
+/** Records due later than this are brought home. Where the clock is set back now, some would have been due by now. */
 const homeFrom = (waitMs: number, now: number, setBackMs: number): number =>
   setBackMs > 0 ? now + (setBackMs - skewMsMax) : aheadFrom(waitMs, now);

@@ -45,7 +45,7 @@ export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
   }
 }
 
-/** What the destination said, or why it said nothing, stands in the log beside these. */
+/** Tells whether the log has the destination's answer, or why there was none, beside this state. */
 export const tellsFact = (state: LogState): boolean => told[state];
 const told: Readonly<Record<LogState, boolean>> = {
   CREATED: false,

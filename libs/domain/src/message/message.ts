@@ -37,7 +37,7 @@ export type CallbackPlan = {
   readonly retryDelay?: string;
   readonly labels?: readonly string[];
   readonly flow?: { readonly key: string; readonly limits: FlowLimits };
-  /** Of the call of a run: told once the delivery of its answer has failed for good. */
+  /** The callback of a run's call that is told once the delivery of the call's answer has failed for good. */
   readonly failureCallback?: CallbackPlan;
 };
 

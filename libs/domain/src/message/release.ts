@@ -25,7 +25,7 @@ export function release({ message, state }: MessageRecord, now: number): Release
   };
 }
 
-/** What it waits for before its own time is the sleep of a step. */
+/** Before its own time a plan or a result waits for the sleep of its step. */
 function isStep({ run }: Pick<Message, "run">): boolean {
   const role = run && deliveryOf(run.part)?.role;
   return role === "plan" || role === "result";

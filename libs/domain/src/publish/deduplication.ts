@@ -22,7 +22,7 @@ const keeps: Readonly<Record<StateKind | RunState["kind"], boolean>> = {
   active: true,
   delivered: true,
   succeeded: true,
-  // It was tried, and may have had effects; so also where its dead letter was removed or retried.
+  // The message was tried, and may have had effects; so also where its dead letter was removed or retried.
   failed: true,
   canceled: false,
 };

@@ -14,7 +14,7 @@ export const runFormat = 3;
 /** Of a record whose body stands apart from it: a build that does not know that would find none (ADR 102). */
 export const apartFormat = 4;
 
-/** Of what a start says of its answer: a build that does not know marks has no worker for it (ADR 150). */
+/** The format of a follow-up of an unmarked start: a build that does not know marks has no worker for it (ADR 150). */
 export const marksFormat = 5;
 
 /** Whether this build knows what to do with it. */

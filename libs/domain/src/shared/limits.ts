@@ -107,7 +107,7 @@ export const runReadBytesMax = 2 * 1024 * 1024;
 /** Events that came for a run before their wait: of all, and of one. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;
-/** Of a run's kept events, how many may have come by webhooks, which need no token. */
+/** How many of a run's kept events may have come by webhooks, which need no token. */
 export const runHookNotesMax = 100;
 export const runHookNoteBytesMax = 4 * 1024 * 1024;
 /** A run looks so often whether the use of its id before it is being delivered. */

@@ -18,7 +18,7 @@ export const isAhead = (at: number, lengthMs: number, now: number): boolean =>
 /** Returns the time after which a stored time is ahead; for stores, which compare by themselves. */
 export const aheadFrom = (lengthMs: number, now: number): number => now + lengthMs + skewMsMax;
 
-/** What stood before then has stood for longer than `lengthMs`; for stores, which compare by themselves. */
+/** Returns the time `lengthMs` ago: an earlier stored time is older than that. For stores, which compare by themselves. */
 export const cutOff = (lengthMs: number, now: number): number => now - lengthMs;
 
 /**

@@ -50,7 +50,7 @@ export const isStart = ({ part }: Pick<InRun, "part">): boolean => part === "sta
 export const isCallOfRun = ({ run }: Pick<Message, "run">): boolean =>
   run !== undefined && deliveryOf(run.part)?.role === "call";
 
-/** Of a call: clients name its step in the headers with which they have its answer delivered. */
+/** Returns the step name of a call: clients give it in the headers with which they have the answer delivered. */
 export const stepNameOf = (plan: Pick<CallbackPlan, "headers"> | undefined): string | undefined =>
   plan?.headers.find(([name]) => /-workflow-stepname$/i.test(name))?.[1];
 
@@ -184,7 +184,7 @@ export const failureDelivery = (
   };
 };
 
-/** What a callback does not say of its retries is the run's. */
+/** A callback that does not set its retries has those of the run. */
 function retriesOf({ plan: { policy } }: Run, told: CallbackPlan) {
   const { timeoutMs, retriesMax = policy.retriesMax, retryDelay = policy.retryDelay } = told;
   return { timeoutMs, retriesMax, ...(retryDelay !== undefined && { retryDelay }) };

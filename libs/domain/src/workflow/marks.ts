@@ -45,6 +45,6 @@ export const asUnmarked = <A extends Answer>(dialect: Dialect, answer: A) => ({
   refused: `the answer, of status ${answer.status}, has no header ${markOf(dialect)}: ${protocolVersion}, which the workflow has answered its start with: something else has answered in its place`,
 });
 
-/** Its start was answered without the mark, or nothing is known of the answer. Undefined: that is known, or it has ended. */
+/** Returns the run that expects no marks: its start was answered without one, or the answer is not known. Undefined: the run knows that, or has ended. */
 export const unmarked = (run: Run): RunIn<"active"> | undefined =>
   isActive(run) && run.marks === "expected" ? changedRun({ ...run, marks: "none" }) : undefined;

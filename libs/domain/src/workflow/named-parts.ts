@@ -1,4 +1,4 @@
-/** Which parts a head names: each name is given once, and a change that gives one again would lose what stands there. */
+/** The parts that a head names: each name is given once, and a change that gives one again would lose the part that is there. */
 import { deliveryOf, partOf } from "./delivery.ts";
 import { has } from "./order.ts";
 import { type PartName, type Pending, type Run } from "./run.ts";

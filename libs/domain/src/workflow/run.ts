@@ -87,7 +87,7 @@ export type Note = {
   readonly part: PartName;
   /** Absent: the build that kept the event did not say, and either kind of wait takes it. */
   readonly by?: EventWay;
-  /** Of its body. */
+  /** Bytes of the event's body. */
   readonly bytes?: number;
 };
 
@@ -108,7 +108,7 @@ export type RunState =
       readonly behind?: RunRef;
     } & Events)
   | ({ readonly kind: "succeeded" | "canceled" } & Ended)
-  /** Its events are those of the run that may go on from here. */
+  /** The events of a failed run are those of the run that may go on from here. */
   | ({ readonly kind: "failed"; readonly failure: RunFailure } & Events & Ended);
 
 type Ended = {

@@ -8,7 +8,7 @@ import { partOf } from "./delivery.ts";
 import { entriesBetween } from "./order.ts";
 import { changedRun, isActive, type Run, type RunIn, type RunRef } from "./run.ts";
 
-/** What a run is held behind that starts now. Undefined: no delivery of the use before can be under way. */
+/** Returns the use behind which a run that starts now is held. Undefined: no delivery of that use can be under way. */
 export function heldBehind(before: Run | undefined, now: number): RunRef | undefined {
   if (!before || before.state.kind === "active") return undefined;
   const { key, plan, root, state } = before;
@@ -21,7 +21,7 @@ export function heldBehind(before: Run | undefined, now: number): RunRef | undef
 export const isHeld = (run: Run): run is RunIn<"active"> =>
   isActive(run) && run.state.behind !== undefined;
 
-/** Its deliveries begin. Undefined: they had, or it has ended. */
+/** Returns the run with its deliveries begun. Undefined: they had begun, or the run has ended. */
 export function released(run: Run): RunIn<"active"> | undefined {
   if (!isHeld(run)) return undefined;
   const { behind: _, ...state } = run.state;

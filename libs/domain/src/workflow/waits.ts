@@ -28,7 +28,7 @@ const waitsOf = ({ state }: Run): readonly Wait[] =>
 const isOfWay = ({ by }: { readonly by?: EventWay }, way: EventWay): boolean =>
   by === undefined || by === way;
 
-/** Those that it ends if it comes that way; without one all that wait for it. */
+/** The waits that an event ends if it comes that way; without a way, all that wait for the event. */
 export const waitsFor = (run: Run, event: string, way?: EventWay): readonly Wait[] =>
   waitsOf(run).filter((wait) => wait.event === event && (!way || isOfWay(wait, way)));
 
@@ -84,7 +84,7 @@ export function noted<R extends EventKeeper>(run: R, note: Note): R | undefined 
   return changedRun({ ...run, state: { ...run.state, notes: [...notes, note] } });
 }
 
-/** What comes by webhooks crowds out nothing that callers tell. */
+/** Events by webhooks crowd out no events that callers tell. */
 function isCrowded(notes: readonly Note[], { by = "told", bytes = 0, event }: Note): boolean {
   const alike = notes.filter((note) => (note.by ?? "told") === by);
   if (by === "told")
@@ -115,7 +115,7 @@ export function withHooks(run: RunIn<"active">, events: readonly string[]): RunI
 export const hasHook = (run: Run, event: string): boolean =>
   keepsEvents(run) && (run.state.hooks?.includes(event) ?? true);
 
-/** What has come for it, and may come: of a run that goes on from it, too. */
+/** The events that have come for the run, and may come: of a run that goes on from it, too. */
 export const eventsOf = ({ state: { hooks, notes } }: EventKeeper) => ({
   notes,
   ...(hooks && { hooks }),

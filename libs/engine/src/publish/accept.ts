@@ -62,7 +62,7 @@ export type Published = {
   readonly messageId: MessageId;
   readonly url: string;
   readonly deduplicated: boolean;
-  /** That of the run that it joins, where that is sampled. */
+  /** The trace of the run that the message joins, where that run is sampled. */
   readonly runTrace?: string;
 };
 

@@ -529,7 +529,7 @@ describe("a key whose work is gone", () => {
       inQueue(),
       async (ports) => {
         await endQueue(ports, aTenant, "q");
-        // What stands in the line is dropped by its turns.
+        // Turns drop the messages in line.
         await serveLane(ports, queueId(aTenant, "q"));
       },
     ],

@@ -33,7 +33,7 @@ export type Claimed =
 type Entry = { readonly key: DeduplicationKey; readonly id: MessageId };
 type Ports = { readonly tokens: TokenStore; readonly clock: Clock };
 
-/** Of ids that keys name, those whose work was cancelled or removed: such a key is taken over. */
+/** Returns the ids named by keys whose work was cancelled or removed: such a key is taken over. */
 export type GoneOf = (ids: readonly MessageId[]) => Promise<ReadonlySet<MessageId>>;
 
 export async function claimKeys(
@@ -85,7 +85,7 @@ type WorkPorts = {
   readonly messageLog: Pick<MessageLog, "list">;
 };
 
-/** Of messages: their records tell, and the log once those are removed, which is told before that. */
+/** For messages: records tell, and the log once records are removed; the log is told before that. */
 export const goneMessages =
   ({ records, messageLog }: WorkPorts, tenant: TenantId): GoneOf =>
   async (ids) => {

@@ -137,7 +137,7 @@ export const stepNamed = ({
   ...(stepName !== undefined && { stepName }),
 });
 
-/** What names the id alone is of the use that is being delivered. */
+/** A request that names the id alone belongs to the use that is being delivered. */
 export const isOfUseBefore = (
   run: Run,
   named: { readonly createdAt?: number } | undefined,

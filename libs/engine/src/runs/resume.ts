@@ -129,12 +129,13 @@ async function openWorkOf(
   id: RunId,
 ): Promise<OpenWork | undefined> {
   const partNamed = (name: string): Promise<RunPart | undefined> => ports.runs.part(failed, name);
+  const isTraced = failed.plan.trace !== undefined;
   const entries: OpenEntry[] = [];
   for (const key of openEntries(failed)) {
     const part = await partNamed(partOf(key));
     if (!part) return undefined;
     const sent = part.sent ?? usualDelivery(failed);
-    entries.push({ key, sent: { ...sent, ...stepNameIn(part.body) } });
+    entries.push({ key, sent: { ...sent, ...(isTraced && stepNameIn(part.body)) } });
   }
   const calls: OpenCall[] = [];
   let bytes = 0;

@@ -108,7 +108,7 @@ export async function startRunOf(
   from?: RunKey,
 ): Promise<StartedAs | Fault> {
   const own = ports.ids.next();
-  // Of a failed run it is a retry.
+  // A start from a failed run is a retry.
   const intake: Intake = from ? "accepted" : "new";
   const start = async (root: MessageId): Promise<StartedAs> => {
     const lineage = { root, ...(from && { from }) };

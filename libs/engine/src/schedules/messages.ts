@@ -82,7 +82,7 @@ async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): P
   );
   const fresh = records.filter((_, i) => inserted[i] === "inserted");
   const { tracer } = ports.telemetry ?? noTelemetry;
-  // Its caller does not wait for hints: see `announceUnheard`.
+  // The caller does not wait for hints: see `announceUnheard`.
   announceTraced(ports, tracer, fresh).catch(() => undefined);
 }
 

@@ -18,7 +18,7 @@ export type AnswerRoom = {
 export type AnswerStream = {
   /** Runs `work` in a seat, and returns what it returns. */
   seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
-  /** What `make` has made with a seat. It takes room until `sent` is called; more than once is no harm. */
+  /** Makes a text in a seat. The text takes room until `sent` is called; calling it again does nothing. */
   piece(make: (seat: Seat) => Promise<string>): Promise<Piece>;
   /** More than once is no harm. */
   close(): void;
@@ -132,7 +132,7 @@ function countsByOwner() {
       return all;
     },
     of,
-    /** What gives it back; more than once is no harm. */
+    /** Returns how to give it back; calling that again does nothing. */
     take: (owner: string, n: number): GiveBack => {
       add(owner, n);
       let isHeld = true;

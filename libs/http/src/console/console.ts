@@ -26,12 +26,12 @@ const policyWith = (images: string): string =>
   ].join("; ");
 
 const consolePolicy = policyWith("'self'");
-/** Its style sheet has its icons inside. */
+/** The style sheet of the reference has its icons inside. */
 const referencePolicy = policyWith("'self' data:");
 
 type Pages = {
   readonly page: string;
-  /** Of the path, without slashes. */
+  /** The first part of the path, without slashes. */
   readonly name: string;
   readonly policy: string;
 };
@@ -78,7 +78,7 @@ const documents = {
 } as const satisfies Record<ConsoleOptions["page"], string>;
 
 export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
-  /** Of what was built; absent: nothing of it is served. */
+  /** The folder of the built pages; absent: none are served. */
   readonly folder?: string | undefined;
 };
 
@@ -113,7 +113,7 @@ function pathOf({ method, url = "" }: IncomingMessage): string | undefined {
 }
 
 type Answered = {
-  /** Its name changes with what is in it. */
+  /** The name of the file changes with its content. */
   readonly isKept: boolean;
   readonly policy: string;
 };

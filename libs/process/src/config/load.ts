@@ -135,7 +135,7 @@ function unknownVariables(env: Environment): readonly string[] {
     });
 }
 
-/** What callers, the local stack and the tests read: it may stand in the shell from which a service is started by hand. */
+/** Variables that callers, the local stack and the tests read: they may be set in the shell that starts a service by hand. */
 const passedOver: ReadonlySet<string> = new Set([
   ...Object.keys(callerVariables),
   "POSTHASTE_CACHE",

@@ -88,7 +88,7 @@ async function drain(starting: Promise<Running>, log: Log): Promise<void> {
 /** What then runs is the drain, which ends the process. */
 const forEver = new Promise<never>(() => undefined);
 
-/** Which part could not start, and why: an operator mends that. The stack of what no part has thrown helps to mend the code. */
+/** Says which part could not start, and why, for an operator. The stack of an error that no part has thrown helps to mend the code. */
 function whyOf(error: unknown): LogFields {
   if (!Error.isError(error) || !Error.isError(error.cause)) return { error };
   const { cause } = error;

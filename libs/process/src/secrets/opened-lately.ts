@@ -25,5 +25,5 @@ export function openedLately({ checkKey, open }: Sealer): Open {
   };
 }
 
-/** What it returns is called when the secret is used. */
+/** The returned function is called when the secret is used. */
 export type Open = (stored: string, place: string) => () => string;

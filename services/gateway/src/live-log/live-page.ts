@@ -126,7 +126,7 @@ export async function livePage(
   };
 }
 
-/** Of a clock that was set back since: the caller goes on a minute ago, and has what comes by the time that is right. */
+/** A cursor of a clock that was set back since: the caller goes on a minute ago, and gets the events by the right time. */
 const placeNow = (place: LivePlace, now: number): LivePlace =>
   isAhead(place.since, 0, now) ? { since: cutOff(skewMsMax, now), seen: [] } : place;
 

@@ -175,7 +175,7 @@ function runPage(
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
   return async (seat) => {
     const reads = parts.reads(seat);
-    // Which runs are retried is known by their deliveries alone.
+    // Only their deliveries tell which runs are retried.
     const show = async (run: Run): Promise<RunJson | undefined> => {
       if (!withSteps && !isRetried) return runHeadJson(run, withCaller);
       const reading = await readingOf(reads, tenant, run, view);

@@ -1,4 +1,4 @@
-/** Which destinations fail, with what, since when; and what became of it. */
+/** Destinations that fail: with what, since when, and what became of the messages. */
 import { useAsked, useWork } from "../../api/asked.ts";
 import { call } from "../../api/call.ts";
 import { decoded } from "../../api/text.ts";

@@ -1,4 +1,4 @@
-/** What is stuck or late, and what holds it up. */
+/** Messages that are stuck or late, and what holds them up. */
 import { type Overview } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";

@@ -14,7 +14,7 @@ import { useSchedules } from "../schedules.tsx";
 
 const rowsMax = 5;
 const answerBytesMax = 500;
-/** Of those that go on, as many are looked through. */
+/** So many active runs are looked through. */
 const runsMax = 100;
 
 const keyOf = (run: Run): string => `${run.workflowRunId} ${run.workflowRunCreatedAt}`;

@@ -1,11 +1,9 @@
 import { describe, expect, it } from "@jest/globals";
-import { virtualClock } from "@posthaste/testing";
+import { turn, virtualClock } from "@posthaste/testing";
 import { expectAllGivenBack, heldByWork } from "@posthaste/testing/give-back";
 import { createGate } from "./gate.ts";
 
 const bounds = { tasksMax: 3, tasksPerOwnerMax: 2, waitingMax: 4, waitMsMax: 1_000 };
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 function opened() {
   const clock = virtualClock();
   const gate = createGate(clock, bounds);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { StoreError } from "@posthaste/ports";
+import { turn, until } from "@posthaste/testing";
 import { createGather, type GatherOptions } from "./gather.ts";
 
 /** A run that answers each item with itself, doubled, once it is let go. */
@@ -12,14 +13,12 @@ function gathering(options: GatherOptions<number> = {}) {
     return items.map((item) => 2 * item);
   }, options);
   const letGo = async (): Promise<void> => {
-    while (gates.length === 0) await turn();
+    await until(() => gates.length > 0);
     gates.shift()?.();
     await turn();
   };
   return { batches, gather, letGo };
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Fails for items above 99, as a server does that finds one of many too large. */
 function picky() {
@@ -45,7 +44,7 @@ describe("gathering", () => {
   it("keeps what arrives while a batch is on its way for the next one", async () => {
     const { batches, gather, letGo } = gathering();
     const first = gather([1]);
-    while (batches.length === 0) await turn();
+    await until(() => batches.length > 0);
     const others = [gather([2]), gather([3, 4])];
     await turn();
     expect(batches).toEqual([[1]]);
@@ -155,7 +154,7 @@ describe("gathering", () => {
   it("refuses new items at half of what those that go on with something may fill", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 4 });
     const first = gather([1]);
-    while (batches.length === 0) await turn();
+    await until(() => batches.length > 0);
     const second = gather([2, 3], "new");
 
     await expect(gather([4], "new")).rejects.toMatchObject({ code: "overloaded" });
@@ -170,7 +169,7 @@ describe("gathering", () => {
   it("refuses what would wait beyond its bound as overloaded, and takes more when there is room", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 2 });
     const first = gather([1]);
-    while (batches.length === 0) await turn();
+    await until(() => batches.length > 0);
     const second = gather([2, 3]);
 
     await expect(gather([4])).rejects.toMatchObject({ name: "StoreError", code: "overloaded" });

@@ -41,11 +41,7 @@ export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply 
 }
 
 const inPieces = (read: Pieces | { readonly json: unknown } | Fault): Pieces | Fault =>
-  isFault(read) || "pieces" in read ? read : { pieces: onePiece(read.json) };
-
-async function* onePiece(json: unknown): AsyncGenerator<string, void, undefined> {
-  yield JSON.stringify(json);
-}
+  !isFault(read) && "json" in read ? { text: JSON.stringify(read.json) } : read;
 
 /** What an endpoint does for one method. What it throws is answered with 500, a failing store with 503 or 507. */
 export type Work = (req: Request, res: Response) => Promise<Reply | StreamedReply | Refusal>;

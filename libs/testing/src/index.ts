@@ -44,5 +44,6 @@ export {
 export { type LogLine, type RecordingLog, recordingLog } from "./recording-log.ts";
 export { modulesLoadedBy } from "./loaded-modules.ts";
 export { type Dice, dice, seededRandom } from "./seeded-random.ts";
+export { turn, until } from "./turns.ts";
 export { epochStart, type VirtualClock, virtualClock, withOwnTimers } from "./virtual-clock.ts";
 export { type TestStores, testStores } from "./test-stores.ts";

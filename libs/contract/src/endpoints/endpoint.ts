@@ -113,9 +113,14 @@ type Shaped<Status extends number, Row> = Row extends { readonly inPieces: true 
 /** Begun with a seat, which is taken again for each piece. */
 type Reading<Read> = (seat: Seat) => Promise<Read | Fault>;
 
-export type Pieces = {
-  /** JSON text; a fault may come instead of the first. */
-  readonly pieces: AsyncIterable<string | Fault>;
+export type Pieces = (
+  | {
+      /** JSON text; a fault may come instead of the first. */
+      readonly pieces: AsyncIterable<string | Fault>;
+    }
+  /** All of the answer, made in one seat. */
+  | { readonly text: string }
+) & {
   /** Names and values in turn. */
   readonly headers?: readonly string[];
 };

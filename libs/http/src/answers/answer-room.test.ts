@@ -1,15 +1,16 @@
 import { describe, expect, it } from "@jest/globals";
-import { isFault } from "@posthaste/domain";
+import { isFault, limits } from "@posthaste/domain";
 import { expectAllGivenBack, heldByWork } from "@posthaste/testing/give-back";
+import { turn } from "@posthaste/testing";
 import { type AnswerRoom, type AnswerStream, createAnswerRoom } from "./answer-room.ts";
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function opened(room: AnswerRoom, owner: string): AnswerStream {
   const stream = room.open(owner);
   if (isFault(stream)) throw new Error(stream.text);
   return stream;
 }
+
+const last = (text: string) => ({ text, isLast: true });
 
 /** Takes a seat as soon as it gets one, and keeps it until told. */
 function sitter(room: AnswerRoom, owner: string) {
@@ -18,7 +19,7 @@ function sitter(room: AnswerRoom, owner: string) {
     state.sits = true;
     await new Promise<void>((resolve) => (state.leave = resolve));
     state.sits = false;
-    return "";
+    return last("");
   });
   return state;
 }
@@ -80,7 +81,7 @@ describe("the room for long answers", () => {
 
   it("gives an owner no seat while too much of what it made was not sent, and others theirs", async () => {
     const room = createAnswerRoom({ charsMax: 30, charsPerOwnerMax: 10 });
-    const piece = await opened(room, "a").piece(async () => "x".repeat(10));
+    const piece = await opened(room, "a").piece(async () => last("x".repeat(10)));
     const mine = sitter(room, "a");
     const theirs = sitter(room, "b");
     await turn();
@@ -93,8 +94,8 @@ describe("the room for long answers", () => {
 
   it("gives no owner a seat while too much of all was not sent", async () => {
     const room = createAnswerRoom({ charsMax: 15, charsPerOwnerMax: 10 });
-    const first = await opened(room, "a").piece(async () => "x".repeat(9));
-    const second = await opened(room, "b").piece(async () => "x".repeat(9));
+    const first = await opened(room, "a").piece(async () => last("x".repeat(9)));
+    const second = await opened(room, "b").piece(async () => last("x".repeat(9)));
     const waiting = ["c", "d"].map((owner) => sitter(room, owner));
     await turn();
 
@@ -103,6 +104,36 @@ describe("the room for long answers", () => {
     second.sent();
     await turn();
     expect(waiting.map(({ sits }) => sits)).toEqual([true, true]);
+  });
+
+  it("lets a stream that has begun go on before others of its owner begin, and not before another's", async () => {
+    const room = createAnswerRoom({ seatsMax: 1 });
+    const stream = opened(room, "a");
+    const begun = await stream.piece(async () => ({ text: "x", isLast: false }));
+    const [sitting, theirs, mine] = ["a", "b", "a"].map((owner) => sitter(room, owner));
+    begun.sent();
+    let goesOn = false;
+    void stream.piece(async () => ((goesOn = true), last("")));
+    await turn();
+
+    sitting?.leave();
+    await turn();
+    expect([theirs?.sits, goesOn]).toEqual([true, false]);
+    theirs?.leave();
+    await turn();
+    expect([goesOn, mine?.sits]).toEqual([true, true]);
+  });
+
+  it("counts what a stream keeps that goes on, however short its text is", async () => {
+    const room = createAnswerRoom({ charsPerOwnerMax: limits.pieceBytesMax });
+    const begun = await opened(room, "a").piece(async () => ({ text: "x", isLast: false }));
+    const mine = sitter(room, "a");
+    await turn();
+
+    expect(mine.sits).toBe(false);
+    begun.sent();
+    await turn();
+    expect(mine.sits).toBe(true);
   });
 
   it("gets a seat back from work that failed", async () => {
@@ -140,7 +171,7 @@ describe("the room for long answers", () => {
         let isOver = false;
         let leave: (() => void) | undefined;
         void stream
-          .piece(async () => "x".repeat(length))
+          .piece(async () => last("x".repeat(length)))
           .then(({ sent }) => {
             leave = sent;
             if (isOver) sent();

@@ -5,10 +5,11 @@
  * (1) a piece is made by a stream that has a seat, and seats are given while there is room for what is made: no more than
  *     `seatsMax` pieces beyond `charsMax`, and of one owner no more than its part of both.
  * (2) a seat is taken before the first read, and no port is asked for a page without one: `Seat` is made here alone.
- * (3) what waits gets the next seat that its owner may have, in the order in which they began to wait.
+ * (3) what waits gets the next seat that its owner may have, in the order in which they began to wait; of one owner, streams
+ *     that have begun go first, since each of them keeps what it has read.
  */
 import { type Seat } from "@posthaste/contract";
-import { fault, type Fault } from "@posthaste/domain";
+import { fault, type Fault, limits } from "@posthaste/domain";
 
 export type AnswerRoom = {
   /** Overloaded: too many streams are under way, all in all or of this owner. */
@@ -18,12 +19,14 @@ export type AnswerRoom = {
 export type AnswerStream = {
   /** Runs `work` in a seat, and returns what it returns. */
   seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
-  /** Makes a text in a seat. The text takes room until `sent` is called; calling it again does nothing. */
-  piece(make: (seat: Seat) => Promise<string>): Promise<Piece>;
+  /** Makes a piece in a seat. The piece takes room until `sent` is called; calling it again does nothing. */
+  piece(make: (seat: Seat) => Promise<Made>): Promise<Piece>;
   /** More than once is no harm. */
   close(): void;
 };
 
+/** A stream that goes on keeps as much as it reads at a time, beside its text. */
+type Made = { readonly text: string; readonly isLast: boolean };
 type Piece = { readonly text: string; readonly sent: () => void };
 
 export type AnswerRoomBounds = {
@@ -46,7 +49,11 @@ const bounds: AnswerRoomBounds = {
 };
 
 type GiveBack = () => void;
-type Waiting = { readonly owner: string; readonly sit: (rise: GiveBack) => void };
+type Waiting = {
+  readonly owner: string;
+  readonly hasBegun: boolean;
+  readonly sit: (rise: GiveBack) => void;
+};
 
 export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): AnswerRoom {
   const { charsMax, charsPerOwnerMax, ...counts } = { ...bounds, ...changed };
@@ -63,18 +70,21 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
     chars.all < charsMax &&
     chars.of(owner) < charsPerOwnerMax;
 
-  async function takeSeat(owner: string): Promise<GiveBack> {
+  async function takeSeat(owner: string, hasBegun: boolean): Promise<GiveBack> {
     if (mayHaveSeat(owner)) return seats.take(owner, 1);
-    return new Promise((sit) => waiting.push({ owner, sit }));
+    return new Promise((sit) => waiting.push({ owner, hasBegun, sit }));
+  }
+
+  function nextSeated(): Waiting | undefined {
+    const first = waiting.find(({ owner }) => mayHaveSeat(owner));
+    return waiting.find(({ owner, hasBegun }) => owner === first?.owner && hasBegun) ?? first;
   }
 
   function seatWaiting(): void {
     // Each turn seats one or is the last.
-    for (;;) {
-      const next = waiting.findIndex((waiter) => mayHaveSeat(waiter.owner));
-      const [seated] = next < 0 ? [] : waiting.splice(next, 1);
-      if (!seated) return;
-      seated.sit(seats.take(seated.owner, 1));
+    for (let next = nextSeated(); next; next = nextSeated()) {
+      waiting.splice(waiting.indexOf(next), 1);
+      next.sit(seats.take(next.owner, 1));
     }
   }
 
@@ -83,9 +93,10 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
       if (streams.all >= streamsMax || streams.of(owner) >= streamsPerOwnerMax) return tooMany;
       const close = streams.take(owner, 1);
       let taken = 0;
+      let hasBegun = false;
       const seat = seatWhile(() => taken > 0);
       const seated = async <T>(work: (seat: Seat) => Promise<T>): Promise<T> => {
-        const rise = await takeSeat(owner);
+        const rise = await takeSeat(owner, hasBegun);
         taken += 1;
         try {
           return await work(seat);
@@ -99,8 +110,10 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
         seated,
         piece: (make) =>
           seated(async () => {
-            const text = await make(seat);
-            const giveBack = chars.take(owner, text.length);
+            const { text, isLast } = await make(seat);
+            hasBegun = true;
+            const kept = isLast ? 0 : limits.pieceBytesMax;
+            const giveBack = chars.take(owner, Math.max(text.length, kept));
             const sent = (): void => {
               giveBack();
               seatWaiting();

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { once } from "node:events";
 import { connect } from "node:net";
+import { type Pieces } from "@posthaste/contract";
 import { type Fault, fault } from "@posthaste/domain";
 import { type Log, StoreError } from "@posthaste/ports";
-import { recordingLog } from "@posthaste/testing";
+import { recordingLog, turn, until } from "@posthaste/testing";
 import { type Edge } from "../edge/edge.ts";
 import { createExpressApp } from "../router.ts";
 import { rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
@@ -13,11 +14,13 @@ afterEach(async () => {
   for (const edge of edges.splice(0)) await edge.stop();
 });
 
-async function serve(pieces: () => AsyncIterable<string | Fault>, log?: Log): Promise<number> {
+const serve = (pieces: () => AsyncIterable<string | Fault>, log?: Log): Promise<number> =>
+  serveRead(async () => ({ pieces: pieces() }), log);
+
+async function serveRead(read: () => Promise<Pieces>, log?: Log): Promise<number> {
   const { edge } = await testEdge({
     ...(log && { log }),
     handle: (answers) => {
-      const read = async () => ({ pieces: pieces() });
       const work = async () => ({ status: 200, owner: "a", read });
       const app = createExpressApp([{ path: "/list", method: "get", work }], answers);
       return (req, res) => (app(req, res), undefined);
@@ -28,8 +31,6 @@ async function serve(pieces: () => AsyncIterable<string | Fault>, log?: Log): Pr
 }
 
 const get = request("GET /list HTTP/1.1");
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 describe("an answer in pieces", () => {
   it("arrives whole", async () => {
     const port = await serve(async function* () {
@@ -64,7 +65,7 @@ describe("an answer in pieces", () => {
     });
     const socket = connect(port, "127.0.0.1").pause();
     socket.write(get);
-    while (made === 0) await turn();
+    await until(() => made > 0);
     let before = -1;
     // The kernel takes a few megabytes for the caller; then it is the caller's turn.
     for (let still = 0; still < 2_000; still++) {
@@ -119,14 +120,36 @@ describe("an answer in pieces", () => {
     const port = await serve(read);
 
     const answers = Array.from({ length: 12 }, () => fetch(`http://127.0.0.1:${port}/list`));
-    while (reading < 3) await turn();
+    await until(() => reading >= 3);
     for (let answered = 0; answered < 12; answered++) {
-      while (letGo.length === 0) await turn();
+      await until(() => letGo.length > 0);
       letGo.shift()?.();
     }
 
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(12).fill(200));
     expect(readingMost).toBe(3);
+  });
+
+  it("of one long text ends with its seat, though others wait behind it", async () => {
+    const letGo: (() => void)[] = [];
+    const port = await serveRead(async () => {
+      await new Promise<void>((resolve) => letGo.push(resolve));
+      return { text: JSON.stringify("x".repeat(200_000)) };
+    });
+    let ended = 0;
+    const answers = Array.from({ length: 6 }, async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/list`);
+      const text = await answer.text();
+      ended += 1;
+      return text.length;
+    });
+    await until(() => letGo.length >= 3);
+    for (const go of letGo.splice(0)) go();
+    await until(() => ended >= 3);
+
+    await until(() => letGo.length >= 3);
+    for (const go of letGo) go();
+    expect(await Promise.all(answers)).toEqual(Array(6).fill(200_002));
   });
 
   it("that fails before its first piece is answered as any other failure", async () => {

@@ -38,26 +38,37 @@ export async function sendStreamed(
   let headers = given;
   let isDone = false;
   let refusal: Fault | undefined;
-  const begin = async (seat: Seat): Promise<AsyncIterator<string | Fault> | undefined> => {
+  let hasBegun = false;
+  const begin = async (seat: Seat): Promise<string> => {
+    hasBegun = true;
     const begun = await read(seat);
     if (isFault(begun)) {
       refusal = begun;
-      return undefined;
+      return "";
     }
     if (begun.headers) headers = [...begun.headers, ...given];
-    return begun.pieces[Symbol.asyncIterator]();
+    if ("text" in begun) {
+      isDone = true;
+      return begun.text;
+    }
+    iterator = begun.pieces[Symbol.asyncIterator]();
+    return "";
   };
   const sendPiece = async (text: string): Promise<void> => {
     if (res.destroyed) return;
     if (!res.headersSent) res.writeHead(status, [...jsonHeaders, ...headers]);
-    if (text !== "") await flushed(res, text, options.after);
+    if (text !== "") await flushed(res, options.after, text);
+  };
+  const sendWhole = async (text: string): Promise<void> => {
+    if (res.destroyed) return;
+    answer(res, status, text, headers);
+    await flushed(res, options.after);
   };
   try {
     while (!isDone && !res.destroyed) {
       const { text, sent } = await stream.piece(async (seat) => {
-        let made = "";
         // Nothing is read for a caller that has gone while it waited.
-        if (!res.destroyed) iterator ??= await begin(seat);
+        let made = hasBegun || res.destroyed ? "" : await begin(seat);
         // Small pieces go together; a caller that asks for little gets an answer like any other.
         while (iterator && !isDone && made.length < textLengthMin && !res.destroyed) {
           const next = await iterator.next();
@@ -67,11 +78,11 @@ export async function sendStreamed(
           else made += next.value;
           if (refusal) break;
         }
-        return made;
+        return { text: made, isLast: isDone };
       });
       try {
         if (refusal) return refusedBefore(res, refusal);
-        if (isDone && !res.headersSent) answer(res, status, text, headers);
+        if (isDone && !res.headersSent) await sendWhole(text);
         else await sendPiece(text);
       } finally {
         sent();
@@ -94,20 +105,21 @@ function refusedBefore(res: ServerResponse, refusal: Fault): Fault {
   return refusal;
 }
 
-/** Ends when the kernel has the text, or the connection has gone. */
+/** Ends when the kernel has `text`, or without one the whole answer, or when the connection has gone. */
 function flushed(
   res: ServerResponse,
-  text: string,
   after: (ms: number, task: () => void) => () => void,
+  text?: string,
 ): Promise<void> {
   return new Promise((resolve) => {
     const callOff = after(stalledMsMax, () => res.destroy());
     const done = (): void => {
       callOff();
-      res.off("close", done);
+      res.off("close", done).off("finish", done);
       resolve();
     };
     res.once("close", done);
-    res.write(text, done);
+    if (text === undefined) res.once("finish", done);
+    else res.write(text, done);
   });
 }

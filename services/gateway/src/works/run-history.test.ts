@@ -47,7 +47,7 @@ async function historyOf(readable: number): Promise<{ pieces: string; failed: bo
   });
   if (isFault(reply)) throw new Error(reply.text);
   const read = await reply.read(aSeat);
-  if (isFault(read)) throw new Error(read.text);
+  if (isFault(read) || !("pieces" in read)) throw new Error("no pieces");
   let pieces = "";
   try {
     for await (const piece of read.pieces) pieces += isFault(piece) ? piece.text : piece;

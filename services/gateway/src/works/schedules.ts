@@ -159,13 +159,9 @@ function listed(ports: ScheduleParts, tenant: TenantId, { count, ...from }: Sche
     const { shown, next } = await schedulePage(reads, ports.sha256, tenant, { after, count });
     const cursor = ports.paging.seal(scope, opened, next);
     const headers = cursor === undefined ? [] : ["Next-Cursor", cursor];
-    return { pieces: arrayTexts(shown), headers };
+    return { text: JSON.stringify(shown), headers };
   };
   return { status: 200, read } as const;
-}
-
-async function* arrayTexts(shown: readonly object[]): AsyncGenerator<string, void, undefined> {
-  yield JSON.stringify(shown);
 }
 
 /** Behind what a cursor of ours names; or where a time begins. */

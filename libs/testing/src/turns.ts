@@ -7,7 +7,8 @@ export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(r
 export async function until(test: () => boolean): Promise<void> {
   const endsAt = performance.now() + secondsMax * 1_000;
   while (!test()) {
-    if (performance.now() > endsAt) throw new Error(`not within ${secondsMax} s: ${test}`);
+    if (performance.now() > endsAt)
+      throw new Error(`not within ${secondsMax} s: ${test.toString()}`);
     await turn();
   }
 }

@@ -54,16 +54,6 @@ export async function sendStreamed(
     iterator = begun.pieces[Symbol.asyncIterator]();
     return "";
   };
-  const sendPiece = async (text: string): Promise<void> => {
-    if (res.destroyed) return;
-    if (!res.headersSent) res.writeHead(status, [...jsonHeaders, ...headers]);
-    if (text !== "") await flushed(res, options.after, text);
-  };
-  const sendWhole = async (text: string): Promise<void> => {
-    if (res.destroyed) return;
-    answer(res, status, text, headers);
-    await flushed(res, options.after);
-  };
   try {
     while (!isDone && !res.destroyed) {
       const { text, sent } = await stream.piece(async (seat) => {
@@ -82,8 +72,7 @@ export async function sendStreamed(
       });
       try {
         if (refusal) return refusedBefore(res, refusal);
-        if (isDone && !res.headersSent) await sendWhole(text);
-        else await sendPiece(text);
+        await sendPiece(res, { text, isDone, status, headers }, options.after);
       } finally {
         sent();
       }
@@ -103,6 +92,22 @@ export async function sendStreamed(
 function refusedBefore(res: ServerResponse, refusal: Fault): Fault {
   if (res.headersSent) throw new Error(`refused within an answer: ${refusal.text}`);
   return refusal;
+}
+
+/** Sends a piece, or all at once where the first is the last, and waits until it has left the process. */
+async function sendPiece(
+  res: ServerResponse,
+  piece: { text: string; isDone: boolean; status: number; headers: FlatHeaders },
+  after: (ms: number, task: () => void) => () => void,
+): Promise<void> {
+  const { text, isDone, status, headers } = piece;
+  if (res.destroyed) return;
+  if (isDone && !res.headersSent) {
+    answer(res, status, text, headers);
+    return flushed(res, after);
+  }
+  if (!res.headersSent) res.writeHead(status, [...jsonHeaders, ...headers]);
+  if (text !== "") await flushed(res, after, text);
 }
 
 /** Ends when the kernel has `text`, or without one the whole answer, or when the connection has gone. */

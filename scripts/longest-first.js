@@ -14,11 +14,11 @@ const longest = [
   "shutdown.alone.e2e",
   "crash.alone.e2e",
   "messages.e2e",
-  "console-messages.e2e",
+  "console-messages.either.e2e",
   "flow-control.e2e",
   "management.e2e",
-  "console-runs.e2e",
-  "console-questions.e2e",
+  "console-runs.either.e2e",
+  "console-questions.either.e2e",
 ];
 
 export default class LongestFirst extends Sequencer {

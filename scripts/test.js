@@ -4,6 +4,10 @@
 //   npm test                     all gates
 //   npm test -- types unit       some of them, by name
 //   npm test -- static           all that run no test
+//   npm run test:full            all gates; suites of either shape in both shapes, and five times the seeds
+//
+// What a seed decides changes from day to day, and is the same again with the POSTHASTE_TEST_SEED that is printed.
+// Of each gate the report is in .cache/reports, and of all of them what they took: .cache/reports/gates.json.
 //
 // A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one.
 // A gate that was killed, left no report or failed without a failed test counts as one failed, too: silence is no success.
@@ -14,7 +18,7 @@
 // A gate whose servers cannot be had on this host, which has no Java perhaps, is told as SKIPPED with the reason. With CI=true
 // it has failed.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
@@ -29,6 +33,13 @@ const storesStopMsMax = 60_000;
 /** The exit code of `npm run stack -- stores` and `-- fetch` where something that they need is not installed. */
 const lackExitCode = 3;
 const isWithoutReader = process.env.CI === "true";
+const fullFlag = "--full";
+const isFull = process.argv.includes(fullFlag);
+const dayMs = 24 * 3_600_000;
+const seed = process.env.POSTHASTE_TEST_SEED ?? String(Math.floor(Date.now() / dayMs));
+const seedEnv = { POSTHASTE_TEST_SEED: seed, POSTHASTE_TEST_FULL: String(isFull) };
+/** Of Linux, in /proc. */
+const clockTicksPerSecond = 100;
 const tool = (path) => `node_modules/${path}`;
 
 const staticGates = [
@@ -94,7 +105,8 @@ const testGates = [
   {
     name: "apart",
     only: ofKind("e2e"),
-    skips: [ofKind("alone\\.e2e")],
+    // What does not depend on the shape runs in one; suites of the standalone alone in no other.
+    skips: [ofKind(`${isFull ? "alone" : "(alone|either)"}\\.e2e`)],
     secondsMax: 1_800,
     processes: true,
     stores: true,
@@ -130,6 +142,7 @@ const testGates = [
 });
 
 const began = performance.now();
+let cpuSecondsSeen = 0;
 const running = new Set();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
@@ -138,7 +151,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-const { passed, failed } = await runGates(process.argv.slice(2)).catch((error) => {
+const asked = process.argv.slice(2).filter((name) => name !== fullFlag);
+const { passed, failed } = await runGates(asked).catch((error) => {
   console.log(error);
   return { passed: 0, failed: 1 };
 });
@@ -155,6 +169,7 @@ async function runGates(asked) {
   const isAsked = ({ name, report }) =>
     asked.length === 0 || asked.includes(name) || (!report && asked.includes("static"));
 
+  console.log(`     seed ${seed}`);
   // Static gates use one core each, a run of Jest uses two.
   const counts = [];
   const waiting = staticGates.filter(isAsked);
@@ -169,6 +184,15 @@ async function runGates(asked) {
     await stores.stop();
   }
 
+  mkdirSync(reports, { recursive: true });
+  const took = counts.map(({ name, seconds, cpuSeconds, passed, failed }) => ({
+    name,
+    seconds,
+    cpuSeconds,
+    passed,
+    failed,
+  }));
+  writeFileSync(join(reports, "gates.json"), `${JSON.stringify(took, null, 2)}\n`);
   const longest = counts
     .flatMap(({ durations = [] }) => durations)
     .toSorted((a, b) => b.seconds - a.seconds)
@@ -275,22 +299,25 @@ async function runGate(gate) {
   }
   const first = await run(gate);
   const { output } = first;
-  let { exit } = first;
+  let { exit, cpuSeconds } = first;
   let count = gate.report ? countTests(gate, exit) : countStatic(exit);
   if (gate.report && count.failedFiles.length > 0) {
     const second = await runAgain(gate, count);
-    if (second) {
-      count = second;
+    if (second.count) {
+      count = second.count;
       exit = "ok";
     }
+    if (cpuSeconds !== undefined) cpuSeconds += second.cpuSeconds;
   }
   const seconds = secondsSince(started).padStart(6);
 
   const { passed, failed, skipped, durations } = count;
   const tests = gate.report ? `  ${passed} passed, ${failed} failed` : "";
+  const cpu = cpuSeconds === undefined ? "" : `${cpuSeconds.toFixed(0).padStart(5)} of CPU`;
   const ending = exit === "ok" ? "" : `  ${exit}`;
   for (const line of output.match(/^against: .*$/gm) ?? []) console.log(`     ${line}`);
-  console.log(`${failed ? "FAIL" : "ok  "} ${gate.name.padEnd(12)} ${seconds} s${tests}${ending}`);
+  const state = failed ? "FAIL" : "ok  ";
+  console.log(`${state} ${gate.name.padEnd(13)} ${seconds} s ${cpu}${tests}${ending}`);
   if (failed > 0) {
     // First in few words: what is printed may be cut, and Jest tells of passed files before failed ones.
     for (const test of count.failedTests ?? []) console.log(`FAILED ${test}`);
@@ -298,7 +325,8 @@ async function runGate(gate) {
     console.log(output.trimEnd());
   }
   for (const name of skipped) console.log(`SKIPPED ${name}`);
-  return { passed, failed, durations };
+  const { name } = gate;
+  return { name, seconds: Number(seconds), cpuSeconds, passed, failed, durations };
 }
 
 function secondsSince(started) {
@@ -312,12 +340,15 @@ async function runAgain(gate, count) {
   // The report of the first run, minutes old, would look as if the second had long ended.
   rmSync(gate.report);
   const args = [...gate.run, "--runInBand", "--runTestsByPath", ...failedFiles];
-  const { exit } = await run({ ...gate, args });
+  const { exit, cpuSeconds } = await run({ ...gate, args });
   const again = countTests(gate, exit);
-  if (again.failed > 0) return undefined;
+  if (again.failed > 0) return { cpuSeconds };
   for (const test of failedTests) console.log(`UNSTEADY ${test}`);
   for (const reason of reasons) console.log(reason);
-  return { passed: passedElsewhere + again.passed, failed: forbidden, skipped, durations };
+  return {
+    cpuSeconds,
+    count: { passed: passedElsewhere + again.passed, failed: forbidden, skipped, durations },
+  };
 }
 
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */
@@ -325,12 +356,13 @@ function run({ args, env, report, open, processes, secondsMax }) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...seedEnv, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       detached: process.platform !== "win32",
     });
     running.add(child);
     let output = "";
+    let cpuSeconds;
     const keep = (text) => (output = (output + text).slice(-outputCharsMax));
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", keep);
 
@@ -352,15 +384,38 @@ function run({ args, env, report, open, processes, secondsMax }) {
     }, 1000);
 
     child.on("error", (error) => keep(error.stack));
-    child.on("exit", () => killGroup(child));
+    child.on("exit", () => {
+      cpuSeconds = cpuSecondsOfEnded();
+      killGroup(child);
+    });
     child.on("close", (code, signal) => {
       clearTimeout(limit);
       clearInterval(watch);
       running.delete(child);
       const exit = killed ?? (code === 0 ? "ok" : `exit ${code ?? signal}`);
-      resolve({ exit: isForgiven ? "ok" : exit, output });
+      resolve({ exit: isForgiven ? "ok" : exit, output, cpuSeconds });
     });
   });
+}
+
+/** Of the processes that have ended since it was last asked, with all that those waited for. Undefined beside Linux. */
+function cpuSecondsOfEnded() {
+  const all = cpuSecondsOfChildren();
+  if (all === undefined) return undefined;
+  const seconds = all - cpuSecondsSeen;
+  cpuSecondsSeen = all;
+  return seconds;
+}
+
+function cpuSecondsOfChildren() {
+  try {
+    // The name in the second field may have spaces: the state follows its bracket.
+    const [, fields] = readFileSync("/proc/self/stat", "utf8").split(") ");
+    const [user, system] = fields.split(" ").slice(13, 15);
+    return (Number(user) + Number(system)) / clockTicksPerSecond;
+  } catch {
+    return undefined;
+  }
 }
 
 /** What keeps the event loop of `child` from ending, in words. */

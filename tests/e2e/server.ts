@@ -1,6 +1,7 @@
 /**
  * A server for tests, in the shape that the run is about: the standalone, or (with `POSTHASTE_TEST_SHAPE=distributed`)
- * the six services over the stores of `npm run stack -- stores`. Suites called `.alone.` are about the standalone only.
+ * the six services over the stores of `npm run stack -- stores`. Suites called `.alone.` are about the
+ * standalone only; those called `.either.` about what does not depend on the shape.
  */
 import { startAlone } from "./alone.ts";
 import { type Settings, type TestServer } from "./test-server.ts";

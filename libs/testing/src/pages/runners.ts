@@ -10,9 +10,9 @@ type Runner = { readonly test: string } | { readonly reason: string };
 
 const commandLine = { test: "tests/e2e/command-line-package.alone.e2e.test.ts" };
 const clientPackage = { test: "tests/e2e/client-package.alone.e2e.test.ts" };
-const examples = { test: "tests/e2e/pages.e2e.test.ts" };
-const programs = { test: "tests/e2e/programs.e2e.test.ts" };
-const receivers = { test: "tests/e2e/example-receivers.e2e.test.ts" };
+const examples = { test: "tests/e2e/pages.either.e2e.test.ts" };
+const programs = { test: "tests/e2e/programs.either.e2e.test.ts" };
+const receivers = { test: "tests/e2e/example-receivers.either.e2e.test.ts" };
 const walkThroughs = { test: "tests/e2e/walk-throughs.alone.e2e.test.ts" };
 const deployed = { test: "deploy/checks/src/pages/pages.deploy.test.ts" };
 

@@ -1,0 +1,29 @@
+/**
+ * The seeds that a suite tries. `npm run test:full` tries the first seeds, always the same; `npm test` tries fewer, which change
+ * from day to day (`POSTHASTE_TEST_SEED`, which the gates print, repeats a day). Both try the seeds that have found a bug.
+ */
+const isFull = process.env["POSTHASTE_TEST_FULL"] === "true";
+const day = Number(process.env["POSTHASTE_TEST_SEED"] ?? 0);
+
+export type Seeds = {
+  /** Seeds in groups, a test each, of a size that keeps the test within its time. */
+  readonly groups: readonly (readonly number[])[];
+  /** A count among all seeds of `test:full`, in proportion to the seeds that are tried; half of that, since few seeds scatter. */
+  readonly atLeast: (countOfAll: number) => number;
+};
+
+export function seedsOf(of: {
+  readonly all: number;
+  readonly rotating: number;
+  readonly found: readonly number[];
+  readonly perGroup: number;
+}): Seeds {
+  const first = isFull ? 1 : 1 + of.all + day * of.rotating;
+  const count = isFull ? of.all : of.rotating;
+  const drawn = Array.from({ length: count }, (_, i) => first + i);
+  const groups = Array.from({ length: Math.ceil(count / of.perGroup) }, (_, i) =>
+    drawn.slice(i * of.perGroup, (i + 1) * of.perGroup),
+  );
+  const share = isFull ? 1 : count / of.all / 2;
+  return { groups: [...groups, of.found], atLeast: (countOfAll) => Math.floor(countOfAll * share) };
+}

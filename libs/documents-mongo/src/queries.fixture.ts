@@ -15,6 +15,8 @@ export type Queries = {
   readonly count: () => number;
   /** Writes by their commands, and how many of each. */
   readonly writes: () => Readonly<Record<string, number>>;
+  /** Statements of updates, of which one command may have many. */
+  readonly updates: () => number;
   /** Commands that read or wrote with another concern than ADR 97 says. */
   readonly otherConcerns: () => readonly string[];
 };
@@ -28,9 +30,11 @@ export function watchQueries(
   const asked = new Map<string, boolean>();
   const writes: Record<string, number> = {};
   const otherConcerns = new Set<string>();
+  let updates = 0;
   const hear = ({ databaseName, commandName, command }: CommandStartedEvent): void => {
     if (databaseName !== database) return;
     if (isWrite(commandName)) writes[commandName] = (writes[commandName] ?? 0) + 1;
+    updates += all(plain(command)["updates"]).length;
     if (!hasItsConcern(commandName, command)) otherConcerns.add(commandName);
     for (const filter of filtersOf(commandName, command)) {
       const collection = String(plain(command)[commandName]);
@@ -43,6 +47,7 @@ export function watchQueries(
     unserved: () => [...asked].flatMap(([shape, isAnswered]) => (isAnswered ? [] : shape)),
     count: () => asked.size,
     writes: () => writes,
+    updates: () => updates,
     otherConcerns: () => [...otherConcerns],
   };
 }

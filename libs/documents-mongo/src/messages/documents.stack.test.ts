@@ -57,6 +57,32 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(calls).toBe(4);
   });
 
+  it("renews hundreds of claims in one statement for those of an epoch, and for those whose calls begin", async () => {
+    const { claim, clock, insert, messages, queries, records } = await open();
+    const sent = messages(300);
+    await insert(sent);
+    const ids = sent.map(({ id }) => id);
+    await claim(ids.slice(0, 100));
+    await clock.advance(longEnoughMs);
+    const claimed = await claim(ids);
+    const refs = claimed.map(({ message: { id }, epoch }) => ({ id, epoch }));
+    const begun = refs.slice(250).map((ref) => ({ ...ref, begins: true as const }));
+    await clock.advance(10_000);
+    const before = queries.updates();
+
+    const lost = await Promise.all(
+      [...refs.slice(0, 250), ...begun].map((ref) => records.renew([ref])),
+    );
+
+    expect(lost.flat()).toEqual([]);
+    expect(new Set(refs.map(({ epoch }) => epoch))).toEqual(new Set([1, 2]));
+    expect(queries.updates() - before).toBeLessThanOrEqual(4);
+    const renewed = await records.get(aTenant, ids);
+    expect(new Set(renewed.map((record) => record?.wakeAt))).toEqual(
+      new Set([clock.now() + limits.leaseMs]),
+    );
+  });
+
   it("keeps what the log is owed out of the index of sweeps that know nothing of it, as those of builds of before", async () => {
     const harness = await open();
     const [message] = harness.messages(1);

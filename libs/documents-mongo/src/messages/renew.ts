@@ -1,25 +1,29 @@
 /** Renewing: extends leases that still hold, over connections of its own, so that slow calls do not cost claims. */
 import { aheadFrom, limits, leaseNow } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
-import { type AnyBulkWriteOperation } from "mongodb";
+import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { collectionName, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-/** Answers whether the claim still holds. */
+type Span = { readonly heldFrom: number; readonly now: number; readonly until: number };
+
+/**
+ * Answers whether the claim still holds. One statement extends all claims of an epoch: a deliverer holds thousands, and
+ * renews each every ten seconds.
+ */
 export function createRenew({ again, clock, collection }: Connection): Gather<ClaimRef, boolean> {
   const messages = collection<StoredRecord>(collectionName);
   return createGather(async (claims) => {
     const now = clock.now();
     const until = now + limits.leaseMs;
-    const heldFrom = leaseNow(now, clock.setAheadMs());
-    // In one order, so that two statements that meet wait for each other on one side only.
-    const operations = claims
-      .toSorted(byId)
-      .flatMap((claim) => renewing(claim, { heldFrom, now, until }));
-    const { matched } = await writeAll(again, messages, operations);
-    if (matched === operations.length) return claims.map(() => true);
+    const span = { heldFrom: leaseNow(now, clock.setAheadMs()), now, until };
+    const extend = (outbox: Outbox) => writeAll(again, messages, extending(claims, span, outbox));
+    const { matched } = await extend("empty");
+    if (matched === claims.length) return claims.map(() => true);
+    // An outbox may be cleared between the two statements.
+    await extend("any");
     // One that another renewal of this process has extended meanwhile, and further, is as good.
     const filter = {
       _id: { $in: claims.map(({ id }) => id) },
@@ -32,38 +36,34 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
   });
 }
 
-const byId = (a: ClaimRef, b: ClaimRef): number => (a.id < b.id ? -1 : 1);
+/** What stands in an outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
+type Outbox = "empty" | "any";
 
-/** A lease is never made shorter, unless a clock gave it that was ahead. An outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
-function renewing(
-  { id: _id, epoch, begins }: ClaimRef,
-  {
-    heldFrom,
-    now,
-    until,
-  }: { readonly heldFrom: number; readonly now: number; readonly until: number },
+/** A lease is never made shorter, unless a clock gave it that was ahead. */
+function extending(
+  claims: readonly ClaimRef[],
+  { heldFrom, now, until }: Span,
+  outbox: Outbox,
 ): readonly AnyBulkWriteOperation<StoredRecord>[] {
-  const held = { _id, epoch, state: "claimed" } as const;
-  const renewed = { $set: { leaseUntil: until, renewed: true } } as const;
-  const begun = { $set: { leaseUntil: until }, $unset: { renewed: "" } } as const;
-  return [
-    {
-      updateOne: {
-        filter: {
-          ...held,
-          $or: [
-            { leaseUntil: { $gt: heldFrom, $lte: until } },
-            { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
-          ],
-        },
-        update: begins ? begun : renewed,
-      },
-    },
-    {
-      updateOne: {
-        filter: { ...held, leaseUntil: { $gt: heldFrom }, outbox: { $size: 0 } },
-        update: { $set: { wakeAt: until } },
-      },
-    },
-  ];
+  const held: Filter<StoredRecord> = {
+    state: "claimed",
+    ...(outbox === "empty" && { outbox: { $size: 0 } }),
+    $or: [
+      { leaseUntil: { $gt: heldFrom, $lte: until } },
+      { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
+    ],
+  };
+  const $set = { leaseUntil: until, ...(outbox === "empty" && { wakeAt: until }) };
+  const alike = Map.groupBy(claims, ({ epoch, begins = false }) => `${epoch} ${begins}`);
+  return [...alike.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const { epoch, begins } = first;
+    // In one order, so that two statements that meet wait for each other on one side only.
+    const _id = { $in: group.map(({ id }) => id).sort() };
+    const update = begins
+      ? { $set, $unset: { renewed: "" as const } }
+      : { $set: { ...$set, renewed: true as const } };
+    return [{ updateMany: { filter: { _id, epoch, ...held }, update } }];
+  });
 }

@@ -76,6 +76,7 @@ describe("the metrics of a standalone", () => {
 
     expect(value("posthaste_dead_letters")).toBe(2);
     expect(value("posthaste_queue_depth")).toBe(1);
+    expect(value('posthaste_shard_owners{shard="63"}')).toBe(1);
     expect(value("posthaste_oldest_past_due_seconds")).toBeGreaterThanOrEqual(0);
     expect(value("posthaste_attempts_running")).toBeGreaterThanOrEqual(0);
   });

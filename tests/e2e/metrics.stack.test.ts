@@ -86,6 +86,7 @@ describe("the metrics of six processes", () => {
     expect(dispatcher.value('posthaste_callbacks_total{kind="callback"}')).toBe(1);
     expect(log.value("posthaste_dead_letters")).toBe(1);
     expect(scheduler.value("posthaste_oldest_past_due_seconds")).toBeGreaterThanOrEqual(0);
+    expect(scheduler.value('posthaste_shard_owners{shard="63"}')).toBe(1);
   });
 });
 

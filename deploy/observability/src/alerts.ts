@@ -46,6 +46,14 @@ export const alerts: readonly Alert[] = [
     summary: "Alarms are looked at {{ $value | humanizeDuration }} late (p99).",
   },
   {
+    name: "PosthasteShardsUnowned",
+    of: "64 - count(sum by (shard) (posthaste_shard_owners) > 0)",
+    when: "> 0",
+    for: "2m",
+    severity: "critical",
+    summary: "{{ $value }} of 64 shards have no scheduler: what waits there for its time is late.",
+  },
+  {
     name: "PosthasteBacklog",
     of: "posthaste:waiting:max",
     when: "> 50000",

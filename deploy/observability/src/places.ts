@@ -99,6 +99,12 @@ export const places: Readonly<Record<MetricName, Place>> = {
     unit: "s",
     over: "max",
   },
+  posthaste_shard_owners: {
+    board: "lanes-and-queues",
+    title: "Schedulers of each shard",
+    unit: "short",
+    over: "sum",
+  },
   posthaste_queue_depth: {
     board: "lanes-and-queues",
     title: "Waiting in queues",

@@ -27,6 +27,12 @@ const troubles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PosthasteProcessDown: { 'up{job="posthaste-gateway"}': gauge(0, 1) },
   PosthastePastDue: { posthaste_oldest_past_due_seconds: gauge(61) },
   PosthasteTimersLate: above("posthaste_timer_lateness_seconds", "5"),
+  PosthasteShardsUnowned: Object.fromEntries(
+    Array.from({ length: 64 }, (_, shard) => [
+      `posthaste_shard_owners{shard="${shard}"}`,
+      shard === 63 ? "_x60 1x180" : "1x240",
+    ]),
+  ),
   PosthasteBacklog: { posthaste_lane_depth: gauge(50_000), posthaste_queue_depth: gauge(1) },
   PosthasteAttemptsFail: {
     'posthaste_attempts_total{outcome="refused"}': counter,

@@ -1,12 +1,13 @@
 /** What the contract of the bus leaves open and Kafka decides, on the broker of the stack. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { shardCount } from "@posthaste/domain";
-import { type SettledEvent } from "@posthaste/ports";
+import { allShards, shardCount } from "@posthaste/domain";
+import { type SettledEvent, type Topic } from "@posthaste/ports";
 import { Kafka, logLevel } from "kafkajs";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { encode } from "./codec.ts";
 import { aHint, aSettled, eventually, refuses, sayFacts } from "./events.fixture.ts";
+import { type KafkaBus, type KafkaBusOptions } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
 const testMsMax = 180_000;
@@ -387,6 +388,91 @@ it(
   testMsMax,
 );
 
+describe("when the topic of wakes has grown", () => {
+  /** As `owns` has told last. */
+  type Owner = { shards: readonly number[] };
+
+  async function join(given: Partial<KafkaBusOptions> = {}): Promise<Owner & { bus: KafkaBus }> {
+    const bus = await buses.open(given);
+    const owner = { bus, shards: [] as readonly number[] };
+    await bus.subscribe("scheduler.wake", "schedulers", async () => undefined, {
+      owns: (shards) => (owner.shards = shards),
+    });
+    return owner;
+  }
+  const ownEachOnce = (owners: readonly Owner[]): boolean =>
+    String(owners.flatMap(({ shards }) => shards).toSorted((a, b) => a - b)) === String(allShards);
+
+  it(
+    "each shard has one owner once a member was replaced",
+    async () => {
+      const [replaced, ...others] = await Promise.all([join(), join(), join()]);
+      await eventually(() => ownEachOnce([replaced, ...others]));
+      await grow("scheduler.wake", 8);
+
+      await replaced.bus.close();
+      const next = await join();
+
+      await eventually(() => next.shards.length > 0 && ownEachOnce([next, ...others]));
+    },
+    testMsMax,
+  );
+
+  it(
+    "the members share the shards anew by themselves",
+    async () => {
+      const owners = await Promise.all([1, 2, 3].map(() => join({ metadataMs: 500 })));
+      await eventually(() => ownEachOnce(owners));
+
+      await grow("scheduler.wake", 8);
+
+      const counts = (): string => String(owners.map(({ shards }) => shards.length).toSorted());
+      await eventually(() => ownEachOnce(owners) && counts() === "16,24,24");
+    },
+    testMsMax,
+  );
+});
+
+describe("when a topic has grown", () => {
+  const growing: readonly (readonly [
+    string,
+    Partial<KafkaBusOptions>,
+    (bus: KafkaBus) => Promise<void>,
+    Topic,
+    number,
+  ])[] = [
+    [
+      "a wake goes to the partition that its shard has now",
+      { metadataMs: 500 },
+      (bus) => bus.publish("scheduler.wake", [{ shard: 5, at: 0 }]),
+      "scheduler.wake",
+      5,
+    ],
+    [
+      "a hint goes to the partition of its deliverer, which has shown that there are more",
+      {},
+      (bus) => bus.publish("message.due", [{ ...aHint(), to: 6 }]),
+      "message.due",
+      6,
+    ],
+  ];
+  it.each(growing)(
+    "%s",
+    async (_, given, say, topic, partition) => {
+      const bus = await buses.open(given);
+      await eventually(() => bus.isUp());
+      await say(bus);
+      await grow(topic, 8);
+
+      await eventually(async () => {
+        await say(bus);
+        return (await endOf(topic, partition)) > 0;
+      });
+    },
+    testMsMax,
+  );
+});
+
 const facts = (count: number): readonly SettledEvent[] =>
   Array.from({ length: count }, () => aSettled());
 
@@ -450,6 +536,18 @@ const partitionsOf = (topic: string): Promise<number | undefined> =>
     const { topics } = await admin.fetchTopicMetadata({ topics: [buses.prefix + topic] });
     return topics[0]?.partitions.length;
   });
+
+const grow = (topic: Topic, count: number): Promise<unknown> =>
+  asAdmin((admin) =>
+    admin.createPartitions({ topicPartitions: [{ topic: buses.prefix + topic, count }] }),
+  );
+
+/** 0 while the partition is new and has no leader. */
+const endOf = (topic: Topic, partition: number): Promise<number> =>
+  asAdmin(async (admin) => {
+    const ends = await admin.fetchTopicOffsets(buses.prefix + topic);
+    return Number(ends.find((each) => each.partition === partition)?.high ?? 0);
+  }).catch(() => 0);
 
 const removeBefore = (topic: string, offset: number): Promise<void> =>
   asAdmin(async (admin) => {

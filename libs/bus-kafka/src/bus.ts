@@ -30,6 +30,8 @@ export type KafkaBusOptions = {
   /** A member that is not heard of for so long loses its partitions. */
   readonly sessionMs?: number;
   readonly heartbeatMs?: number;
+  /** How soon a topic that has grown is noticed. */
+  readonly metadataMs?: number;
   readonly clock: Clock;
   readonly log: Log;
   /** Called when only a new process can help; the error says why. */
@@ -48,11 +50,13 @@ const replicationDefault = 1;
 const retentionMsDefault = 7 * 86_400_000;
 const sessionMsDefault = 6_000;
 const heartbeatMsDefault = 300;
+const metadataMsDefault = 60_000;
 const closeMsMax = 5_000;
 
 export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
   const { prefix, clock, log, trace, fatal } = options;
   const { partitions = partitionsDefault, replication = replicationDefault } = options;
+  const { metadataMs = metadataMsDefault } = options;
   const plans = topicPlans(prefix, partitions, options.retentionMs ?? retentionMsDefault);
   const client = clientOptions(options);
   const counts = newCounts();
@@ -60,6 +64,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     client,
     clock,
     log,
+    metadataMs,
     provision: () => provision(client, plans, replication),
   });
   const outbound = new Outbound(link, clock, counts);
@@ -81,6 +86,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     park: parking(prefix, (sayings) => outbound.fact(sayings), log, counts),
     sessionMs: options.sessionMs ?? sessionMsDefault,
     heartbeatMs: options.heartbeatMs ?? heartbeatMsDefault,
+    metadataMs,
     fatal,
     clock,
     log,

@@ -7,7 +7,7 @@
  * (2) eachBatch only hands over, since the next fetch waits for it.
  */
 import { type Clock, endsWithin, type Log } from "@posthaste/ports";
-import { type Consumer as KafkaConsumer } from "kafkajs";
+import { type Cluster, type Consumer as KafkaConsumer, PartitionAssigners } from "kafkajs";
 import { Assignment, type Position } from "./assignment.ts";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
 import { type Counts } from "./counts.ts";
@@ -20,12 +20,15 @@ export type ConsumerOptions = {
   readonly group: string;
   readonly sessionMs: number;
   readonly heartbeatMs: number;
-  /** How many partitions the topic has, at most this many are handled at once. */
+  /** How many partitions the topic had when last counted: at most this many are handled at once. */
   readonly partitionCount: number;
+  /** How old may be what the member knows of its topic: one that has grown makes the group join anew. */
+  readonly metadataMs: number;
   /** A fetch waits so long for many; absent: it returns with the first that is there. */
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
-  readonly joined: (partitions: readonly number[]) => void;
+  /** `countPartitions`: of the topic, as the brokers say it for this join. */
+  readonly joined: (partitions: readonly number[], countPartitions: () => Promise<number>) => void;
   /** Its group is about to give the partitions anew. */
   readonly rebalancing: () => void;
   /** Fetched, or heard of by its coordinator. */
@@ -60,6 +63,7 @@ export class Consumer {
   readonly #kafka: KafkaConsumer;
   readonly #assignment: Assignment;
   readonly #ended = Promise.withResolvers<unknown>();
+  #cluster: Cluster | undefined;
   #cancelCommit: (() => void) | undefined;
   #committing: Promise<void> | undefined;
   #stopping = false;
@@ -73,6 +77,13 @@ export class Consumer {
       sessionTimeout: options.sessionMs,
       heartbeatInterval: options.heartbeatMs,
       rebalanceTimeout: Math.max(rebalanceMs, options.sessionMs),
+      metadataMaxAge: options.metadataMs,
+      partitionAssigners: [
+        (config) => {
+          this.#cluster = config.cluster;
+          return PartitionAssigners.roundRobin(config);
+        },
+      ],
       maxWaitTimeInMs: options.gatherMs ?? fetchWaitMs,
       minBytes: options.gatherMs === undefined ? 1 : gatheredBytes,
       maxBytes: fetchBytesMax,
@@ -133,9 +144,24 @@ export class Consumer {
       const partitions = payload.memberAssignment[topic] ?? [];
       if (this.#stopping) return;
       this.#assignment.given(partitions);
-      joined(partitions);
+      joined(partitions, () => this.#countPartitions());
     });
     this.#kafka.on(events.CRASH, ({ payload }) => this.#ended.resolve(payload.error));
+  }
+
+  /**
+   * What the leader counted when it gave the partitions, or more: kafkajs compares what is counted here with what it knew at
+   * the join, and joins anew when the topic has grown.
+   */
+  async #countPartitions(): Promise<number> {
+    const { topic, group, partitionCount, log } = this.#options;
+    try {
+      await this.#cluster?.refreshMetadata();
+    } catch (error) {
+      log.debug("bus.count_failed", { topic, group, error });
+    }
+    const known = this.#cluster?.findTopicPartitionMetadata(topic).length ?? 0;
+    return known > 0 ? known : partitionCount;
   }
 
   #newAssignment(): Assignment {

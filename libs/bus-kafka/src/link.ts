@@ -7,6 +7,8 @@
  *     acknowledge what it does not store.
  * (2) up or down is said once per change. Down is what a failed or stalled send, or a failed attempt to connect shows. A
  *     connection that ends, and content that is refused, are only reasons to connect anew: brokers close idle ones.
+ * (3) partitions are counted by each connection. Whatever shows that a topic has another count ends the connection in use, once the
+ *     next one has counted anew.
  * I3: brokers that answer may still take nothing, for want of copies. After a send has failed it is up again when they
  *     have taken some of what they did not take then; that is heard twice.
  */
@@ -19,6 +21,8 @@ import { isRefusal } from "./refusal.ts";
 
 export type LinkOptions = {
   readonly client: ClientOptions;
+  /** How old may be what the producer knows of a topic. */
+  readonly metadataMs: number;
   /** Makes the topics and counts their partitions; asked for on each connection. */
   readonly provision: () => Promise<PartitionCounts>;
   readonly clock: Clock;
@@ -79,6 +83,11 @@ export class Link {
   /** Known once the brokers have been reached. */
   partitions(): PartitionCounts | undefined {
     return this.#partitions;
+  }
+
+  /** A topic seems to have more partitions than were counted (3). */
+  recount(): void {
+    this.#session?.end();
   }
 
   /** Called each time that it has come up. Answers how to listen no more. */
@@ -179,11 +188,14 @@ export class Link {
     const producer = client.kafka.producer({
       idempotent: true,
       allowAutoTopicCreation: false,
+      metadataMaxAge: this.#options.metadataMs,
       // Outbound sets the partition of each message.
       createPartitioner:
         () =>
-        ({ message }) =>
-          message.partition ?? 0,
+        ({ topic, message, partitionMetadata }) => {
+          if (partitionMetadata.length !== this.#partitions?.get(topic)) end();
+          return message.partition ?? 0;
+        },
       retry: { retries: sendRetries, initialRetryTime: sendRetryMs, maxRetryTime: 1_000 },
     });
     return { client, producer, ended, end, sending: 0, spent: false, replaced: false };

@@ -11,7 +11,7 @@ import { outgoing, type Trace } from "./trace.ts";
 
 export type PublisherOptions = {
   readonly prefix: string;
-  readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
+  readonly link: Pick<Link, "isUp" | "untilUp" | "partitions" | "recount">;
   readonly outbound: Pick<Outbound, "hint" | "fact">;
   readonly clock: Clock;
   readonly log: Log;
@@ -70,7 +70,7 @@ export class Publisher {
     topic: T,
     events: readonly Topics[T][],
   ): { readonly sayings: readonly Saying[]; readonly tooLarge: readonly number[] } {
-    const { prefix, trace, counts } = this.#options;
+    const { link, prefix, trace, counts } = this.#options;
     const name = prefix + topic;
     const count = partitions.get(name) ?? 1;
     const { keyOf, placeOf } = placingOf(topic);
@@ -80,9 +80,11 @@ export class Publisher {
     for (const event of events) {
       const value = encode(topic, event);
       const partition = placeOf(event) % count;
+      const isToOne = isSaidToOne(event);
+      if (isToOne && placeOf(event) >= count) link.recount();
       const saying = {
         ...{ topic: name, partition, key: keyOf(event), value },
-        ...(isSaidToOne(event) && { joins: topic }),
+        ...(isToOne && { joins: topic }),
         ...(!headers && isWakeOfLane(event) && { once: event.lane }),
       };
       if (value.length > eventBytesMax) tooLarge.push(value.length);

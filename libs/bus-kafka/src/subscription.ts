@@ -19,10 +19,14 @@ export type SubscriptionOptions = {
   readonly group: string;
   readonly sessionMs: number;
   readonly heartbeatMs: number;
+  readonly metadataMs: number;
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
-  /** Which partitions are heard from now on. */
-  readonly assigned: (partitions: readonly number[]) => void;
+  /** Which partitions are heard from now on. `countPartitions`: how many the topic has. */
+  readonly assigned: (
+    partitions: readonly number[],
+    countPartitions: () => Promise<number>,
+  ) => Promise<void>;
   /** Until they are given anew, or the next consumer has joined, none may be. */
   readonly unassigned: () => void;
   readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
@@ -102,11 +106,10 @@ export class Subscription {
     this.#consumer = new Consumer({
       ...options,
       partitionCount,
-      joined: (partitions) => {
+      joined: (partitions, countPartitions) => {
         this.#isMember = true;
         this.#alive();
-        assigned(partitions);
-        this.#joined.resolve();
+        this.#joined.resolve(assigned(partitions, countPartitions));
       },
       rebalancing: unassigned,
       alive: () => this.#alive(),

@@ -26,6 +26,7 @@ export type SubscriptionsOptions = {
   readonly park: Park;
   readonly sessionMs: number;
   readonly heartbeatMs: number;
+  readonly metadataMs: number;
   readonly fatal: (error: Error) => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -51,7 +52,6 @@ export class Subscriptions {
     const { prefix, client, ...options } = this.#options;
     const kafkaTopic = prefix + topic;
     const group = `${prefix}${name}.${topic}`;
-    const partitionCount = (): number => options.link.partitions()?.get(kafkaTopic) ?? 1;
     const subscription = new Subscription({
       ...options,
       client,
@@ -61,8 +61,8 @@ export class Subscriptions {
       handOver: handOver({ ...options, topic, kafkaTopic, group, handle }),
       assigned:
         owns && topic === "scheduler.wake"
-          ? telling(owns, partitionCount)
-          : (assigned ?? (() => undefined)),
+          ? telling(owns)
+          : async (partitions) => assigned?.(partitions),
       // A scheduler keeps its last shards (docs/design/outages#ownership-is-an-economy).
       unassigned: () => assigned?.([]),
       answers: () => answers(client),
@@ -87,15 +87,16 @@ export class Subscriptions {
   }
 }
 
-/** Tells of changes only. */
+/** Tells of changes only, and of the last join only. Each join counts the partitions: what is counted once leaves shards without an owner when the topic grows. */
 function telling(
   owns: (shards: readonly number[]) => void,
-  partitionCount: () => number,
-): (partitions: readonly number[]) => void {
+): (partitions: readonly number[], countPartitions: () => Promise<number>) => Promise<void> {
   let told: string | undefined;
-  return (partitions) => {
-    const shards = shardsOn(partitions, partitionCount());
-    if (String(shards) === told) return;
+  let joins = 0;
+  return async (partitions, countPartitions) => {
+    const join = ++joins;
+    const shards = shardsOn(partitions, await countPartitions());
+    if (join !== joins || String(shards) === told) return;
     told = String(shards);
     owns(shards);
   };

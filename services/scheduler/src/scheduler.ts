@@ -53,6 +53,9 @@ export class Scheduler {
     this.#ports = ports;
     this.#metrics = (ports.telemetry ?? noTelemetry).metrics;
     this.#metrics.watch("posthaste_oldest_past_due_seconds", () => this.#oldestPastDueSeconds());
+    this.#metrics.watch("posthaste_shard_owners", () =>
+      Object.fromEntries(this.#shards.map((shard) => [shard, 1])),
+    );
     this.#background = new BackgroundWork({
       log: ports.log,
       clock: ports.clock,

@@ -1,4 +1,5 @@
 /** What waits for its time or its turn. */
+import { allShards } from "@posthaste/domain";
 import { type Metric } from "./metric.ts";
 
 export const alarmsMetrics = {
@@ -36,6 +37,13 @@ export const alarmsMetrics = {
     kind: "watched",
     grows: false,
     help: "Age of the oldest alarm of this scheduler's shards that is due and has not been rung; 0: none is.",
+    by: ["scheduler", "standalone"],
+  },
+  posthaste_shard_owners: {
+    kind: "watched",
+    grows: false,
+    help: "1 for each shard whose alarms this scheduler rings. Summed by shard, 0 or no line is a shard without an owner.",
+    label: { name: "shard", values: allShards.map(String) },
     by: ["scheduler", "standalone"],
   },
   posthaste_queue_depth: {

@@ -77,8 +77,12 @@ const rows = (): readonly string[] =>
 
 function labelCell(metric: Metric): string {
   if (metric.kind === "histogram") return "";
-  return metric.label ? `\`${metric.label.name}\`: ${metric.label.values.join(", ")}` : "";
+  return metric.label ? `\`${metric.label.name}\`: ${listed(metric.label.values)}` : "";
 }
+
+const listedMax = 20;
+const listed = (values: readonly string[]): string =>
+  values.length > listedMax ? `${values.at(0)} to ${values.at(-1)}` : values.join(", ");
 
 const reporterCount = 7;
 const byCell = (by: readonly Reporter[]): string =>

@@ -1,5 +1,5 @@
 /** R8 and R9: an event ends a wait once, or is kept for one, and its teller learns which. */
-import { isActive, type Run, runMessageId } from "@posthaste/domain";
+import { isActive, type Run, type RunId, runMessageId } from "@posthaste/domain";
 import { eventPrefix, stepsOf } from "../runs/program.ts";
 import { type Telling } from "../runs/seen.ts";
 import { type History } from "../world/history.ts";
@@ -54,7 +54,7 @@ function checkMeant(
       waited?.kind === "wait" &&
       waited.event === event &&
       story.run.tenant === tenant &&
-      (run === undefined || story.run.id === run || story.run.aliases?.includes(run) === true);
+      (run === undefined || isNamed(story, run));
     if (!isMeant) history.violate("R8", `${body} ended step ${step} of ${story.run.key}`);
   }
   // One run, and one request: as many waits of it as there were at once, or one that took the note.
@@ -78,12 +78,16 @@ function checkReply(
   if (run === undefined) return;
   const isKept = stories.some(
     (story) =>
-      story.run.id === run &&
+      isNamed(story, run) &&
       story.run.tenant === tenant &&
       [...story.parts.values()].some((part) => part.name.startsWith("n") && text(part) === body),
   );
   if (ended.length === 0 && !isKept) history.violate("R9", `${body} was taken and is lost`);
 }
+
+/** A run that goes on from one which has failed takes what comes for that run. */
+const isNamed = ({ run: { aliases = [], id } }: Story, named: RunId): boolean =>
+  id === named || aliases.includes(named);
 
 /** The run waited when the event came: otherwise its wait has taken a note. */
 const waitedFor = ({ changes }: Story, step: number): boolean =>

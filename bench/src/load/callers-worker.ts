@@ -1,0 +1,22 @@
+/** The thread of the callers: tells how many answers they had when it is told to stop. */
+import { parentPort, workerData } from "node:worker_threads";
+import { ask, ways } from "../scenarios/ways.ts";
+import { type Asking } from "./callers.ts";
+
+const { port, way } = workerData as Asking;
+const { callers = 0, request } = ways[way] ?? {};
+let answered = 0;
+let next = 0;
+
+async function call(): Promise<void> {
+  for (;;) {
+    if (!request) return;
+    await ask(port, request(next++))
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => undefined);
+    answered++;
+  }
+}
+
+parentPort?.once("message", () => parentPort?.postMessage(answered));
+for (let caller = 0; caller < callers; caller++) void call();

@@ -1,0 +1,28 @@
+/** Callers that ask again as soon as they are answered, in a thread of their own: what they read must not delay what is measured. */
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { type System } from "../systems/system.ts";
+import { residentMiB } from "../systems/usage.ts";
+
+export type Asking = { readonly port: number; readonly way: number };
+
+const memoryMs = 50;
+
+/** `way`: its place among the ways. */
+export function startCallers({ port, pids }: System, way: number) {
+  const workerData: Asking = { port, way };
+  const worker = new Worker(new URL("./callers-worker.ts", import.meta.url), { workerData });
+  let residentMax = residentMiB(pids);
+  const watch = setInterval(() => {
+    residentMax = Math.max(residentMax, residentMiB(pids));
+  }, memoryMs);
+  return {
+    stop: async () => {
+      worker.postMessage("stop");
+      const [answered]: unknown[] = await once(worker, "message");
+      clearInterval(watch);
+      await worker.terminate();
+      return { residentMiB: residentMax, answered: Number(answered) };
+    },
+  };
+}

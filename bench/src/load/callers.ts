@@ -19,10 +19,10 @@ export function startCallers({ port, pids }: System, way: number) {
   return {
     stop: async () => {
       worker.postMessage("stop");
-      const [answered]: unknown[] = await once(worker, "message");
+      const [answered] = (await once(worker, "message")) as [number];
       clearInterval(watch);
       await worker.terminate();
-      return { residentMiB: residentMax, answered: Number(answered) };
+      return { residentMiB: residentMax, answered };
     },
   };
 }

@@ -73,13 +73,11 @@ async function play(scenario: Scenario): Promise<Section> {
       tookMs: 0,
     };
   }
-  const findings = await scenario
-    .run(stage)
-    .catch((error: unknown) => {
-      stage.fault(`it stopped: ${Error.isError(error) ? error.message : String(error)}`);
-      return { blocks: [], goals: [] };
-    })
-    .finally(() => stage.close());
+  const findings = await scenario.run(stage).catch((error: unknown) => {
+    stage.fault(`it stopped: ${Error.isError(error) ? error.message : String(error)}`);
+    return { blocks: [], goals: [] };
+  });
+  await stage.close();
   if (profilePath !== undefined && existsSync(profilePath))
     printProfile(profilePath, stage.arrived);
   const tookMs = performance.now() - playedAt;

@@ -2,5 +2,5 @@
 import { fetchHandler } from "@posthaste/client/receiver";
 import { ordersReceiver, printingShop } from "./orders.ts";
 
-// eslint-disable-next-line no-restricted-exports -- A Worker is found by it.
+// oxlint-disable-next-line no-restricted-exports -- A Worker is found by it.
 export default { fetch: fetchHandler(ordersReceiver(printingShop())) };

@@ -1,7 +1,8 @@
 /** An addition to a filter or a union in one place alone does not compile: the compiler reads a tree in which that was done. */
-import { describe, expect, it } from "@jest/globals";
+import { afterAll, describe, expect, it } from "@jest/globals";
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import ts from "typescript";
+import { API, type Diagnostic } from "typescript/unstable/sync";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -85,42 +86,35 @@ const additions: readonly Addition[] = [
   ]),
 ];
 
-const read = (file: string): ts.ParsedCommandLine => {
-  const config = ts.readConfigFile(resolve(root, file), (path) => ts.sys.readFile(path));
-  return ts.parseJsonConfigFileContent(config.config, ts.sys, root);
-};
+const inFile = (file: string): string => resolve(root, file);
 
-function errorsIn(program: ts.Program, file: string): readonly string[] {
-  const source = program.getSourceFile(resolve(root, file));
-  return program
-    .getSemanticDiagnostics(source)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+/** The compiler reads the tree with all additions. */
+function withAdditions(path: string): string | undefined {
+  const made = additions.filter(({ file }) => inFile(file) === path);
+  if (made.length === 0) return undefined;
+  const text = readFileSync(path, "utf8");
+  return made.reduce((changed, { before, after }) => changed.replace(before, after), text);
 }
 
+const textsOf = ({ text, messageChain = [] }: Diagnostic): readonly string[] => [
+  text,
+  ...messageChain.flatMap(textsOf),
+];
+
 describe("what is added in one place alone", () => {
-  const { options } = read("tsconfig.json");
-  const host = ts.createCompilerHost(options);
-  const readFile = host.readFile.bind(host);
-  host.readFile = (path) => {
-    const text = readFile(path);
-    return additions
-      .filter(({ file }) => resolve(root, file) === path)
-      .reduce((changed, { before, after }) => changed?.replace(before, after), text);
-  };
-  const readers = [...new Set(additions.flatMap((each) => each.readers))];
-  const program = ts.createProgram(
-    readers.map((file) => resolve(root, file)),
-    options,
-    host,
-  );
+  const compiler = new API({ cwd: root, fs: { readFile: withAdditions } });
+  const config = inFile("tsconfig.json");
+  const program = compiler.updateSnapshot({ openProjects: [config] }).getProject(config)?.program;
+
+  afterAll(() => compiler.close());
 
   it.each(additions)(
     "to $to does not compile where it is read",
-    ({ to, file, before, readers: all }) => {
-      expect(readFile(resolve(root, file))?.split(before)).toHaveLength(2);
+    ({ to, file, before, readers }) => {
+      expect(readFileSync(inFile(file), "utf8").split(before)).toHaveLength(2);
 
-      for (const reader of all)
-        expect([reader, errorsIn(program, reader)]).toEqual([
+      for (const reader of readers)
+        expect([reader, program?.getSemanticDiagnostics(inFile(reader)).flatMap(textsOf)]).toEqual([
           reader,
           expect.arrayContaining([expect.stringContaining(addedTo(to))]),
         ]);

@@ -1,4 +1,4 @@
-/** Reads of what may be many, some at a time; for lists, by the holder of a seat in the room for long answers alone (eslint.config.js). */
+/** Reads of what may be many, some at a time; for lists, by the holder of a seat in the room for long answers alone (oxlint.config.ts). */
 import { type Seat } from "@posthaste/contract";
 import {
   type Accounts,

@@ -113,8 +113,8 @@ describeWith(["git", "npm"], "the tree of the image", () => {
       expect(existsSync(join(app, "scripts"))).toBe(false);
       expect(readdirSync(join(app, "apps"))).toEqual(["console"]);
       expect(readdirSync(join(app, "apps/console"))).toEqual(["dist"]);
-      for (const tool of ["jest", "typescript", "eslint"])
-        expect(existsSync(join(app, "node_modules/.pnpm/node_modules", tool))).toBe(false);
+      const installed = readdirSync(join(app, "node_modules/.pnpm"));
+      expect(installed.filter((name) => /^(jest|typescript|oxlint)@/.test(name))).toEqual([]);
     },
     msMax,
   );

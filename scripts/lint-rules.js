@@ -1,0 +1,53 @@
+/** The lint rules of this project's own, as a plugin of oxlint. oxlint.config.ts says where each of them holds. */
+import { wallClock } from "./wall-clock.js";
+
+// A Map that callers fill would live as long as the process, and give nothing back (ADR 115).
+const emptyMap =
+  "VariableDeclarator:not([id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly(Map|Set)$/]) > NewExpression[callee.name=/^(Map|Set|TurnoverMap)$/][arguments.length=0]";
+
+/** What a selector finds is refused with the message. */
+const refused = {
+  "error-of-another-realm": {
+    selector: "BinaryExpression[operator='instanceof'][right.name=/Error$/]",
+    message: "Use Error.isError: errors from Node's own modules are of another realm under Jest.",
+  },
+  "specifier-that-node-cannot-find": {
+    selector:
+      ":matches(ImportDeclaration, ExportNamedDeclaration, ExportAllDeclaration)[source.value=/^[.].*[.]js$/]",
+    message: "Name the .ts file: tsc accepts .js here, Node finds nothing.",
+  },
+  "kept-for-ever": {
+    selector: `Program > VariableDeclaration > ${emptyMap}, ExportNamedDeclaration > VariableDeclaration > ${emptyMap}`,
+    message:
+      "Take a TextCache: nothing bounds a Map that is filled for as long as the process lives.",
+  },
+  "ambient-date": {
+    selector:
+      "NewExpression[callee.name='Date'][arguments.length=0], CallExpression[callee.name='Date']",
+    message: "Take a Clock.",
+  },
+  "ambient-through-global": {
+    selector:
+      "MemberExpression[object.name=/^(globalThis|global)$/][property.name=/^(Date|Math|process)$/]",
+    message: "Write Date, Math and process without globalThis, so that their rules see them.",
+  },
+  // Lists are read by the holder of a seat in the room for long answers.
+  "page-read-without-a-seat": {
+    selector:
+      "CallExpression[callee.property.name=/^(list|counts|failed|parts|attempts|history|endpoints|page|tenantPage)$/][callee.object.name!=/^(reads|failures)$/][callee.object.type!='CallExpression']",
+    message: "Ask `reads(seat)`: services/{gateway,management}/src/reads.ts.",
+  },
+};
+
+const ruleOf = ({ selector, message }) => ({
+  meta: { type: "problem", schema: [] },
+  create: ({ report }) => ({ [selector]: (node) => report({ node, message }) }),
+});
+
+export default {
+  meta: { name: "posthaste" },
+  rules: {
+    "wall-clock": wallClock,
+    ...Object.fromEntries(Object.entries(refused).map(([name, what]) => [name, ruleOf(what)])),
+  },
+};

@@ -1,0 +1,62 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const config = [
+  "oxlint.config.ts",
+  "scripts/lint-rules.js",
+  "scripts/wall-clock.js",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.base.json",
+];
+const outputBytesMax = 16 * 1024 * 1024;
+const lintMsMax = 60_000;
+
+type Report = {
+  readonly diagnostics: readonly {
+    /** Absent where a directive is unused. */
+    readonly code?: string;
+    readonly message: string;
+    readonly filename: string;
+  }[];
+};
+
+export type Finding = { readonly rule: string | undefined; readonly message: string };
+
+/** Lints a tree that holds the settings of this one and `files`, texts by path. Returns what is found in a file. */
+export function lint(files: ReadonlyMap<string, string>): (path: string) => readonly Finding[] {
+  const folder = mkdtempSync(join(tmpdir(), "posthaste-lint-"));
+  try {
+    for (const each of config) cpSync(join(root, each), join(folder, each));
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    for (const [path, text] of files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), text);
+    }
+    const { diagnostics } = JSON.parse(report(folder, [...files.keys()])) as Report;
+    return (path) =>
+      diagnostics
+        .filter(({ filename }) => filename === path)
+        .map(({ code, message }) => ({ rule: code?.replace(/^(.*)\((.*)\)$/, "$1/$2"), message }));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function report(folder: string, paths: readonly string[]): string {
+  const linter = join(root, "node_modules/oxlint/bin/oxlint");
+  try {
+    return execFileSync(process.execPath, [linter, "--format=json", ...paths], {
+      cwd: folder,
+      encoding: "utf8",
+      maxBuffer: outputBytesMax,
+      timeout: lintMsMax,
+    });
+  } catch (error) {
+    // It ends so when it has found something.
+    return (error as { stdout: string }).stdout;
+  }
+}

@@ -6,6 +6,7 @@ import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
 import { freshDatabase, patienceMs } from "./opened.fixture.ts";
 import { repeated } from "./repeated.fixture.ts";
 import { servers } from "./servers.fixture.ts";
+import { createSizes } from "./sizes.ts";
 
 const unknownCount = { reason: "how many were there is in the reply that was lost" };
 
@@ -37,14 +38,43 @@ describe.each(servers)("$name", ({ name, uri }) => {
     ],
   );
 
-  it(`${name}: no question of dead letters reads a whole collection`, async () => {
-    const { queries } = await open();
+  it(`${name}: no question of dead letters reads a whole collection, nor does counting those of all tenants`, async () => {
+    const { connection, queries } = await open();
+    const letters = createDeadLetters(connection);
+    await letters.insert([aLetter(), aLetter({ message: aMessage({ tenant: anotherTenant }) })]);
 
+    expect(await createSizes(connection).deadLetters(10)).toBe(2);
+    expect(await createSizes(connection).deadLetters(1)).toBe(1);
     expect(queries.unserved()).toEqual([]);
     expect(queries.count()).toBeGreaterThan(0);
   });
 
   describe("dead letters", () => {
+    it(
+      "are a page of a hundred in one round trip, with their bodies",
+      async () => {
+        const { connection, queries } = await open();
+        const letters = createDeadLetters(connection);
+        const body = new Uint8Array(1_024);
+        await letters.insert(
+          Array.from({ length: 110 }, () => aLetter({ message: aMessage({ body }) })),
+        );
+        const sent = (): number => {
+          const { find = 0, getMore = 0, killCursors = 0 } = queries.commands();
+          return find + getMore + killCursors;
+        };
+        const before = sent();
+
+        const page = { limit: 100, order: "latestFirst" } as const;
+        const { items, next } = await letters.list(aTenant, {}, page);
+
+        expect(items).toHaveLength(100);
+        expect(next).toBeDefined();
+        expect(sent() - before).toBe(1);
+      },
+      patienceMs,
+    );
+
     it(
       "of two tenants may have the same id",
       async () => {

@@ -111,7 +111,6 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
   conditions: conditionsOf(letterConditions(tenant), filter),
   isById: filter.ids !== undefined || filter.messageIds !== undefined || isByTerm(filter),
   bytesOf,
-  rowsPerReply: 4,
   bodyFields: ["item.message.body", "item.response.body"],
   cut: ({ message, response, ...letter }, bodyBytesMax) => ({
     ...letter,

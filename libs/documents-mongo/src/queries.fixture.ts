@@ -13,8 +13,8 @@ export type Queries = {
   readonly unserved: () => readonly string[];
   /** How many different questions were asked. */
   readonly count: () => number;
-  /** Writes by their commands, and how many of each. */
-  readonly writes: () => Readonly<Record<string, number>>;
+  /** How many commands of each name were sent. */
+  readonly commands: () => Readonly<Record<string, number>>;
   /** Statements of updates, of which one command may have many. */
   readonly updates: () => number;
   /** Commands that read or wrote with another concern than ADR 97 says. */
@@ -28,12 +28,12 @@ export function watchQueries(
   indexes: readonly Index[],
 ): Queries {
   const asked = new Map<string, boolean>();
-  const writes: Record<string, number> = {};
+  const commands: Record<string, number> = {};
   const otherConcerns = new Set<string>();
   let updates = 0;
   const hear = ({ databaseName, commandName, command }: CommandStartedEvent): void => {
     if (databaseName !== database) return;
-    if (isWrite(commandName)) writes[commandName] = (writes[commandName] ?? 0) + 1;
+    commands[commandName] = (commands[commandName] ?? 0) + 1;
     updates += all(plain(command)["updates"]).length;
     if (!hasItsConcern(commandName, command)) otherConcerns.add(commandName);
     for (const filter of filtersOf(commandName, command)) {
@@ -46,7 +46,7 @@ export function watchQueries(
   return {
     unserved: () => [...asked].flatMap(([shape, isAnswered]) => (isAnswered ? [] : shape)),
     count: () => asked.size,
-    writes: () => writes,
+    commands: () => commands,
     updates: () => updates,
     otherConcerns: () => [...otherConcerns],
   };

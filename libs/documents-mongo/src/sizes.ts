@@ -13,18 +13,15 @@ export function createSizes({ again, collection }: Connection): Sizes {
   const letters = collection(deadLettersName);
   const runs = collection<StoredRun>(runsName);
   return {
-    // What waits has a lane, and lanes have an index.
     waiting: (limit) =>
-      again(() => messages.countDocuments({ lane: { $gt: "" }, state: "waiting" }, { limit })),
+      again(() => messages.countDocuments({ lane: present, state: "waiting" }, { limit })),
     queued: (limit) =>
-      again(() => messages.countDocuments({ queue: { $gt: "" }, state: "queued" }, { limit })),
-    deadLetters: (limit) => again(() => letters.countDocuments({}, { limit })),
+      again(() => messages.countDocuments({ queue: present, state: "queued" }, { limit })),
+    deadLetters: (limit) => again(() => letters.countDocuments({ tenant: ofAny }, { limit })),
     activeRuns: (limit) =>
       again(() => runs.countDocuments({ tenant: ofAny, "state.kind": "active" }, { limit })),
     waitingRuns: (limit) =>
-      again(() =>
-        runs.countDocuments({ tenant: ofAny, events: { $gt: "", $exists: true } }, { limit }),
-      ),
+      again(() => runs.countDocuments({ tenant: ofAny, events: present }, { limit })),
     runAlarm: async () => {
       const alarms = await Promise.all([
         nextAlarmOf({ again, collection }, runsName, allShards),
@@ -36,8 +33,10 @@ export function createSizes({ again, collection }: Connection): Sizes {
   };
 }
 
-/** The indexes of runs begin with their tenants. */
+/** Of indexes that begin with the tenant. */
 const ofAny = { $gt: "" as TenantId };
+/** Of indexes of the documents that have the field. */
+const present = { $gt: "", $exists: true } as const;
 
 /** No plan allows more. */
 const runningMax = 1_000_000;

@@ -170,7 +170,6 @@ const scanOf = (tenant: TenantId, filter: LogFilter): Scan<LogItem> => ({
   conditions: conditionsOf(logConditions, filter),
   isById: filter.messageIds !== undefined || isByTerm(filter),
   bytesOf: ({ fact }) => fact?.response?.body.length ?? 0,
-  rowsPerReply: 32,
   bodyFields: ["item.fact.response.body"],
   cut: ({ fact, ...entry }, bodyBytesMax) => {
     if (!fact?.response) return { ...entry, ...(fact && { fact }) };

@@ -16,13 +16,13 @@ describe.each(servers)("$name", ({ uri }) => {
     const claimed = await claim([message.id]);
     const settlements = claimed.map((record) => settlementOf(record, clock.now()));
     await records.settle(settlements);
-    const before = { ...queries.writes() };
+    const before = { ...queries.commands() };
 
     expect(await insert([message])).toEqual(["known"]);
     expect(await claim([message.id], another().records)).toEqual([]);
     await records.settle(settlements);
 
-    const { insert: inserts = 0, update: updates = 0 } = queries.writes();
+    const { insert: inserts = 0, update: updates = 0 } = queries.commands();
     expect(inserts - (before["insert"] ?? 0)).toBe(1);
     expect(updates - (before["update"] ?? 0)).toBeGreaterThanOrEqual(2);
     expect(queries.otherConcerns()).toEqual([]);

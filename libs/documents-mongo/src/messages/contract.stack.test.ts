@@ -7,6 +7,7 @@ import { createIds } from "../ids.ts";
 import { freshDatabase } from "../opened.fixture.ts";
 import { createRecordPorts, recordIndexes } from "./record-ports.ts";
 import { servers } from "../servers.fixture.ts";
+import { createSizes } from "../sizes.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
   const open = freshDatabase(uri, [...recordIndexes, ...messageLogIndexes]);
@@ -29,8 +30,17 @@ describe.each(servers)("$name", ({ name, uri }) => {
   describeFanOuts(name, openHarness);
 
   it(`${name}: no question of the record store reads a whole collection`, async () => {
-    const { queries } = await open();
+    const { connection, queries } = await open();
+    const sizes = createSizes(connection);
+    const counts = await Promise.all([
+      sizes.activeRuns(9),
+      sizes.queued(9),
+      sizes.waiting(9),
+      sizes.waitingRuns(9),
+    ]);
 
+    expect(counts).toEqual([0, 0, 0, 0]);
+    expect(await sizes.runAlarm()).toBeUndefined();
     expect(queries.unserved()).toEqual([]);
     expect(queries.count()).toBeGreaterThan(0);
   });

@@ -28,7 +28,6 @@ const scanOf = (filter: MessageFilter): Scan<Item> => ({
   conditions: conditionsOf(archivedConditions, filter),
   isById: isByTerm(filter),
   bytesOf: () => 0,
-  rowsPerReply: 100,
   bodyFields: [],
   cut: (item) => item,
 });

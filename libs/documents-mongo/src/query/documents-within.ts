@@ -1,8 +1,8 @@
 /** Documents that are read together. */
 import { BSON, type Document, type FindCursor } from "mongodb";
 
-/** Where each may have tens of kilobytes of headers, a reply holds about a mebibyte. */
-const documentsPerReply = 32;
+/** The usual page and one further, in one reply: where each has tens of kilobytes of headers, a few mebibytes. */
+const documentsPerReply = 101;
 
 /** The first that `cursor` finds, up to the one by which they have `bytesMax` bytes. `isCut`: there is a further one. */
 export async function documentsWithin<T extends Document>(

@@ -13,7 +13,6 @@ const all: Scan<number> = {
   conditions: {},
   isById: false,
   bytesOf: () => 0,
-  rowsPerReply: 100,
   bodyFields: [],
   cut: (item) => item,
 };

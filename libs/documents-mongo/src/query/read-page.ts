@@ -17,8 +17,6 @@ export type Scan<Item> = {
   readonly isById: boolean;
   /** What there is of bodies in it: all else is bounded by the page's limit. */
   readonly bytesOf: (item: Item) => number;
-  /** A reply is held whole, whatever of it is kept. */
-  readonly rowsPerReply: number;
   /** Where bodies stand in the row: not read when none is shown. */
   readonly bodyFields: readonly string[];
   /** The same with bodies no longer than what is shown. */
@@ -111,10 +109,10 @@ export function pageCursor<Item>(
   const side = page.order === "earliestFirst" ? "$lte" : "$gte";
   const range = { ...placesIn(scan.filter, page), ...(end !== undefined && { [side]: end }) };
   const cursor = sorted(rows, { ...placed(scan, range), ...scan.conditions }, page);
-  // Each item is let go of as soon as it is cut, so few come at once.
+  // One round trip. A reply is held whole, whatever of it is kept, and the server ends it at 16 MiB.
   return withoutBodies(cursor, scan, page)
     .limit(page.limit + 1)
-    .batchSize(scan.rowsPerReply);
+    .batchSize(page.limit + 1);
 }
 
 /** Undefined: there are fewer than `rowsMax`. An index alone answers it. */

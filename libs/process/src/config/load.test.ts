@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type z } from "zod";
+import { planBounds } from "@posthaste/domain";
 import { developmentUsers } from "@posthaste/http";
 import { callerVariables } from "./callers.ts";
 import { dumpConfig } from "./dump.ts";
@@ -50,6 +51,12 @@ const servicesOnServers =
   Object.entries<z.ZodObject<Readonly<Record<string, z.ZodType>>>>(onServers);
 
 describe("a configuration", () => {
+  it("may let a process drain for as long as the longest call of any plan", () => {
+    const longest = planBounds.timeoutMsMax.max / 1_000;
+
+    expect(standalone({ POSTHASTE_DRAIN_SECONDS: `${longest}` }).drainSeconds).toBe(longest);
+  });
+
   it("of an empty environment is the dev profile on the loopback address", () => {
     expect(standalone({})).toEqual({
       profile: "dev",
@@ -158,7 +165,7 @@ describe("a refusal", () => {
     const env = { POSTHASTE_PORT: "80a", POSTHASTE_CATCHER: "yes", POSTHASTE_DRAIN_SECONDS: "-1" };
 
     expect(problemsOf(env)).toEqual([
-      `  - POSTHASTE_DRAIN_SECONDS is "-1": must be a whole number from 0 to 7200 (default 25)`,
+      `  - POSTHASTE_DRAIN_SECONDS is "-1": must be a whole number from 0 to 604800 (default 25)`,
       `  - POSTHASTE_PORT is "80a": must be a whole number from 0 to 65533 (default 8080)`,
       `  - POSTHASTE_CATCHER is "yes": must be on or off (default on in dev, off in production)`,
     ]);

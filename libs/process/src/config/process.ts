@@ -1,10 +1,13 @@
 /** The process itself: profile, log, and how it ends. */
+import { planBounds } from "@posthaste/domain";
 import { levels } from "../log/human-line.ts";
 import { z } from "zod";
 import { profiles, type Variable, variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";
 
 const subject = "Process";
+/** As long as the longest call that a plan can allow. */
+const drainSecondsMax = planBounds.timeoutMsMax.max / 1_000;
 
 const profile: Variable = {
   subject,
@@ -21,9 +24,9 @@ const shared = {
     summary: "The lowest level that is logged.",
     default: "info",
   }),
-  drainSeconds: wholeNumber(0, 7_200).register(variables, {
+  drainSeconds: wholeNumber(0, drainSecondsMax).register(variables, {
     subject,
-    rule: "a whole number from 0 to 7200",
+    rule: `a whole number from 0 to ${drainSecondsMax}`,
     summary:
       "How long running requests and attempts may go on after SIGTERM. What is aborted is delivered again later.",
     default: "25",

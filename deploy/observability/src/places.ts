@@ -60,6 +60,12 @@ export const places: Readonly<Record<MetricName, Place>> = {
     unit: "short",
     over: "sum",
   },
+  posthaste_attempts_waiting: {
+    board: "deliveries",
+    title: "Due and waiting for a slot",
+    unit: "short",
+    over: "sum",
+  },
   posthaste_attempts_body_bytes: {
     board: "deliveries",
     title: "Bodies in memory",

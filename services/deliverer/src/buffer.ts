@@ -96,6 +96,14 @@ export class HintBuffer {
     return this.#size;
   }
 
+  /** Hints in lines that are not blocked, of tenants that may have more calls. */
+  countReady(mayHaveMore: (tenant: TenantId) => boolean): number {
+    let count = 0;
+    for (const { tenant, ready } of this.#ready)
+      if (mayHaveMore(tenant)) for (const line of ready.values()) count += line.length;
+    return count;
+  }
+
   /** A hint of this tenant stands in the same line already: a newcomer must not overtake. */
   hasWaiting(tenant: TenantId, origin: number, counted: number): boolean {
     const queue = this.#tenants.get(tenant);

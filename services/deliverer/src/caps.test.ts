@@ -1,7 +1,17 @@
 import { describe, expect, it } from "@jest/globals";
 import { callsOf, limits, tenantId } from "@posthaste/domain";
+import { type Metrics, noMetrics, noTelemetry, type Reading } from "@posthaste/ports";
 import { aTenant } from "@posthaste/testing";
-import { answer, away, hint, insert, named, open, startDeliverer } from "./opened.fixture.ts";
+import {
+  answer,
+  away,
+  elsewhere,
+  hint,
+  insert,
+  named,
+  open,
+  startDeliverer,
+} from "./opened.fixture.ts";
 
 const other = tenantId("other");
 const two = { capOf: (tenant: string) => (tenant === aTenant ? 2 : ("none" as const)) };
@@ -118,5 +128,32 @@ describe("a tenant with a cap", () => {
     await ports.clock.advance(1_000);
 
     expect((await ports.tokens.peek(callsOf(aTenant))).slots).toBe(0);
+  });
+});
+
+describe("what is told to wait for a slot", () => {
+  const five = [1, 2, 3, 4, 5].map((n) => ({
+    ...named(`${n}`),
+    url: `https://host-${n}.example/hook`,
+  }));
+  const toOne = five.map((each) => ({ ...each, url: elsewhere }));
+
+  it.each([
+    ["is what has none while all are in use", five, { shortMax: 2, perOriginMax: 9 }, {}, 3],
+    ["is nothing that its destination holds back", toOne, { shortMax: 9, perOriginMax: 2 }, {}, 0],
+    ["is nothing that the plan of its tenant holds back", five, { shortMax: 9 }, two, 0],
+  ] as const)("%s", async (_, messages, slots, options, expected) => {
+    const ports = open();
+    const reads = new Map<string, () => Reading | Promise<Reading>>();
+    const watch: Metrics["watch"] = (name, read) => void reads.set(name, read);
+    const telemetry = { ...noTelemetry, metrics: { ...noMetrics, watch } };
+    await startDeliverer({ ...ports, telemetry }, slots, options);
+    const inserted = [];
+    for (const each of messages) inserted.push(await insert(ports, each));
+
+    await hint(ports, inserted);
+
+    expect(ports.calls).toHaveLength(2);
+    expect(await reads.get("posthaste_attempts_waiting")?.()).toBe(expected);
   });
 });

@@ -108,6 +108,12 @@ export class Claiming {
     return this.#buffer.size + this.#toClaim.length;
   }
 
+  /** Hints that wait for one of this process' slots. What waits while one is free is held back by a limit of its own. */
+  get waitingForSlot(): number {
+    const { caps, slots } = this.#parts;
+    return slots.anyFree ? 0 : this.#buffer.countReady((tenant) => caps.mayTake(tenant));
+  }
+
   /** What waits here of messages that their inserts have claimed is little. */
   get isOpenToNamed(): boolean {
     return this.#named.size < namedOpenMax.count && this.#namedBytes < namedOpenMax.bytes;

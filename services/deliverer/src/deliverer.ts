@@ -89,6 +89,10 @@ export class Deliverer implements LocalDelivery {
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
     this.#telemetry.metrics.watch("posthaste_attempts_body_bytes", () => this.#bodyBytes.inFlight);
+    this.#telemetry.metrics.watch(
+      "posthaste_attempts_waiting",
+      () => this.#claiming.waitingForSlot,
+    );
     this.#caps = new Caps(ports, { ...options, freed: () => this.#pump() });
     this.#claiming = new Claiming(ports, {
       owner: this.owner,

@@ -69,7 +69,7 @@ describeWith(["go"], "the chart's extras", () => {
       expect(JSON.parse(text)).toEqual(JSON.parse(readFileSync(join(folder, name), "utf8")));
   });
 
-  it("let KEDA size the deliverers by what is due and what waits in this release, and nothing else does", () => {
+  it("let KEDA size the deliverers by what is due in this release, not by what a limit of its own holds back, and nothing else does", () => {
     const [{ spec } = unexpected()] = observed.of("ScaledObject");
     const own = `namespace="${namespace}",release="posthaste"`;
     const deliverer = observed
@@ -83,7 +83,7 @@ describeWith(["go"], "the chart's extras", () => {
     });
     expect(spec.triggers.map(({ metadata }) => metadata["query"]).slice(0, 2)).toEqual([
       `max(posthaste_oldest_past_due_seconds{${own}})`,
-      `max(posthaste_lane_depth{${own}})`,
+      `sum(posthaste_attempts_waiting{${own}})`,
     ]);
     expect(deliverer?.spec.replicas).toBeUndefined();
     expect(observed.of("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toEqual([

@@ -47,6 +47,12 @@ export const messagesMetrics = {
     help: "Attempts that run in this process now.",
     by: ["deliverer", "standalone"],
   },
+  posthaste_attempts_waiting: {
+    kind: "watched",
+    grows: false,
+    help: "Messages that are due and wait in this deliverer for one of its slots, 50000 at most. 0 while one is free: what waits then is held back by a limit of its own, of its flow key, destination or tenant.",
+    by: ["deliverer", "standalone"],
+  },
   posthaste_attempts_body_bytes: {
     kind: "watched",
     grows: false,

@@ -4,7 +4,7 @@
 //   node scripts/generate.js [--check]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import * as prettier from "prettier";
+import { format } from "oxfmt";
 import { renderClientApi } from "./client-api.js";
 import { renderCliHelp } from "./cli-help.js";
 import { readComments } from "./comments.js";
@@ -43,6 +43,7 @@ const documents = [
   ]),
 ];
 
+const { default: formatting } = await import("../.oxfmtrc.json", { with: { type: "json" } });
 const check = process.argv.includes("--check");
 const problems = [
   ...readComments(),
@@ -56,9 +57,9 @@ const problems = [
 for (const problem of problems) complain(problem);
 for (const { path, render } of documents) {
   const file = join(root, path);
-  // Through prettier, so that the format gate and this one want the same bytes.
-  const options = { ...(await prettier.resolveConfig(file)), filepath: file };
-  const text = await prettier.format(await render(), options);
+  // So that the format gate and this one want the same bytes.
+  const { code: text, errors } = await format(file, await render(), formatting);
+  for (const { message } of errors) complain(`${path}: ${message}`);
   const current = await readFile(file, "utf8").catch(() => undefined);
   if (text === current) continue;
   if (check) {

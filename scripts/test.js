@@ -47,7 +47,7 @@ const staticGates = [
   // Several checkers are done sooner on a host at rest, and check twice what they share.
   { name: "types", args: [tool("typescript/bin/tsc"), "--noEmit", "--checkers", "1"] },
   { name: "types-of-apps", args: [tool("typescript/bin/tsc"), "--noEmit", "-p", "apps/console"] },
-  { name: "format", args: [tool("prettier/bin/prettier.cjs"), "--check", "."] },
+  { name: "format", args: [tool("oxfmt/bin/oxfmt"), "--check"] },
   {
     name: "dependencies",
     args: [

@@ -30,7 +30,13 @@ export type Mutation = {
   readonly name: string;
   /** What has to go on for it to show: in every seed, then. */
   readonly shownBy?:
-    "schedules" | "queues" | "bulkActions" | "plainMessages" | "deadLetters" | "runs" | "clocks";
+    | "schedules"
+    | "queues"
+    | "bulkActions"
+    | "plainMessages"
+    | "deadLetters"
+    | "runs"
+    | "clocks";
   /** It shows only where an answer is lost in one moment of few: more histories are tried. */
   readonly isRare?: true;
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;

@@ -1681,7 +1681,10 @@ export interface FailedRun {
   notBefore: number;
   failureCallback?: string;
   failureFunctionState?:
-    "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
+    | "CALLBACK_INPROGRESS"
+    | "CALLBACK_SUCCESS"
+    | "CALLBACK_FAIL"
+    | "CALLBACK_CANCELED";
   failureCallbackInfo?: {
     state: "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
     responseStatus?: number;

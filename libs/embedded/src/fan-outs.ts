@@ -144,7 +144,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
       put.run(
         position, name, tenants.take(tenant), fanOut.shard, format, state.upTo, fanOut.wakeAt ?? null,
         first, first + endpointCount - 1, crc32(json), json, spot?.queue ?? null, spot?.place ?? null,
-      ); // prettier-ignore
+      ); // oxfmt-ignore
       configurations.putBody(position, body);
       for (const chunk of fanOut.chunks) useChunk.run(chunk, position);
       windows.put(deduplication);

@@ -61,7 +61,9 @@ export type NextUse = {
  * rank. `entries`: of these, those from the rank on that was asked for.
  */
 export type Briefing =
-  "over" | "wanted" | { readonly rank: number; readonly entries: readonly HistoryEntry[] };
+  | "over"
+  | "wanted"
+  | { readonly rank: number; readonly entries: readonly HistoryEntry[] };
 
 export interface RunStore {
   /** `make` is asked for the run as the next use of its id, and may be asked again. */

@@ -11,13 +11,20 @@ import { agoMs } from "@posthaste/domain";
 export type TraceParent = string;
 
 type SpanName =
-  "publish" | "request" | "schedule" | "claim" | "attempt" | "callback" | "bus.handle";
+  | "publish"
+  | "request"
+  | "schedule"
+  | "claim"
+  | "attempt"
+  | "callback"
+  | "bus.handle";
 export type SpanKind = "server" | "client" | "producer" | "consumer" | "internal";
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** The trace of a span: a span is part of that trace, or begins one, and points to another. */
 export type Cause =
-  { readonly parent: TraceParent; readonly link?: TraceParent } | { readonly link: TraceParent };
+  | { readonly parent: TraceParent; readonly link?: TraceParent }
+  | { readonly link: TraceParent };
 
 export type SpanOptions = {
   readonly kind: SpanKind;

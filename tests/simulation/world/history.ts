@@ -19,7 +19,15 @@ import { RunsSeen } from "../runs/seen.ts";
 export type Violation = { readonly check: string; readonly text: string };
 
 export type FaultKind =
-  "crash" | "restart" | "pause" | "slow" | "failed" | "clock" | "flush" | "hint" | "outage";
+  | "crash"
+  | "restart"
+  | "pause"
+  | "slow"
+  | "failed"
+  | "clock"
+  | "flush"
+  | "hint"
+  | "outage";
 /** `node` undefined: it concerns all. */
 export type FaultRecord = {
   readonly kind: FaultKind;

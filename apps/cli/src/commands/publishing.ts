@@ -153,7 +153,8 @@ async function publishItems(client: Client, items: string): Promise<readonly Pub
   if (!isJson(items)) throw new CliError("usage", "batch: the list is no JSON");
   const asked = { body: items };
   const answers = (await client.call("publishBatch", asked as never)) as unknown as readonly (
-    Published | readonly Published[]
+    | Published
+    | readonly Published[]
   )[];
   return answers.flat();
 }

@@ -18,7 +18,7 @@ describe("the error of an attempt", () => {
     [302, "", "http://shop.example/orders"],
   ])("of a %i to %j says that it points to %s", (status, location, place) => {
     expect(textOf(status, location)).toBe(`redirects are not followed: ${status} to ${place}`);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it("of a redirect to a long URL is cut", () => {
     const text = textOf(302, `https://shop.example/${"x".repeat(10_000)}`);

@@ -33,7 +33,8 @@ type Rows = Collection<Placed<LogItem>>;
 
 /** An event, and its entry or the row that has it. */
 type Told = { readonly place: string; readonly event: LogEvent } & (
-  { readonly entry: LogEntry } | { readonly row: string }
+  | { readonly entry: LogEntry }
+  | { readonly row: string }
 );
 
 export async function readLog(

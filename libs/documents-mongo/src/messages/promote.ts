@@ -53,10 +53,7 @@ async function whoseTheyAre(
   return promotions.map(({ ids, promotedBy }) => ids.filter((id) => byId.get(id) === promotedBy));
 }
 
-const keepingWindow = ({
-  lane,
-  window,
-}: Promotion): readonly AnyBulkWriteOperation<StoredLane>[] =>
+const keepingWindow = ({ lane, window }: Promotion): readonly AnyBulkWriteOperation<StoredLane>[] =>
   window ? [{ updateOne: { filter: { _id: lane }, update: { $set: { window } } } }] : [];
 
 function promoting(

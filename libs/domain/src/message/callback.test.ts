@@ -45,7 +45,7 @@ const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const always = [
   "status", "header", "body", "retried", "maxRetries", "sourceMessageId", "url", "method", "sourceHeader", "sourceBody",
   "notBefore", "createdAt", "callerIP",
-]; // prettier-ignore
+]; // oxfmt-ignore
 const whenApplicable = ["topicName", "endpointName", "scheduleId"];
 
 describe("the body of a callback", () => {

@@ -43,7 +43,7 @@ describe("the log of a message", () => {
   it("that is retried has ACTIVE, ERROR, RETRY for each attempt that failed", () => {
     expect(statesOf(2, [anAnswer(500), aTimeout, anAnswer(200)])).toEqual([
       "CREATED", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "ERROR", "RETRY", "ACTIVE", "DELIVERED",
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
   });
 
   it("has the times of the attempts, never running backwards, and a place of its own for each event", () => {
@@ -74,6 +74,6 @@ describe("the log of a message", () => {
 
     expect(shared).toEqual([
       "CREATED", "ACTIVE", "ERROR", "RETRY", "DELIVERED", "FAILED", "CANCEL_REQUESTED", "CANCELED",
-    ]); // prettier-ignore
+    ]); // oxfmt-ignore
   });
 });

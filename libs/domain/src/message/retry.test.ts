@@ -106,7 +106,7 @@ describe("the wait that a destination asks for", () => {
     new Date(now + dayMs + 1_000).toUTCString(),
   ])("is not %j: more than a day, or nonsense, is ignored", (value) => {
     expect(wait(value)).toBeUndefined();
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it.each(["X-RateLimit-Reset", "x-ratelimit-reset-requests", "X-RATELIMIT-RESET-TOKENS"])(
     "may stand in %s",

@@ -10,7 +10,8 @@ export type Destination =
   | { readonly kind: "group"; readonly name: string };
 
 export type Deduplication =
-  { readonly kind: "explicit"; readonly id: string } | { readonly kind: "content" };
+  | { readonly kind: "explicit"; readonly id: string }
+  | { readonly kind: "content" };
 
 /** When the delivery may start; `at` is Unix milliseconds. Absent: now. */
 export type Postponement =

@@ -27,7 +27,7 @@ describe("a duration", () => {
     "9".repeat(100_000), "1s".repeat(33), "1s".repeat(100_000), "１s", "0x1s", "1e3s", "Infinity", "NaN",
   ])("%.20j is none", (text) => {
     expect(parseDuration(text)).toBeUndefined();
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it("of any text is none or a whole number of milliseconds", () => {
     const texts = fc.oneof(

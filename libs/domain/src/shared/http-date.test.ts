@@ -55,7 +55,7 @@ describe("a date of HTTP", () => {
     " Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT\n", "1994-11-06T08:49:37Z", "784111777",
   ])("is not %j", (text) => {
     expect(at(text)).toBeUndefined();
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it("is read as it was written, in each of the forms", () => {
     const shortDays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];

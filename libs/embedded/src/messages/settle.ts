@@ -50,7 +50,7 @@ export function openSettling(rooms: Rooms): Settling {
     const soon = now + limits.ringAheadMs;
     const { changes } = write.run(
       code, until, hints, retried, leaseLosses, deferrals, n, n, own, soon, soon, own, position, name, epoch,
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     if (changes === 0) return missed(position, name, epoch);
     const left = append.length > 0 ? carryOut(rooms, message, position, append) : append;
     if (next.kind === "waiting" && message.flow !== undefined) lanes.wake(message.flow, now);

@@ -94,7 +94,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     const id = queueId(tenant, name);
     const row = insert.get(
       id, tenant, name, shardOf(id), queueFormat, queueParallelismDefault, now, now,
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     if (!row) throw new Error("unreachable: an insert that updates returns its row");
     return standingFrom(row);
   };

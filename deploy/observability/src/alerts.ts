@@ -144,6 +144,15 @@ export const alerts: readonly Alert[] = [
     summary: "Events of the bus cannot be handled.",
   },
   {
+    name: "PosthasteFactsLost",
+    of: 'sum(increase(posthaste_bus_total{what="placesLost"}[15m]))',
+    when: "> 0",
+    for: "0s",
+    severity: "critical",
+    summary:
+      "Kafka has removed facts before they were heard: the message log lacks what they tell.",
+  },
+  {
     name: "PosthasteStoreSlow",
     of: "posthaste:commit_seconds:p99",
     when: "> 1",

@@ -51,6 +51,7 @@ const troubles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PosthasteRedisAway: { 'posthaste_tokens_total{what="refused"}': counter },
   PosthasteBusAway: { 'posthaste_bus_total{what="sendFailures"}': counter },
   PosthasteBusHandlersFail: { 'posthaste_bus_total{what="parked"}': counter },
+  PosthasteFactsLost: { 'posthaste_bus_total{what="placesLost"}': "0x40 1x200" },
   PosthasteStoreSlow: above("posthaste_commit_seconds", "1"),
   PosthasteEventLoopBlocked: { 'posthaste_event_loop_delay_seconds{percentile="99"}': gauge(0.6) },
 };

@@ -1,7 +1,7 @@
 /** What the contract of the bus leaves open and Kafka decides, on the broker of the stack. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { allShards, shardCount } from "@posthaste/domain";
-import { type SettledEvent, type Topic } from "@posthaste/ports";
+import { type Hint, type SettledEvent, type Topic } from "@posthaste/ports";
 import { Kafka, logLevel } from "kafkajs";
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -80,6 +80,40 @@ describe("what has been heard", () => {
 
       await eventually(() => after.size >= left.length);
       expect([...after].toSorted()).toEqual(left.map(({ id }) => id).toSorted());
+      expect(bus.counts().placesLost).toBe(1);
+      const lost = buses.log.lines.filter(({ event }) => event === "bus.facts_lost");
+      expect(lost.map(({ fields }) => fields)).toEqual([
+        {
+          topic: `${buses.prefix}message.settled`,
+          group: `${buses.prefix}group.message.settled`,
+          partition: 0,
+        },
+      ]);
+    },
+    testMsMax,
+  );
+
+  it(
+    "is no loss when hints were removed: they are kept for as long as they are of use",
+    async () => {
+      const bus = await buses.open({ partitions: 1 });
+      const [before, after] = [new Set<string>(), new Set<string>()];
+      const say = async (hint: Hint): Promise<void> => bus.publish("message.due", [hint]);
+      const [early, removed, left] = [aHint(), aHint(), aHint()];
+      await eventually(() => bus.isUp());
+      const leave = await bus.subscribe("message.due", "group", hearing(before));
+      await say(early);
+      await eventually(() => before.size === 1);
+      await leave();
+      await say(removed);
+      await eventually(async () => (await endOf("message.due", 0)) === 2);
+      await removeBefore("message.due", 2);
+
+      await bus.subscribe("message.due", "group", hearing(after));
+      await say(left);
+
+      await eventually(() => after.has(left.id));
+      expect(bus.counts().placesLost).toBe(0);
     },
     testMsMax,
   );

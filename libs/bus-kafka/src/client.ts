@@ -2,9 +2,10 @@
  * One kafkajs client, with its log collapsed and its sockets watched: kafkajs does not tell when a connection is lost,
  * and cannot be told to give up on one.
  */
-import { Kafka, type logCreator, type logLevel } from "kafkajs";
+import { Kafka } from "kafkajs";
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { type ClientLog } from "./quiet-log.ts";
 
 export type Sasl = {
   readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
@@ -17,7 +18,7 @@ export type ClientOptions = {
   readonly clientId: string;
   readonly tls: boolean;
   readonly sasl: Sasl | undefined;
-  readonly quiet: { readonly level: logLevel; readonly creator: logCreator };
+  readonly quiet: ClientLog;
 };
 
 export type Client = {

@@ -12,6 +12,7 @@ import { Assignment, type Position } from "./assignment.ts";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
 import { type Counts } from "./counts.ts";
 import { type HandOver } from "./hand-over.ts";
+import { hearingOfPlaces } from "./quiet-log.ts";
 
 export type ConsumerOptions = {
   readonly client: ClientOptions;
@@ -27,6 +28,8 @@ export type ConsumerOptions = {
   /** A fetch waits so long for many; absent: it returns with the first that is there. */
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
+  /** A broker has removed what was to be heard next of this partition. */
+  readonly placeGone: (partition: number) => void;
   /** `countPartitions`: of the topic, as the brokers say it for this join. */
   readonly joined: (partitions: readonly number[], countPartitions: () => Promise<number>) => void;
   /** Its group is about to give the partitions anew. */
@@ -71,7 +74,8 @@ export class Consumer {
 
   constructor(options: ConsumerOptions) {
     this.#options = options;
-    this.#client = newClient(options.client, connectionRetries);
+    const quiet = hearingOfPlaces(options.client.quiet, options.placeGone);
+    this.#client = newClient({ ...options.client, quiet }, connectionRetries);
     this.#kafka = this.#client.kafka.consumer({
       groupId: options.group,
       sessionTimeout: options.sessionMs,

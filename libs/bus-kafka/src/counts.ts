@@ -15,6 +15,8 @@ export type Counts = {
   /** Partitions paused, since too much was in hand. */
   pauses: number;
   parked: number;
+  /** Partitions of facts where what was to be heard next had been removed by the broker, unheard. */
+  placesLost: number;
   commits: number;
   rebalances: number;
   /** Consumers that ended and were started again. */
@@ -32,6 +34,7 @@ export const newCounts = (): Counts => ({
   handlerFailures: 0,
   pauses: 0,
   parked: 0,
+  placesLost: 0,
   commits: 0,
   rebalances: 0,
   consumerRestarts: 0,

@@ -9,7 +9,9 @@ const windowMs = 1_000;
 /** Different words in one window; more are counted but not said. */
 const linesMax = 50;
 
-export function quietLog(log: Log, clock: Clock): { level: logLevel; creator: logCreator } {
+export type ClientLog = { readonly level: logLevel; readonly creator: logCreator };
+
+export function quietLog(log: Log, clock: Clock): ClientLog {
   if (!log.debugs) return { level: logLevel.NOTHING, creator: () => () => undefined };
   const said = new Set<string>();
   let windowEndsAt = 0;
@@ -30,3 +32,21 @@ export function quietLog(log: Log, clock: Clock): { level: logLevel; creator: lo
     };
   return { level: logLevel.INFO, creator };
 }
+
+/** kafkajs tells by these words, and by nothing else, that a broker has removed what a group was to hear next. */
+const placeGone = "Offset out of range, resetting to default offset";
+
+/** `gone`: of which partition. */
+export const hearingOfPlaces = (
+  { level, creator }: ClientLog,
+  gone: (partition: number) => void,
+): ClientLog => ({
+  level: Math.max(level, logLevel.ERROR),
+  creator: (levelNow) => {
+    const write = creator(levelNow);
+    return (entry) => {
+      if (entry.log.message === placeGone) gone(Number(entry.log["partition"]));
+      if (entry.level <= level) write(entry);
+    };
+  },
+});

@@ -22,6 +22,7 @@ export type SubscriptionOptions = {
   readonly metadataMs: number;
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
+  readonly placeGone: (partition: number) => void;
   /** Which partitions are heard from now on. `countPartitions`: how many the topic has. */
   readonly assigned: (
     partitions: readonly number[],

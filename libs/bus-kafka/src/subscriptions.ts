@@ -5,6 +5,7 @@
 import {
   type Clock,
   type Handler,
+  isFact,
   type Log,
   type SubscribeOptions,
   type Topic,
@@ -58,6 +59,12 @@ export class Subscriptions {
       topic: kafkaTopic,
       group,
       gatherMs,
+      placeGone: (partition) => {
+        // Hints are kept for as long as they are of use.
+        if (!isFact(topic)) return;
+        options.counts.placesLost++;
+        options.log.error("bus.facts_lost", { topic: kafkaTopic, group, partition });
+      },
       handOver: handOver({ ...options, topic, kafkaTopic, group, handle }),
       assigned:
         owns && topic === "scheduler.wake"

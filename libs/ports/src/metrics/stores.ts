@@ -17,7 +17,7 @@ export const storesMetrics = {
   posthaste_bus_total: {
     kind: "watched",
     grows: true,
-    help: "What the Kafka client has done. events: acknowledged by the brokers; messages: of Kafka, in which they went, one or many in each; heard: taken by handlers; pauses: of partitions, since too much was in hand.",
+    help: "What the Kafka client has done. events: acknowledged by the brokers; messages: of Kafka, in which they went, one or many in each; heard: taken by handlers; pauses: of partitions, since too much was in hand; placesLost: of facts that Kafka has removed before they were heard.",
     label: {
       name: "what",
       values: [
@@ -31,6 +31,7 @@ export const storesMetrics = {
         "handlerFailures",
         "pauses",
         "parked",
+        "placesLost",
         "commits",
         "rebalances",
         "consumerRestarts",

@@ -7,6 +7,7 @@ import { Destination } from "./destination.ts";
 import { type Estate, routes, settle, timeless } from "./estate.ts";
 import { exchange, rawRequest } from "./raw-socket.ts";
 import { textOf } from "./json.ts";
+import { begin, enter, leave } from "./session.ts";
 import { firstUser, readOnlyToken } from "./users.ts";
 import { developmentToken } from "./server-process.ts";
 
@@ -216,6 +217,95 @@ describe("a token that may only read", () => {
     expect((await client.get("/v2/topics/group")).list("endpoints")).toHaveLength(1);
     expect(destination.at("/refused")).toEqual([]);
     expect(destination.at("/group/me")).toEqual([]);
+  });
+});
+
+describe("a session of the console", () => {
+  const of = (token: string) => begin(anonymous, `Bearer ${token}`);
+
+  it("200 reads what its token reads, and 403 changes nothing where that may only read", async () => {
+    const session = await of(readOnlyToken);
+
+    for (const [method, path] of [...secrets(), ...writes()]) {
+      const { status } = await anonymous.call(method, path, session, endpointsBody);
+      expect({ path, status }).toEqual({ path, status: 403 });
+    }
+    const [own, byToken] = [await anonymous.get("/v2/me", session), await reader.get("/v2/me")];
+    expect(own.object()).toEqual(byToken.object());
+  });
+
+  it("200 publishes, and neither destination, record nor log sees it, whatever is handed on", async () => {
+    const session = await of(developmentToken);
+    const url = destination.url("/by-session");
+
+    const handOn = { "upstash-header-forward": "true", "x-mine": "handed-on" };
+    const reply = await anonymous.post(`/v2/publish/${url}`, { ...session, ...handOn });
+
+    const arrival = await destination.arrival("/by-session");
+    const message = await client.get(`/v2/messages/${textOf(reply.object()["messageId"])}`);
+    const seen = [...arrival.rawHeaders, message.text, server.output()].join(" ");
+    expect(arrival.rawHeaders).toContain("handed-on");
+    expect(seen).not.toContain(session["posthaste-session"]);
+    expect(seen).not.toMatch(/posthaste-session=/);
+  });
+
+  it("401 is none without the page that names it, and such a request is counted as no failure", async () => {
+    const { cookie } = await of(developmentToken);
+    const from = { "x-forwarded-for": network() };
+
+    for (let i = 0; i < 20; i++)
+      expect((await anonymous.get("/v2/me", { cookie, ...from })).status).toBe(401);
+    expect((await anonymous.get("/v2/me", { authorization: "Bearer x", ...from })).status).toBe(
+      401,
+    );
+  });
+
+  it("401 counts for nothing beside an Authorization or a token in the query, right or wrong", async () => {
+    const session = { ...(await of(developmentToken)), "x-forwarded-for": network() };
+    const right = { ...session, authorization: `Bearer ${readOnlyToken}` };
+
+    const wrong = await anonymous.get("/v2/me", { ...session, authorization: "Bearer x" });
+    const inQuery = await anonymous.get("/v2/me?qstash_token=x", session);
+
+    expect([wrong.status, inQuery.status]).toEqual([401, 401]);
+    expect((await anonymous.get("/v2/me", right)).object()["scope"]).toBe("read");
+  });
+
+  it.each(["same-site", "cross-site"])(
+    "401 is for no page that is %s, and 403 is none begun or ended by one",
+    async (site) => {
+      const headers = { ...(await of(developmentToken)), "sec-fetch-site": site };
+
+      for (const [method, path] of [["GET", "/v2/me"], ...writes()] as const)
+        expect((await anonymous.call(method, path, headers, endpointsBody)).status).toBe(401);
+      expect((await anonymous.call("DELETE", "/console/session", headers)).status).toBe(403);
+      expect((await enter(anonymous, headers)).status).toBe(403);
+    },
+  );
+
+  it("401 is over after signing out of it, and others go on", async () => {
+    const [one, other] = [await of(developmentToken), await of(developmentToken)];
+    await leave(anonymous, one);
+
+    const [gone, there] = [
+      await anonymous.get("/v2/me", one),
+      await anonymous.get("/v2/me", other),
+    ];
+    expect([gone.status, gone.error(), there.status]).toEqual([
+      ...[401, "the session has ended: sign in again", 200],
+    ]);
+    expect((await enter(anonymous, one)).object()).toEqual({});
+    expect((await leave(anonymous, one)).status).toBe(200);
+  });
+
+  it("begins with a token alone, not with another session", async () => {
+    const session = await of(developmentToken);
+    const again = await enter(anonymous, session);
+
+    expect(again.object()).toEqual({ session: session["posthaste-session"] });
+    expect(again.headers["set-cookie"]).toBeUndefined();
+    for (const method of ["GET", "PUT", "HEAD"])
+      expect((await anonymous.call(method, "/console/session", session)).status).toBe(405);
   });
 });
 

@@ -81,11 +81,11 @@ export class ConsolePages {
     return opened;
   }
 
-  /** Another tab of the same browser. */
+  /** Another tab of the same browser, which is signed in with the first. */
   async tabBeside({ page }: WatchedPage, at: string): Promise<Page> {
     const tab = await page.context().newPage();
     await tab.goto(at);
-    await signIn(tab, developmentToken);
+    await isIn(tab);
     return tab;
   }
 
@@ -141,7 +141,16 @@ type SignedIn = BrowserContextOptions & { readonly token?: string; readonly at?:
 
 export async function signIn(page: Page, token: string): Promise<void> {
   await giveToken(page, token);
-  await page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
+  await isIn(page);
+}
+
+export const isIn = (page: Page): Promise<void> =>
+  page.getByRole("navigation", { name: "Pages", exact: true }).waitFor();
+
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: /^(Tenant|Operator)/ }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByRole("button", { name: "Sign in" }).waitFor();
 }
 
 async function giveToken(page: Page, token: string): Promise<void> {

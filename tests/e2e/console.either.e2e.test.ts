@@ -1,14 +1,16 @@
 /** The console in a real browser: how it is served, signing in, and by keyboard alone. */
 import { describe, expect } from "@jest/globals";
-import { eventually } from "./client.ts";
+import { Client, eventually } from "./client.ts";
 import {
   consolePages,
   goTo,
+  isIn,
   isThere,
   journey,
   picture,
   settled,
   signIn,
+  signOut,
   visit,
 } from "./console-pages.ts";
 import { failing } from "./destination.ts";
@@ -41,7 +43,7 @@ describe("the console is served", () => {
     const sizes: number[] = [];
     opened.page.on("response", (response) => {
       const { "content-length": length, "content-encoding": coding } = response.headers();
-      if (!response.url().includes("/console/")) return;
+      if (!/\/console\/(?!session)/.test(response.url())) return;
       expect(coding).toBe("gzip");
       sizes.push(Number(length));
     });
@@ -77,6 +79,7 @@ describe("the console is served", () => {
           await opened.look();
           expect(await opened.page.title()).toBe(`${title} · Posthaste`);
         }
+        await opened.page.close();
       } finally {
         await proxy.stop();
       }
@@ -102,12 +105,39 @@ describe("signing in", () => {
       const whileRefused = await stored();
       await signIn(page, developmentToken);
 
-      expect(whileRefused).toBe(0);
-      expect(await page.evaluate("localStorage.length + document.cookie.length")).toBe(0);
+      expect([whileRefused, await stored()]).toEqual([0, 0]);
       // The browser itself notes each of the two refusals.
       expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
     },
   );
+
+  journey("is done once for all tabs, and so is signing out, which ends the session", async () => {
+    const opened = await pages.signedIn();
+    const { page, troubles } = opened;
+    const context = page.context();
+    const tab = await pages.tabBeside(opened, `${pages.origin}/console/#/queues`);
+    const asked = page.waitForRequest("**/v2/me");
+    await page.reload();
+    const { cookie = "", "posthaste-session": session = "" } = await (await asked).allHeaders();
+    await isIn(page);
+    const [kept] = await context.cookies();
+
+    await signOut(page);
+    await tab.getByRole("link", { name: "Limits", exact: true }).click();
+    await tab.getByRole("dialog", { name: "Sign in again" }).waitFor();
+    const left = await context.cookies();
+    await signIn(page, developmentToken);
+    // A browser gives the tab that is looked at the focus.
+    await tab.bringToFront();
+    await tab.evaluate("window.dispatchEvent(new Event('focus'))");
+    await tab.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
+
+    expect(kept).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/" });
+    expect(left).toEqual([]);
+    const stolen = { cookie, "posthaste-session": session };
+    expect((await new Client(pages.server.port, null).get("/v2/me", stolen)).status).toBe(401);
+    expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+  });
 
   journey("outlives a server that is away, or a proxy that answers in its place", async () => {
     const opened = await pages.signedIn();
@@ -497,7 +527,7 @@ describe("the operator's console", () => {
     return opened;
   };
 
-  journey("is not entered without the password, and keeps none", async () => {
+  journey("is not entered without the password, and keeps none in reach of a script", async () => {
     const { page, troubles } = await signIn("a-wrong-password");
 
     await page.getByRole("alert").getByText("no or wrong user and password").waitFor();
@@ -530,7 +560,6 @@ describe("the operator's console", () => {
         (text) => text.includes('"retriesDefault":5'),
       );
 
-      const { Client } = await import("./client.ts");
       const caller = new Client(pages.server.port, token);
       await untilStatus(caller, 200);
       await page.getByRole("button", { name: /^Revoke/ }).click();
@@ -544,6 +573,10 @@ describe("the operator's console", () => {
       expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
       await goTo(page, "/nowhere");
       await page.getByRole("heading", { level: 1, name: "There is no such page" }).waitFor();
+      await page.reload();
+      await isIn(page);
+      await signOut(page);
+      expect(await page.context().cookies()).toEqual([]);
     },
   );
 

@@ -1,11 +1,21 @@
 /** The management API (docs/management.md): every route, what each refuses, and what the gateway makes of it. */
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, type Reply } from "./client.ts";
+import { Client, eventually, type Reply } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, textOf } from "./json.ts";
-import { freshNetwork, Operator, operatorEnv, untilStatus } from "./operator.ts";
+import {
+  basic,
+  freshNetwork,
+  Operator,
+  operatorEnv,
+  operatorPassword,
+  operatorUser,
+  untilStatus,
+} from "./operator.ts";
+import { developmentToken } from "./server-process.ts";
+import { begin, enter, leave, type PageSession } from "./session.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { firstUser } from "./users.ts";
 
@@ -30,6 +40,55 @@ const refusal = (reply: Reply) => ({ status: reply.status, error: reply.error() 
 
 let names = 0;
 const newName = (): string => `tenant-${++names}`;
+
+describe("a session of the operator's console", () => {
+  const anonymous = () => new Client(server.managementPort, null);
+  const authorization = basic(operatorUser, operatorPassword);
+
+  it("is the operator's until it is signed out of, and asks for nothing by a dialog", async () => {
+    const [one, other] = [
+      await begin(anonymous(), authorization),
+      await begin(anonymous(), authorization),
+    ];
+    const name = newName();
+    const made = await anonymous().call("POST", "/v2/tenants", one, `{"id":"${name}"}`);
+    await leave(anonymous(), one);
+    const [gone, there] = [
+      await anonymous().get("/v2/tenants", one),
+      await anonymous().get("/v2/tenants", other),
+    ];
+
+    expect([made.status, gone.status, there.status]).toEqual([201, 401, 200]);
+    expect(gone.headers["www-authenticate"]).toBe("Session");
+    expect((await enter(anonymous(), one)).object()).toEqual({});
+  });
+
+  it("is begun with the password alone, and is none of a tenant's, nor one of a tenant the operator's", async () => {
+    const gateway = new Client(server.port, null);
+    const own = await begin(anonymous(), authorization);
+    const tenants = await begin(gateway, `Bearer ${developmentToken}`);
+    const wrong = { authorization: basic(operatorUser, "wrong"), ...freshNetwork() };
+    const refused = await enter(anonymous(), { ...own, ...wrong });
+    const renamed = (session: PageSession, name: string): PageSession => ({
+      ...session,
+      cookie: session.cookie.replace(/^[^=]*/, name),
+    });
+
+    expect([refused.status, refused.headers["www-authenticate"]]).toEqual([401, "Session"]);
+    expect((await gateway.get("/v2/me", renamed(own, "posthaste-session"))).status).toBe(401);
+    const asOperator = renamed(tenants, "posthaste-operator-session");
+    expect((await anonymous().get("/v2/tenants", asOperator)).status).toBe(401);
+  });
+
+  it("403 is for no page of another origin, and 401 without the page that names it", async () => {
+    const session = await begin(anonymous(), authorization);
+    const { cookie } = session;
+
+    const site = { ...session, "sec-fetch-site": "same-site" };
+    expect((await anonymous().call("POST", "/v2/tenants", site, "{}")).status).toBe(403);
+    expect((await anonymous().call("POST", "/v2/tenants", { cookie }, "{}")).status).toBe(401);
+  });
+});
 
 describe("a search index", () => {
   const wanted = {
@@ -513,6 +572,26 @@ describe("a token", () => {
     expect((await stays.get("/v2/keys")).status).toBe(200);
     expect((await operator.get(`/v2/tenants/${id}/tokens`)).list()).toEqual([tokens[0]]);
     expect(refusal(await operator.delete(path))).toEqual({ status: 404, error: "token not found" });
+  });
+
+  it("that is revoked ends the sessions of the console that it began", async () => {
+    const name = newName();
+    const caller = await operator.tenant(name);
+    const token = await operator.token(name);
+    const anonymous = new Client(server.port, null);
+    await untilStatus(new Client(server.port, token), 200);
+    const session = await begin(anonymous, `Bearer ${token}`);
+    const before = await anonymous.get("/v2/me", session);
+    const tokens = (await operator.get(`/v2/tenants/${name}/tokens`)).list();
+    await operator.delete(`/v2/tenants/${name}/tokens/${textOf(tokens[1]?.["id"])}`);
+
+    const after = await eventually(
+      () => anonymous.get("/v2/me", session),
+      ({ status }) => status === 401,
+    );
+
+    expect([before.status, after.error()]).toEqual([200, "the session has ended: sign in again"]);
+    expect((await caller.get("/v2/me")).status).toBe(200);
   });
 
   it("404 is not revoked in the name of another tenant", async () => {

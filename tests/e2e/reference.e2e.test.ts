@@ -11,6 +11,8 @@ import { basic, operatorEnv, operatorPassword, operatorUser } from "./operator.t
 import { Proxy } from "./proxy.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { signIn } from "./console-pages.ts";
+import { readOnlyToken } from "./users.ts";
 
 const pageBytesMax = 600_000;
 
@@ -19,7 +21,8 @@ let destination: Destination;
 
 beforeAll(async () => {
   buildConsole();
-  server = await startServer({ env: { ...operatorEnv, POSTHASTE_CONSOLE: consoleFolder } });
+  const env = { ...operatorEnv, POSTHASTE_CONSOLE: consoleFolder };
+  server = await startServer({ env, readOnlyToken });
   destination = await Destination.start();
 });
 afterAll(async () => {
@@ -170,7 +173,7 @@ describe("each example of the document is sent, and does what it says:", () => {
 const journey = browserPath === undefined ? it.skip : it;
 
 journey(
-  "in a browser the page shows all groups, below a proxy's path too, and makes a call with a token",
+  "in a browser the page shows all groups, below a proxy's path too, and makes calls with a token and in a session",
   async () => {
     const proxy = await Proxy.start("/tools/", server.port);
     const browser = await openBrowser();
@@ -192,6 +195,16 @@ journey(
       const status = page.locator(".live-responses-table .response-col_status").nth(1);
       await status.waitFor();
       expect(await status.textContent()).toMatch(/^200/);
+
+      const tab = await page.context().newPage();
+      await tab.goto(`${proxy.url}console/`);
+      await signIn(tab, readOnlyToken);
+      await tab.goto(`${proxy.url}docs/`);
+      await tab.getByText("Calls are made in your session of the console.").waitFor();
+      await tab.locator('[data-tag="Account"]').click();
+      await tab.locator("#operations-Account-readMe .opblock-summary-control").click();
+      await tab.getByRole("button", { name: "Execute" }).click();
+      await tab.locator(".live-responses-table").getByText('"read"').first().waitFor();
 
       expect(troubles).toEqual([]);
     } finally {

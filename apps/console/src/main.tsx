@@ -26,11 +26,10 @@ import { show } from "./show.tsx";
 const door: Door = {
   fields: [{ label: "Token", isSecret: true, autoComplete: "off" }],
   authorizationOf: ([token = ""]) => `Bearer ${token}`,
-  check: async (authorization) => {
-    const { tenant, scope, plan } = await call(authorization, { id: "readMe" });
+  admit: async (session) => {
+    const { tenant, scope, plan } = await call(session, { id: "readMe" });
     return { name: `Tenant ${tenant}`, mayWrite: scope === "full", plan };
   },
-  storageKey: "posthaste-session",
 };
 
 const menu: readonly MenuGroup[] = [

@@ -10,15 +10,14 @@ import { TenantPage } from "./pages/operator/tenant.tsx";
 import { Tenants } from "./pages/operator/tenants.tsx";
 import { show } from "./show.tsx";
 
-/** Kept in memory alone: a page that is loaded again asks again. */
 const door: Door = {
   fields: [
     { label: "User", isSecret: false, autoComplete: "username" },
     { label: "Password", isSecret: true, autoComplete: "current-password" },
   ],
   authorizationOf: ([user = "", password = ""]) => `Basic ${base64(`${user}:${password}`)}`,
-  check: async (authorization) => {
-    await call(authorization, { id: "listTenants" });
+  admit: async (session) => {
+    await call(session, { id: "listTenants" });
     return { name: "Operator", mayWrite: true };
   },
 };

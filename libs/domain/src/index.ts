@@ -335,6 +335,16 @@ export {
 } from "./shared/plans.ts";
 export { Places } from "./shared/places.ts";
 export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./shared/quota.ts";
+export {
+  type EndedSessions,
+  endedSessionsFrom,
+  endedSessionsText,
+  isSessionOpen,
+  noEndedSessions,
+  type SessionMade,
+  sessionMs,
+  withSessionEnded,
+} from "./shared/sessions.ts";
 export { allShards, shardCount, shardOf } from "./shared/shards.ts";
 export { shareOf, wholeOf } from "./shared/share.ts";
 export { type Share, Shares } from "./shared/shares.ts";

@@ -10,6 +10,7 @@ export {
   type Authenticator,
   type Caller,
   createAuthenticator,
+  hashOfBearer,
 } from "./authenticate/authenticator.ts";
 export {
   developmentUsers,
@@ -36,4 +37,12 @@ export {
 } from "./edge/edge.ts";
 export { type Origins } from "./edge/cors.ts";
 export { isOfOtherOrigin, onlyValueOf } from "./edge/request-head.ts";
+export { hideSessions, sessionHeader } from "./session/cookies.ts";
+export {
+  createSessionDoor,
+  sessionHasEnded,
+  type SessionKeeper,
+  refusalOfOtherOrigin,
+} from "./session/session-door.ts";
+export { createSessions, type Session, type Sessions } from "./session/sessions.ts";
 export { inTurns, othersTurn, toItsEnd } from "./turns.ts";

@@ -1,6 +1,7 @@
 /** Tenants and what proves to be one. Written by management, read by the gateway and the deliverer. */
 import {
   type Dialect,
+  type EndedSessions,
   type Fault,
   type Plan,
   type TenantId,
@@ -19,6 +20,8 @@ export type Tenant = {
    * with its keys. A closed tenant stays, so that its id, and with it its records and logs, is not given again.
    */
   readonly closedAt?: number;
+  /** Sessions of the console that were signed out of. */
+  readonly endedSessions?: EndedSessions;
 };
 
 /** `hash` is the SHA-256 of the whole token, in base64url: the token itself is kept nowhere (docs/design/security#authentication). */

@@ -9,6 +9,7 @@ import {
   createAnswers,
   createAuthenticator,
   createCursors,
+  createSessions,
   type RequestHandler,
 } from "@posthaste/http";
 import { untilAvailable } from "@posthaste/ports";
@@ -60,9 +61,13 @@ await runServiceProcess(parts, {
 });
 
 async function open(): Promise<void> {
-  const secret = await untilAvailable(clock, () =>
-    ports.accounts.secret("cursors", () => random.text(43)),
-  );
+  const secretOf = (name: string): Promise<string> =>
+    untilAvailable(clock, () => ports.accounts.secret(name, () => random.text(43)));
+  const secret = await secretOf("cursors");
+  const sessions = createSessions({
+    ...{ audience: "tenant", clock, random },
+    secret: await secretOf("sessions"),
+  });
   handler = gatewayHandler(
     {
       ...ports,
@@ -80,7 +85,7 @@ async function open(): Promise<void> {
     {
       policy: destinationPolicyOf(config),
       llmUrl: config.llmUrl,
-      ...(config.console !== "off" && { console: config.console }),
+      ...(config.console !== "off" && { console: { folder: config.console, sessions } }),
       trustedProxies: addressSet(config.trustedProxies),
       authenticator,
       refreshAccounts: () => authenticator.refresh(),

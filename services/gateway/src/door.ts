@@ -19,13 +19,12 @@ import {
   callerIp,
   doneInRoom,
   inSeat,
-  isOfOtherOrigin,
-  onlyValueOf,
   type RequestKind,
 } from "@posthaste/http";
 import { type Tracer } from "@posthaste/ports";
 import { queryOf, replyOf, type Work as RouteWork } from "@posthaste/http/router";
 import { type BacklogQuota } from "./backlog.ts";
+import { type CallerOf } from "./callers.ts";
 import { type Rates } from "./rates.ts";
 import { inSpan, requestSpan } from "./trace.ts";
 import { type Work } from "./works/work.ts";
@@ -35,7 +34,7 @@ export type Door = {
   readonly admission: Admission;
   readonly bodyBudget: BodyBudget;
   readonly trustedProxies: AddressSet;
-  readonly authenticate: Authenticator["authenticate"];
+  readonly callerOf: CallerOf;
   readonly isClosed: Authenticator["isClosed"];
   readonly backlog: BacklogQuota;
   readonly rates: Rates;
@@ -70,12 +69,7 @@ export function admitted<Spec extends EndpointSpec>(
     const queryToken = search.get("qstash_token") ?? undefined;
     search.delete("qstash_token");
     const address = callerIp(req, door.trustedProxies);
-    const caller = await door.authenticate(
-      onlyValueOf(req, "authorization"),
-      queryToken,
-      address,
-      isOfOtherOrigin(req),
-    );
+    const caller = await door.callerOf(req, queryToken, address);
     if (isFault(caller)) return caller;
     const { scope, tenant } = caller;
     const refused =

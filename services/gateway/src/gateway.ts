@@ -19,11 +19,14 @@ import {
   createBodyBudget,
   createBrowsed,
   createEdge,
+  createSessionDoor,
   type EdgeRoom,
   type Cursors,
   type Edge,
+  hideSessions,
   type Origins,
   type RequestHandler,
+  type Sessions,
 } from "@posthaste/http";
 import { createExpressApp, type Route } from "@posthaste/http/router";
 import {
@@ -43,6 +46,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
+import { createCallerOf, createSessionKeeper } from "./callers.ts";
 import { urlReader } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
@@ -78,8 +82,8 @@ export type GatewayOptions = {
   readonly policy: DestinationPolicy;
   /** Where messages to `api/llm` go; undefined: nowhere. */
   readonly llmUrl: string | undefined;
-  /** The folder of the built console. */
-  readonly console?: string;
+  /** The console: the folder where it is built, and its sessions. */
+  readonly console?: { readonly folder: string; readonly sessions: Sessions };
   readonly trustedProxies: AddressSet;
   readonly authenticator: Authenticator;
   /** Reads the accounts again after a change by this process. */
@@ -106,7 +110,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     admission,
     trustedProxies,
     bodyBudget: createBodyBudget(ports.clock),
-    authenticate: (...asked) => authenticator.authenticate(...asked),
+    callerOf: createCallerOf({ ...ports, authenticator }, options.console?.sessions),
     isClosed: (tenant) => authenticator.isClosed(tenant),
     backlog,
     tracer: telemetry.tracer,
@@ -151,8 +155,12 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     paging: createPaging(cursors),
   };
   const routed = createExpressApp(routesOf(door, parts), answers);
-  const browsed = createBrowsed({ folder: options.console, page: "index.html" }, ports.clock);
+  const keeper = createSessionKeeper({ ...ports, authenticator, rates, refreshAccounts });
+  const { folder, sessions } = options.console ?? {};
+  const session = sessions && createSessionDoor({ sessions, keeper, answers, trustedProxies });
+  const browsed = createBrowsed({ folder, page: "index.html", session }, ports.clock);
   return (req, res) => {
+    hideSessions(req);
     const hook = hookTargetOf(req.url ?? "");
     if (hook) return hooks(hook, req, res);
     const target = rawTargetOf(req.method ?? "", req.url ?? "");

@@ -37,6 +37,7 @@ const byName: Authenticator = {
     scope: "full",
   }),
   planOf: () => defaultPlan,
+  holderOf: () => undefined,
   isClosed: () => false,
   knowsAnybody: () => true,
   refresh: async () => undefined,

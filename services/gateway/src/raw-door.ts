@@ -15,15 +15,7 @@ import {
 } from "@posthaste/contract";
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
-import {
-  answer,
-  type AnswerStream,
-  callerIp,
-  doneInRoom,
-  isOfOtherOrigin,
-  onlyValueOf,
-  readBody,
-} from "@posthaste/http";
+import { answer, type AnswerStream, callerIp, doneInRoom, readBody } from "@posthaste/http";
 import { type Door, refusalOfScope } from "./door.ts";
 
 /** What a raw target's work is asked. */
@@ -75,12 +67,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const target = parseRawTarget(row, req.url ?? "");
     const address = callerIp(req, door.trustedProxies);
     const queryToken = isFault(target) ? undefined : target.token;
-    const caller = await door.authenticate(
-      onlyValueOf(req, "authorization"),
-      queryToken,
-      address,
-      isOfOtherOrigin(req),
-    );
+    const caller = await door.callerOf(req, queryToken, address);
     if (isFault(caller)) return caller;
     if (isFault(target)) return faultOfRun(target, req.rawHeaders);
     const { tenant } = caller;

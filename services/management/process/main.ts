@@ -1,6 +1,6 @@
 /** Management as a process. On a first start it makes the first tenant, for whom the gateways wait. */
 import { openDocuments } from "@posthaste/distributed";
-import { addressSet } from "@posthaste/http";
+import { addressSet, createSessions, type RequestHandler } from "@posthaste/http";
 import { managementHandler, seedAccounts } from "@posthaste/management";
 import { untilAvailable } from "@posthaste/ports";
 import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";
@@ -11,22 +11,32 @@ const { log, random } = parts;
 const documents = await openDocuments(parts, config);
 const { clock, ports } = documents;
 
+let handler: RequestHandler | undefined;
 await runServiceProcess(parts, {
   adapters: [documents],
-  handler: managementHandler(
+  handler: (req, res) => handler?.(req, res),
+  services: [
+    documents.answering,
+    { name: "first tenant", start: seed, stop: async () => undefined },
+    { name: "management", start: open, stop: async () => undefined },
+  ],
+});
+
+async function open(): Promise<void> {
+  const secret = await untilAvailable(clock, () =>
+    ports.accounts.secret("sessions", () => random.text(43)),
+  );
+  const sessions = createSessions({ audience: "operator", secret, clock, random });
+  handler = managementHandler(
     { ...ports, clock, log, random },
     {
       user: config.managementUser,
       password: config.managementPassword,
-      ...(config.console !== "off" && { console: config.console }),
+      ...(config.console !== "off" && { console: { folder: config.console, sessions } }),
       trustedProxies: addressSet(config.trustedProxies),
     },
-  ),
-  services: [
-    documents.answering,
-    { name: "first tenant", start: seed, stop: async () => undefined },
-  ],
-});
+  );
+}
 
 async function seed(): Promise<void> {
   const { accounts } = ports;

@@ -1,6 +1,6 @@
 /** What every request to management passes on its way in: credentials first, whatever it asks for. */
 import { type Answer, type Endpoint, type EndpointSpec } from "@posthaste/contract";
-import { fault, type Fault, isFault } from "@posthaste/domain";
+import { type Fault, isFault } from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";
 import {
   type AddressSet,
@@ -8,15 +8,15 @@ import {
   type BodyBudget,
   callerIp,
   isOfOtherOrigin,
-  onlyValueOf,
+  refusalOfOtherOrigin,
   type StreamedReply,
 } from "@posthaste/http";
 import { queryOf, type Reply, replyOf, type Work as RouteWork } from "@posthaste/http/router";
-import { type CheckOperator } from "./basic.ts";
+import { type Operator } from "./operator.ts";
 import { type Work } from "./works/work.ts";
 
 export type Door = {
-  readonly checkOperator: CheckOperator;
+  readonly refusalOf: Operator["refusalOf"];
   readonly trustedProxies: AddressSet;
   readonly bodyBudget: BodyBudget;
   readonly onChange: () => Promise<void>;
@@ -45,8 +45,9 @@ export function admitted<Spec extends EndpointSpec>(
   const isWrite = row.kind === "write";
   return async (req, res) => {
     const address = callerIp(req, door.trustedProxies);
-    if (isOfOtherOrigin(req)) return ofOtherOrigin;
-    const stranger = door.checkOperator(onlyValueOf(req, "authorization"), address);
+    // Browsers keep a password and send it along with what other pages ask for. Such a request is no guess and not counted as one.
+    if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
+    const stranger = await door.refusalOf(req, address);
     if (stranger) return stranger;
     const answered = await (isWrite
       ? audited(door, req, address, () => answer(req, res, address))
@@ -72,9 +73,6 @@ async function audited(
 /** What was changed is changed, whether or not all gateways could be told at once. */
 const tellOfChange = ({ onChange, log }: Door): Promise<void> =>
   onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
-
-/** Browsers keep a password and send it along with what other pages ask for. Such a request is no guess and not counted as one. */
-const ofOtherOrigin = fault("forbidden", "a page of another origin may not ask");
 
 /** Most answers hold secrets, and what is kept by caches is out of our hands. */
 const secret = <R extends Reply | StreamedReply>(reply: R): R => ({

@@ -14,13 +14,16 @@ import {
   createBodyBudget,
   createBrowsed,
   createEdge,
+  createSessionDoor,
   type Edge,
   type RequestHandler,
+  type Sessions,
 } from "@posthaste/http";
 import { createExpressApp, type Route } from "@posthaste/http/router";
 import { type Readiness } from "@posthaste/ports";
-import { basicChallenge, createOperatorCheck } from "./basic.ts";
+import { basicChallenge } from "./basic.ts";
 import { admitted, type Door } from "./door.ts";
+import { createOperator } from "./operator.ts";
 import { type ManagementPorts } from "./ports.ts";
 import { createReads } from "./reads.ts";
 import { managementWorks } from "./works/index.ts";
@@ -30,8 +33,8 @@ export type ManagementOptions = {
   readonly user: string;
   readonly password: string;
   readonly trustedProxies: AddressSet;
-  /** The folder of the built console. */
-  readonly console?: string;
+  /** The console: the folder where it is built, and its sessions. */
+  readonly console?: { readonly folder: string; readonly sessions: Sessions };
   /** After each change: a copy of the accounts in this process need not wait for its next look. */
   readonly onChange?: () => Promise<void>;
 };
@@ -41,15 +44,19 @@ export function managementHandler(
   options: ManagementOptions,
 ): RequestHandler {
   const answers = answersOf(ports);
+  const { trustedProxies } = options;
+  const { folder, sessions } = options.console ?? {};
+  const { keeper, refusalOf } = createOperator(ports, options, sessions);
   const door: Door = {
-    checkOperator: createOperatorCheck(options, ports.clock),
-    trustedProxies: options.trustedProxies,
+    refusalOf,
+    trustedProxies,
     bodyBudget: createBodyBudget(ports.clock),
     onChange: options.onChange ?? (async () => undefined),
     log: ports.log,
   };
   const routed = createExpressApp(routesOf(door, ports), answers);
-  const browsed = createBrowsed({ folder: options.console, page: "operator.html" }, ports.clock);
+  const session = sessions && createSessionDoor({ sessions, keeper, answers, trustedProxies });
+  const browsed = createBrowsed({ folder, page: "operator.html", session }, ports.clock);
   return (req, res) => {
     const answerPage = browsed(req);
     if (answerPage)

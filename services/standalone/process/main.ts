@@ -64,7 +64,9 @@ metrics.watch("posthaste_dead_letters", () => store.sizes.deadLetters(countedMax
 const sender = senderOf(config, policy, { clock, connectionsMax: sockets.calls, metrics });
 const { accounts, indexes } = await openSealed();
 const seeded = await seedAccounts({ accounts, clock, config }).catch(refuseToStart);
-const cursorSecret = await accounts.secret("cursors", () => random.text(43));
+const secretOf = (name: string) => accounts.secret(name, () => random.text(43));
+const cursorSecret = await secretOf("cursors");
+const sessionSecret = await secretOf("sessions");
 
 const sha256 = (value: string | Uint8Array): string => hash("sha256", value, "hex");
 
@@ -105,7 +107,7 @@ const { services, gateway, management } = createStandalone(
     slotLateMsMax: config.scheduleLateMinutes * 60_000,
     cursorSecret,
     llmUrl: config.llmUrl,
-    ...(config.console !== "off" && { console: config.console }),
+    ...(config.console !== "off" && { console: { folder: config.console, sessionSecret } }),
     llmKey: config.llmKey,
     management:
       user !== undefined && password !== undefined

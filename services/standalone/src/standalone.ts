@@ -19,6 +19,7 @@ import {
   createAnswers,
   createAuthenticator,
   createCursors,
+  createSessions,
   type Edge,
   type Origins,
 } from "@posthaste/http";
@@ -84,7 +85,8 @@ export type StandaloneOptions = {
   readonly slotLateMsMax: number;
   readonly cursorSecret: string;
   readonly llmUrl: string | undefined;
-  readonly console?: string;
+  /** The console: the folder where it is built, and the secret of its sessions. */
+  readonly console?: { readonly folder: string; readonly sessionSecret: string };
   readonly llmKey: string | undefined;
   /** Undefined: the management API is off. */
   readonly management:
@@ -133,6 +135,13 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   };
   const trustedProxies = addressSet(options.trustedProxies);
   const watchers = createLogWatchers(ports, options.connectionsMax);
+  const consoleOf = (audience: "tenant" | "operator") => {
+    if (!options.console) return {};
+    const { folder, sessionSecret: secret } = options.console;
+    const sessions = createSessions({ audience, secret, clock, random });
+    return { console: { folder, sessions } };
+  };
+  const { console: _, ...served } = options;
   let isClosed = false;
   const gateway = createGateway(
     {
@@ -141,7 +150,8 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       runningCalls: { ofTenant: async (tenant) => deliverer.running(tenant) },
     },
     {
-      ...options,
+      ...served,
+      ...consoleOf("tenant"),
       authenticator,
       refreshAccounts,
       trustedProxies,
@@ -156,8 +166,9 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   const management =
     options.management &&
     createManagement(ports, {
-      ...options,
+      ...served,
       ...options.management,
+      ...consoleOf("operator"),
       trustedProxies,
       onChange: refreshAccounts,
     });

@@ -49,10 +49,10 @@ export function useAsked<Id extends OperationId>(
   asked: Asked<Id>,
   options: Options = {},
 ): UseQueryResult<AnswerOf<Id>, Refused> {
-  const { authorization, isExpired } = useSession();
+  const { session, isExpired } = useSession();
   return useQuery<AnswerOf<Id>, Refused>({
     ...shared(asked, options, isExpired),
-    queryFn: ({ signal }) => call(authorization, asked, signal),
+    queryFn: ({ signal }) => call(session, asked, signal),
   });
 }
 
@@ -92,10 +92,10 @@ export function useAway(): string | undefined {
 
 /** A change. All that is shown is read again after it, but where it leaves the page. */
 export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>) => unknown) {
-  const { authorization } = useSession();
+  const { session } = useSession();
   const queries = useQueryClient();
   return useMutation<AnswerOf<Id>, Refused, Asked<Id>>({
-    mutationFn: (asked) => call(authorization, asked),
+    mutationFn: (asked) => call(session, asked),
     onSuccess: (answer) => {
       leave?.(answer);
       void queries.invalidateQueries({ refetchType: leave ? "none" : "active" });
@@ -105,10 +105,10 @@ export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>)
 
 /** A request that carries a message. `read` takes from the answer what the page goes on with. */
 export function useSend<T>(read: (answer: unknown) => T) {
-  const { authorization } = useSession();
+  const { session } = useSession();
   const queries = useQueryClient();
   return useMutation<T, Refused, Sent>({
-    mutationFn: async (sent) => read(await send(authorization, sent)),
+    mutationFn: async (sent) => read(await send(session, sent)),
     onSuccess: () => void queries.invalidateQueries(),
   });
 }
@@ -116,13 +116,13 @@ export function useSend<T>(read: (answer: unknown) => T) {
 /** Asks by several calls. `key`: everything that the answer depends on. */
 export function useWork<T>(
   key: readonly unknown[],
-  work: (authorization: string, signal: AbortSignal) => Promise<T>,
+  work: (session: string, signal: AbortSignal) => Promise<T>,
   { fresh = "log", isAsked = true }: Pick<Options, "fresh" | "isAsked"> = {},
 ): UseQueryResult<T, Refused> {
-  const { authorization, isExpired } = useSession();
+  const { session, isExpired } = useSession();
   return useQuery<T, Refused>({
     ...settingsOf({ fresh, isAsked }, isExpired),
     queryKey: key,
-    queryFn: ({ signal }) => work(authorization, signal),
+    queryFn: ({ signal }) => work(session, signal),
   });
 }

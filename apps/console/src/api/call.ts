@@ -40,23 +40,23 @@ export type Answered<Id extends OperationId> = {
 };
 
 export async function call<Id extends OperationId>(
-  authorization: string,
+  session: string,
   asked: Asked<Id>,
   signal?: AbortSignal,
   base?: URL,
 ): Promise<AnswerOf<Id>> {
-  return (await callWhole(authorization, asked, signal, base)).answer;
+  return (await callWhole(session, asked, signal, base)).answer;
 }
 
 export async function callWhole<Id extends OperationId>(
-  authorization: string,
+  session: string,
   asked: Asked<Id>,
   signal?: AbortSignal,
   base = apiBase(),
 ): Promise<Answered<Id>> {
   const [method, path] = addressOf(asked);
   const { body } = asked;
-  const { json, headers } = await exchange(authorization, {
+  const { json, headers } = await exchange(session, {
     method,
     url: new URL(path, base),
     ...(body !== undefined && {
@@ -78,8 +78,8 @@ export type Sent = {
 };
 
 /** Answers whatever the API does, which the caller looks into. */
-export async function send(authorization: string, sent: Sent): Promise<unknown> {
-  const { json } = await exchange(authorization, {
+export async function send(session: string, sent: Sent): Promise<unknown> {
+  const { json } = await exchange(session, {
     method: "POST",
     url: new URL(sent.path, apiBase()),
     headers: sent.headers.map(([name, value]): [string, string] => [name, asBytes(value)]),
@@ -99,13 +99,17 @@ type Exchanged = {
   readonly signal?: AbortSignal;
 };
 
-async function exchange(authorization: string, { url, ...asked }: Exchanged) {
+function exchange(session: string, asked: Exchanged) {
   const headers = new Headers(asked.headers);
-  headers.set("Authorization", authorization);
+  headers.set("Posthaste-Session", session);
+  return fetched({ ...asked, headers });
+}
+
+/** The browser adds the cookie, which scripts cannot read. */
+async function fetched({ url, ...asked }: Exchanged) {
   const response = await fetch(url, {
     ...asked,
-    headers,
-    credentials: "omit",
+    credentials: "same-origin",
     cache: "no-store",
   }).catch((reason: unknown) => {
     if (asked.signal?.aborted) throw reason;
@@ -115,6 +119,21 @@ async function exchange(authorization: string, { url, ...asked }: Exchanged) {
   if (!response.ok) throw new Refused(response.status, errorOf(json, response.status));
   return { json, headers: response.headers };
 }
+
+/** Begins a session with these credentials; without any tells which session this browser has. Undefined: none. */
+export async function enter(authorization?: string): Promise<string | undefined> {
+  const headers = authorization === undefined ? {} : { Authorization: authorization };
+  const { json } = await fetched({ method: "POST", url: sessionAddress(), headers });
+  const { session } = Object(json) as { readonly session?: string };
+  return session;
+}
+
+/** Ends the session, in the browser and on the server. */
+export async function leave(session: string): Promise<void> {
+  await exchange(session, { method: "DELETE", url: sessionAddress() });
+}
+
+const sessionAddress = (): URL => new URL("../console/session", document.baseURI);
 
 /** `/console/` is beside `/v2/`, below whatever path a proxy has put both. */
 export const apiBase = (): URL => new URL("../v2/", document.baseURI);

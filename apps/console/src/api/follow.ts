@@ -18,7 +18,7 @@ const waitSeconds = 25;
 const eventsMax = 1_000;
 const afterFailureMs = 3_000;
 
-export function createFollow(authorization: string, base: URL): Follow {
+export function createFollow(session: string, base: URL): Follow {
   let waiting: ((told: Told) => void)[] = [];
   let isAsking = false;
   let cursor: string | undefined;
@@ -32,7 +32,7 @@ export function createFollow(authorization: string, base: URL): Follow {
       ...(cursor !== undefined && { cursor }),
     };
     try {
-      const page = await call(authorization, { id: "listEvents", query }, undefined, base);
+      const page = await call(session, { id: "listEvents", query }, undefined, base);
       cursor = page.cursor;
       if (page.events.length === 0) return { nth, messageIds: undefined };
       const ids = new Set(page.events.map(({ messageId }) => messageId));

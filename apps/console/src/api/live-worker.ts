@@ -1,9 +1,9 @@
-/** What all tabs share: for each token one long poll. */
+/** What all tabs share: for each session one long poll. */
 import { createFollow, type Follow, type Told } from "./follow.ts";
 
 export type Asking = {
   readonly id: number;
-  readonly authorization: string;
+  readonly session: string;
   /** Of the API. */
   readonly base: string;
   readonly seen: number | undefined;
@@ -15,9 +15,9 @@ const follows = new Map<string, Follow>();
 addEventListener("connect", (event) => {
   const [port] = event instanceof MessageEvent ? event.ports : [];
   port?.addEventListener("message", ({ data }: MessageEvent<Asking>) => {
-    const { id, authorization, base, seen } = data;
-    const key = `${base} ${authorization}`;
-    const follow = follows.get(key) ?? createFollow(authorization, new URL(base));
+    const { id, session, base, seen } = data;
+    const key = `${base} ${session}`;
+    const follow = follows.get(key) ?? createFollow(session, new URL(base));
     follows.set(key, follow);
     follow(seen, (told) => port.postMessage({ id, told } satisfies Telling));
   });

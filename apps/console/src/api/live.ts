@@ -11,17 +11,17 @@ import { useSession } from "./session.ts";
 const everyMs = 1_000;
 
 export function useLive(): void {
-  const { authorization } = useSession();
+  const { session } = useSession();
   const queries = useQueryClient();
   useEffect(
     () =>
-      listen(followOf(authorization), ({ messageIds }) => {
+      listen(followOf(session), ({ messageIds }) => {
         const isAbout = ({ fresh, messageId }: Partial<QueryMeta>): boolean =>
           fresh === "log" &&
           (messageId === undefined || messageIds === undefined || messageIds.includes(messageId));
         void queries.invalidateQueries({ predicate: ({ meta }) => isAbout(meta ?? {}) });
       }),
-    [authorization, queries],
+    [session, queries],
   );
 }
 
@@ -58,9 +58,9 @@ function untilVisible(signal: AbortSignal): Promise<void> {
 }
 
 /** By the worker that tabs share; where a browser has none, by this page itself. */
-function followOf(authorization: string): Follow {
+function followOf(session: string): Follow {
   const base = apiBase();
-  if (!("SharedWorker" in globalThis)) return createFollow(authorization, base);
+  if (!("SharedWorker" in globalThis)) return createFollow(session, base);
   // Vite finds the worker by this form.
   const { port } = new SharedWorker(new URL("./live-worker.ts", import.meta.url), {
     type: "module",
@@ -76,6 +76,6 @@ function followOf(authorization: string): Follow {
   return (seen, tell) => {
     const id = ++ids;
     tells.set(id, tell);
-    port.postMessage({ id, authorization, base: base.href, seen } satisfies Asking);
+    port.postMessage({ id, session, base: base.href, seen } satisfies Asking);
   };
 }

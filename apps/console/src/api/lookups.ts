@@ -7,14 +7,14 @@ import { call, Refused } from "./call.ts";
 
 /** Tells what it finds as it finds it. An id says best what was meant, so the first that is told is the thing of that id, if there is one. */
 export async function search(
-  authorization: string,
+  session: string,
   text: string,
   tell: (found: readonly Found[]) => void,
 ): Promise<void> {
-  const id = await resolveId(text, lookupsOf(authorization));
+  const id = await resolveId(text, lookupsOf(session));
   tell(id === undefined ? [] : [{ what: words[id.kind], title: text, to: id.to }]);
   tell(placesOfUrl(text));
-  const searches = searchesOf(authorization, text).map(async (found) => {
+  const searches = searchesOf(session, text).map(async (found) => {
     tell((await orNothing(found)) ?? []);
   });
   await Promise.all(searches);
@@ -31,7 +31,7 @@ const words = {
 /** Schedules that are looked through. */
 const schedulesMax = 1_000;
 
-function searchesOf(authorization: string, text: string): readonly Promise<readonly Found[]>[] {
+function searchesOf(session: string, text: string): readonly Promise<readonly Found[]>[] {
   const labelled = new URLSearchParams({ label: text }).toString();
   const named = (what: string, path: string, names: readonly string[]): readonly Found[] =>
     matching(
@@ -40,18 +40,18 @@ function searchesOf(authorization: string, text: string): readonly Promise<reado
     );
   const label = async (): Promise<readonly Found[]> => {
     const query = { label: text, count: 1, trimBody: 0 };
-    const { events } = await call(authorization, { id: "listEvents", query });
+    const { events } = await call(session, { id: "listEvents", query });
     if (events.length === 0) return [];
     return [{ what: "Label", title: `messages with ${text}`, to: `/messages?${labelled}` }];
   };
   const runLabel = async (): Promise<readonly Found[]> => {
     const query = { label: text, count: 1, steps: "none" };
-    const { runs } = await call(authorization, { id: "listRunLogs", query });
+    const { runs } = await call(session, { id: "listRunLogs", query });
     if (runs.length === 0) return [];
     return [{ what: "Label", title: `runs with ${text}`, to: `/runs?${labelled}` }];
   };
   const queues = async (): Promise<readonly Found[]> => {
-    const all = await call(authorization, { id: "listQueues" });
+    const all = await call(session, { id: "listQueues" });
     return named(
       "Queue",
       "/queues",
@@ -59,7 +59,7 @@ function searchesOf(authorization: string, text: string): readonly Promise<reado
     );
   };
   const groups = async (): Promise<readonly Found[]> => {
-    const all = await call(authorization, { id: "listGroups" });
+    const all = await call(session, { id: "listGroups" });
     return named(
       "Group",
       "/groups",
@@ -67,7 +67,7 @@ function searchesOf(authorization: string, text: string): readonly Promise<reado
     );
   };
   const keys = async (): Promise<readonly Found[]> => {
-    const all = await call(authorization, { id: "listFlowKeys", query: { search: text } });
+    const all = await call(session, { id: "listFlowKeys", query: { search: text } });
     const found = all.map(({ flowControlKey: title }) => ({
       what: "Flow key",
       title,
@@ -76,7 +76,7 @@ function searchesOf(authorization: string, text: string): readonly Promise<reado
     return matching(found, text);
   };
   const schedules = async (): Promise<readonly Found[]> => {
-    const all = await call(authorization, { id: "listSchedules", query: { count: schedulesMax } });
+    const all = await call(session, { id: "listSchedules", query: { count: schedulesMax } });
     const found = all.map(({ scheduleId, destination }) => ({
       what: "Schedule",
       title: `${scheduleId} to ${destination}`,
@@ -87,12 +87,12 @@ function searchesOf(authorization: string, text: string): readonly Promise<reado
   return [label(), runLabel(), queues(), groups(), keys(), schedules()];
 }
 
-function lookupsOf(authorization: string): Readonly<Record<Kind, Lookup>> {
+function lookupsOf(session: string): Readonly<Record<Kind, Lookup>> {
   const one = { count: 1, trimBody: 0 };
   const looks: Readonly<Record<Kind, Lookup>> = {
     message: async (id) => {
       const query = { ...one, messageId: id };
-      const { events } = await call(authorization, { id: "listEvents", query });
+      const { events } = await call(session, { id: "listEvents", query });
       return events.length > 0 ? `/messages/${part(id)}` : undefined;
     },
     run: async (id) => {
@@ -102,25 +102,25 @@ function lookupsOf(authorization: string): Readonly<Record<Kind, Lookup>> {
         : [{ workflowRunId: id }, { workflowRunId: `wfr_${id}` }];
       for (const name of names) {
         const query = { count: 1, steps: "none", ...name };
-        const { runs } = await call(authorization, { id: "listRunLogs", query });
+        const { runs } = await call(session, { id: "listRunLogs", query });
         if (runs[0]) return `/runs/${part(runs[0].workflowRunId)}`;
       }
       return undefined;
     },
     letter: async (id) => {
       const query = { ...one, dlqIds: id };
-      const { messages } = await call(authorization, { id: "listDeadLetters", query });
+      const { messages } = await call(session, { id: "listDeadLetters", query });
       if (messages.length > 0) return `/dead-letters/${part(id)}`;
       const failed = { count: 1, dlqIds: id };
-      const { messages: runs } = await call(authorization, { id: "listFailedRuns", query: failed });
+      const { messages: runs } = await call(session, { id: "listFailedRuns", query: failed });
       return runs[0] && `/runs/${part(runs[0].workflowRunId)}`;
     },
     schedule: async (id) => {
-      await call(authorization, { id: "readSchedule", params: [id] });
+      await call(session, { id: "readSchedule", params: [id] });
       return `/schedules/${part(id)}`;
     },
     "bulk action": async (id) => {
-      await call(authorization, { id: "readBulkAction", params: [id] });
+      await call(session, { id: "readBulkAction", params: [id] });
       return `/bulk-actions/${part(id)}`;
     },
   };

@@ -1,4 +1,4 @@
-/** The session of this tab: with which credentials it asks, and whether these may change anything. */
+/** The session that this page acts in, which all tabs of the browser share, and whether it may change anything. */
 import { type Me } from "@posthaste/client/api";
 import { createContext, useContext } from "react";
 
@@ -11,15 +11,15 @@ export type Admitted = {
 };
 
 export type Session = Admitted & {
-  /** The header, whole. */
-  readonly authorization: string;
-  /** The server takes the token no more: nothing is asked until there is another. */
+  /** Its id. What proves it is a cookie, which no script can read. */
+  readonly session: string;
+  /** The server takes it no more: nothing is asked until there is another. */
   readonly isExpired: boolean;
   readonly signOut: () => void;
 };
 
 export const SessionContext = createContext<Session>({
-  authorization: "",
+  session: "",
   name: "",
   mayWrite: false,
   isExpired: false,

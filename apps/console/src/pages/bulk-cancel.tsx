@@ -10,7 +10,7 @@ import { Undone } from "../parts/trouble.tsx";
 type Props = { readonly filters: Readonly<Record<string, string>> };
 
 export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props) {
-  const { authorization } = useSession();
+  const { session } = useSession();
   const [matched, setMatched] = useState<number>();
   const [error, setError] = useState<Refused | null>(null);
   // Without a filter it would be all that there are; a state is none of the filters of what has not ended.
@@ -23,13 +23,13 @@ export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props)
   };
   const count = async (): Promise<void> => {
     const query = { ...filters, dryRun: true };
-    const answer = await call(authorization, { id: "cancelMessages", query });
+    const answer = await call(session, { id: "cancelMessages", query });
     setMatched("matched" in answer ? answer.matched : 0);
   };
   const cancel = async (): Promise<void> => {
     setMatched(undefined);
     const query = { ...filters, async: true };
-    const answer = await call(authorization, { id: "cancelMessages", query });
+    const answer = await call(session, { id: "cancelMessages", query });
     if ("actionId" in answer && answer.actionId !== undefined)
       go(`/bulk-actions/${part(answer.actionId)}`);
   };

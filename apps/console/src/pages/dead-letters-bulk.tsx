@@ -43,7 +43,7 @@ type Props = {
 };
 
 export function BulkOfLetters({ filters, host, isEmpty }: Props) {
-  const { authorization } = useSession();
+  const { session } = useSession();
   const queries = useQueryClient();
   const [progress, setProgress] = useState<Progress>({ kind: "idle" });
   const [error, setError] = useState<Refused | null>(null);
@@ -76,7 +76,7 @@ export function BulkOfLetters({ filters, host, isEmpty }: Props) {
         async (cursor) => {
           const query = { ...filters, count: perCallMax, trimBody: 0, order: "latestFirst" };
           const paged = { ...query, ...(cursor !== undefined && { cursor }) };
-          const page = await call(authorization, { id: "listDeadLetters", query: paged }, signal);
+          const page = await call(session, { id: "listDeadLetters", query: paged }, signal);
           return { items: lettersIn(page) ?? [], cursor: page.cursor };
         },
         ({ url }) => isAt(host, url),
@@ -95,7 +95,7 @@ export function BulkOfLetters({ filters, host, isEmpty }: Props) {
       setProgress({ kind: "taking", verb, matched, done: 0 });
       const done = await takeAll(
         letters.map(({ dlqId }) => dlqId),
-        (ids) => taken(authorization, verb, ids, signal),
+        (ids) => taken(session, verb, ids, signal),
         (sum) => setProgress({ kind: "taking", verb, matched, done: sum }),
       );
       return { kind: "taken", verb, matched, done };
@@ -200,7 +200,7 @@ function Told({ progress, take, leave }: ToldProps) {
 }
 
 async function taken(
-  authorization: string,
+  session: string,
   verb: Verb,
   ids: readonly string[],
   signal: AbortSignal,
@@ -208,8 +208,8 @@ async function taken(
   const body = { dlqIds: [...ids] };
   const answer =
     verb === "retry"
-      ? await call(authorization, { id: "retryDeadLetters", body }, signal)
-      : await call(authorization, { id: "removeDeadLetters", body }, signal);
+      ? await call(session, { id: "retryDeadLetters", body }, signal)
+      : await call(session, { id: "removeDeadLetters", body }, signal);
   if ("responses" in answer) return answer.responses.length;
   if ("deleted" in answer) return answer.deleted;
   throw new Refused(0, "The server did not say how many there were.");

@@ -78,7 +78,7 @@ export function DeadLetters() {
   const { host: only, cursor, ...filters } = queryOf(search, fields);
   const { data, error } = useWork(
     ["letters", filters, only, cursor],
-    async (authorization, signal) => {
+    async (session, signal) => {
       const query = {
         ...filters,
         order: "latestFirst",
@@ -88,7 +88,7 @@ export function DeadLetters() {
       return walk(
         async (after) => {
           const paged = { ...query, ...(after !== undefined && { cursor: after }) };
-          const page = await call(authorization, { id: "listDeadLetters", query: paged }, signal);
+          const page = await call(session, { id: "listDeadLetters", query: paged }, signal);
           return { items: lettersIn(page) ?? [], cursor: page.cursor };
         },
         ({ url }) => isAt(only, url),

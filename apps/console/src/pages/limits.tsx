@@ -50,13 +50,9 @@ export function Limits() {
   const schedules = useSchedules();
   const day = useWork(
     ["counts of a day"],
-    async (authorization, signal) => {
+    async (session, signal) => {
       const fromDate = Date.now() - dayMs;
-      const { minutes } = await call(
-        authorization,
-        { id: "listCounts", query: { fromDate } },
-        signal,
-      );
+      const { minutes } = await call(session, { id: "listCounts", query: { fromDate } }, signal);
       return minutes.reduce((sum, { counts }) => sum + (counts.CREATED ?? 0), 0);
     },
     { fresh: "slowly" },

@@ -33,9 +33,9 @@ export function Overview() {
   const days = daysOf(now, range);
   const counts = useWork(
     ["counts", days],
-    async (authorization, signal) => {
+    async (session, signal) => {
       const all = days.map(({ from: fromDate, to: toDate }) =>
-        call(authorization, { id: "listCounts", query: { fromDate, toDate } }, signal),
+        call(session, { id: "listCounts", query: { fromDate, toDate } }, signal),
       );
       return (await Promise.all(all)).flatMap(({ minutes }) => minutes);
     },

@@ -92,11 +92,11 @@ export function Schedules() {
 export function useSchedules() {
   return useWork(
     ["schedules"],
-    async (authorization, signal) => {
+    async (session, signal) => {
       const all = await walk(
         async (cursor) => {
           const query = { count: perCallMax, ...(cursor !== undefined && { cursor }) };
-          const page = await callWhole(authorization, { id: "listSchedules", query }, signal);
+          const page = await callWhole(session, { id: "listSchedules", query }, signal);
           return { items: page.answer, cursor: page.nextCursor };
         },
         () => true,

@@ -1,53 +1,49 @@
 /**
- * Nothing is shown before the server has taken the credentials. They are kept for this tab, once they were taken; what passes
- * by, such as a server that restarts, signs out of nothing.
+ * Nothing is shown before the server has taken the session of this browser, or credentials that begin one. What passes by, such
+ * as a server that restarts, signs out of nothing.
  */
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { isPassing } from "../api/asked.ts";
-import { Refused } from "../api/call.ts";
+import { enter, leave, Refused } from "../api/call.ts";
 import { type Admitted, SessionContext } from "../api/session.ts";
 import { wordsOf } from "../api/text.ts";
 import { SignIn, SignInAgain, type SignInField } from "./sign-in.tsx";
 
 export type Door = {
   readonly fields: readonly SignInField[];
-  /** The header of these fields. */
+  /** The `Authorization` of these fields. */
   readonly authorizationOf: (values: readonly string[]) => string;
-  readonly check: (authorization: string) => Promise<Admitted>;
-  /** Where the tab keeps the header; undefined: nowhere, and a page that is loaded again asks again. */
-  readonly storageKey?: string;
+  /** Whose session it is. */
+  readonly admit: (session: string) => Promise<Admitted>;
 };
 
 type State =
-  | { readonly kind: "out"; readonly trouble?: string }
+  | { readonly kind: "out"; readonly trouble: string }
   | {
       readonly kind: "checking" | "waiting";
-      readonly authorization: string;
+      /** Undefined: by the session that the browser has. */
+      readonly authorization: string | undefined;
       readonly trouble: string;
     }
-  | {
-      readonly kind: "in";
-      readonly authorization: string;
-      readonly admitted: Admitted;
-      readonly isExpired: boolean;
-    };
+  | { readonly kind: "leaving"; readonly session: string; readonly trouble: string }
+  | ({ readonly kind: "in"; readonly isExpired: boolean } & Entered);
+
+type Entered = { readonly session: string; readonly admitted: Admitted };
 
 const againMs = 2_000;
 
 export function Gate({ door, children }: { readonly door: Door; readonly children: ReactNode }) {
-  const [state, setState] = useState<State>(() => initial(door));
-  const [signOut, queries] = useMemo(() => {
-    const out = (trouble = ""): void => {
-      forget(door);
-      setState({ kind: "out", trouble });
-    };
+  const [state, setState] = useState<State>({
+    ...{ kind: "checking", authorization: undefined, trouble: "" },
+  });
+  const queries = useMemo(() => {
     // The page keeps its typed text: the form for other credentials comes above it.
     const expire = (): void =>
       setState((last) => (last.kind === "in" ? { ...last, isExpired: true } : last));
-    return [out, queriesOf(expire)];
-  }, [door]);
-  useEffect(() => entering(state, door, setState), [state, door]);
+    return queriesOf(expire);
+  }, []);
+  useEffect(() => moving(state, door, setState), [state, door]);
 
   switch (state.kind) {
     case "out":
@@ -62,27 +58,33 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
       );
     case "checking":
     case "waiting":
-      return <Waiting trouble={state.trouble} leave={() => signOut()} />;
+      return <Waiting what="Signing in…" trouble={state.trouble} />;
+    case "leaving":
+      return <Waiting what="Signing out…" trouble={state.trouble} />;
     case "in": {
-      const { authorization, admitted, isExpired } = state;
-      const leave = (): void => {
+      const { session, admitted, isExpired } = state;
+      const signOut = (): void => {
         queries.clear();
-        signOut();
+        setState({ kind: "leaving", session, trouble: "" });
+      };
+      const enterAgain = async (authorization?: string): Promise<boolean> => {
+        const entered = await entering(door, authorization);
+        if (!entered) return false;
+        setState({ kind: "in", isExpired: false, ...entered });
+        // The new session may be another tenant's: nothing of before is shown again.
+        void queries.resetQueries();
+        return true;
       };
       return (
-        <SessionContext value={{ authorization, ...admitted, isExpired, signOut: leave }}>
+        <SessionContext value={{ session, ...admitted, isExpired, signOut }}>
           <QueryClientProvider client={queries}>
             {children}
             {isExpired && (
               <SignInAgain
                 fields={door.fields}
-                check={async (values) => {
-                  const next = door.authorizationOf(values);
-                  enter(door, next, await door.check(next), setState);
-                  // The new token may be another tenant's: nothing of before is shown again.
-                  void queries.resetQueries();
-                }}
-                leave={leave}
+                check={(values) => enterAgain(door.authorizationOf(values))}
+                look={() => enterAgain()}
+                leave={signOut}
               />
             )}
           </QueryClientProvider>
@@ -92,54 +94,69 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
   }
 }
 
-function enter(
-  { storageKey }: Door,
-  authorization: string,
-  admitted: Admitted,
-  set: (next: State) => void,
-): void {
-  if (storageKey !== undefined) sessionStorage.setItem(storageKey, authorization);
-  set({ kind: "in", authorization, admitted, isExpired: false });
+async function entering(
+  door: Door,
+  authorization: string | undefined,
+): Promise<Entered | undefined> {
+  const session = await enter(authorization);
+  return session === undefined ? undefined : { session, admitted: await door.admit(session) };
 }
 
-function initial({ storageKey }: Door): State {
-  const authorization = storageKey === undefined ? null : sessionStorage.getItem(storageKey);
-  return authorization === null
-    ? { kind: "out" }
-    : { kind: "checking", authorization, trouble: "" };
-}
-
-function forget({ storageKey }: Door): void {
-  if (storageKey !== undefined) sessionStorage.removeItem(storageKey);
-}
-
-/** Answers how to call it off. */
-function entering(state: State, door: Door, set: (next: State) => void): () => void {
-  if (state.kind !== "checking" && state.kind !== "waiting") return () => undefined;
-  const { authorization } = state;
-  if (state.kind === "waiting") {
-    const timer = setTimeout(() => set({ ...state, kind: "checking" }), againMs);
-    return () => clearTimeout(timer);
+/** Goes on by itself from a state that is on its way; answers how to call that off. */
+function moving(state: State, door: Door, set: (next: State) => void): () => void {
+  switch (state.kind) {
+    case "out":
+    case "in":
+      return () => undefined;
+    case "waiting": {
+      const timer = setTimeout(() => set({ ...state, kind: "checking" }), againMs);
+      return () => clearTimeout(timer);
+    }
+    case "checking":
+      return settling(
+        entering(door, state.authorization),
+        (entered) =>
+          set(
+            entered ? { kind: "in", isExpired: false, ...entered } : { kind: "out", trouble: "" },
+          ),
+        (reason) => {
+          const trouble = wordsOf(reason);
+          set(isAway(reason) ? { ...state, kind: "waiting", trouble } : { kind: "out", trouble });
+        },
+      );
+    case "leaving":
+      return settling(
+        leave(state.session),
+        () => set({ kind: "out", trouble: "" }),
+        (reason) => {
+          const trouble = wordsOf(reason);
+          // Until the server has ended it, the session is there.
+          setTimeout(() => set({ ...state, trouble }), againMs);
+        },
+      );
   }
+}
+
+function settling<T>(
+  work: Promise<T>,
+  done: (value: T) => void,
+  failed: (reason: unknown) => void,
+): () => void {
   let isCalledOff = false;
-  void door.check(authorization).then(
-    (admitted) => {
-      if (isCalledOff) return;
-      enter(door, authorization, admitted, set);
+  void work.then(
+    (value) => {
+      if (!isCalledOff) done(value);
     },
     (reason: unknown) => {
-      if (isCalledOff) return;
-      const trouble = wordsOf(reason);
-      if (reason instanceof Refused && isPassing(reason))
-        return set({ kind: "waiting", authorization, trouble });
-      forget(door);
-      set({ kind: "out", trouble });
+      if (!isCalledOff) failed(reason);
     },
   );
   return () => {
     isCalledOff = true;
   };
 }
+
+const isAway = (reason: unknown): boolean => reason instanceof Refused && isPassing(reason);
 
 function queriesOf(onUnknown: () => void): QueryClient {
   const onError = (error: unknown): void => {
@@ -151,16 +168,11 @@ function queriesOf(onUnknown: () => void): QueryClient {
   });
 }
 
-function Waiting({ trouble, leave }: { readonly trouble: string; readonly leave: () => void }) {
+function Waiting({ what, trouble }: { readonly what: string; readonly trouble: string }) {
   return (
     <main className="gate">
       <h1>Posthaste</h1>
-      <p role="status">{trouble === "" ? "Signing in…" : `${trouble} Trying again…`}</p>
-      {trouble !== "" && (
-        <button type="button" onClick={leave}>
-          Sign out
-        </button>
-      )}
+      <p role="status">{trouble === "" ? what : `${trouble} Trying again…`}</p>
     </main>
   );
 }

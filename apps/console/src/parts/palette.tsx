@@ -42,7 +42,7 @@ type Progress =
 const pauseMs = 200;
 
 function Finder({ pages, close }: Props & { readonly close: () => void }) {
-  const { authorization } = useSession();
+  const { session } = useSession();
   const [text, setText] = useState("");
   const [found, setFound] = useState<readonly Found[]>([]);
   const [progress, setProgress] = useState<Progress>({ kind: "nothing" });
@@ -70,7 +70,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
       ]);
     };
     const timer = setTimeout(() => {
-      search(authorization, asked, tell).then(
+      search(session, asked, tell).then(
         () => left.signal.aborted || setProgress({ kind: "looked" }),
         (reason: unknown) =>
           left.signal.aborted || setProgress({ kind: "trouble", text: wordsOf(reason) }),
@@ -81,7 +81,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
       left.abort();
     };
     // The rest is the same for as long as the finder is open.
-  }, [asked, authorization]);
+  }, [asked, session]);
   const items = [...found, ...matching(pages, asked)];
   return (
     <Autocomplete.Root

@@ -1,6 +1,6 @@
 /** The form before everything else, and above a page whose credentials are not taken any more. */
 import { Dialog } from "@base-ui/react/dialog";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { wordsOf } from "../api/text.ts";
 import { textIn } from "./form.ts";
 
@@ -29,12 +29,19 @@ export function SignIn(props: Props) {
 type AgainProps = {
   readonly fields: readonly SignInField[];
   /** Throws why they are not taken. */
-  readonly check: (values: readonly string[]) => Promise<void>;
+  readonly check: (values: readonly string[]) => Promise<unknown>;
+  /** Goes on with a session that another tab has begun. */
+  readonly look: () => Promise<unknown>;
   readonly leave: () => void;
 };
 
-export function SignInAgain({ fields, check, leave }: AgainProps) {
+export function SignInAgain({ fields, check, look, leave }: AgainProps) {
   const [trouble, setTrouble] = useState("");
+  useEffect(() => {
+    const onFocus = (): void => void look().catch(() => undefined);
+    addEventListener("focus", onFocus);
+    return () => removeEventListener("focus", onFocus);
+  }, [look]);
   return (
     <Dialog.Root open disablePointerDismissal>
       <Dialog.Portal>
@@ -42,7 +49,7 @@ export function SignInAgain({ fields, check, leave }: AgainProps) {
         <Dialog.Popup className="dialog">
           <Dialog.Title>Sign in again</Dialog.Title>
           <Dialog.Description className="muted">
-            These credentials are not taken any more. What you typed into the page is still there.
+            Your session has ended. What you typed into the page is still there.
           </Dialog.Description>
           <Form
             fields={fields}

@@ -8,8 +8,8 @@ import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } 
 
 import { sendStreamed, type StreamedReply } from "./streamed.ts";
 
-/** A fault that knows when the caller may come back. */
-export type Refusal = Fault & { readonly retryAfterSeconds?: number };
+/** A fault that knows when the caller may come back; of a 401, what it asks for where that is not what the API does. */
+export type Refusal = Fault & { readonly retryAfterSeconds?: number; readonly challenge?: string };
 
 export type Answers = {
   fault(res: ServerResponse, fault: Refusal, extra?: FlatHeaders): void;
@@ -52,12 +52,12 @@ export function createAnswers(options: AnswersOptions): Answers {
     }
   }
 
-  function headersOf({ fault: code, rate, retryAfterSeconds }: Refusal): FlatHeaders {
+  function headersOf({ fault: code, rate, retryAfterSeconds, ...refusal }: Refusal): FlatHeaders {
     if (rate) {
       const seconds = Math.max(1, Math.ceil(untilMs(rate.resetsAt, Infinity, clock.now()) / 1_000));
       return ["Retry-After", String(seconds), ...rateHeaders(rate)];
     }
-    if (code === "unauthorized") return ["WWW-Authenticate", challenge];
+    if (code === "unauthorized") return ["WWW-Authenticate", refusal.challenge ?? challenge];
     const { retryAfter } = faultCatalogue[code];
     if (retryAfter === undefined) return noHeaders;
     return ["Retry-After", String(retryAfterSeconds ?? spread(retryAfter))];

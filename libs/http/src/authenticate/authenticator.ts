@@ -43,6 +43,8 @@ export interface Authenticator extends Service {
     callerIp?: string,
     isOfOtherOrigin?: boolean,
   ) => Caller | Refusal | Promise<Caller | Refusal>;
+  /** The caller that has the token of this hash, looked up where the token may be new; undefined: there is none. A miss is counted as no failure. */
+  holderOf(hash: string): Caller | Promise<Caller | undefined> | undefined;
   /** As read last. */
   planOf(tenant: TenantId): Plan | undefined;
   /** As read last. */
@@ -148,6 +150,8 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     isClosed: (id) => known.tenants.get(id)?.tenant.closedAt !== undefined,
     knowsAnybody: () => known.callers.size > 0,
     refresh,
+    holderOf: (hash) =>
+      known.callers.get(hash) ?? lookUp(hash)?.then(() => known.callers.get(hash)),
     authenticate: (authorization, queryToken, callerIp = "", isOfOtherOrigin = false) => {
       if (authorization === undefined && !queryToken) return unauthorized;
       const token = authorization === undefined ? queryToken : bearerToken(authorization);
@@ -183,6 +187,12 @@ function know({ callers, tenants }: Known, { hash, scope, tenant: id }: Token): 
   if (!account || account.tenant.closedAt !== undefined) return;
   account.hashes.push(hash);
   callers.set(hash, { tenant: account.tenant, scope });
+}
+
+/** The hash of the token in this header; undefined where there is none. */
+export function hashOfBearer(authorization: string | undefined): string | undefined {
+  const token = authorization === undefined ? undefined : bearerToken(authorization);
+  return token ? tokenHash(token) : undefined;
 }
 
 /** What stands after one space; a token with a space of its own is simply unknown. */

@@ -80,11 +80,13 @@ const documents = {
 export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
   /** The folder of the built pages; absent: none are served. */
   readonly folder?: string | undefined;
+  /** Answers `/console/session`. */
+  readonly session?: AnswerConsole | undefined;
 };
 
 /** Returns what answers a request for a page, undefined for any other: `/` of a browser leads to the console. */
 export function createBrowsed(
-  { folder, page }: BrowsedOptions,
+  { folder, page, session }: BrowsedOptions,
   clock: Clock,
 ): (req: IncomingMessage) => AnswerConsole | undefined {
   if (folder === undefined) return () => undefined;
@@ -93,7 +95,7 @@ export function createBrowsed(
   return (req) => {
     const { url = "" } = req;
     if (url.startsWith("/v2/")) return undefined;
-    if (url.startsWith("/console")) return console;
+    if (url.startsWith("/console")) return url === "/console/session" ? session : console;
     if (url.startsWith("/docs") || url.startsWith("/openapi.json")) return reference;
     return pathOf(req) === "/" && wantsPage(req) ? toConsole : undefined;
   };

@@ -87,12 +87,12 @@ const pagesMax = 5;
 export function LettersByReason() {
   const { data } = useWork(
     ["letters by reason"],
-    (authorization, signal) =>
+    (session, signal) =>
       walk(
         async (cursor) => {
           const query = { count: perCallMax, order: "latestFirst", trimBody: 0 };
           const paged = { ...query, ...(cursor !== undefined && { cursor }) };
-          const page = await call(authorization, { id: "listDeadLetters", query: paged }, signal);
+          const page = await call(session, { id: "listDeadLetters", query: paged }, signal);
           return { items: lettersIn(page) ?? [], cursor: page.cursor };
         },
         () => true,

@@ -1,0 +1,83 @@
+/**
+ * `/console/session`, where the pages of console and reference sign in and out: POST with an `Authorization` begins a session, POST
+ * without tells which one the browser has, DELETE ends the one that the page names. It is no part of the API.
+ */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { fault, isFault } from "@posthaste/domain";
+import { answer } from "../answers/answer.ts";
+import { type Answers, type Refusal } from "../answers/answers.ts";
+import { type AddressSet, callerIp } from "../caller-ip.ts";
+import { isOfOtherOrigin } from "../edge/request-head.ts";
+import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
+
+/** Lets in and knows which sessions have ended: the gateway by its accounts, management by its own rules. */
+export type SessionKeeper = {
+  /** By the `Authorization` of the request. */
+  enter(req: IncomingMessage, address: string): Promise<SessionOwner | Refusal>;
+  isOpen(session: Session): Promise<boolean>;
+  end(session: Session): Promise<Refusal | undefined>;
+};
+
+export type SessionDoorParts = {
+  readonly sessions: Sessions;
+  readonly keeper: SessionKeeper;
+  readonly answers: Answers;
+  readonly trustedProxies: AddressSet;
+};
+
+type Response = ServerResponse<IncomingMessage>;
+
+/** Not `Basic`: a browser would ask for user and password by a dialog of its own. */
+const challenge = "Session";
+
+export const sessionHasEnded: Refusal = {
+  ...fault("unauthorized", "the session has ended: sign in again"),
+  challenge,
+};
+
+export const refusalOfOtherOrigin = fault("forbidden", "a page of another origin may not ask");
+
+export function createSessionDoor({ answers, keeper, sessions, trustedProxies }: SessionDoorParts) {
+  async function done(req: IncomingMessage): Promise<Done | Refusal> {
+    if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
+    const isSecure = isOverTls(req, trustedProxies);
+    if (req.method === "DELETE") {
+      const session = sessions.named(req);
+      if (typeof session === "string") return {};
+      return (await keeper.end(session)) ?? { setCookie: sessions.clear(isSecure) };
+    }
+    if (req.headers.authorization === undefined) {
+      const session = sessions.ofBrowser(req, isSecure);
+      return session && (await keeper.isOpen(session)) ? { session } : {};
+    }
+    const owner = await keeper.enter(req, callerIp(req, trustedProxies));
+    return isFault(owner) ? { ...owner, challenge } : sessions.begin(owner, isSecure);
+  }
+
+  return async (req: IncomingMessage, res: Response): Promise<true> => {
+    if (req.method !== "POST" && req.method !== "DELETE") {
+      const refused = fault("method_not_allowed", `${req.method} is not allowed here`);
+      answers.fault(res, refused, ["Allow", "POST, DELETE"]);
+      return true;
+    }
+    const result = await done(req);
+    if (isFault(result)) answers.fault(res, result);
+    else answerDone(res, result);
+    return true;
+  };
+}
+
+type Done = { readonly session?: Session; readonly setCookie?: string };
+
+function answerDone(res: Response, { session, setCookie }: Done): void {
+  const cookie = setCookie === undefined ? [] : ["Set-Cookie", setCookie];
+  const body = JSON.stringify(session ? { session: session.id } : {});
+  answer(res, 200, body, ["Cache-Control", "no-store", ...cookie]);
+}
+
+/** A browser says in `Origin` how it has reached us; else the word of a proxy that is believed counts. */
+function isOverTls({ headers, socket }: IncomingMessage, trustedProxies: AddressSet): boolean {
+  if (headers.origin !== undefined) return headers.origin.startsWith("https://");
+  const proto = String(headers["x-forwarded-proto"] ?? "").split(",")[0];
+  return proto?.trim() === "https" && trustedProxies.has(socket.remoteAddress ?? "");
+}

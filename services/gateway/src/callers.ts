@@ -1,0 +1,90 @@
+/** Callers prove themselves by a token, or by a session that a token began. A session is good for what its token is, and as long. */
+import { type IncomingMessage } from "node:http";
+import { isFault, isSessionOpen, withSessionEnded } from "@posthaste/domain";
+import {
+  type Authenticator,
+  type Caller,
+  hashOfBearer,
+  isOfOtherOrigin,
+  onlyValueOf,
+  type Refusal,
+  type Session,
+  sessionHasEnded,
+  sessionHeader,
+  type SessionKeeper,
+  type Sessions,
+} from "@posthaste/http";
+import { type Accounts, type Clock } from "@posthaste/ports";
+import { type Rates } from "./rates.ts";
+
+/** `queryToken`: the value of `qstash_token`. */
+export type CallerOf = (
+  req: IncomingMessage,
+  queryToken: string | undefined,
+  address: string,
+) => Caller | Refusal | Promise<Caller | Refusal>;
+
+type CallerParts = {
+  readonly authenticator: Pick<Authenticator, "authenticate" | "holderOf">;
+  readonly clock: Clock;
+};
+
+/** Without `sessions` a token alone counts; so it does where there is one, right or wrong. */
+export function createCallerOf(parts: CallerParts, sessions: Sessions | undefined): CallerOf {
+  const { authenticator } = parts;
+  return (req, queryToken, address) => {
+    const { authorization, [sessionHeader]: named } = req.headers;
+    if (sessions && named !== undefined && authorization === undefined && !queryToken)
+      return callerIn(parts, sessions, req);
+    const token = onlyValueOf(req, "authorization");
+    return authenticator.authenticate(token, queryToken, address, isOfOtherOrigin(req));
+  };
+}
+
+async function callerIn(
+  parts: CallerParts,
+  sessions: Sessions,
+  req: IncomingMessage,
+): Promise<Caller | Refusal> {
+  const session = isOfOtherOrigin(req) ? "none" : sessions.named(req);
+  if (typeof session === "string") return sessionHasEnded;
+  return (await holderOf(parts, session)) ?? sessionHasEnded;
+}
+
+async function holderOf(
+  { authenticator, clock }: CallerParts,
+  session: Session,
+): Promise<Caller | undefined> {
+  const caller = await authenticator.holderOf(session.owner.of);
+  const isOpen = caller && isSessionOpen(session, caller.tenant.endedSessions, clock.now());
+  return isOpen ? caller : undefined;
+}
+
+type KeeperParts = CallerParts & {
+  readonly accounts: Pick<Accounts, "changeTenant">;
+  readonly rates: Rates;
+  readonly refreshAccounts: () => Promise<void>;
+};
+
+export const createSessionKeeper = (parts: KeeperParts): SessionKeeper => ({
+  enter: async (req, address) => {
+    const token = onlyValueOf(req, "authorization");
+    const caller = await parts.authenticator.authenticate(token, undefined, address);
+    return isFault(caller) ? caller : { kind: "token", of: hashOfBearer(token) ?? "" };
+  },
+  isOpen: async (session) => (await holderOf(parts, session)) !== undefined,
+  end: async (session) => {
+    const { accounts, clock, rates, refreshAccounts } = parts;
+    const caller = await holderOf(parts, session);
+    if (!caller) return undefined;
+    const { tenant } = caller;
+    const limited = rates.spendList(tenant);
+    if (limited) return limited;
+    await accounts.changeTenant(tenant.id, (stored) => ({
+      ...stored,
+      endedSessions: withSessionEnded(stored.endedSessions, session, clock.now()),
+    }));
+    await refreshAccounts();
+    return undefined;
+  },
+});

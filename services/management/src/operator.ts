@@ -1,0 +1,99 @@
+/**
+ * The operator is let in with the password, or by a session that the password began. The sessions that were ended stand in a secret of
+ * the accounts, so that all processes of management know them within five seconds.
+ */
+import { hash } from "node:crypto";
+import { type IncomingMessage } from "node:http";
+import {
+  type EndedSessions,
+  endedSessionsFrom,
+  endedSessionsText,
+  isSessionOpen,
+  noEndedSessions,
+  withSessionEnded,
+} from "@posthaste/domain";
+import {
+  onlyValueOf,
+  type Refusal,
+  type Session,
+  sessionHasEnded,
+  sessionHeader,
+  type SessionKeeper,
+  type Sessions,
+} from "@posthaste/http";
+import { type Accounts, type Clock } from "@posthaste/ports";
+import { type CheckOperator, createOperatorCheck, type Credentials } from "./basic.ts";
+
+export type Operator = {
+  /** Undefined: it is the operator. */
+  readonly refusalOf: (req: IncomingMessage, address: string) => Promise<Refusal | undefined>;
+  readonly keeper: SessionKeeper;
+};
+
+type OperatorParts = {
+  readonly accounts: Pick<Accounts, "secret" | "changeSecret">;
+  readonly clock: Clock;
+};
+
+export function createOperator(
+  { accounts, clock }: OperatorParts,
+  credentials: Credentials,
+  sessions: Sessions | undefined,
+): Operator {
+  const check: CheckOperator = createOperatorCheck(credentials, clock);
+  const ended = createEnded(accounts, clock);
+  // With another password no session of before is good.
+  const mark = hash("sha256", `${credentials.user}:${credentials.password}`, "base64url");
+
+  const isOpen = async (session: Session): Promise<boolean> =>
+    session.owner.of === mark && isSessionOpen(session, await ended.read(), clock.now());
+
+  async function refusalIn(kept: Sessions, req: IncomingMessage): Promise<Refusal | undefined> {
+    const session = kept.named(req);
+    return typeof session !== "string" && (await isOpen(session)) ? undefined : sessionHasEnded;
+  }
+
+  return {
+    refusalOf: async (req, address) => {
+      const { authorization, [sessionHeader]: named } = req.headers;
+      return sessions && named !== undefined && authorization === undefined
+        ? refusalIn(sessions, req)
+        : check(onlyValueOf(req, "authorization"), address);
+    },
+    keeper: {
+      enter: async (req, address) =>
+        check(onlyValueOf(req, "authorization"), address) ?? { kind: "password", of: mark },
+      isOpen,
+      end: async (session) => {
+        if (await isOpen(session)) await ended.add(session);
+        return undefined;
+      },
+    },
+  };
+}
+
+const secretName = "ended operator sessions";
+/** With the reading itself less than the five seconds that are promised. */
+const readEveryMs = 4_000;
+
+function createEnded(accounts: OperatorParts["accounts"], clock: Clock) {
+  let known = noEndedSessions;
+  let readAt = -Infinity;
+  const readNow = async (): Promise<EndedSessions> => {
+    const startedAt = clock.passedMs();
+    const text = await accounts.secret(secretName, () => endedSessionsText(noEndedSessions));
+    known = endedSessionsFrom(text);
+    readAt = startedAt;
+    return known;
+  };
+  return {
+    read: async (): Promise<EndedSessions> =>
+      clock.passedMs() - readAt < readEveryMs ? known : readNow(),
+    add: async (session: Session): Promise<void> => {
+      await accounts.changeSecret(secretName, (text) =>
+        endedSessionsText(withSessionEnded(endedSessionsFrom(text), session, clock.now())),
+      );
+      await readNow();
+    },
+  };
+}

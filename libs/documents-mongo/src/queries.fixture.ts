@@ -56,10 +56,13 @@ const isWrite = (name: string): boolean =>
   ["insert", "update", "delete", "findAndModify"].includes(name);
 const isRead = (name: string): boolean => ["find", "aggregate", "count", "distinct"].includes(name);
 
-/** Majority and journal for whatever writes; no read waits for a majority. */
+/** Majority and journal for whatever writes; no read waits for a majority but a walk's, of one snapshot (ADR 180). */
 function hasItsConcern(name: string, command: unknown): boolean {
   const { readConcern, writeConcern } = plain(command);
-  if (isRead(name)) return plain(readConcern)["level"] === "local";
+  if (isRead(name)) {
+    const { level } = plain(readConcern);
+    return level === "local" || (level === "snapshot" && name === "find");
+  }
   const { w, j } = plain(writeConcern);
   return !isWrite(name) || (w === "majority" && j === true);
 }

@@ -1,6 +1,14 @@
 /** What is this adapter's own: sizes, alarms beside the lane's, what is swept, and how few calls it takes. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { accept, allShards, callbackId, childOf, flowLaneId, limits } from "@posthaste/domain";
+import {
+  accept,
+  allShards,
+  callbackId,
+  childOf,
+  flowLaneId,
+  limits,
+  type Message,
+} from "@posthaste/domain";
 import { type DeduplicationEntry } from "@posthaste/ports";
 import {
   aCallbackPlan,
@@ -8,6 +16,7 @@ import {
   aMessage,
   anAnswer,
   anEndpoint,
+  anotherTenant,
   anOwner,
   aPolicy,
   aRun,
@@ -55,6 +64,55 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(claimed).toHaveLength(200);
     expect(settled.flat().every((each) => each.kind === "ok" && each.owed)).toBe(true);
     expect(calls).toBe(4);
+  });
+
+  it("walks along what a tenant has, where that is little among much of others", async () => {
+    const harness = await open();
+    const { clock, insert, messages, queries, records } = harness;
+    const mine = async (): Promise<Message> => {
+      const [message] = messages(1);
+      if (!message) throw new Error("unreachable");
+      await insert([message]);
+      return message;
+    };
+    const theirs = (): Promise<unknown> => insert(messages(300, { tenant: anotherTenant }));
+    const first = await mine();
+    await theirs();
+    const second = await mine();
+    await finish(harness, await mine());
+    await theirs();
+    const upTo = { id: harness.ids.next(), at: clock.now() };
+    await mine();
+    const before = queries.commands()["find"] ?? 0;
+    const bounds = { upTo, foundMax: 10, lookedMax: 20 };
+
+    expect(await records.matching(aTenant, {}, bounds)).toEqual({ ids: [first.id, second.id] });
+
+    const behind = await records.matching(aTenant, {}, { ...bounds, after: first.id });
+    expect(behind).toEqual({ ids: [second.id] });
+    expect((queries.commands()["find"] ?? 0) - before).toBeLessThanOrEqual(8);
+    expect(queries.otherConcerns()).toEqual([]);
+  });
+
+  it("walks along all, where a tenant has more than a step may look at", async () => {
+    const { clock, ids, insert, messages, records } = await open();
+    await insert(messages(100, { tenant: anotherTenant }));
+    const mine = messages(50);
+    await insert(mine);
+    const upTo = { id: ids.next(), at: clock.now() };
+    const found: string[] = [];
+    let after: string | undefined;
+    let steps = 0;
+
+    do {
+      const bounds = { upTo, foundMax: 10, lookedMax: 20, ...(after !== undefined && { after }) };
+      const walked = await records.matching(aTenant, {}, bounds);
+      found.push(...walked.ids);
+      after = walked.next;
+      steps += 1;
+    } while (after !== undefined && steps < 50);
+
+    expect(found).toEqual(mine.map(({ id }) => id));
   });
 
   it("renews hundreds of claims in one statement for those of an epoch, and for those whose calls begin", async () => {

@@ -1,9 +1,16 @@
 /**
- * Walking through the live messages of a tenant by id, along the index of a term where the filter has one. Where a step ends
- * is found first, along the keys alone: one in which nothing matches reads no document.
+ * Walking through the live messages of a tenant by id: along the index of a term where the filter has one; along the tenant's own
+ * where these are few; else along all. Where a step ends is found first, along the keys alone: one in which nothing matches
+ * reads no document.
  */
-import { type LiveFilter, liveKinds, matchesLive, type MessageId } from "@posthaste/domain";
-import { type Records } from "@posthaste/ports";
+import {
+  type LiveFilter,
+  liveKinds,
+  matchesLive,
+  type MessageId,
+  type TenantId,
+} from "@posthaste/domain";
+import { type Records, type Walk, type Walked } from "@posthaste/ports";
 import { type Filter } from "mongodb";
 import {
   type Conditions,
@@ -31,16 +38,22 @@ const liveConditions: Conditions<LiveFilter> = {
   paths: () => ({}),
 };
 
+/** Where a step looks. `end`: the last id of it, where there is more behind. */
+type Window = { readonly ids: Filter<StoredRecord>["_id"]; readonly end: MessageId | undefined };
+
 export function createMatching({ heavy }: Rooms): Records["matching"] {
   const messages = heavy.collection<StoredRecord>(collectionName);
-  /** Along the next `lookedMax` records, of the term where there is one. */
-  const look: Records["matching"] = async (tenant, filter, walk) => {
-    const again = heavy.again(tenant);
-    const { after, upTo, foundMax, lookedMax } = walk;
+
+  /** The next `lookedMax` records, of the term where there is one. */
+  const windowOf = async (
+    tenant: TenantId,
+    filter: LiveFilter,
+    { after, upTo, lookedMax }: Walk,
+  ): Promise<Window> => {
     const range = { ...(after !== undefined && { $gt: after as MessageId }), $lt: upTo.id };
     const term = termConditions(filter);
     const along = (term ? { tenant, ...term, _id: range } : { _id: range }) as Filter<StoredRecord>;
-    const [end] = await again(() =>
+    const [end] = await heavy.again(tenant)(() =>
       messages
         .find(along, { projection: { _id: 1 } })
         .sort({ _id: 1 })
@@ -49,13 +62,44 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
         .maxTimeMS(heavyMsMax)
         .toArray(),
     );
-    const window = end ? { ...range, $lte: end._id } : range;
+    return { ids: end ? { ...range, $lte: end._id } : range, end: end?._id };
+  };
+
+  /**
+   * All that the tenant has, undefined where that is more than `lookedMax`. An index answers it, in which a record moves with
+   * its state: of one snapshot none is missed (ADR 180).
+   */
+  const ownWindow = async (
+    tenant: TenantId,
+    { after = "", upTo, lookedMax }: Walk,
+  ): Promise<Window | undefined> => {
+    const own = { tenant, state: { $in: [...liveKinds] } };
+    const found = await heavy.again(tenant)(() =>
+      messages
+        .find(own, { projection: { _id: 1 }, readConcern: { level: "snapshot" } })
+        .hint({ tenant: 1, state: 1, origin: 1, _id: 1 })
+        .limit(lookedMax + 1)
+        .batchSize(lookedMax + 1)
+        .maxTimeMS(heavyMsMax)
+        .toArray(),
+    );
+    if (found.length > lookedMax) return undefined;
+    const ids = found.flatMap(({ _id }) => (_id > after && _id < upTo.id ? _id : []));
+    return { ids: { $in: ids }, end: undefined };
+  };
+
+  const matched = async (
+    tenant: TenantId,
+    filter: LiveFilter,
+    { after, upTo, foundMax }: Walk,
+    { ids: window, end }: Window,
+  ): Promise<Walked> => {
     const wanted = {
       ...{ _id: window, tenant, ...isUnderstood, state: { $in: [...liveKinds] } },
       "message.createdAt": { $lte: upTo.at },
       ...conditionsOf(liveConditions, filter),
     } as Filter<StoredRecord>;
-    const found = await again(() =>
+    const found = await heavy.again(tenant)(() =>
       messages
         .find(wanted, { projection: lookedAt, batchSize: foundMax })
         .sort({ _id: 1 })
@@ -69,15 +113,17 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
       if (matchesLive(filter, { ...message, id })) ids.push(id);
       last = id;
     }
-    const next = found.length === foundMax ? last : end?._id;
+    const next = found.length === foundMax ? last : end;
     return { ids, ...(next !== undefined && { next }) };
   };
 
   return async (tenant, filter, walk) => {
     // Where most of them match, as many as are wanted are enough: a server may read each document that it passes over.
-    const near = Math.min(walk.foundMax, walk.lookedMax);
-    const found = await look(tenant, filter, { ...walk, lookedMax: near });
-    const isEnough = found.next === undefined || found.ids.length >= near / 2;
-    return isEnough || near === walk.lookedMax ? found : look(tenant, filter, walk);
+    const near = { ...walk, lookedMax: Math.min(walk.foundMax, walk.lookedMax) };
+    const found = await matched(tenant, filter, near, await windowOf(tenant, filter, near));
+    const isEnough = found.next === undefined || found.ids.length >= near.lookedMax / 2;
+    if (isEnough || near.lookedMax === walk.lookedMax) return found;
+    const own = termConditions(filter) ? undefined : await ownWindow(tenant, walk);
+    return matched(tenant, filter, walk, own ?? (await windowOf(tenant, filter, walk)));
   };
 }

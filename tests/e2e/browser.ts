@@ -5,12 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import {
-  type Browser,
-  type BrowserContextOptions,
-  chromium,
-  type Page,
-} from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
@@ -27,8 +22,7 @@ const found = (): string | undefined =>
 
 /** Debian's package, where this process may install it. */
 function installed(): string | undefined {
-  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get"))
-    return undefined;
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return undefined;
   console.error("posthaste: installing Debian's chromium-headless-shell");
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   const install = ["install", "-y", "--no-install-recommends"];
@@ -84,16 +78,14 @@ export async function watchedPage(
   );
   const page = await context.newPage();
   page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type()))
-      troubles.push(message.text());
+    if (["error", "warning"].includes(message.type())) troubles.push(message.text());
   });
   page.on("pageerror", (error) => troubles.push(error.message));
   page.on("dialog", (dialog) => {
     troubles.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  const look = async (): Promise<void> =>
-    void troubles.push(...(await findingsIn(page)));
+  const look = async (): Promise<void> => void troubles.push(...(await findingsIn(page)));
   return { page, troubles, look };
 }
 

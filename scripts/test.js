@@ -4,6 +4,7 @@
 //   npm test                     all gates
 //   npm test -- types unit       some of them, by name
 //   npm test -- static           all that run no test
+//   npm test -- changed          those, and the unit tests that reach a changed file; `changed libs/http`: its tests alone
 //   npm run test:full            all gates; suites of either shape in both shapes, and five times the seeds
 //
 // What a seed decides changes from day to day, and is the same again with the POSTHASTE_TEST_SEED that is printed.
@@ -20,6 +21,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { changedFiles } from "./changed.js";
 
 const root = dirname(import.meta.dirname);
 const reports = join(root, ".cache/reports");
@@ -42,12 +44,13 @@ const seedEnv = { POSTHASTE_TEST_SEED: seed, POSTHASTE_TEST_FULL: String(isFull)
 const clockTicksPerSecond = 100;
 const tool = (path) => `node_modules/${path}`;
 
+/** `perFile`: it can be asked of single files, and leaves out those that are not its own. */
 const staticGates = [
-  { name: "lint", args: [tool("oxlint/bin/oxlint"), "--quiet"] },
+  { name: "lint", args: [tool("oxlint/bin/oxlint"), "--quiet"], perFile: true },
   // Several checkers are done sooner on a host at rest, and check twice what they share.
   { name: "types", args: [tool("typescript/bin/tsc"), "--noEmit", "--checkers", "1"] },
   { name: "types-of-apps", args: [tool("typescript/bin/tsc"), "--noEmit", "-p", "apps/console"] },
-  { name: "format", args: [tool("oxfmt/bin/oxfmt"), "--check"] },
+  { name: "format", args: [tool("oxfmt/bin/oxfmt"), "--check"], perFile: true },
   {
     name: "dependencies",
     args: [
@@ -161,26 +164,37 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;
 
 async function runGates(asked) {
-  const known = new Set(["static", ...[...staticGates, ...testGates].map((gate) => gate.name)]);
-  const unknown = asked.filter((name) => !known.has(name));
+  const [first, ...folders] = asked;
+  const isOfChanges = first === "changed";
+  const names = [...staticGates, ...testGates].map(({ name }) => name);
+  const known = new Set(["static", ...names]);
+  const unknown = isOfChanges
+    ? folders.filter((folder) => !existsSync(join(root, folder)))
+    : asked.filter((name) => !known.has(name));
   if (unknown.length > 0) {
-    console.log(`no gate is called ${unknown.join(", ")}; there are ${[...known].join(", ")}`);
+    const kind = isOfChanges ? "folder" : "gate";
+    const others = isOfChanges ? "" : `; there are ${[...known].join(", ")}`;
+    console.log(`no ${kind} is called ${unknown.join(", ")}${others}`);
     return { passed: 0, failed: unknown.length };
   }
   const isAsked = ({ name, report }) =>
     asked.length === 0 || asked.includes(name) || (!report && asked.includes("static"));
+  const gates = isOfChanges
+    ? gatesOfChanges(folders)
+    : [...staticGates, ...testGates].filter(isAsked);
 
   console.log(`     seed ${seed}`);
   // Static gates use one core each, a run of Jest uses two.
   const counts = [];
-  const waiting = staticGates.filter(isAsked);
+  const waiting = gates.filter(({ report }) => !report);
   const work = async () => {
     for (let gate = waiting.shift(); gate; gate = waiting.shift()) counts.push(await runGate(gate));
   };
   await Promise.all([work(), work()]);
   const stores = createStores();
   try {
-    for (const gate of testGates.filter(isAsked)) counts.push(await runTests(gate, stores));
+    for (const gate of gates.filter(({ report }) => report))
+      counts.push(await runTests(gate, stores));
   } finally {
     await stores.stop();
   }
@@ -204,6 +218,25 @@ async function runGates(asked) {
 
   const sum = (key) => counts.reduce((total, count) => total + count[key], 0);
   return { passed: sum("passed"), failed: sum("failed") };
+}
+
+/**
+ * The static gates, of changed files alone where they can, and the unit tests that reach a changed file. `folders`: where tests
+ * are looked for, everywhere if there are none.
+ */
+function gatesOfChanges(folders) {
+  const files = changedFiles();
+  const alone = ["--no-error-on-unmatched-pattern", ...files];
+  const statics = staticGates
+    .filter(({ perFile }) => !perFile || files.length > 0)
+    .map((gate) => (gate.perFile ? { ...gate, args: [...gate.args, ...alone] } : gate));
+  const sources = files.filter((file) => /\.[jt]s$/.test(file));
+  if (sources.length === 0) return statics;
+  const [unit] = testGates;
+  const below = folders.map((folder) => RegExp.escape(join(root, folder, "/")));
+  const elsewhere = below.length > 0 ? [`^(?!${below.join("|")})`] : [];
+  const args = [...unit.args, ...elsewhere, "--passWithNoTests", "--findRelatedTests", ...sources];
+  return [...statics, { ...unit, args, mayBeEmpty: true }];
 }
 
 async function runTests(gate, stores) {
@@ -449,7 +482,7 @@ function countStatic(exit) {
     : { passed: 0, failed: 1, skipped: [] };
 }
 
-function countTests({ name: gate, report }, exit) {
+function countTests({ name: gate, report, mayBeEmpty }, exit) {
   const found = readReport(report);
   if (!found) return { passed: 0, failed: 1, skipped: [], failedFiles: [], failedTests: [] };
 
@@ -465,7 +498,8 @@ function countTests({ name: gate, report }, exit) {
     if (!assertionResults.some(({ status }) => status === "failed"))
       failedTests.push(`${inFile(name)} did not run`);
   const counted = found.numFailedTests + found.numRuntimeErrorTestSuites;
-  const broken = counted > 0 ? counted : Number(exit !== "ok" || found.numPassedTests === 0);
+  const broken =
+    counted > 0 ? counted : Number(exit !== "ok" || (found.numPassedTests === 0 && !mayBeEmpty));
   // In a run without a reader, a skipped test is a guarantee that silently went away. One that names its reason is not silent.
   const silent = skipped.filter(
     (name) => !/\((deviates: |its clock would have to move )/.test(name),

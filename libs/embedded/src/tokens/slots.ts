@@ -21,7 +21,6 @@ import {
 } from "@posthaste/domain";
 import { type Acquired, type SlotHolder } from "@posthaste/ports";
 
-/** Beyond it those go that have no slot, also with a window that is open: it stands in the lane's row. */
 const lanesMax = 100_000;
 const looksPerLane = 2;
 
@@ -35,6 +34,12 @@ type Lane = {
 
 export class Slots {
   readonly #lanes = new Map<FlowId, Lane>();
+  readonly #lanesMax: number;
+
+  /** Beyond `most` lanes those go that have no slot, also with a window that is open: the window stands in the lane's row. */
+  constructor(most = lanesMax) {
+    this.#lanesMax = most;
+  }
 
   get size(): number {
     return this.#lanes.size;
@@ -135,7 +140,7 @@ export class Slots {
       const [id, lane] = oldest;
       const isIdle = endedSlots(lane.slots, passedMs).length === lane.slots.size;
       const isOld = lane.usedAt + limits.leaseMs <= passedMs && !hasOpenWindow(lane, now);
-      if (isIdle && (isOld || this.#lanes.size >= lanesMax)) this.#lanes.delete(id);
+      if (isIdle && (isOld || this.#lanes.size >= this.#lanesMax)) this.#lanes.delete(id);
       else this.#toEnd(id, lane);
     }
   }

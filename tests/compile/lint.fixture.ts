@@ -36,7 +36,9 @@ export function lint(files: ReadonlyMap<string, string>): (path: string) => read
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), text);
     }
-    const { diagnostics } = JSON.parse(report(folder, [...files.keys()])) as Report;
+    const text = report(folder, [...files.keys()]);
+    if (!text.startsWith("{")) throw new Error(`the linter did not run: ${text}`);
+    const { diagnostics } = JSON.parse(text) as Report;
     return (path) =>
       diagnostics
         .filter(({ filename }) => filename === path)

@@ -6,17 +6,23 @@ const known = ["throughput", "latency"];
 
 describe("parseArguments", () => {
   it("runs all scenarios five times when nothing is asked", () => {
-    expect(parseArguments([], known)).toEqual({ scenarios: [], rounds: 5, profile: false });
+    expect(parseArguments([], known)).toEqual({
+      scenarios: [],
+      rounds: 5,
+      profile: false,
+      keep: false,
+    });
   });
 
   it("takes the names of scenarios and the options in any order", () => {
-    const args = ["--rounds", "2", "latency", "--profile", "--finished", "5000"];
+    const args = ["--rounds", "2", "latency", "--profile", "--finished", "5000", "--keep"];
 
     expect(parseArguments(args, known)).toEqual({
       scenarios: ["latency"],
       rounds: 2,
       finished: 5000,
       profile: true,
+      keep: true,
     });
   });
 

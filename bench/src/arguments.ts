@@ -1,4 +1,4 @@
-/** `npm run bench -- [scenario …] [--rounds n] [--finished n] [--profile] [--before folder]` */
+/** `npm run bench -- [scenario …] [--rounds n] [--finished n] [--profile] [--before folder] [--keep]` */
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
@@ -9,6 +9,8 @@ export type BenchArguments = {
   /** Finished messages for `growth`, whatever time it takes to make them; absent: as many as fit. */
   readonly finished?: number;
   readonly profile: boolean;
+  /** Writes the figures of each scenario into bench/asked, to which the report leads. */
+  readonly keep: boolean;
   /** A checkout of an earlier commit, ready to run, that takes turns with this one in `apart`. */
   readonly before?: string;
 };
@@ -26,6 +28,7 @@ export function parseArguments(args: readonly string[], known: readonly string[]
       finished: { type: "string" },
       profile: { type: "boolean" },
       before: { type: "string" },
+      keep: { type: "boolean" },
     },
   });
   for (const name of positionals) {
@@ -37,6 +40,7 @@ export function parseArguments(args: readonly string[], known: readonly string[]
     rounds: whole("rounds", values.rounds, roundsMax) ?? roundsDefault,
     ...(finished === undefined ? {} : { finished }),
     profile: values.profile ?? false,
+    keep: values.keep ?? false,
     ...(values.before === undefined ? {} : { before: resolve(values.before) }),
   };
 }

@@ -6,6 +6,8 @@ export const repository = join(import.meta.dirname, "../..");
 const cache = join(repository, ".cache/bench");
 export const profilesFolder = join(cache, "profiles");
 export const reportFile = join(repository, "bench/REPORT.md");
+/** The last figures of each scenario that is measured when asked for only. */
+export const askedFolder = join(repository, "bench/asked");
 
 /** A new data folder, and how to remove it. */
 export function dataFolder(): { readonly path: string; remove(): void } {

@@ -1,17 +1,18 @@
 /**
- * `npm run bench`: every scenario but those that take minutes, and bench/REPORT.md. `npm run bench -- throughput`: one, printed only.
+ * `npm run bench`: every scenario but those that take minutes, and bench/REPORT.md. `npm run bench -- throughput`: one, printed, and
+ * with `--keep` written into bench/asked.
  * The exit code is 1 when a count is wrong (a message lost, early, twice); a figure is never a failure.
  */
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArguments } from "./arguments.ts";
-import { profilesFolder, reportFile, repository } from "./folders.ts";
+import { askedFolder, profilesFolder, reportFile, repository } from "./folders.ts";
 import { readProfiles } from "./profile/read.ts";
 import { selfTimes } from "./profile/self-time.ts";
 import { selfTimeTables } from "./profile/tables.ts";
 import { hostTable } from "./report/host.ts";
 import { figure } from "./report/markdown.ts";
-import { goalTable, report, type Section, sectionText } from "./report/report.ts";
+import { askedText, goalTable, report, type Section, sectionText } from "./report/report.ts";
 import { type Scenario } from "./scenarios/scenario.ts";
 import { Stage } from "./scenarios/stage.ts";
 import { scenarios } from "./scenarios/table.ts";
@@ -33,12 +34,19 @@ for (const scenario of scenarios) {
   sections.push(await play(scenario));
 }
 const tookMs = performance.now() - startedAt;
+const date = new Date().toISOString().slice(0, 10);
 if (isWhole) {
-  const date = new Date().toISOString().slice(0, 10);
-  writeFileSync(reportFile, report({ date, host, tookMs }, sections));
+  const kept = existsSync(askedFolder) ? readdirSync(askedFolder).toSorted() : [];
+  writeFileSync(reportFile, report({ date, host, tookMs, asked: kept }, sections));
   console.error(`bench: wrote ${reportFile}`);
 } else {
   console.log(sections.map(sectionText).join("\n\n"));
+  if (asked.keep) mkdirSync(askedFolder, { recursive: true });
+  for (const section of asked.keep ? sections : []) {
+    const file = join(askedFolder, `${section.name}.md`);
+    writeFileSync(file, askedText({ date, host }, section));
+    console.error(`bench: wrote ${file}`);
+  }
 }
 const goals = sections.flatMap((section) => section.goals);
 if (goals.length > 0) console.log(`\n${goalTable(goals)}`);
@@ -65,6 +73,7 @@ async function play(scenario: Scenario): Promise<Section> {
   if (isWhole && leftMs < scenarioMsMin) {
     stage.note("NOT measured: its time was over");
     return {
+      name,
       title,
       blocks: ["Not measured."],
       goals: [],
@@ -82,7 +91,8 @@ async function play(scenario: Scenario): Promise<Section> {
     printProfile(profilePath, stage.arrived);
   const tookMs = performance.now() - playedAt;
   const { notes, faults } = stage;
-  return { title, blocks: findings.blocks, goals: findings.goals ?? [], notes, faults, tookMs };
+  const { blocks, goals = [] } = findings;
+  return { name, title, blocks, goals, notes, faults, tookMs };
 }
 
 function printProfile(folder: string, messages: number): void {

@@ -3,6 +3,7 @@ import { type Goal } from "./goals.ts";
 import { table } from "./markdown.ts";
 
 export type Section = {
+  readonly name: string;
   readonly title: string;
   readonly blocks: readonly string[];
   readonly goals: readonly Goal[];
@@ -11,9 +12,18 @@ export type Section = {
   readonly tookMs: number;
 };
 
-export type ReportHead = { readonly date: string; readonly host: string; readonly tookMs: number };
+export type ReportHead = {
+  readonly date: string;
+  readonly host: string;
+  readonly tookMs: number;
+  /** File names in bench/asked. */
+  readonly asked: readonly string[];
+};
 
-export function report({ date, host, tookMs }: ReportHead, sections: readonly Section[]): string {
+export function report(
+  { asked, date, host, tookMs }: ReportHead,
+  sections: readonly Section[],
+): string {
   const goals = sections.flatMap((section) => section.goals);
   const all = (pick: (section: Section) => readonly string[]) =>
     sections.flatMap((section) => pick(section).map((text) => `- ${section.title}: ${text}`));
@@ -23,6 +33,9 @@ export function report({ date, host, tookMs }: ReportHead, sections: readonly Se
     "# Benchmark",
     `Written by \`npm run bench\` on ${date}, in ${minutes(tookMs)}. Ratios carry over to other hosts; absolute figures do not.`,
     "Everything runs on the one host: load generator and destination in one process, each system in its own. The systems take turns (A B C A B C …); a figure is the median of the rounds with the lowest and the highest, and a ratio is taken within each round. Posthaste answers a publish after the message is durable on disk, and signs each delivery. The bare relay stores nothing. The least stores, signs, settles and logs like Posthaste and out of the same parts, and knows nothing else: no retry, no tenant, no limit, no restart; in two threads one accepts and the other does the rest (docs/adr/0006). BullMQ answers when Redis has the job, which Redis writes to disk within a second; it neither signs nor checks a token, and has its HTTP edge from `node:http`.",
+    ...(asked.length > 0
+      ? [`Measured when asked for: ${asked.map((file) => `[${file}](asked/${file})`).join(", ")}.`]
+      : []),
     host,
     "## Goals",
     goals.length === 0 ? "None was measured." : goalTable(goals),
@@ -34,6 +47,20 @@ export function report({ date, host, tookMs }: ReportHead, sections: readonly Se
     ...sections.map(sectionText),
   ]);
 }
+
+/** The page of a scenario that is measured when asked for. */
+export const askedText = (
+  { date, host }: Pick<ReportHead, "date" | "host">,
+  section: Section,
+): string =>
+  joined([
+    `# ${section.title}`,
+    `Written by \`npm run bench -- ${section.name} --keep\` on ${date}, in ${minutes(section.tookMs)}. Ratios carry over to other hosts; absolute figures do not.`,
+    host,
+    ...section.blocks,
+    ...(section.goals.length > 0 ? [goalTable(section.goals)] : []),
+    ...section.notes.concat(section.faults).map((text) => `- ${text}`),
+  ]);
 
 export const sectionText = ({ title, blocks, tookMs }: Section): string =>
   joined([`## ${title}`, ...blocks, `<sub>${minutes(tookMs)}</sub>`]).trimEnd();

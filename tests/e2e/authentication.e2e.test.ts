@@ -6,8 +6,11 @@ import { startServer, type TestServer } from "./server.ts";
 import { Destination } from "./destination.ts";
 import { type Estate, routes, settle, timeless } from "./estate.ts";
 import { exchange, rawRequest } from "./raw-socket.ts";
+import { clientSecret, IdentityProvider } from "./identity-provider.ts";
 import { textOf } from "./json.ts";
-import { begin, enter, leave } from "./session.ts";
+import { operatorEnv } from "./operator.ts";
+import { begin, enter, leave, type PageSession } from "./session.ts";
+import { Visitor } from "./sign-in-by-provider.ts";
 import { firstUser, readOnlyToken } from "./users.ts";
 import { developmentToken } from "./server-process.ts";
 
@@ -17,10 +20,24 @@ let reader: Client;
 let anonymous: Client;
 let destination: Destination;
 let estate: Estate;
+let provider: IdentityProvider;
+
+const consoleUrl = "https://posthaste.example/console/";
+const operatorUrl = "https://ops.example/console/";
+const wayBack = (console: string): string => `${console}sign-in/back`;
 
 beforeAll(async () => {
+  provider = await IdentityProvider.start([consoleUrl, operatorUrl].map(wayBack));
   server = await startServer({
-    env: { POSTHASTE_LOG_LEVEL: "debug", POSTHASTE_TRUSTED_PROXIES: "127.0.0.1" },
+    env: {
+      ...operatorEnv,
+      ...provider.env,
+      POSTHASTE_LOG_LEVEL: "debug",
+      POSTHASTE_CONSOLE_URL: consoleUrl,
+      POSTHASTE_OIDC_TENANTS: `ops team=${firstUser.userId}, lookers=${firstUser.userId}:read, gone=nobody`,
+      POSTHASTE_MANAGEMENT_CONSOLE_URL: operatorUrl,
+      POSTHASTE_OIDC_OPERATORS: "operators",
+    },
     readOnlyToken,
   });
   client = server.client;
@@ -32,6 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.stop();
   await server.stop();
+  await provider.stop();
 });
 
 const endpointsBody = '{"endpoints":[{"url":"http://127.0.0.1:9/"}]}';
@@ -294,7 +312,7 @@ describe("a session of the console", () => {
     expect([gone.status, gone.error(), there.status]).toEqual([
       ...[401, "the session has ended: sign in again", 200],
     ]);
-    expect((await enter(anonymous, one)).object()).toEqual({});
+    expect((await enter(anonymous, one)).object()["session"]).toBeUndefined();
     expect((await leave(anonymous, one)).status).toBe(200);
   });
 
@@ -306,6 +324,151 @@ describe("a session of the console", () => {
     expect(again.headers["set-cookie"]).toBeUndefined();
     for (const method of ["GET", "PUT", "HEAD"])
       expect((await anonymous.call(method, "/console/session", session)).status).toBe(405);
+  });
+});
+
+describe("signing in by a provider", () => {
+  const visitor = (): Visitor => new Visitor(consoleUrl, `http://127.0.0.1:${server.port}`);
+  const start = `${consoleUrl}sign-in`;
+  /** The browser, and the way back that the provider led to, with what `change` does to the way there. */
+  async function atWayBack(change: (there: URL) => void = () => undefined) {
+    const browser = visitor();
+    const there = new URL((await browser.go(start)) ?? "");
+    change(there);
+    return { browser, back: await browser.follow(there.href, wayBack(consoleUrl)) };
+  }
+  /** Where a person of these groups ends, and the session that the console then is told of. */
+  async function signedIn(groups: readonly string[]) {
+    provider.is({ groups });
+    const { browser, back } = await atWayBack();
+    const end = await browser.go(back);
+    return { browser, end, session: await sessionOf(browser) };
+  }
+  async function sessionOf(browser: Visitor): Promise<PageSession | undefined> {
+    const cookie = browser.cookie();
+    const headers = { cookie, "x-forwarded-proto": "https" };
+    const { session } = (await enter(anonymous, headers)).object();
+    return session === undefined ? undefined : { cookie, "posthaste-session": textOf(session) };
+  }
+  const refused = (why: string): string => `${consoleUrl}?sign-in=${why}`;
+
+  it("begins a session with the rights of the first group of the setting, in a cookie for TLS", async () => {
+    const { browser, end, session } = await signedIn(["lookers", "ops team", "others"]);
+
+    expect(end).toBe(consoleUrl);
+    expect((await anonymous.get("/v2/me", session)).object()).toMatchObject({
+      ...{ tenant: firstUser.userId, scope: "full" },
+    });
+    expect(browser.setCookies[0]).toMatch(
+      /^__Host-posthaste-sign-in-=\w{43}; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    expect(browser.setCookies).toContainEqual(
+      expect.stringMatching(/^__Host-posthaste-session=.*; HttpOnly; SameSite=Strict; Secure$/),
+    );
+  });
+
+  it("403 lets a group that may only read change nothing, and signing out ends it", async () => {
+    const { session } = await signedIn(["lookers"]);
+    const url = destination.url("/refused");
+    const wrote = await anonymous.post(`/v2/publish/${url}`, session);
+    const read = await anonymous.get("/v2/me", session);
+    if (session) await leave(anonymous, session);
+
+    expect([wrote.status, read.object()["scope"]]).toEqual([403, "read"]);
+    expect((await anonymous.get("/v2/me", session)).status).toBe(401);
+  });
+
+  it("begins a session of the operator at management alone", async () => {
+    const behind = `http://127.0.0.1:${server.managementPort}`;
+    const operator = new Visitor(operatorUrl, behind);
+    provider.is({ groups: ["operators"] });
+    const back = await operator.follow(`${operatorUrl}sign-in`, wayBack(operatorUrl));
+    const end = await operator.go(back);
+    const management = new Client(server.managementPort, null);
+    const headers = { cookie: operator.cookie(), origin: new URL(operatorUrl).origin };
+    const { session } = (await enter(management, headers)).object();
+    const page = { cookie: operator.cookie(), "posthaste-session": textOf(session) };
+
+    expect(end).toBe(operatorUrl);
+    expect((await management.get("/v2/tenants", page)).status).toBe(200);
+    expect((await signedIn(["operators"])).end).toBe(refused("no-group"));
+  });
+
+  it.each([[[]], [["strangers"]], [["Ops Team", "ops team ", "ops"]]])(
+    "lets in nothing of another group: %j",
+    async (groups) => {
+      const { end, session } = await signedIn(groups);
+
+      expect([end, session]).toEqual([refused("no-group"), undefined]);
+    },
+  );
+
+  it("as a tenant that is not there begins nothing", async () => {
+    const { session } = await signedIn(["gone"]);
+
+    expect(session).toBeUndefined();
+  });
+
+  it("is refused with another state, in another browser, and without a code", async () => {
+    provider.is({ groups: ["ops team"] });
+    const { browser, back } = await atWayBack();
+    const other = await atWayBack();
+    const changed = new URL(back);
+    changed.searchParams.set("state", "another");
+    const ends = [
+      await visitor().go(back),
+      await other.browser.go(back),
+      await browser.go(changed.href),
+      await (await atWayBack()).browser.go(wayBack(consoleUrl)),
+    ];
+
+    expect(ends).toEqual(Array.from({ length: 4 }, () => refused("refused")));
+    expect(await sessionOf(browser)).toBeUndefined();
+  });
+
+  it("is refused with a code that was used, also in the browser that used it", async () => {
+    provider.is({ groups: ["ops team"] });
+    const { browser, back } = await atWayBack();
+    const cookie = browser.cookie();
+    const first = await browser.go(back);
+    const again = await browser.go(back);
+    const withCookie = await fetch(
+      back.replace(new URL(consoleUrl).origin, `http://127.0.0.1:${server.port}`),
+      { headers: { cookie }, redirect: "manual" },
+    );
+
+    expect([first, again]).toEqual([consoleUrl, refused("refused")]);
+    expect(withCookie.headers.get("location")).toBe(refused("refused"));
+  });
+
+  it.each([
+    ["nonce", "nonce"],
+    ["challenge of PKCE", "code_challenge"],
+  ])("is refused where the provider was asked with another %s", async (_, name) => {
+    provider.is({ groups: ["ops team"] });
+    const other = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+    const { browser, back } = await atWayBack((there) => there.searchParams.set(name, other));
+
+    expect(await browser.go(back)).toBe(refused("refused"));
+    expect(await sessionOf(browser)).toBeUndefined();
+  });
+
+  it("is refused with an ID token that has expired", async () => {
+    provider.is({ groups: ["ops team"], lifeSeconds: -3_600 });
+    const { browser, back } = await atWayBack();
+
+    expect(await browser.go(back)).toBe(refused("refused"));
+  });
+
+  it("is said to be away while the provider is, and no code or token is in a log", async () => {
+    provider.is({ groups: ["ops team"] });
+    const { browser, back } = await atWayBack();
+    await provider.stop();
+
+    expect(await browser.go(back)).toBe(refused("away"));
+    const code = new URL(back).searchParams.get("code") ?? "";
+    expect(server.output()).not.toContain(code);
+    expect(server.output()).not.toContain(clientSecret);
   });
 });
 

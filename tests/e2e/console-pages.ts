@@ -37,9 +37,9 @@ export class ConsolePages {
     return `http://127.0.0.1:${this.server.port}`;
   }
 
-  async start(): Promise<void> {
+  async start(more: Env): Promise<void> {
     buildConsole();
-    const env = { ...operatorEnv, POSTHASTE_CONSOLE: consoleFolder };
+    const env = { ...operatorEnv, POSTHASTE_CONSOLE: consoleFolder, ...more };
     this.#server = await startServer({ env, readOnlyToken });
     this.#destination = await Destination.start();
     this.#browser = await openBrowser();
@@ -199,11 +199,16 @@ export async function picture(page: Page, name: string, height = 800): Promise<v
   await page.screenshot({ path: join(images, `console-${name}.png`), clip });
 }
 
-/** For a file of journeys: everything is started once, and after each test nothing may have gone wrong in any page. */
-export function consolePages(): ConsolePages {
+type Env = Readonly<Record<string, string>>;
+
+/**
+ * For a file of journeys: everything is started once, and after each test nothing may have gone wrong in any page. `settings`: of
+ * the server, beside those that all have.
+ */
+export function consolePages(settings: () => Promise<Env> = async () => ({})): ConsolePages {
   const pages = new ConsolePages();
   beforeAll(async () => {
-    if (browserPath !== undefined) await pages.start();
+    if (browserPath !== undefined) await pages.start(await settings());
   });
   afterEach(async () => expect(await pages.troubles()).toEqual([]));
   afterAll(() => pages.stop());

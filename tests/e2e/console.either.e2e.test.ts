@@ -1,5 +1,5 @@
 /** The console in a real browser: how it is served, signing in, and by keyboard alone. */
-import { describe, expect } from "@jest/globals";
+import { afterAll, describe, expect } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
 import {
   consolePages,
@@ -14,13 +14,27 @@ import {
   visit,
 } from "./console-pages.ts";
 import { failing } from "./destination.ts";
+import { IdentityProvider } from "./identity-provider.ts";
 import { Operator, operatorPassword, operatorUser, untilStatus } from "./operator.ts";
-import { readOnlyToken } from "./users.ts";
+import { firstUser, readOnlyToken } from "./users.ts";
 import { Proxy } from "./proxy.ts";
 import { developmentToken } from "./server-process.ts";
 
 const firstLoadBytesMax = 200 * 1_024;
-const pages = consolePages();
+const pages = consolePages(async () => {
+  proxy = await Proxy.start("/", () => pages.server.port);
+  provider = await IdentityProvider.start([`${proxy.url}console/sign-in/back`]);
+  const groups = `lookers=${firstUser.userId}:read`;
+  const console = { POSTHASTE_CONSOLE_URL: `${proxy.url}console/`, POSTHASTE_OIDC_TENANTS: groups };
+  return { ...provider.env, ...console };
+});
+/** In front of the server, at an address that is known before it is started. */
+let proxy: Proxy | undefined;
+let provider: IdentityProvider | undefined;
+afterAll(async () => {
+  await provider?.stop();
+  await proxy?.stop();
+});
 /** Links to forms that write. */
 const writing = /^(Publish|Send again|Edit|New|Change)/;
 
@@ -137,6 +151,28 @@ describe("signing in", () => {
     const stolen = { cookie, "posthaste-session": session };
     expect((await new Client(pages.server.port, null).get("/v2/me", stolen)).status).toBe(401);
     expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+  });
+
+  journey("by a provider leads back to the console, or says why not", async () => {
+    const opened = await pages.open(`${proxy?.url}console/`);
+    const { page, troubles } = opened;
+    await page.context().unrouteAll();
+    const go = () => page.getByRole("link", { name: /^Sign in with 127\.0\.0\.1/ }).click();
+
+    provider?.is({ groups: ["strangers"] });
+    await go();
+    await page.getByRole("alert").getByText("You are in no group that is let in here.").waitFor();
+    await opened.look();
+    await page.context().clearCookies();
+    provider?.is({ groups: ["lookers"] });
+    await go();
+    await isIn(page);
+    await isThere(page, "may only read");
+    expect(new URL(page.url()).pathname).toBe("/console/");
+    await signOut(page);
+    await page.close();
+
+    expect(troubles.splice(0)).toEqual([]);
   });
 
   journey("outlives a server that is away, or a proxy that answers in its place", async () => {

@@ -15,12 +15,14 @@ export class Proxy {
   #waiting = 0;
   #atOnceMax = 0;
 
-  private constructor(path: string, port: number) {
+  private constructor(path: string, port: number | (() => number)) {
     this.#path = path;
-    this.#server = createServer((req, res) => this.#handOn(port, req, res));
+    const portNow = (): number => (typeof port === "number" ? port : port());
+    this.#server = createServer((req, res) => this.#handOn(portNow(), req, res));
   }
 
-  static async start(path: string, port: number): Promise<Proxy> {
+  /** `port`: of the server, which may not be there yet. */
+  static async start(path: string, port: number | (() => number)): Promise<Proxy> {
     const proxy = new Proxy(path, port);
     proxy.#server.listen(0, "127.0.0.1");
     await once(proxy.#server, "listening");

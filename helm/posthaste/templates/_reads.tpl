@@ -4,14 +4,22 @@ variables, the secrets and the ways through the network of its subjects, and no 
 */}}
 {{- define "posthaste.reads" -}}
 {{- if .Values.standalone.enabled -}}
-standalone: [alone, proxies, credentials, destinations, deliveries, schedules, llm, llm-key]
+standalone: [alone, proxies, credentials, destinations, deliveries, schedules, llm, llm-key, oidc-tenants, oidc-operators]
 {{- else -}}
-gateway: [documents, bus, tokens, proxies, destinations, llm]
+gateway: [documents, bus, tokens, proxies, destinations, llm, oidc-tenants]
 scheduler: [documents, bus, tokens, schedules]
 deliverer: [documents, bus, tokens, destinations, deliveries, schedules, llm-key]
 callback-dispatcher: [documents, bus]
 workflow-log: [documents, bus]
-management: [documents, proxies, credentials]
+management: [documents, proxies, credentials, oidc-operators]
+{{- end -}}
+{{- end -}}
+
+{{/* Not empty: people sign in to the console of this service by a provider. (dict "root" $ "reads" subjects) */}}
+{{- define "posthaste.oidc" -}}
+{{- $oidc := .root.Values.oidc -}}
+{{- if or (and (has "oidc-tenants" .reads) $oidc.tenants) (and (has "oidc-operators" .reads) $oidc.operators) -}}
+{{ $oidc.issuer }}
 {{- end -}}
 {{- end -}}
 
@@ -47,6 +55,9 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 {{- end }}
 {{- if and (has "llm-key" .reads) $values.llm.keyFrom }}
 llm-key: {{ $values.llm.keyFrom | toJson }}
+{{- end }}
+{{- if and (include "posthaste.oidc" .) $values.oidc.clientSecretFrom }}
+oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- end }}
 {{- if has "credentials" .reads }}
 {{- range list "token" "signing-key-current" "signing-key-next" "management-password" }}
@@ -113,6 +124,22 @@ llm-key: {{ $values.llm.keyFrom | toJson }}
 {{- end }}
 {{- if and (has "llm" .reads) $values.llm.url }}
 - {name: POSTHASTE_LLM_URL, value: {{ $values.llm.url | quote }}}
+{{- end }}
+{{- with $values.oidc }}
+{{- if include "posthaste.oidc" $ }}
+- {name: POSTHASTE_OIDC_ISSUER, value: {{ .issuer | quote }}}
+- {name: POSTHASTE_OIDC_CLIENT_ID, value: {{ .clientId | quote }}}
+- {name: POSTHASTE_OIDC_SCOPES, value: {{ .scopes | quote }}}
+- {name: POSTHASTE_OIDC_GROUPS_CLAIM, value: {{ .groupsClaim | quote }}}
+{{- end }}
+{{- if and (has "oidc-tenants" $.reads) .tenants }}
+- {name: POSTHASTE_CONSOLE_URL, value: {{ .consoleUrl | quote }}}
+- {name: POSTHASTE_OIDC_TENANTS, value: {{ join "," .tenants | quote }}}
+{{- end }}
+{{- if and (has "oidc-operators" $.reads) .operators }}
+- {name: POSTHASTE_MANAGEMENT_CONSOLE_URL, value: {{ .managementConsoleUrl | quote }}}
+- {name: POSTHASTE_OIDC_OPERATORS, value: {{ join "," .operators | quote }}}
+{{- end }}
 {{- end }}
 {{- if has "credentials" .reads }}
 - {name: POSTHASTE_MANAGEMENT_USER, value: {{ $values.credentials.managementUser | quote }}}

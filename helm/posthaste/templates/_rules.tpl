@@ -10,6 +10,12 @@
 {{- if and .Values.observability.enabled (not .Values.metricsPort) }}{{ fail "observability: wants metricsPort" }}{{ end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress: wants host" }}{{ end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute: wants parentRefs" }}{{ end -}}
+{{- with .Values.oidc -}}
+{{- if and (or .tenants .operators) (not (and .issuer .clientId)) }}{{ fail "oidc: wants issuer and clientId" }}{{ end -}}
+{{- if and .tenants (not .consoleUrl) }}{{ fail "oidc: tenants want consoleUrl" }}{{ end -}}
+{{- if and .operators (not .managementConsoleUrl) }}{{ fail "oidc: operators want managementConsoleUrl" }}{{ end -}}
+{{- if and .issuer (not (or .tenants .operators)) }}{{ fail "oidc: lets nobody in; set tenants or operators" }}{{ end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "posthaste.rulesAlone" -}}

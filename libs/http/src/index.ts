@@ -37,6 +37,13 @@ export {
 } from "./edge/edge.ts";
 export { type Origins } from "./edge/cors.ts";
 export { isOfOtherOrigin, onlyValueOf } from "./edge/request-head.ts";
+export {
+  type Attempt,
+  groupOf,
+  type IdentityProvider,
+  type ProviderSignIn,
+  type SignInRefusal,
+} from "./session/provider.ts";
 export { hideSessions, sessionHeader } from "./session/cookies.ts";
 export {
   createSessionDoor,
@@ -44,5 +51,10 @@ export {
   type SessionKeeper,
   refusalOfOtherOrigin,
 } from "./session/session-door.ts";
-export { createSessions, type Session, type Sessions } from "./session/sessions.ts";
+export {
+  createSessions,
+  type Session,
+  type SessionOwner,
+  type Sessions,
+} from "./session/sessions.ts";
 export { inTurns, othersTurn, toItsEnd } from "./turns.ts";

@@ -21,6 +21,7 @@ import {
   readConfig,
   runServiceProcess,
 } from "@posthaste/process";
+import { tenantSignIn } from "@posthaste/oidc";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 
 const config = readConfig(configSchemas.gateway);
@@ -85,7 +86,9 @@ async function open(): Promise<void> {
     {
       policy: destinationPolicyOf(config),
       llmUrl: config.llmUrl,
-      ...(config.console !== "off" && { console: { folder: config.console, sessions } }),
+      ...(config.console !== "off" && {
+        console: { folder: config.console, sessions, oidc: tenantSignIn(config) },
+      }),
       trustedProxies: addressSet(config.trustedProxies),
       authenticator,
       refreshAccounts: () => authenticator.refresh(),

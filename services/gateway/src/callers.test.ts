@@ -46,7 +46,10 @@ function gatewayOver(): Gateway {
   const spend = () => (isLimited ? fault("too_many_requests", "too many") : undefined);
   const rates = { spendList: spend, spendMessages: () => undefined, spendExpression: spend };
   const refreshAccounts = () => authenticator.refresh();
-  const parts = { accounts, authenticator, clock, rates, refreshAccounts };
+  const groups = new Map([
+    ["https://issuer.example ops", { tenant: tenant.id, scope: "read" as const }],
+  ]);
+  const parts = { accounts, authenticator, clock, groups, rates, refreshAccounts };
   const keeper = createSessionKeeper(parts);
   return { authenticator, callerOf: createCallerOf(parts, sessions), keeper, sessions };
 }
@@ -124,6 +127,19 @@ describe("a session", () => {
 
     expect(revoked).toEqual([sessionHasEnded, false]);
     expect(await asked(0, other)).toEqual(sessionHasEnded);
+  });
+
+  it("of a group is good for what the setting lets the group do, and for nothing where it names no such group", async () => {
+    const [{ sessions }] = gateways;
+    const of = async (group: string) => {
+      const { session, setCookie } = sessions.begin({ kind: "group", of: group }, true);
+      const [cookie = ""] = setCookie.split(";");
+      return asked(1, requestWith({ cookie, "posthaste-session": session.id }));
+    };
+
+    expect(await of("https://issuer.example ops")).toMatchObject({ scope: "read" });
+    for (const other of ["https://issuer.example other", "https://other.example ops", "ops", ""])
+      expect(await of(other)).toEqual(sessionHasEnded);
   });
 
   it("is over after twelve hours, and signing out of it then writes nothing", async () => {

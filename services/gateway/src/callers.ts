@@ -1,6 +1,12 @@
-/** Callers prove themselves by a token, or by a session that a token began. A session is good for what its token is, and as long. */
+/** Callers prove themselves by a token, or by a session. A session is good for what its token is, or its group at the provider, and as long. */
 import { type IncomingMessage } from "node:http";
-import { isFault, isSessionOpen, withSessionEnded } from "@posthaste/domain";
+import {
+  isFault,
+  isSessionOpen,
+  type TenantId,
+  type TokenScope,
+  withSessionEnded,
+} from "@posthaste/domain";
 import {
   type Authenticator,
   type Caller,
@@ -25,9 +31,13 @@ export type CallerOf = (
 ) => Caller | Refusal | Promise<Caller | Refusal>;
 
 type CallerParts = {
-  readonly authenticator: Pick<Authenticator, "authenticate" | "holderOf">;
+  readonly authenticator: Pick<Authenticator, "authenticate" | "holderOf" | "openTenant">;
   readonly clock: Clock;
+  /** What the groups of a provider may do, by their names as sessions have them. */
+  readonly groups: Groups;
 };
+
+export type Groups = ReadonlyMap<string, { readonly tenant: TenantId; readonly scope: TokenScope }>;
 
 /** Without `sessions` a token alone counts; so it does where there is one, right or wrong. */
 export function createCallerOf(parts: CallerParts, sessions: Sessions | undefined): CallerOf {
@@ -51,13 +61,18 @@ async function callerIn(
   return (await holderOf(parts, session)) ?? sessionHasEnded;
 }
 
-async function holderOf(
-  { authenticator, clock }: CallerParts,
-  session: Session,
-): Promise<Caller | undefined> {
-  const caller = await authenticator.holderOf(session.owner.of);
+async function holderOf(parts: CallerParts, session: Session): Promise<Caller | undefined> {
+  const { authenticator, clock } = parts;
+  const { kind, of } = session.owner;
+  const caller = kind === "token" ? await authenticator.holderOf(of) : memberOf(parts, of);
   const isOpen = caller && isSessionOpen(session, caller.tenant.endedSessions, clock.now());
   return isOpen ? caller : undefined;
+}
+
+function memberOf({ authenticator, groups }: CallerParts, group: string): Caller | undefined {
+  const right = groups.get(group);
+  const tenant = right && authenticator.openTenant(right.tenant);
+  return tenant && { tenant, scope: right.scope };
 }
 
 type KeeperParts = CallerParts & {

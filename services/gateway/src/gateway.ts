@@ -23,8 +23,10 @@ import {
   type EdgeRoom,
   type Cursors,
   type Edge,
+  groupOf,
   hideSessions,
   type Origins,
+  type ProviderSignIn,
   type RequestHandler,
   type Sessions,
 } from "@posthaste/http";
@@ -46,7 +48,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
-import { createCallerOf, createSessionKeeper } from "./callers.ts";
+import { createCallerOf, createSessionKeeper, type Groups } from "./callers.ts";
 import { urlReader } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
@@ -78,12 +80,19 @@ export type GatewayPorts = RunPorts &
     readonly telemetry?: Telemetry;
   };
 
+/** Signing in by a provider: what each group may do, in their order. */
+export type GroupSignIn = Omit<ProviderSignIn, "groups"> & { readonly groups: Groups };
+
 export type GatewayOptions = {
   readonly policy: DestinationPolicy;
   /** Where messages to `api/llm` go; undefined: nowhere. */
   readonly llmUrl: string | undefined;
-  /** The console: the folder where it is built, and its sessions. */
-  readonly console?: { readonly folder: string; readonly sessions: Sessions };
+  /** The console: the folder where it is built, its sessions, and the provider that begins some. */
+  readonly console?: {
+    readonly folder: string;
+    readonly sessions: Sessions;
+    readonly oidc?: GroupSignIn | undefined;
+  };
   readonly trustedProxies: AddressSet;
   readonly authenticator: Authenticator;
   /** Reads the accounts again after a change by this process. */
@@ -104,13 +113,15 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const { telemetry = noTelemetry } = ports;
   const backlog = new BacklogQuota(ports);
   const rates = createRates(ports);
+  const { folder, oidc, sessions } = options.console ?? {};
+  const callers = { ...ports, authenticator, groups: namedGroups(oidc) };
   const door: Door = {
     answers,
     rates,
     admission,
     trustedProxies,
     bodyBudget: createBodyBudget(ports.clock),
-    callerOf: createCallerOf({ ...ports, authenticator }, options.console?.sessions),
+    callerOf: createCallerOf(callers, options.console?.sessions),
     isClosed: (tenant) => authenticator.isClosed(tenant),
     backlog,
     tracer: telemetry.tracer,
@@ -155,9 +166,10 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     paging: createPaging(cursors),
   };
   const routed = createExpressApp(routesOf(door, parts), answers);
-  const keeper = createSessionKeeper({ ...ports, authenticator, rates, refreshAccounts });
-  const { folder, sessions } = options.console ?? {};
-  const session = sessions && createSessionDoor({ sessions, keeper, answers, trustedProxies });
+  const keeper = createSessionKeeper({ ...callers, rates, refreshAccounts });
+  const signIn = oidc && { ...oidc, groups: [...oidc.groups.keys()] };
+  const session =
+    sessions && createSessionDoor({ ...ports, sessions, keeper, answers, trustedProxies, signIn });
   const browsed = createBrowsed({ folder, page: "index.html", session }, ports.clock);
   return (req, res) => {
     hideSessions(req);
@@ -175,6 +187,9 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     return undefined;
   };
 }
+
+const namedGroups = (oidc: GroupSignIn | undefined): Groups =>
+  new Map(oidc && [...oidc.groups].map(([group, right]) => [groupOf(oidc, group), right]));
 
 type Rows = { readonly [Id in OperationId]: Endpoint<GatewaySpecs[Id]> };
 type BoundWorks = { readonly [Id in OperationId]: Work<GatewaySpecs[Id], Answer> };

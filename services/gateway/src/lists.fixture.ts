@@ -38,6 +38,7 @@ const byName: Authenticator = {
   }),
   planOf: () => defaultPlan,
   holderOf: () => undefined,
+  openTenant: () => undefined,
   isClosed: () => false,
   knowsAnybody: () => true,
   refresh: async () => undefined,

@@ -2,6 +2,7 @@
 import { openDocuments } from "@posthaste/distributed";
 import { addressSet, createSessions, type RequestHandler } from "@posthaste/http";
 import { managementHandler, seedAccounts } from "@posthaste/management";
+import { operatorSignIn } from "@posthaste/oidc";
 import { untilAvailable } from "@posthaste/ports";
 import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";
 
@@ -32,7 +33,9 @@ async function open(): Promise<void> {
     {
       user: config.managementUser,
       password: config.managementPassword,
-      ...(config.console !== "off" && { console: { folder: config.console, sessions } }),
+      ...(config.console !== "off" && {
+        console: { folder: config.console, sessions, oidc: operatorSignIn(config) },
+      }),
       trustedProxies: addressSet(config.trustedProxies),
     },
   );

@@ -16,6 +16,8 @@ import {
   createEdge,
   createSessionDoor,
   type Edge,
+  groupOf,
+  type ProviderSignIn,
   type RequestHandler,
   type Sessions,
 } from "@posthaste/http";
@@ -33,8 +35,12 @@ export type ManagementOptions = {
   readonly user: string;
   readonly password: string;
   readonly trustedProxies: AddressSet;
-  /** The console: the folder where it is built, and its sessions. */
-  readonly console?: { readonly folder: string; readonly sessions: Sessions };
+  /** The console: the folder where it is built, its sessions, and the provider that begins some. */
+  readonly console?: {
+    readonly folder: string;
+    readonly sessions: Sessions;
+    readonly oidc?: ProviderSignIn | undefined;
+  };
   /** After each change: a copy of the accounts in this process need not wait for its next look. */
   readonly onChange?: () => Promise<void>;
 };
@@ -45,8 +51,10 @@ export function managementHandler(
 ): RequestHandler {
   const answers = answersOf(ports);
   const { trustedProxies } = options;
-  const { folder, sessions } = options.console ?? {};
-  const { keeper, refusalOf } = createOperator(ports, options, sessions);
+  const { folder, oidc: signIn, sessions } = options.console ?? {};
+  const groups = new Set(signIn?.groups.map((group) => groupOf(signIn, group)));
+  const operator = { credentials: options, groups, sessions };
+  const { keeper, refusalOf } = createOperator(ports, operator);
   const door: Door = {
     refusalOf,
     trustedProxies,
@@ -55,7 +63,8 @@ export function managementHandler(
     log: ports.log,
   };
   const routed = createExpressApp(routesOf(door, ports), answers);
-  const session = sessions && createSessionDoor({ sessions, keeper, answers, trustedProxies });
+  const session =
+    sessions && createSessionDoor({ ...ports, sessions, keeper, answers, trustedProxies, signIn });
   const browsed = createBrowsed({ folder, page: "operator.html", session }, ports.clock);
   return (req, res) => {
     const answerPage = browsed(req);

@@ -1,5 +1,5 @@
 /**
- * The operator is let in with the password, or by a session that the password began. The sessions that were ended stand in a secret of
+ * The operator is let in with the password, or by a session that the password or a provider began. The sessions that were ended stand in a secret of
  * the accounts, so that all processes of management know them within five seconds.
  */
 import { hash } from "node:crypto";
@@ -19,6 +19,7 @@ import {
   sessionHasEnded,
   sessionHeader,
   type SessionKeeper,
+  type SessionOwner,
   type Sessions,
 } from "@posthaste/http";
 import { type Accounts, type Clock } from "@posthaste/ports";
@@ -35,18 +36,27 @@ type OperatorParts = {
   readonly clock: Clock;
 };
 
+type OperatorOptions = {
+  readonly credentials: Credentials;
+  readonly sessions: Sessions | undefined;
+  /** The groups of a provider that are the operator, by their names as sessions have them. */
+  readonly groups: ReadonlySet<string>;
+};
+
 export function createOperator(
   { accounts, clock }: OperatorParts,
-  credentials: Credentials,
-  sessions: Sessions | undefined,
+  { credentials, groups, sessions }: OperatorOptions,
 ): Operator {
   const check: CheckOperator = createOperatorCheck(credentials, clock);
   const ended = createEnded(accounts, clock);
   // With another password no session of before is good.
   const mark = hash("sha256", `${credentials.user}:${credentials.password}`, "base64url");
 
+  const isOperator = ({ kind, of }: SessionOwner): boolean =>
+    kind === "group" ? groups.has(of) : kind === "password" && of === mark;
+
   const isOpen = async (session: Session): Promise<boolean> =>
-    session.owner.of === mark && isSessionOpen(session, await ended.read(), clock.now());
+    isOperator(session.owner) && isSessionOpen(session, await ended.read(), clock.now());
 
   async function refusalIn(kept: Sessions, req: IncomingMessage): Promise<Refusal | undefined> {
     const session = kept.named(req);

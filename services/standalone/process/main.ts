@@ -4,6 +4,7 @@ import { slotBounds } from "@posthaste/deliverer";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
 import { connectionsMax } from "@posthaste/http";
 import { seedAccounts } from "@posthaste/management";
+import { operatorSignIn, tenantSignIn } from "@posthaste/oidc";
 import { countedMax, type Service } from "@posthaste/ports";
 import {
   callsMaxOf,
@@ -107,7 +108,13 @@ const { services, gateway, management } = createStandalone(
     slotLateMsMax: config.scheduleLateMinutes * 60_000,
     cursorSecret,
     llmUrl: config.llmUrl,
-    ...(config.console !== "off" && { console: { folder: config.console, sessionSecret } }),
+    ...(config.console !== "off" && {
+      console: {
+        ...{ folder: config.console, sessionSecret },
+        ofTenants: tenantSignIn(config),
+        ofOperator: operatorSignIn(config),
+      },
+    }),
     llmKey: config.llmKey,
     management:
       user !== undefined && password !== undefined

@@ -12,7 +12,7 @@ import {
 } from "@posthaste/deliverer";
 import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
-import { createGateway, createLogWatchers } from "@posthaste/gateway";
+import { createGateway, createLogWatchers, type GroupSignIn } from "@posthaste/gateway";
 import {
   addressSet,
   createAdmission,
@@ -22,6 +22,7 @@ import {
   createSessions,
   type Edge,
   type Origins,
+  type ProviderSignIn,
 } from "@posthaste/http";
 import { createManagement } from "@posthaste/management";
 import {
@@ -85,8 +86,13 @@ export type StandaloneOptions = {
   readonly slotLateMsMax: number;
   readonly cursorSecret: string;
   readonly llmUrl: string | undefined;
-  /** The console: the folder where it is built, and the secret of its sessions. */
-  readonly console?: { readonly folder: string; readonly sessionSecret: string };
+  /** The console: the folder where it is built, the secret of its sessions, and the provider that begins some. */
+  readonly console?: {
+    readonly folder: string;
+    readonly sessionSecret: string;
+    readonly ofTenants: GroupSignIn | undefined;
+    readonly ofOperator: ProviderSignIn | undefined;
+  };
   readonly llmKey: string | undefined;
   /** Undefined: the management API is off. */
   readonly management:
@@ -135,11 +141,11 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   };
   const trustedProxies = addressSet(options.trustedProxies);
   const watchers = createLogWatchers(ports, options.connectionsMax);
-  const consoleOf = (audience: "tenant" | "operator") => {
+  const consoleOf = <T>(audience: "tenant" | "operator", oidc: T) => {
     if (!options.console) return {};
     const { folder, sessionSecret: secret } = options.console;
     const sessions = createSessions({ audience, secret, clock, random });
-    return { console: { folder, sessions } };
+    return { console: { folder, sessions, oidc } };
   };
   const { console: _, ...served } = options;
   let isClosed = false;
@@ -151,7 +157,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     },
     {
       ...served,
-      ...consoleOf("tenant"),
+      ...consoleOf("tenant", options.console?.ofTenants),
       authenticator,
       refreshAccounts,
       trustedProxies,
@@ -168,7 +174,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     createManagement(ports, {
       ...served,
       ...options.management,
-      ...consoleOf("operator"),
+      ...consoleOf("operator", options.console?.ofOperator),
       trustedProxies,
       onChange: refreshAccounts,
     });

@@ -120,12 +120,14 @@ async function fetched({ url, ...asked }: Exchanged) {
   return { json, headers: response.headers };
 }
 
-/** Begins a session with these credentials; without any tells which session this browser has. Undefined: none. */
-export async function enter(authorization?: string): Promise<string | undefined> {
+/** `provider`: the host by which a browser without a session may be signed in. */
+export type Entrance = { readonly session?: string; readonly provider?: string };
+
+/** Begins a session with these credentials; without any tells which session this browser has. */
+export async function enter(authorization?: string): Promise<Entrance> {
   const headers = authorization === undefined ? {} : { Authorization: authorization };
   const { json } = await fetched({ method: "POST", url: sessionAddress(), headers });
-  const { session } = Object(json) as { readonly session?: string };
-  return session;
+  return Object(json) as Entrance;
 }
 
 /** Ends the session, in the browser and on the server. */

@@ -37,20 +37,22 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
   const [state, setState] = useState<State>({
     ...{ kind: "checking", authorization: undefined, trouble: "" },
   });
+  const [provider, setProvider] = useState<string>();
   const queries = useMemo(() => {
     // The page keeps its typed text: the form for other credentials comes above it.
     const expire = (): void =>
       setState((last) => (last.kind === "in" ? { ...last, isExpired: true } : last));
     return queriesOf(expire);
   }, []);
-  useEffect(() => moving(state, door, setState), [state, door]);
+  useEffect(() => moving(state, door, setState, setProvider), [state, door]);
 
   switch (state.kind) {
     case "out":
       return (
         <SignIn
           fields={door.fields}
-          trouble={state.trouble}
+          provider={provider}
+          trouble={state.trouble || refusalIn(location.search)}
           onGiven={(values) =>
             setState({ kind: "checking", authorization: door.authorizationOf(values), trouble: "" })
           }
@@ -68,7 +70,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
         setState({ kind: "leaving", session, trouble: "" });
       };
       const enterAgain = async (authorization?: string): Promise<boolean> => {
-        const entered = await entering(door, authorization);
+        const entered = await entering(door, authorization, setProvider);
         if (!entered) return false;
         setState({ kind: "in", isExpired: false, ...entered });
         // The new session may be another tenant's: nothing of before is shown again.
@@ -82,6 +84,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
             {isExpired && (
               <SignInAgain
                 fields={door.fields}
+                provider={provider}
                 check={(values) => enterAgain(door.authorizationOf(values))}
                 look={() => enterAgain()}
                 leave={signOut}
@@ -97,13 +100,20 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
 async function entering(
   door: Door,
   authorization: string | undefined,
+  tell: (provider: string | undefined) => void,
 ): Promise<Entered | undefined> {
-  const session = await enter(authorization);
+  const { provider, session } = await enter(authorization);
+  if (authorization === undefined) tell(provider);
   return session === undefined ? undefined : { session, admitted: await door.admit(session) };
 }
 
 /** Goes on by itself from a state that is on its way; answers how to call that off. */
-function moving(state: State, door: Door, set: (next: State) => void): () => void {
+function moving(
+  state: State,
+  door: Door,
+  set: (next: State) => void,
+  tell: (provider: string | undefined) => void,
+): () => void {
   switch (state.kind) {
     case "out":
     case "in":
@@ -114,7 +124,7 @@ function moving(state: State, door: Door, set: (next: State) => void): () => voi
     }
     case "checking":
       return settling(
-        entering(door, state.authorization),
+        entering(door, state.authorization, tell),
         (entered) =>
           set(
             entered ? { kind: "in", isExpired: false, ...entered } : { kind: "out", trouble: "" },
@@ -155,6 +165,15 @@ function settling<T>(
     isCalledOff = true;
   };
 }
+
+/** How the server led back from the provider. */
+const refusals: Readonly<Record<string, string>> = {
+  refused: "The provider has not let you in. Try again.",
+  away: "The provider does not answer. Try again later.",
+  "no-group": "You are in no group that is let in here. Ask the operator.",
+};
+const refusalIn = (search: string): string =>
+  refusals[new URLSearchParams(search).get("sign-in") ?? ""] ?? "";
 
 const isAway = (reason: unknown): boolean => reason instanceof Refused && isPassing(reason);
 

@@ -1,7 +1,7 @@
 /** The form before everything else, and above a page whose credentials are not taken any more. */
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
-import { wordsOf } from "../api/text.ts";
+import { shown, wordsOf } from "../api/text.ts";
 import { textIn } from "./form.ts";
 
 export type SignInField = {
@@ -13,6 +13,8 @@ export type SignInField = {
 
 type Props = {
   readonly fields: readonly SignInField[];
+  /** The host of the provider, where there is one. */
+  readonly provider: string | undefined;
   readonly trouble: string | undefined;
   readonly onGiven: (values: readonly string[]) => void;
 };
@@ -26,8 +28,11 @@ export function SignIn(props: Props) {
   );
 }
 
+type FormProps = Props & { readonly target?: string };
+
 type AgainProps = {
   readonly fields: readonly SignInField[];
+  readonly provider: string | undefined;
   /** Throws why they are not taken. */
   readonly check: (values: readonly string[]) => Promise<unknown>;
   /** Goes on with a session that another tab has begun. */
@@ -35,7 +40,7 @@ type AgainProps = {
   readonly leave: () => void;
 };
 
-export function SignInAgain({ fields, check, look, leave }: AgainProps) {
+export function SignInAgain({ fields, provider, check, look, leave }: AgainProps) {
   const [trouble, setTrouble] = useState("");
   useEffect(() => {
     const onFocus = (): void => void look().catch(() => undefined);
@@ -53,6 +58,9 @@ export function SignInAgain({ fields, check, look, leave }: AgainProps) {
           </Dialog.Description>
           <Form
             fields={fields}
+            provider={provider}
+            // What was typed stays in this tab.
+            target="_blank"
             trouble={trouble}
             onGiven={(values) => {
               check(values).catch((reason: unknown) => setTrouble(wordsOf(reason)));
@@ -67,7 +75,7 @@ export function SignInAgain({ fields, check, look, leave }: AgainProps) {
   );
 }
 
-function Form({ fields, trouble = "", onGiven }: Props) {
+function Form({ fields, provider, target, trouble = "", onGiven }: FormProps) {
   return (
     <>
       <form
@@ -95,6 +103,11 @@ function Form({ fields, trouble = "", onGiven }: Props) {
           Sign in
         </button>
       </form>
+      {provider !== undefined && (
+        <a className="button" href="sign-in" target={target}>
+          Sign in with {shown(provider)}
+        </a>
+      )}
       {trouble !== "" && (
         <p role="alert" className="trouble">
           {trouble}

@@ -126,7 +126,7 @@ describeWith(["go"], "the chart's network policies", () => {
     expect(quiet.filter((service) => reached(service, "10.40.9.9"))).toEqual([]);
   });
 
-  describe("let a service reach the stores and the collector that it uses, on their ports, and no other", () => {
+  describe("let a service reach the stores, the collector and the provider that it uses, on their ports, and no other", () => {
     const onTheBus = all.filter((service) => service !== "management");
     const withTokens = ["deliverer", "gateway", "scheduler"];
     it.each([
@@ -134,6 +134,10 @@ describeWith(["go"], "the chart's network policies", () => {
       ["minimal", podIn("anywhere"), 6379, withTokens],
       ["minimal", podIn("anywhere"), 27_017, all],
       ["minimal", podIn("anywhere"), 443, []],
+      ["minimal", outside("93.184.216.34"), 443, ["deliverer"]],
+      // The provider by which people sign in.
+      ["production", outside("93.184.216.34"), 443, ["deliverer", "gateway", "management"]],
+      ["production", outside("93.184.216.34"), 80, ["deliverer"]],
       ["production", podIn("kafka"), 9093, onTheBus],
       ["production", podIn("kafka"), 9092, []],
       ["production", podIn("mongodb"), 9093, []],

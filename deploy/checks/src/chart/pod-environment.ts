@@ -11,6 +11,7 @@ const ofTheOperator: Texts = {
   "management-password": "m".repeat(16),
   "kafka-password": "k",
   "llm-key": "l",
+  "oidc-client-secret": "o",
   "redis-url": "rediss://user:password@redis.example:6380",
   "mongodb-uri": "mongodb://user:password@mongodb.example:27017",
 };

@@ -45,6 +45,8 @@ export interface Authenticator extends Service {
   ) => Caller | Refusal | Promise<Caller | Refusal>;
   /** The caller that has the token of this hash, looked up where the token may be new; undefined: there is none. A miss is counted as no failure. */
   holderOf(hash: string): Caller | Promise<Caller | undefined> | undefined;
+  /** As read last; undefined: there is none, or it is closed. */
+  openTenant(id: TenantId): Tenant | undefined;
   /** As read last. */
   planOf(tenant: TenantId): Plan | undefined;
   /** As read last. */
@@ -145,6 +147,10 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     stop: async () => {
       stopped = true;
       callOff();
+    },
+    openTenant: (id) => {
+      const tenant = known.tenants.get(id)?.tenant;
+      return tenant?.closedAt === undefined ? tenant : undefined;
     },
     planOf: (id) => known.tenants.get(id)?.tenant.plan,
     isClosed: (id) => known.tenants.get(id)?.tenant.closedAt !== undefined,

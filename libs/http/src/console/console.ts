@@ -80,7 +80,7 @@ const documents = {
 export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
   /** The folder of the built pages; absent: none are served. */
   readonly folder?: string | undefined;
-  /** Answers `/console/session`. */
+  /** Signs in and out. */
   readonly session?: AnswerConsole | undefined;
 };
 
@@ -95,11 +95,14 @@ export function createBrowsed(
   return (req) => {
     const { url = "" } = req;
     if (url.startsWith("/v2/")) return undefined;
-    if (url.startsWith("/console")) return url === "/console/session" ? session : console;
+    if (session && isOfSession(url)) return session;
+    if (url.startsWith("/console")) return console;
     if (url.startsWith("/docs") || url.startsWith("/openapi.json")) return reference;
     return pathOf(req) === "/" && wantsPage(req) ? toConsole : undefined;
   };
 }
+
+const isOfSession = (url: string): boolean => /^\/console\/(session$|sign-in(?=$|[/?]))/.test(url);
 
 const toConsole: AnswerConsole = async (_, res) => {
   res.writeHead(302, ["Location", "console/", "Vary", "Accept", "Content-Length", "0"]).end();

@@ -1,13 +1,17 @@
 /**
  * `/console/session`, where the pages of console and reference sign in and out: POST with an `Authorization` begins a session, POST
- * without tells which one the browser has, DELETE ends the one that the page names. It is no part of the API.
+ * without tells which one the browser has, DELETE ends the one that the page names. Beside it, with a provider, `/console/sign-in`.
+ * Neither is part of the API.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { fault, isFault } from "@posthaste/domain";
+import { type Log, type Random } from "@posthaste/ports";
 import { answer } from "../answers/answer.ts";
 import { type Answers, type Refusal } from "../answers/answers.ts";
 import { type AddressSet, callerIp } from "../caller-ip.ts";
 import { isOfOtherOrigin } from "../edge/request-head.ts";
+import { createProviderDoor } from "./provider-door.ts";
+import { type ProviderSignIn } from "./provider.ts";
 import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
 
 /** Lets in and knows which sessions have ended: the gateway by its accounts, management by its own rules. */
@@ -23,6 +27,10 @@ export type SessionDoorParts = {
   readonly keeper: SessionKeeper;
   readonly answers: Answers;
   readonly trustedProxies: AddressSet;
+  readonly random: Random;
+  readonly log: Log;
+  /** Absent: there is none. */
+  readonly signIn?: ProviderSignIn | undefined;
 };
 
 type Response = ServerResponse<IncomingMessage>;
@@ -37,7 +45,11 @@ export const sessionHasEnded: Refusal = {
 
 export const refusalOfOtherOrigin = fault("forbidden", "a page of another origin may not ask");
 
-export function createSessionDoor({ answers, keeper, sessions, trustedProxies }: SessionDoorParts) {
+export function createSessionDoor(parts: SessionDoorParts) {
+  const { answers, keeper, sessions, signIn, trustedProxies } = parts;
+  const byProvider = signIn && createProviderDoor({ ...parts, signIn });
+  const provider = signIn && new URL(signIn.provider.issuer).host;
+
   async function done(req: IncomingMessage): Promise<Done | Refusal> {
     if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
     const isSecure = isOverTls(req, trustedProxies);
@@ -48,13 +60,18 @@ export function createSessionDoor({ answers, keeper, sessions, trustedProxies }:
     }
     if (req.headers.authorization === undefined) {
       const session = sessions.ofBrowser(req, isSecure);
-      return session && (await keeper.isOpen(session)) ? { session } : {};
+      return session && (await keeper.isOpen(session)) ? { session } : { provider };
     }
     const owner = await keeper.enter(req, callerIp(req, trustedProxies));
     return isFault(owner) ? { ...owner, challenge } : sessions.begin(owner, isSecure);
   }
 
-  return async (req: IncomingMessage, res: Response): Promise<true> => {
+  return async (req: IncomingMessage, res: Response): Promise<boolean> => {
+    if (req.url !== "/console/session") {
+      const led = byProvider?.(req, res);
+      await led;
+      return led !== undefined;
+    }
     if (req.method !== "POST" && req.method !== "DELETE") {
       const refused = fault("method_not_allowed", `${req.method} is not allowed here`);
       answers.fault(res, refused, ["Allow", "POST, DELETE"]);
@@ -67,11 +84,16 @@ export function createSessionDoor({ answers, keeper, sessions, trustedProxies }:
   };
 }
 
-type Done = { readonly session?: Session; readonly setCookie?: string };
+type Done = {
+  readonly session?: Session;
+  readonly setCookie?: string;
+  /** The host where a browser without a session may be signed in. */
+  readonly provider?: string | undefined;
+};
 
-function answerDone(res: Response, { session, setCookie }: Done): void {
+function answerDone(res: Response, { provider, session, setCookie }: Done): void {
   const cookie = setCookie === undefined ? [] : ["Set-Cookie", setCookie];
-  const body = JSON.stringify(session ? { session: session.id } : {});
+  const body = JSON.stringify({ session: session?.id, provider });
   answer(res, 200, body, ["Cache-Control", "no-store", ...cookie]);
 }
 

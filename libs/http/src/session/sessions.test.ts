@@ -1,7 +1,7 @@
 /** Sessions in cookies, and the resource that begins and ends them, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { fault, sessionMs } from "@posthaste/domain";
-import { seededRandom, type VirtualClock, virtualClock } from "@posthaste/testing";
+import { recordingLog, seededRandom, type VirtualClock, virtualClock } from "@posthaste/testing";
 import { addressSet } from "../caller-ip.ts";
 import { type Edge } from "../edge/edge.ts";
 import { type RawAnswer, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
@@ -38,7 +38,10 @@ beforeEach(async () => {
   ({ edge } = await testEdge({
     handle: (answers) => {
       const trustedProxies = addressSet(["127.0.0.1"]);
-      const door = createSessionDoor({ sessions, keeper, answers, trustedProxies });
+      const door = createSessionDoor({
+        ...{ sessions, keeper, answers, trustedProxies, random },
+        log: recordingLog(),
+      });
       return async (req, res) => {
         hideSessions(req);
         if (req.url === "/console/session") return void (await door(req, res));

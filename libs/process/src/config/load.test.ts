@@ -83,6 +83,8 @@ describe("a configuration", () => {
       dataDir: "./.posthaste",
       catcher: true,
       console: "apps/console/dist",
+      oidcScopes: "openid",
+      oidcGroupsClaim: "groups",
     });
   });
 
@@ -119,6 +121,72 @@ describe("a configuration", () => {
     const env = { ...onServersToo, POSTHASTE_MAX_IN_FLIGHT: "5" };
 
     expect(loadConfig(configSchemas.scheduler, { env }).kind).toBe("loaded");
+  });
+});
+
+describe("signing in by a provider", () => {
+  const provider = {
+    POSTHASTE_OIDC_ISSUER: "https://login.example/realms/a",
+    POSTHASTE_OIDC_CLIENT_ID: "posthaste",
+    POSTHASTE_CONSOLE_URL: "https://posthaste.example/tools/console/",
+    POSTHASTE_OIDC_TENANTS: "ops team=acme, lookers=acme:read",
+  };
+  const operator = {
+    POSTHASTE_MANAGEMENT_CONSOLE_URL: "http://localhost:8082/console/",
+    POSTHASTE_OIDC_OPERATORS: "admins, /sre",
+  };
+
+  it("knows which groups are which tenant, and which the operator", () => {
+    const { oidcOperators, oidcTenants } = standalone({ ...provider, ...operator });
+
+    expect(oidcTenants).toEqual([
+      ["ops team", { tenant: "acme", scope: "full" }],
+      ["lookers", { tenant: "acme", scope: "read" }],
+    ]);
+    expect(oidcOperators).toEqual(["admins", "/sre"]);
+  });
+
+  it.each([
+    ["POSTHASTE_OIDC_ISSUER", "login.example"],
+    ["POSTHASTE_OIDC_ISSUER", "http://login.example"],
+    ["POSTHASTE_OIDC_ISSUER", "https://user@login.example"],
+    ["POSTHASTE_OIDC_ISSUER", "https://login.example/?a=b"],
+    ["POSTHASTE_OIDC_CLIENT_ID", "of us"],
+    ["POSTHASTE_OIDC_CLIENT_SECRET", "a secret"],
+    ["POSTHASTE_OIDC_SCOPES", "profile"],
+    ["POSTHASTE_OIDC_GROUPS_CLAIM", "the groups"],
+    ["POSTHASTE_CONSOLE_URL", "https://posthaste.example/"],
+    ["POSTHASTE_CONSOLE_URL", "http://posthaste.example/console/"],
+    ["POSTHASTE_CONSOLE_URL", "javascript:alert(1)//console/"],
+    ["POSTHASTE_MANAGEMENT_CONSOLE_URL", "https://ops.example/console"],
+    ["POSTHASTE_OIDC_TENANTS", "ops"],
+    ["POSTHASTE_OIDC_TENANTS", "ops=acme:write"],
+    ["POSTHASTE_OIDC_TENANTS", "ops=a b"],
+    ["POSTHASTE_OIDC_TENANTS", "ops=acme,,b=acme"],
+    ["POSTHASTE_OIDC_TENANTS", "ops=acme,ops=acme:read"],
+    ["POSTHASTE_OIDC_OPERATORS", "admins,"],
+  ])("%s is refused as %j", (name, text) => {
+    const [problem, ...others] = problemsOf({ ...provider, ...operator, [name]: text });
+
+    expect([problem, others.length]).toEqual([expect.stringContaining(`- ${name}`), 0]);
+    expect(problem?.includes(text)).toBe(name !== "POSTHASTE_OIDC_CLIENT_SECRET");
+  });
+
+  it.each([
+    ["POSTHASTE_OIDC_ISSUER", provider, "POSTHASTE_OIDC_TENANTS"],
+    ["POSTHASTE_OIDC_CLIENT_ID", provider, "POSTHASTE_OIDC_TENANTS"],
+    ["POSTHASTE_CONSOLE_URL", provider, "POSTHASTE_OIDC_TENANTS"],
+    ["POSTHASTE_MANAGEMENT_CONSOLE_URL", { ...provider, ...operator }, "POSTHASTE_OIDC_OPERATORS"],
+  ])("is refused without %s", (name, env, wants) => {
+    expect(problemsOf({ ...env, [name]: "" })).toEqual([
+      `  - ${name} is not set: ${wants} wants it`,
+    ]);
+  });
+
+  it("is refused where no group is let in", () => {
+    expect(problemsOf({ ...provider, POSTHASTE_OIDC_TENANTS: "" })).toEqual([
+      "  - POSTHASTE_OIDC_ISSUER lets nobody in: set POSTHASTE_OIDC_TENANTS or POSTHASTE_OIDC_OPERATORS",
+    ]);
   });
 });
 

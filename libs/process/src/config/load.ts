@@ -9,6 +9,7 @@ import { callerVariables } from "./callers.ts";
 import { credentialRules } from "./credentials.ts";
 import { managementRules } from "./management.ts";
 import { configSchemas } from "./services.ts";
+import { oidcRules } from "./oidc.ts";
 import { storeRules } from "./stores.ts";
 import {
   defaultText,
@@ -36,7 +37,12 @@ type Shape = Readonly<Record<string, z.ZodType>>;
 type Texts = Readonly<Record<string, string | undefined>>;
 
 const prefix = "POSTHASTE_";
-const rules: readonly Rule[] = [...credentialRules, ...managementRules, ...storeRules];
+const rules: readonly Rule[] = [
+  ...credentialRules,
+  ...managementRules,
+  ...oidcRules,
+  ...storeRules,
+];
 
 export function loadConfig<S extends Shape>(
   schema: z.ZodObject<S>,
@@ -50,7 +56,7 @@ export function loadConfig<S extends Shape>(
     ...parsed.problems,
     ...rules
       .filter(({ keys }) => keys.every((key) => key in schema.shape))
-      .flatMap(({ problemsOf }) => problemsOf(parsed.values)),
+      .flatMap(({ problemsOf }) => problemsOf(parsed.values, texts)),
     ...unknownVariables(env),
   ];
   if (problems.length > 0) return { kind: "refused", message: messageOf(problems) };

@@ -6,6 +6,7 @@ import { deliveriesShape, destinationsShape } from "./deliveries.ts";
 import { listenShape, managementListenShape, originsShape, proxiesShape } from "./listen.ts";
 import { managementProcessShape, managementShape } from "./management.ts";
 import { llmKeyShape, llmShape } from "./llm.ts";
+import { oidcOperatorsShape, oidcShape, oidcTenantsShape } from "./oidc.ts";
 import { processShape, standaloneProcessShape } from "./process.ts";
 import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
@@ -32,6 +33,8 @@ export const configSchemas = {
     ...destinationsShape,
     ...llmShape,
     ...consoleShape,
+    ...oidcTenantsShape,
+    ...oidcShape,
   }),
   scheduler: z.object({ ...worker, ...tokensShape, ...schedulesShape }),
   // It fires schedules while the bus is away.
@@ -51,6 +54,8 @@ export const configSchemas = {
     ...credentialsShape,
     ...managementProcessShape,
     ...consoleShape,
+    ...oidcOperatorsShape,
+    ...oidcShape,
   }),
   standalone: z.object({
     ...standaloneProcessShape,
@@ -63,6 +68,9 @@ export const configSchemas = {
     ...schedulesShape,
     ...llmShape,
     ...consoleShape,
+    ...oidcTenantsShape,
+    ...oidcOperatorsShape,
+    ...oidcShape,
     ...llmKeyShape,
     ...standaloneShape,
     ...telemetryShape,

@@ -35,6 +35,12 @@ export function defaultText(variable: Variable, profile: Profile): string | unde
 /** A condition between variables. It holds where the schema has all of `keys`. */
 export type Rule = {
   readonly keys: readonly string[];
-  /** Problems as sentences, with the variables by their names in the environment. Values that did not parse are absent. */
-  readonly problemsOf: (values: Readonly<Record<string, unknown>>) => readonly string[];
+  /**
+   * Problems as sentences, with the variables by their names in the environment. Values that did not parse are absent; `texts` has
+   * them as they were given.
+   */
+  readonly problemsOf: (
+    values: Readonly<Record<string, unknown>>,
+    texts: Readonly<Record<string, string | undefined>>,
+  ) => readonly string[];
 };

@@ -1,0 +1,90 @@
+/**
+ * `/console/sign-in` leads to the provider, which leads back to `/console/sign-in/back`. Both are gone to by the browser, and both
+ * lead on: there is nothing in them that a caller could have them lead elsewhere by.
+ *
+ * (1) an attempt is good in the browser that began it, once: its seed is in a cookie, which the way back takes away.
+ * (2) the session that begins is a new one, whatever the browser had.
+ */
+import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type Log, type Random } from "@posthaste/ports";
+import { cookiesIn } from "./cookies.ts";
+import { attemptOf, groupOf, type ProviderSignIn, type SignInRefusal } from "./provider.ts";
+import { type Sessions } from "./sessions.ts";
+
+type Response = ServerResponse<IncomingMessage>;
+
+type ProviderDoorParts = {
+  readonly signIn: ProviderSignIn;
+  readonly sessions: Sessions;
+  readonly random: Random;
+  readonly log: Log;
+};
+
+/** The console has words for each. */
+type Refused = SignInRefusal["refused"] | "no-group";
+
+const seedLength = 43;
+const attemptSeconds = 600;
+const prefix = "/console/sign-in";
+
+/** Returns what answers the two; undefined for any other request. */
+export function createProviderDoor({ log, random, sessions, signIn }: ProviderDoorParts) {
+  const { consoleUrl, groups, provider } = signIn;
+  const redirectUri = new URL("sign-in/back", consoleUrl).href;
+  const isSecure = consoleUrl.startsWith("https://");
+  // The operator's console may be at another port of the same host.
+  const name = `${isSecure ? "__Host-" : ""}posthaste-sign-in-${new URL(consoleUrl).port}`;
+  // Lax: the way back begins at the provider.
+  const cookie = (value: string, seconds: number): string =>
+    `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
+
+  const leadBack = (res: Response, refusal: Refused): void =>
+    leadTo(res, `${consoleUrl}?sign-in=${refusal}`, [cookie("", 0)]);
+
+  function refused(res: Response, refusal: Refused, why: string): void {
+    log.warn("sign-in.refused", { outcome: refusal, reason: why });
+    leadBack(res, refusal);
+  }
+
+  async function go(res: Response): Promise<void> {
+    const seed = random.text(seedLength);
+    try {
+      const address = await provider.addressOf(attemptOf(seed, redirectUri));
+      leadTo(res, address, [cookie(seed, attemptSeconds)]);
+    } catch {
+      refused(res, "away", "the provider does not answer");
+    }
+  }
+
+  async function back(req: IncomingMessage, res: Response): Promise<void> {
+    const seeds = cookiesIn(req.headers.cookie).filter((each) => each.name === name);
+    const [seed] = seeds;
+    // Any stranger can ask for this: no line of the log.
+    if (!seed || seeds.length > 1) return leadBack(res, "refused");
+    const came = new URL(redirectUri);
+    came.search = /\?.*/.exec(req.url ?? "")?.[0] ?? "";
+    const found = await provider.groupsOf(attemptOf(seed.value, redirectUri), came);
+    if (isRefusal(found)) return refused(res, found.refused, found.why);
+    const group = groups.find((one) => found.includes(one));
+    if (group === undefined) return refused(res, "no-group", "in no group that is let in");
+    const owner = { kind: "group", of: groupOf(signIn, group) } as const;
+    const { setCookie } = sessions.begin(owner, isSecure);
+    leadTo(res, consoleUrl, [setCookie, cookie("", 0)]);
+  }
+
+  return (req: IncomingMessage, res: Response): Promise<void> | undefined => {
+    if (req.method !== "GET" || !req.url?.startsWith(prefix)) return undefined;
+    const [path] = req.url.split("?");
+    if (path === prefix) return go(res);
+    return path === `${prefix}/back` ? back(req, res) : undefined;
+  };
+}
+
+const isRefusal = (found: readonly string[] | SignInRefusal): found is SignInRefusal =>
+  "refused" in found;
+
+function leadTo(res: Response, location: string, cookies: readonly string[]): void {
+  const policy = ["Referrer-Policy", "no-referrer", "Cache-Control", "no-store"];
+  const set = cookies.flatMap((each) => ["Set-Cookie", each]);
+  res.writeHead(302, ["Location", location, "Content-Length", "0", ...policy, ...set]).end();
+}

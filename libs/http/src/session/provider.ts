@@ -1,0 +1,43 @@
+/** Signing in by a provider of identities: what is asked of it, and how an attempt is bound to the browser that began it. */
+import { hash } from "node:crypto";
+
+/** One attempt: what goes to the provider and must come back. */
+export type Attempt = {
+  /** Where the provider leads back to. */
+  readonly redirectUri: string;
+  readonly state: string;
+  readonly nonce: string;
+  /** Of PKCE. */
+  readonly verifier: string;
+};
+
+export type IdentityProvider = {
+  readonly issuer: string;
+  /** The address at the provider where a person signs in. Throws where the provider does not answer. */
+  addressOf(attempt: Attempt): Promise<string>;
+  /** The groups of the person that has signed in. `came`: the address that the provider has led back to. */
+  groupsOf(attempt: Attempt, came: URL): Promise<readonly string[] | SignInRefusal>;
+};
+
+/** `why` is for the log, and holds nothing that came from outside. */
+export type SignInRefusal = { readonly refused: "refused" | "away"; readonly why: string };
+
+/** The browser keeps the seed, in a cookie; what is derived from it leaves with the attempt and tells nothing of it. */
+export function attemptOf(seed: string, redirectUri: string): Attempt {
+  const derived = (what: string): string => hash("sha256", `${what} ${seed}`, "base64url");
+  const [state, nonce, verifier] = ["state", "nonce", "verifier"].map(derived);
+  return { redirectUri, state: state ?? "", nonce: nonce ?? "", verifier: verifier ?? "" };
+}
+
+/** How people come in by a provider. */
+export type ProviderSignIn = {
+  readonly provider: IdentityProvider;
+  /** The address of the console as browsers have it; it ends in a slash. */
+  readonly consoleUrl: string;
+  /** The groups that are let in. The first that a person is in counts. */
+  readonly groups: readonly string[];
+};
+
+/** What a session of a group is of: a group has its name from its issuer. */
+export const groupOf = ({ provider }: Pick<ProviderSignIn, "provider">, group: string): string =>
+  `${provider.issuer} ${group}`;

@@ -1,0 +1,1 @@
+export { operatorSignIn, tenantSignIn } from "./sign-in.ts";

@@ -1,0 +1,49 @@
+/** From the settings of a service to how people sign in by a provider; undefined where no group is let in. */
+import { type TenantId, type TokenScope } from "@posthaste/domain";
+import { type IdentityProvider, type ProviderSignIn } from "@posthaste/http";
+import { createOidcProvider } from "./provider.ts";
+
+type OidcConfig = {
+  readonly oidcIssuer?: string | undefined;
+  readonly oidcClientId?: string | undefined;
+  readonly oidcClientSecret?: string | undefined;
+  readonly oidcScopes: string;
+  readonly oidcGroupsClaim: string;
+};
+
+type TenantConfig = OidcConfig & {
+  readonly consoleUrl?: string | undefined;
+  readonly oidcTenants?: readonly (readonly [group: string, Right])[] | undefined;
+};
+type Right = { readonly tenant: TenantId; readonly scope: TokenScope };
+
+type OperatorConfig = OidcConfig & {
+  readonly managementConsoleUrl?: string | undefined;
+  readonly oidcOperators?: readonly string[] | undefined;
+};
+
+type TenantSignIn = Omit<ProviderSignIn, "groups"> & {
+  readonly groups: ReadonlyMap<string, Right>;
+};
+
+export function tenantSignIn(config: TenantConfig): TenantSignIn | undefined {
+  const { consoleUrl, oidcTenants } = config;
+  const provider = providerOf(config);
+  if (!provider || consoleUrl === undefined || !oidcTenants) return undefined;
+  return { provider, consoleUrl, groups: new Map(oidcTenants) };
+}
+
+export function operatorSignIn(config: OperatorConfig): ProviderSignIn | undefined {
+  const { managementConsoleUrl: consoleUrl, oidcOperators: groups } = config;
+  const provider = providerOf(config);
+  return provider && consoleUrl !== undefined && groups
+    ? { provider, consoleUrl, groups }
+    : undefined;
+}
+
+function providerOf(config: OidcConfig): IdentityProvider | undefined {
+  const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret } = config;
+  if (issuer === undefined || clientId === undefined) return undefined;
+  const { oidcGroupsClaim: groupsClaim, oidcScopes: scopes } = config;
+  return createOidcProvider({ issuer, clientId, clientSecret, scopes, groupsClaim });
+}

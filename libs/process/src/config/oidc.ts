@@ -1,0 +1,162 @@
+/** Signing in to the console by an OpenID provider: off until some group is let in. */
+import { isIP } from "node:net";
+import { isLoopbackName, tenantId, type TenantId, type TokenScope } from "@posthaste/domain";
+import { z } from "zod";
+import { type Rule, variables } from "./variable.ts";
+import { printable } from "./values.ts";
+
+const subject = "Console";
+const lengthMax = 4_096;
+const groupsMax = 256;
+const list = "groups, separated by commas";
+
+/** Over TLS; without on this machine alone, to try it out. */
+const httpsUrl = (isRight: (url: URL) => boolean) =>
+  z
+    .string()
+    .max(lengthMax)
+    .refine((text) => {
+      const url = URL.parse(text);
+      return url !== null && !url.username && !url.search && !url.hash && isRight(url);
+    });
+
+const isSafe = ({ hostname, protocol }: URL): boolean =>
+  protocol === "https:" ||
+  (protocol === "http:" &&
+    (isLoopbackName(hostname) ||
+      hostname === "[::1]" ||
+      (isIP(hostname) === 4 && hostname.startsWith("127."))));
+
+const consoleUrl = () =>
+  httpsUrl((url) => isSafe(url) && url.pathname.endsWith("/console/")).optional();
+const consoleRule =
+  "an https:// address that ends in /console/, or http:// of this machine, without user, query and fragment";
+
+/** Each once. */
+const entries = () =>
+  z
+    .string()
+    .max(lengthMax)
+    .transform((text) => text.split(",").map((each) => each.trim()))
+    .refine((each) => each.length <= groupsMax && each.every((one) => one !== ""));
+
+const right = /^([^=]+)=([A-Za-z0-9_-]{1,64})(:read)?$/;
+
+export type GroupRight = { readonly tenant: TenantId; readonly scope: TokenScope };
+
+const tenants = () =>
+  entries()
+    .refine((each) => each.every((one) => right.test(one)))
+    .transform((each) =>
+      each.map((one): readonly [group: string, GroupRight] => {
+        const [, group = "", tenant = "", read] = right.exec(one) ?? [];
+        return [group.trim(), { tenant: tenantId(tenant), scope: read ? "read" : "full" }];
+      }),
+    )
+    .refine((each) => new Set(each.map(([group]) => group)).size === each.length)
+    .optional();
+
+export const oidcShape = {
+  oidcIssuer: httpsUrl(isSafe).optional().register(variables, {
+    subject,
+    rule: "an https:// address, or http:// of this machine, without user, query and fragment",
+    summary:
+      "The issuer of an OpenID provider by which people sign in to the console, as it stands in what it publishes under `/.well-known/openid-configuration`.",
+  }),
+  oidcClientId: printable(1, 512).optional().register(variables, {
+    subject,
+    rule: "1 to 512 printable characters without spaces",
+    summary: "The id under which the provider knows this installation.",
+  }),
+  oidcClientSecret: printable(1, 1_024).optional().register(variables, {
+    subject,
+    secret: true,
+    rule: "1 to 1024 printable characters without spaces",
+    summary: "Its secret. Not set: a public client, which PKCE alone protects.",
+  }),
+  oidcScopes: z
+    .string()
+    .max(512)
+    .regex(/^([\x21\x23-\x5b\x5d-\x7e]+ )*openid( [\x21\x23-\x5b\x5d-\x7e]+)*$/)
+    .register(variables, {
+      subject,
+      rule: "scopes separated by single spaces, openid among them",
+      summary:
+        "What the provider is asked for. Some tell groups only where they are asked for them.",
+      default: "openid",
+    }),
+  oidcGroupsClaim: printable(1, 256).register(variables, {
+    subject,
+    rule: "1 to 256 printable characters without spaces",
+    summary:
+      "The claim that holds the groups of somebody, a list or one text, in the ID token or in what the provider says of its users.",
+    default: "groups",
+  }),
+};
+
+export const oidcTenantsShape = {
+  consoleUrl: consoleUrl().register(variables, {
+    subject,
+    rule: consoleRule,
+    summary:
+      "The address of the console as browsers have it. The provider leads back to `sign-in/back` below it.",
+  }),
+  oidcTenants: tenants().register(variables, {
+    subject,
+    rule: "group=tenant or group=tenant:read, separated by commas, each group once",
+    summary:
+      "The groups that are let in as a tenant, and of them those that may only read. Who is in several comes in by the first of this list. Not set: nobody signs in to a tenant's console by the provider.",
+  }),
+};
+
+export const oidcOperatorsShape = {
+  managementConsoleUrl: consoleUrl().register(variables, {
+    subject,
+    rule: consoleRule,
+    summary:
+      "The address of the operator's console as browsers have it. The provider leads back to `sign-in/back` below it.",
+  }),
+  oidcOperators: entries().optional().register(variables, {
+    subject,
+    rule: list,
+    summary:
+      "The groups that are let in as the operator. Not set: nobody signs in to the operator's console by the provider.",
+  }),
+};
+
+type Needed = readonly [key: string, name: string];
+const ofProvider: readonly Needed[] = [
+  ["oidcIssuer", "POSTHASTE_OIDC_ISSUER"],
+  ["oidcClientId", "POSTHASTE_OIDC_CLIENT_ID"],
+];
+
+/** Groups that are let in want the rest. */
+const wanting = (of: string, name: string, url: Needed): Rule => {
+  const needed = [...ofProvider, url];
+  return {
+    keys: [of, ...needed.map(([key]) => key)],
+    problemsOf: (_, texts) =>
+      texts[of] === undefined
+        ? []
+        : needed
+            .filter(([key]) => texts[key] === undefined)
+            .map(([, missing]) => `${missing} is not set: ${name} wants it`),
+  };
+};
+
+export const oidcRules: readonly Rule[] = [
+  wanting("oidcTenants", "POSTHASTE_OIDC_TENANTS", ["consoleUrl", "POSTHASTE_CONSOLE_URL"]),
+  wanting("oidcOperators", "POSTHASTE_OIDC_OPERATORS", [
+    "managementConsoleUrl",
+    "POSTHASTE_MANAGEMENT_CONSOLE_URL",
+  ]),
+  {
+    keys: ["oidcIssuer", "oidcTenants", "oidcOperators"],
+    problemsOf: (_, { oidcIssuer, oidcOperators, oidcTenants }) =>
+      oidcIssuer !== undefined && oidcOperators === undefined && oidcTenants === undefined
+        ? [
+            "POSTHASTE_OIDC_ISSUER lets nobody in: set POSTHASTE_OIDC_TENANTS or POSTHASTE_OIDC_OPERATORS",
+          ]
+        : [],
+  },
+];

@@ -1,0 +1,94 @@
+/** A real OpenID provider on a port of its own. It signs each browser in at once, as the account that was set last. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo } from "node:net";
+import Provider from "oidc-provider";
+
+export const clientSecret = "the-secret-of-the-client";
+
+type Account = {
+  readonly groups: readonly string[];
+  /** Of its ID tokens. */
+  readonly lifeSeconds?: number;
+};
+
+export class IdentityProvider {
+  readonly #server: Server;
+  #account: Account = { groups: [] };
+  #accounts = 0;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  /** `redirectUris`: where its client may be led back to. */
+  static async start(redirectUris: readonly string[]): Promise<IdentityProvider> {
+    const server = createServer();
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const started = new IdentityProvider(server);
+    started.#serve(redirectUris);
+    return started;
+  }
+
+  get issuer(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  get env(): Readonly<Record<string, string>> {
+    return {
+      POSTHASTE_OIDC_ISSUER: this.issuer,
+      POSTHASTE_OIDC_CLIENT_ID: "posthaste",
+      POSTHASTE_OIDC_CLIENT_SECRET: clientSecret,
+    };
+  }
+
+  is(account: Account): void {
+    this.#account = account;
+    this.#accounts += 1;
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return;
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+
+  #serve(redirectUris: readonly string[]): void {
+    const provider = new Provider(this.issuer, {
+      clients: [
+        {
+          client_id: "posthaste",
+          client_secret: clientSecret,
+          redirect_uris: [...redirectUris],
+          token_endpoint_auth_method: "client_secret_post",
+        },
+      ],
+      claims: { openid: ["sub", "groups"] },
+      cookies: { keys: ["a key of the test"] },
+      features: { devInteractions: { enabled: false } },
+      findAccount: (_, accountId) => ({
+        accountId,
+        claims: async () => ({ sub: accountId, groups: this.#account.groups }),
+      }),
+      interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+      loadExistingGrant: async ({ oidc }) => {
+        const accountId = oidc.session?.accountId ?? "";
+        const grant = new provider.Grant({ clientId: "posthaste", accountId });
+        grant.addOIDCScope("openid");
+        await grant.save();
+        return grant;
+      },
+    });
+    // Its settings know no token that has expired when it is issued.
+    Object.assign(provider.IdToken, { expiresIn: () => this.#account.lifeSeconds ?? 3_600 });
+    const answer = provider.callback();
+    this.#server.on("request", (req, res) => {
+      if (!req.url?.startsWith("/interaction/")) return void answer(req, res);
+      const login = { accountId: `account-${this.#accounts}` };
+      void provider.interactionFinished(req, res, { login });
+      return undefined;
+    });
+  }
+}

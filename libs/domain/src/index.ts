@@ -362,6 +362,7 @@ export {
 } from "./shared/time.ts";
 export { asWritten, TextCache } from "./shared/text-cache.ts";
 export { TurnoverMap } from "./shared/turnover-map.ts";
+export { Turns } from "./shared/turns.ts";
 export { unreachable } from "./shared/unreachable.ts";
 export {
   attemptReplacedBy,

@@ -17,6 +17,7 @@ import {
   type Slot,
   type SlotTime,
   takeSlots,
+  Turns,
   withTokenBack,
 } from "@posthaste/domain";
 import { type Acquired, type SlotHolder } from "@posthaste/ports";
@@ -33,7 +34,7 @@ type Lane = {
 };
 
 export class Slots {
-  readonly #lanes = new Map<FlowId, Lane>();
+  readonly #lanes = new Turns<FlowId, Lane>();
   readonly #lanesMax: number;
 
   /** Beyond `most` lanes those go that have no slot, also with a window that is open: the window stands in the lane's row. */
@@ -125,23 +126,18 @@ export class Slots {
 
   #used(id: FlowId, lane: Lane, passedMs: number): void {
     lane.usedAt = passedMs;
-    this.#toEnd(id, lane);
-  }
-
-  #toEnd(id: FlowId, lane: Lane): void {
-    this.#lanes.delete(id);
-    this.#lanes.set(id, lane);
+    this.#lanes.put(id, lane);
   }
 
   #lookAtOldest({ now, passedMs }: SlotTime): void {
     for (let looks = 0; looks < looksPerLane; looks++) {
-      const [oldest] = this.#lanes;
+      const isFull = this.#lanes.size >= this.#lanesMax;
+      const oldest = this.#lanes.take();
       if (!oldest) return;
       const [id, lane] = oldest;
       const isIdle = endedSlots(lane.slots, passedMs).length === lane.slots.size;
       const isOld = lane.usedAt + limits.leaseMs <= passedMs && !hasOpenWindow(lane, now);
-      if (isIdle && (isOld || this.#lanes.size >= this.#lanesMax)) this.#lanes.delete(id);
-      else this.#toEnd(id, lane);
+      if (!isIdle || !(isOld || isFull)) this.#lanes.put(id, lane);
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A map whose entries have turns: the first is taken out, and may be put back behind all others.
+ * A map whose entries have turns: the first is taken out, and may be put back behind the rest.
  *
  * `[first] = map` looks at the places of all entries that were deleted before the first, until the map has a new table: taking
  * a hundred thousand entries that way takes seconds. An iterator that is kept passes over each place once.
@@ -20,7 +20,7 @@ export class Turns<K, V> {
     return this.#entries.has(key);
   }
 
-  /** Behind all others, also where `key` has stood before them. */
+  /** Behind the rest, also where `key` has stood further in front. */
   put(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

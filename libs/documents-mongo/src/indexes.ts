@@ -1,5 +1,5 @@
-/** Indexes as data: each room exports its own, all are made at open. Uniqueness is in `_id` alone. */
-import { type Db } from "mongodb";
+/** Indexes as data: each room exports its own, all are made at open (index-builder.ts). Uniqueness is in `_id` alone. */
+import { type IndexDescription } from "mongodb";
 
 export type Index = {
   readonly collection: string;
@@ -12,16 +12,9 @@ export type Index = {
   readonly having?: string;
 };
 
-/** Makes what is missing; making an index again is nothing. */
-export async function makeIndexes(db: Db, indexes: readonly Index[]): Promise<void> {
-  for (const [collection, group] of Map.groupBy(indexes, (index) => index.collection)) {
-    await db.collection(collection).createIndexes(
-      group.map(({ key, having }) => ({
-        key: { ...key },
-        ...(having !== undefined && {
-          partialFilterExpression: { [having]: { $exists: true } },
-        }),
-      })),
-    );
-  }
-}
+/** As the server is asked for them. Making an index again is nothing. */
+export const indexesOf = (indexes: readonly Index[]): IndexDescription[] =>
+  indexes.map(({ key, having }) => ({
+    key: { ...key },
+    ...(having !== undefined && { partialFilterExpression: { [having]: { $exists: true } } }),
+  }));

@@ -1,17 +1,18 @@
 /**
  * The way to the server: made in the background and watched by a heartbeat, so that opening does not wait.
  *
- * (1) until the server has answered and all indexes are made, every call rejects as `unavailable`.
+ * (1) until the server has answered and all indexes are made, every call rejects as `unavailable`. The problem says which are being made.
  * (2) one log line when it comes up and one when it goes down.
  */
 import { beatsName, type StoredBeat, writeBeat } from "./beats.ts";
-import { type Clock, type Log, pause, type Random } from "@posthaste/ports";
+import { type Clock, type Log, pause, type Random, within } from "@posthaste/ports";
 import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
 import { type Connection, type Heavy } from "./connection.ts";
 import { isDuplicate } from "./failures.ts";
 import { createGate } from "./gate.ts";
 import { startHeartbeat } from "./heartbeat.ts";
-import { type Index, makeIndexes } from "./indexes.ts";
+import { createIndexBuilder } from "./index-builder.ts";
+import { type Index } from "./indexes.ts";
 import { type Again, bounded, createPatience, notYetOpen } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
 
@@ -45,6 +46,8 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const main = new MongoClient(options.uri, clientOptions(patienceMs, connectionsMax));
   const side = new MongoClient(options.uri, clientOptions(patienceMs, asideConnectionsMax));
   const lists = new MongoClient(options.uri, clientOptions(patienceMs, heavyConnectionsMax));
+  const building = new MongoClient(options.uri, buildOptions(patienceMs));
+  const builder = createIndexBuilder(building.db(database), indexes);
   const gate = createGate(clock, { ...heavyBounds, waitMsMax: patienceMs });
   const storeClock = createStoreClock(clock);
   const { again, answered, probe, refusal } = createPatience(clock, random, patienceMs);
@@ -57,8 +60,9 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     if (!prepared) {
       // Both at once: a client that connects after it was closed is open again, for good.
       await Promise.all([main.connect(), side.connect(), lists.connect()]);
-      await makeIndexes(main.db(database), indexes);
+      await within(clock, patienceMs, builder.build(), () => new Error(builder.progress()));
       prepared = true;
+      await building.close();
     }
     const sentMs = clock.now();
     // `hello` by the older name that every server knows.
@@ -108,8 +112,9 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     problem,
     calls: () => calls,
     close: async () => {
+      builder.end();
       const stopped = heartbeat.stop();
-      await Promise.all([main.close(), side.close(), lists.close()]);
+      await Promise.all([main.close(), side.close(), lists.close(), building.close()]);
       await stopped;
     },
     drop: async () => {
@@ -130,6 +135,13 @@ const asideConnectionsMax = 2;
 const heavyConnectionsMax = 8;
 /** As many as have connections, and of one tenant its part. */
 const heavyBounds = { tasksMax: heavyConnectionsMax, tasksPerOwnerMax: 3, waitingMax: 1_000 };
+
+/** An index takes the server its time, in which the connection is silent. That a server is gone the driver's own monitor notices. */
+const buildOptions = (patienceMs: number): MongoClientOptions => ({
+  ...clientOptions(patienceMs, 1),
+  socketTimeoutMS: 0,
+  writeConcern: { w: "majority", journal: true },
+});
 
 function clientOptions(patienceMs: number, maxPoolSize: number): MongoClientOptions {
   return {

@@ -92,7 +92,7 @@ const testGates = [
     only: ofKind("e2e"),
     secondsMax: 1_200,
     processes: true,
-    workers: 3,
+    workers: 4,
     env: answersEnv,
   },
   { name: "answers", only: ofKind("answers"), secondsMax: 120, env: answersEnv },

@@ -142,7 +142,9 @@ describe("what the operator has done", () => {
     expect(foundOnDisk(secrets)).toEqual([]);
     // The tenant's name shows that the search finds what is there.
     expect(foundOnDisk(["acme"])).toEqual(["acme"]);
-    expect(storedSecrets()).toEqual([expect.stringMatching(/^posthaste-sealed\.1\./)]);
+    const stored = storedSecrets();
+    expect(stored).not.toEqual([]);
+    expect(stored.filter((secret) => !secret.startsWith("posthaste-sealed.1."))).toEqual([]);
   });
 });
 

@@ -104,7 +104,7 @@ const testGates = [
     secondsMax: 1_200,
     processes: true,
     stores: true,
-    workers: 3,
+    workers: 4,
   },
   {
     name: "apart",

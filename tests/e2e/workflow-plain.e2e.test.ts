@@ -362,11 +362,16 @@ describe("a success that no workflow has answered", () => {
       "Service-Failure-Callback": endpoint.url,
     });
 
-    const failed = await inState(id, "RUN_FAILED");
+    const errorsOf = (run: Json | undefined): readonly Json[] =>
+      (rowsOf(run).at(-1)?.["errors"] ?? []) as readonly Json[];
+    // Over six services the log hears of the run's end and of its attempts in any order.
+    const failed = await eventually(
+      () => logged(id),
+      (run) => run?.["workflowState"] === "RUN_FAILED" && errorsOf(run).length === 2,
+    );
 
     const missing = "has no header Service-Workflow-Sdk-Version: 1";
-    const errors = rowsOf(failed).at(-1)?.["errors"] as readonly Json[];
-    expect(errors.map(({ error }) => error)).toEqual(
+    expect(errorsOf(failed).map(({ error }) => error)).toEqual(
       Array(2).fill(expect.stringContaining(missing)),
     );
     expect(

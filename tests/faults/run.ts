@@ -37,8 +37,9 @@ export type Run = {
   stop(): Promise<void>;
 };
 
-const publishesPerSecond = 20;
-const runsPerSecond = 1;
+/** Two runs go side by side on two cores: more is refused there, which is another promise. */
+const publishesPerSecond = 12;
+const runsPerSecond = 0.5;
 /** At the beginning of each scenario; they take their lane some while. */
 const pacedAtOnce = 24;
 const restMsMax = 240_000;

@@ -13,8 +13,9 @@ import { standstill } from "./standstill.ts";
  * The short form: each once, in this order, in two runs of about the same length that may go side by side. Rolling comes first in
  * its run: no fault before it excuses a repeat.
  */
-export const killed: readonly Scenario[] = [rolling, kills, bulkActions];
+export const killed: readonly Scenario[] = [rolling, kills];
 export const outages: readonly Scenario[] = [
+  bulkActions,
   lostReplies,
   storeSlow,
   redisFlushed,

@@ -46,7 +46,7 @@ async function publishHeld(stage: Stage, label: string): Promise<void> {
   await ask(stage, "POST", "/v2/batch", JSON.stringify(Array.from({ length: count }, () => item)));
 }
 
-const triesMax = 50;
+const triesMax = 150;
 const againMs = 1_000;
 
 /** A gateway that has too much to do on a busy host answers 503: what is only read is asked for again. */

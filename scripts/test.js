@@ -16,7 +16,7 @@
 // named as UNSTEADY when it passes. A rule that is broken fails both times. What a gate leaves open when its tests are done
 // is told as LEFT OPEN, and fails every gate but those over real processes.
 //
-// A gate whose servers cannot be had on this host, which has no Java perhaps, is told as SKIPPED with the reason. With CI=true
+// A gate whose servers this host cannot have, without Java for instance, is told as SKIPPED with the reason. With CI=true
 // it has failed.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ const isFull = process.argv.includes(fullFlag);
 const dayMs = 24 * 3_600_000;
 const seed = process.env.POSTHASTE_TEST_SEED ?? String(Math.floor(Date.now() / dayMs));
 const seedEnv = { POSTHASTE_TEST_SEED: seed, POSTHASTE_TEST_FULL: String(isFull) };
-/** Of Linux, in /proc. */
+/** The unit of CPU times in /proc of Linux. */
 const clockTicksPerSecond = 100;
 const tool = (path) => `node_modules/${path}`;
 

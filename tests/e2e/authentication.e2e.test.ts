@@ -328,7 +328,8 @@ describe("a session of the console", () => {
 });
 
 describe("signing in by a provider", () => {
-  const visitor = (): Visitor => new Visitor(consoleUrl, `http://127.0.0.1:${server.port}`);
+  const visitor = (address = network()): Visitor =>
+    new Visitor(consoleUrl, `http://127.0.0.1:${server.port}`, address);
   const start = `${consoleUrl}sign-in`;
   /** The browser, and the way back that the provider led to, with what `change` does to the way there. */
   async function atWayBack(change: (there: URL) => void = () => undefined) {
@@ -380,7 +381,7 @@ describe("signing in by a provider", () => {
 
   it("begins a session of the operator at management alone", async () => {
     const behind = `http://127.0.0.1:${server.managementPort}`;
-    const operator = new Visitor(operatorUrl, behind);
+    const operator = new Visitor(operatorUrl, behind, network());
     provider.is({ groups: ["operators"] });
     const back = await operator.follow(`${operatorUrl}sign-in`, wayBack(operatorUrl));
     const end = await operator.go(back);
@@ -458,6 +459,19 @@ describe("signing in by a provider", () => {
     const { browser, back } = await atWayBack();
 
     expect(await browser.go(back)).toBe(refused("refused"));
+  });
+
+  it("asks the provider no more for a network that has failed eleven times in a minute, and for others", async () => {
+    provider.is({ groups: ["ops team"] });
+    const stranger = visitor();
+    const forged = `${wayBack(consoleUrl)}?code=guessed&state=guessed`;
+    for (let failures = 0; failures <= 10; failures++) {
+      await stranger.go(start);
+      await stranger.go(forged);
+    }
+
+    expect(await stranger.go(start)).toBe(refused("refused"));
+    expect((await signedIn(["ops team"])).end).toBe(consoleUrl);
   });
 
   it("is said to be away while the provider is, and no code or token is in a log", async () => {

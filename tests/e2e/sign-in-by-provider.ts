@@ -3,14 +3,16 @@
 export class Visitor {
   readonly #console: string;
   readonly #behind: string;
+  readonly #address: string;
   readonly #cookies = new Map<string, Map<string, string>>();
   /** All that was set, with its attributes. */
   readonly setCookies: string[] = [];
 
-  /** `console`: its address as browsers have it, over TLS; the server itself is at `behind`. */
-  constructor(console: string, behind: string) {
+  /** `console`: its address as browsers have it, over TLS; the server itself is at `behind`. `address`: of the browser. */
+  constructor(console: string, behind: string, address: string) {
     this.#console = console;
     this.#behind = behind;
+    this.#address = address;
   }
 
   cookie(at = this.#console): string {
@@ -21,7 +23,7 @@ export class Visitor {
   async go(at: string): Promise<string | undefined> {
     const { origin } = new URL(this.#console);
     const answer = await fetch(at.replace(origin, this.#behind), {
-      headers: { cookie: this.cookie(at) },
+      headers: { cookie: this.cookie(at), "x-forwarded-for": this.#address },
       redirect: "manual",
     });
     await answer.text();

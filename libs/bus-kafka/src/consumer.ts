@@ -154,7 +154,7 @@ export class Consumer {
   }
 
   /**
-   * What the leader counted when it gave the partitions, or more: kafkajs compares what is counted here with what it knew at
+   * Returns as many partitions as the leader counted when it gave them, or more: kafkajs compares this count with the one of
    * the join, and joins anew when the topic has grown.
    */
   async #countPartitions(): Promise<number> {

@@ -33,9 +33,9 @@ export function createSizes({ again, collection }: Connection): Sizes {
   };
 }
 
-/** Of indexes that begin with the tenant. */
+/** Has an index that begins with the tenant used. */
 const ofAny = { $gt: "" as TenantId };
-/** Of indexes of the documents that have the field. */
+/** Has an index used that holds only documents with the field. */
 const present = { $gt: "", $exists: true } as const;
 
 /** No plan allows more. */

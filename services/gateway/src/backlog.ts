@@ -2,7 +2,7 @@
  * The backlog quota (docs/design/wire#plans): looked up once a second and tenant, so a burst may pass it by a second's worth.
  * While a count is late, what came in here since it began is added to it: the quota holds however long counting takes.
  */
-import { beyondQuota, fault, type Fault } from "@posthaste/domain";
+import { beyondQuota, fault, type Fault, Turns } from "@posthaste/domain";
 import { type Clock, type Records, type Tenant } from "@posthaste/ports";
 
 const lookEveryMs = 1_000;
@@ -27,7 +27,7 @@ export class BacklogQuota {
     readonly records: Pick<Records, "backlog">;
     readonly clock: Pick<Clock, "passedMs">;
   };
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Turns<string, Seen>();
 
   constructor(ports: {
     readonly records: Pick<Records, "backlog">;
@@ -57,11 +57,7 @@ export class BacklogQuota {
   #seenOf({ id }: Tenant, passedMs: number): Seen {
     const known = this.#seen.get(id);
     if (known) return known;
-    if (this.#seen.size >= tenantsKept)
-      for (const oldest of this.#seen.keys()) {
-        this.#seen.delete(oldest);
-        break;
-      }
+    if (this.#seen.size >= tenantsKept) this.#seen.take();
     const seen: Seen = {
       unfinished: 0,
       countedAt: passedMs,
@@ -69,7 +65,7 @@ export class BacklogQuota {
       lookedAt: Number.NEGATIVE_INFINITY,
       isLooking: false,
     };
-    this.#seen.set(id, seen);
+    this.#seen.put(id, seen);
     return seen;
   }
 

@@ -1,4 +1,4 @@
-/** What all tabs share: for each session one long poll. */
+/** The worker that all tabs share: one long poll for each session. */
 import { createFollow, type Follow, type Told } from "./follow.ts";
 
 export type Asking = {

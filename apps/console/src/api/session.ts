@@ -11,7 +11,7 @@ export type Admitted = {
 };
 
 export type Session = Admitted & {
-  /** Its id. What proves it is a cookie, which no script can read. */
+  /** The id of the session. A cookie proves the session, and no script can read it. */
   readonly session: string;
   /** The server takes it no more: nothing is asked until there is another. */
   readonly isExpired: boolean;

@@ -14,7 +14,7 @@ export type Door = {
   readonly fields: readonly SignInField[];
   /** The `Authorization` of these fields. */
   readonly authorizationOf: (values: readonly string[]) => string;
-  /** Whose session it is. */
+  /** The owner of the session. */
   readonly admit: (session: string) => Promise<Admitted>;
 };
 

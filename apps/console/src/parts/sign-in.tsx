@@ -59,7 +59,7 @@ export function SignInAgain({ fields, provider, check, look, leave }: AgainProps
           <Form
             fields={fields}
             provider={provider}
-            // What was typed stays in this tab.
+            // The text that was typed stays in this tab.
             target="_blank"
             trouble={trouble}
             onGiven={(values) => {

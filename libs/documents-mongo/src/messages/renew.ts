@@ -36,7 +36,7 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
   });
 }
 
-/** What stands in an outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
+/** An outbox that is not empty keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
 type Outbox = "empty" | "any";
 
 /** A lease is never made shorter, unless a clock gave it that was ahead. */

@@ -1,8 +1,8 @@
 /** Documents that are read together. */
 import { BSON, type Document, type FindCursor } from "mongodb";
 
-/** The usual page and one further, in one reply: where each has tens of kilobytes of headers, a few mebibytes. */
-const documentsPerReply = 101;
+/** The usual page and one document more. A reply is held whole: with tens of kilobytes of headers each, a few mebibytes. */
+export const documentsPerReply = 101;
 
 /** The first that `cursor` finds, up to the one by which they have `bytesMax` bytes. `isCut`: there is a further one. */
 export async function documentsWithin<T extends Document>(

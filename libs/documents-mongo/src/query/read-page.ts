@@ -5,7 +5,7 @@ import { type Collection, type Document, type FindCursor } from "mongodb";
 import { heavyMsMax } from "../connection.ts";
 import { isTooLong } from "../failures.ts";
 import { type Again } from "../retry.ts";
-import { sizeOf } from "./documents-within.ts";
+import { documentsPerReply, sizeOf } from "./documents-within.ts";
 import { type Placed, placesIn } from "./placed.ts";
 
 export type Scan<Item> = {
@@ -109,10 +109,9 @@ export function pageCursor<Item>(
   const side = page.order === "earliestFirst" ? "$lte" : "$gte";
   const range = { ...placesIn(scan.filter, page), ...(end !== undefined && { [side]: end }) };
   const cursor = sorted(rows, { ...placed(scan, range), ...scan.conditions }, page);
-  // One round trip. A reply is held whole, whatever of it is kept, and the server ends it at 16 MiB.
   return withoutBodies(cursor, scan, page)
     .limit(page.limit + 1)
-    .batchSize(page.limit + 1);
+    .batchSize(documentsPerReply);
 }
 
 /** Undefined: there are fewer than `rowsMax`. An index alone answers it. */

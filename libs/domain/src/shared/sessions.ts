@@ -8,7 +8,7 @@ export const endedSessionsMax = 256;
 export type SessionMade = { readonly id: string; readonly madeAt: number };
 
 export type EndedSessions = {
-  /** Those that were made until then, whichever they are. */
+  /** All sessions that were made until then have ended. */
   readonly until: number;
   readonly each: readonly SessionMade[];
 };
@@ -24,7 +24,7 @@ export const isSessionOpen = (
   (ended === undefined ||
     (session.madeAt > ended.until && !ended.each.some(({ id }) => id === session.id)));
 
-/** What has run out by itself is forgotten. */
+/** Forgets sessions that have run out by themselves. */
 export function withSessionEnded(
   ended: EndedSessions | undefined = noEndedSessions,
   session: SessionMade,

@@ -3,6 +3,7 @@
  * minute, and the network is told to come back later, each time twice as much later (docs/design/security#authentication).
  */
 import { isIPv6 } from "node:net";
+import { Turns } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 export type FailureLimit = {
@@ -39,7 +40,7 @@ function afterFailure(before: Failures | undefined, passedMs: number): Failures 
 }
 
 export function createFailureLimit(clock: Clock): FailureLimit {
-  const networks = new Map<string, Failures>();
+  const networks = new Turns<string, Failures>();
 
   function blockedSeconds(address: string): number | undefined {
     const blockedMs = (networks.get(networkOf(address))?.blockedUntil ?? 0) - clock.passedMs();
@@ -51,20 +52,12 @@ export function createFailureLimit(clock: Clock): FailureLimit {
     failed: (address) => {
       const network = networkOf(address);
       const failures = afterFailure(networks.get(network), clock.passedMs());
-      // Last in the map's order is the address that failed last: the one that leaves a full map has been quiet for longest.
-      networks.delete(network);
-      networks.set(network, failures);
-      if (networks.size > networksMax) forgetFirst(networks);
+      networks.put(network, failures);
+      // The first has been quiet for longest.
+      if (networks.size > networksMax) networks.take();
       return blockedSeconds(address);
     },
   };
-}
-
-function forgetFirst(networks: Map<string, Failures>): void {
-  for (const network of networks.keys()) {
-    networks.delete(network);
-    return;
-  }
 }
 
 /** `1.2.3` or the first four groups of an IPv6 address; what is neither shares one network. */

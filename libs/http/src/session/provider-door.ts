@@ -4,9 +4,12 @@
  *
  * (1) an attempt is good in the browser that began it, once: its seed is in a cookie, which the way back takes away.
  * (2) the session that begins is a new one, whatever the browser had.
+ * (3) the provider is asked on behalf of strangers, so a network whose attempts fail too often is led back without a question.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { type Log, type Random } from "@posthaste/ports";
+import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { createFailureLimit } from "../authenticate/failure-limit.ts";
+import { type AddressSet, callerIp } from "../caller-ip.ts";
 import { cookiesIn } from "./cookies.ts";
 import { attemptOf, groupOf, type ProviderSignIn, type SignInRefusal } from "./provider.ts";
 import { type Sessions } from "./sessions.ts";
@@ -16,6 +19,8 @@ type Response = ServerResponse<IncomingMessage>;
 type ProviderDoorParts = {
   readonly signIn: ProviderSignIn;
   readonly sessions: Sessions;
+  readonly trustedProxies: AddressSet;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
 };
@@ -28,8 +33,10 @@ const attemptSeconds = 600;
 const prefix = "/console/sign-in";
 
 /** Returns what answers the two; undefined for any other request. */
-export function createProviderDoor({ log, random, sessions, signIn }: ProviderDoorParts) {
+export function createProviderDoor(parts: ProviderDoorParts) {
+  const { clock, log, random, sessions, signIn, trustedProxies } = parts;
   const { consoleUrl, groups, provider } = signIn;
+  const failures = createFailureLimit(clock);
   const redirectUri = new URL("sign-in/back", consoleUrl).href;
   const isSecure = consoleUrl.startsWith("https://");
   // The operator's console may be at another port of the same host.
@@ -46,17 +53,23 @@ export function createProviderDoor({ log, random, sessions, signIn }: ProviderDo
     leadBack(res, refusal);
   }
 
-  async function go(res: Response): Promise<void> {
+  function failed({ res, address }: Visit, refusal: Refused, why: string): void {
+    failures.failed(address);
+    refused(res, refusal, why);
+  }
+
+  async function go(visit: Visit): Promise<void> {
     const seed = random.text(seedLength);
     try {
-      const address = await provider.addressOf(attemptOf(seed, redirectUri));
-      leadTo(res, address, [cookie(seed, attemptSeconds)]);
+      const there = await provider.addressOf(attemptOf(seed, redirectUri));
+      leadTo(visit.res, there, [cookie(seed, attemptSeconds)]);
     } catch {
-      refused(res, "away", "the provider does not answer");
+      failed(visit, "away", "the provider does not answer");
     }
   }
 
-  async function back(req: IncomingMessage, res: Response): Promise<void> {
+  async function back(visit: Visit): Promise<void> {
+    const { req, res } = visit;
     const seeds = cookiesIn(req.headers.cookie).filter((each) => each.name === name);
     const [seed] = seeds;
     // Any stranger can ask for this: no line of the log.
@@ -64,7 +77,7 @@ export function createProviderDoor({ log, random, sessions, signIn }: ProviderDo
     const came = new URL(redirectUri);
     came.search = /\?.*/.exec(req.url ?? "")?.[0] ?? "";
     const found = await provider.groupsOf(attemptOf(seed.value, redirectUri), came);
-    if (isRefusal(found)) return refused(res, found.refused, found.why);
+    if (isRefusal(found)) return failed(visit, found.refused, found.why);
     const group = groups.find((one) => found.includes(one));
     if (group === undefined) return refused(res, "no-group", "in no group that is let in");
     const owner = { kind: "group", of: groupOf(signIn, group) } as const;
@@ -75,10 +88,20 @@ export function createProviderDoor({ log, random, sessions, signIn }: ProviderDo
   return (req: IncomingMessage, res: Response): Promise<void> | undefined => {
     if (req.method !== "GET" || !req.url?.startsWith(prefix)) return undefined;
     const [path] = req.url.split("?");
-    if (path === prefix) return go(res);
-    return path === `${prefix}/back` ? back(req, res) : undefined;
+    const work = path === prefix ? go : path === `${prefix}/back` ? back : undefined;
+    if (!work) return undefined;
+    const address = callerIp(req, trustedProxies);
+    if (failures.blockedSeconds(address) === undefined) return work({ req, res, address });
+    leadBack(res, "refused");
+    return Promise.resolve();
   };
 }
+
+type Visit = {
+  readonly req: IncomingMessage;
+  readonly res: Response;
+  readonly address: string;
+};
 
 const isRefusal = (found: readonly string[] | SignInRefusal): found is SignInRefusal =>
   "refused" in found;

@@ -1,13 +1,13 @@
 /** Signing in by a provider of identities: what is asked of it, and how an attempt is bound to the browser that began it. */
 import { hash } from "node:crypto";
 
-/** One attempt: what goes to the provider and must come back. */
+/** An attempt to sign in: `state` and `nonce` go to the provider and must come back. */
 export type Attempt = {
   /** Where the provider leads back to. */
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE. */
+  /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string;
 };
 
@@ -38,6 +38,6 @@ export type ProviderSignIn = {
   readonly groups: readonly string[];
 };
 
-/** What a session of a group is of: a group has its name from its issuer. */
+/** Names the owner of a session that a group began: two providers may have groups of one name. */
 export const groupOf = ({ provider }: Pick<ProviderSignIn, "provider">, group: string): string =>
   `${provider.issuer} ${group}`;

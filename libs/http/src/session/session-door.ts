@@ -5,7 +5,7 @@
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { fault, isFault } from "@posthaste/domain";
-import { type Log, type Random } from "@posthaste/ports";
+import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { answer } from "../answers/answer.ts";
 import { type Answers, type Refusal } from "../answers/answers.ts";
 import { type AddressSet, callerIp } from "../caller-ip.ts";
@@ -27,6 +27,7 @@ export type SessionDoorParts = {
   readonly keeper: SessionKeeper;
   readonly answers: Answers;
   readonly trustedProxies: AddressSet;
+  readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** Absent: there is none. */

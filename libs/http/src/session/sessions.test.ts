@@ -17,7 +17,7 @@ let random: ReturnType<typeof seededRandom>;
 let sessions: Sessions;
 let edge: Edge;
 let ended: string[];
-/** What the edge was told of the last request that is none for the door. */
+/** The headers of the last request that the door left to the edge. */
 let seen: { readonly named: Session | "none" | "ended"; readonly rawHeaders: readonly string[] };
 
 const sessionsOf = (audience: "tenant" | "operator", secret = "secret"): Sessions =>
@@ -39,7 +39,7 @@ beforeEach(async () => {
     handle: (answers) => {
       const trustedProxies = addressSet(["127.0.0.1"]);
       const door = createSessionDoor({
-        ...{ sessions, keeper, answers, trustedProxies, random },
+        ...{ sessions, keeper, answers, trustedProxies, clock, random },
         log: recordingLog(),
       });
       return async (req, res) => {

@@ -50,6 +50,8 @@ export async function connect(
   const client = new Redis(url, {
     // Nothing is queued, resent or mended below us: a caller hears at once how it is.
     lazyConnect: true,
+    // Scripts answer the same in both; proxies and hosted services need not know HELLO.
+    protocol: 2,
     retryStrategy: () => null,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,

@@ -1,29 +1,25 @@
 {{/*
-What looks at the services: user, ports, arguments and what is mounted of each, as in docker-compose.yml. `files` are those of
+What looks at the services: ports, arguments and what is mounted of each, as in docker-compose.yml. `files` are those of
 its ConfigMap by their places, `keeps` is where it writes.
 */}}
 {{- define "posthaste.observers" -}}
 prometheus:
-  user: 65534
   ports: { http: 9090 }
   args: [--config.file=/etc/prometheus/prometheus.yaml, --storage.tsdb.path=/prometheus, --storage.tsdb.retention.time=7d, --enable-feature=exemplar-storage]
   files: { prometheus.yaml: /etc/prometheus/prometheus.yaml, rules.yaml: /etc/prometheus/rules.yaml }
   keeps: /prometheus
   ready: /-/ready
 collector:
-  user: 10001
   ports: { otlp-http: 4318 }
   args: [--config=/etc/collector.yaml]
   files: { collector.yaml: /etc/collector.yaml }
 tempo:
-  user: 10001
   ports: { http: 3200, otlp-grpc: 4317 }
   args: [-config.file=/etc/tempo.yaml]
   files: { tempo.yaml: /etc/tempo.yaml }
   keeps: /var/tempo
   ready: /ready
 grafana:
-  user: 472
   ports: { http: 3000 }
   args: []
   files: { datasources.yaml: /etc/grafana/provisioning/datasources/posthaste.yaml, dashboards.yaml: /etc/grafana/provisioning/dashboards/posthaste.yaml }

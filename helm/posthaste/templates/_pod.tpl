@@ -1,3 +1,24 @@
+{{/* What `pods` says, with what a service says of its own pods laid over it: (dict "root" $ "service" its values). In YAML. */}}
+{{- define "posthaste.pods" -}}
+{{- $pods := deepCopy .root.Values.pods -}}
+{{- include "posthaste.lay" (dict "below" $pods "above" (default dict .service.pods)) -}}
+{{- toYaml $pods -}}
+{{- end -}}
+
+{{/* Lays a map over another, which is changed, key by key; a list, and a null, stand in the place of what was below. */}}
+{{- define "posthaste.lay" -}}
+{{- range $key, $value := .above -}}
+{{- $below := get $.below $key -}}
+{{- if and (kindIs "map" $value) (kindIs "map" $below) -}}
+{{- include "posthaste.lay" (dict "below" $below "above" $value) -}}
+{{- else if kindIs "invalid" $value -}}
+{{- $_ := unset $.below $key -}}
+{{- else -}}
+{{- $_ := set $.below $key $value -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The pods of one service: (dict "root" $ "service" name "reads" subjects). */}}
 {{- define "posthaste.pod" -}}
 {{- $root := .root -}}
@@ -5,7 +26,7 @@
 {{- $name := .service -}}
 {{- $isAlone := eq $name "standalone" -}}
 {{- $service := $isAlone | ternary $values.standalone (get $values.services $name) -}}
-{{- $pods := $values.pods -}}
+{{- $pods := include "posthaste.pods" (dict "root" $root "service" $service) | fromYaml -}}
 {{- $secrets := include "posthaste.secrets" . | fromYaml -}}
 {{- $selector := include "posthaste.selector" . -}}
 {{- $isCalled := has $name (list "gateway" "management" "standalone") -}}
@@ -14,8 +35,8 @@ metadata:
     {{- $selector | nindent 4 }}
     {{- with $pods.labels }}{{ toYaml . | nindent 4 }}{{ end }}
   annotations:
-    # Secrets are read at the start: a pod of changed addresses is a new pod.
-    checksum/stores: {{ list $values.kafka.password $values.redis.url $values.mongodb.uri | toJson | sha256sum }}
+    # Secrets are read at the start: where one has changed the pod is replaced.
+    checksum/secrets: {{ include "posthaste.checksum" (dict "root" $root "secrets" $secrets) }}
     {{- with $pods.annotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
   serviceAccountName: {{ include "posthaste.serviceAccount" $root }}
@@ -24,12 +45,7 @@ spec:
   enableServiceLinks: false
   # preStop, the drain, and what the process allows itself beyond it, with room.
   terminationGracePeriodSeconds: {{ add $values.drainSeconds 15 }}
-  securityContext:
-    runAsNonRoot: true
-    runAsUser: 10001
-    runAsGroup: 10001
-    fsGroup: 10001
-    seccompProfile: { type: RuntimeDefault }
+  securityContext: {{- toYaml $pods.securityContext | nindent 4 }}
   {{- with $values.imagePullSecrets }}
   imagePullSecrets: {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -45,12 +61,14 @@ spec:
   {{- with $pods.affinity }}
   affinity: {{- toYaml . | nindent 4 }}
   {{- end }}
+  {{- with $pods.topologySpread }}
   topologySpreadConstraints:
-    - maxSkew: 1
-      topologyKey: kubernetes.io/hostname
-      whenUnsatisfiable: ScheduleAnyway
+    {{- range . }}
+    - {{- toYaml . | nindent 6 }}
       labelSelector:
         matchLabels: {{- $selector | nindent 10 }}
+    {{- end }}
+  {{- end }}
   containers:
     - name: {{ $name }}
       image: {{ include "posthaste.image" $root | quote }}
@@ -68,19 +86,13 @@ spec:
         {{- end }}
       startupProbe:
         httpGet: { path: /healthz, port: http }
-        periodSeconds: 2
-        timeoutSeconds: 2
-        failureThreshold: 60
+        {{- toYaml $pods.probes.startup | nindent 8 }}
       livenessProbe:
         httpGet: { path: /healthz, port: http }
-        periodSeconds: 10
-        timeoutSeconds: 5
-        failureThreshold: 6
+        {{- toYaml $pods.probes.liveness | nindent 8 }}
       readinessProbe:
         httpGet: { path: /readyz, port: http }
-        periodSeconds: 5
-        timeoutSeconds: 5
-        failureThreshold: 2
+        {{- toYaml $pods.probes.readiness | nindent 8 }}
       {{- if $isCalled }}
       # Requests go on arriving until every node has heard that the pod is leaving.
       lifecycle:
@@ -88,10 +100,7 @@ spec:
           sleep: { seconds: 5 }
       {{- end }}
       resources: {{- toYaml $service.resources | nindent 8 }}
-      securityContext:
-        allowPrivilegeEscalation: false
-        readOnlyRootFilesystem: true
-        capabilities: { drop: [ALL] }
+      securityContext: {{- toYaml $pods.containerSecurityContext | nindent 8 }}
       volumeMounts:
         - { name: secrets, mountPath: /run/secrets/posthaste, readOnly: true }
         - { name: tmp, mountPath: /tmp }

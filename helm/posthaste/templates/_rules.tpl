@@ -16,6 +16,14 @@
 {{- if and .operators (not .managementConsoleUrl) }}{{ fail "oidc: operators want managementConsoleUrl" }}{{ end -}}
 {{- if and .issuer (not (or .tenants .operators)) }}{{ fail "oidc: lets nobody in; set tenants or operators" }}{{ end -}}
 {{- end -}}
+{{- include "posthaste.rulesOfCredentials" . -}}
+{{- end -}}
+
+{{/* Where nothing answers a lookup, each render would make other credentials: an upgrade by it would lose the sealing key. */}}
+{{- define "posthaste.rulesOfCredentials" -}}
+{{- if not (or .Values.credentials.existingSecret (lookup "v1" "ServiceAccount" .Release.Namespace "")) -}}
+{{ fail "credentials: this render sees no cluster (helm template, a dry run of the client, Argo CD), so that it would make other ones each time; set credentials.existingSecret, or --dry-run=server" }}
+{{- end -}}
 {{- end -}}
 
 {{- define "posthaste.rulesAlone" -}}
@@ -45,6 +53,14 @@
 {{- range $name, $service := .Values.services -}}
 {{- with $service.autoscaling -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) }}{{ fail (printf "services.%s.autoscaling: minReplicas is above maxReplicas" $name) }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name := list "scheduler" "deliverer" "callback-dispatcher" "workflow-log" -}}
+{{- $service := index $.Values.services $name -}}
+{{- $isScaled := not (empty (include "posthaste.isScaled" (dict "root" $ "service" $name))) -}}
+{{- $most := $isScaled | ternary (dig "autoscaling" "maxReplicas" 0 $service) $service.replicas -}}
+{{- if gt (int $most) (int $.Values.kafka.partitions) -}}
+{{ fail (printf "services.%s.%s: %d is above kafka.partitions (%d), and a pod without a partition does nothing" $name ($isScaled | ternary "autoscaling.maxReplicas" "replicas") (int $most) (int $.Values.kafka.partitions)) }}
 {{- end -}}
 {{- end -}}
 {{- end -}}

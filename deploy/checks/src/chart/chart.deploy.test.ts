@@ -212,43 +212,6 @@ describeWith(["go", "python3"], "the chart", () => {
     expect(renderedOf("small").of("PodDisruptionBudget")).toEqual([]);
   });
 
-  it(
-    "makes other credentials for each release, and none where the operator brings them",
-    async () => {
-      const [secret, another] = [renderedOf("minimal"), await render("minimal")].map(({ of }) =>
-        of("Secret").find(({ metadata }) => metadata.name === "posthaste-credentials"),
-      );
-
-      const names = Object.keys(secret?.data ?? {});
-      expect(names).toEqual([
-        "management-password",
-        "sealing-keys",
-        "signing-key-current",
-        "signing-key-next",
-        "token",
-      ]);
-      for (const name of names) expect(secret?.data?.[name]).not.toBe(another?.data?.[name]);
-      expect(renderedOf("production").of("Secret")).toEqual([]);
-    },
-    buildMsMax,
-  );
-
-  it(
-    "makes new pods for a store's new address, and leaves them alone otherwise",
-    async () => {
-      const templateOf = ({ of }: Rendered) => of("Deployment").map(({ spec }) => spec.template);
-      const before = templateOf(renderedOf("minimal"));
-
-      const again = templateOf(await render("minimal"));
-      const moved = templateOf(await render("minimal", ["redis.url=redis://another:6379"]));
-
-      expect(again).toEqual(before);
-      for (const [index, template] of moved.entries())
-        expect(template.metadata).not.toEqual(before[index]?.metadata);
-    },
-    buildMsMax,
-  );
-
   it("opens a port for metrics where a process serves them, and none otherwise", () => {
     const opened = (valueSet: string) =>
       workloadsOf(valueSet).flatMap(({ spec }) => spec.template.spec.containers[0].ports.slice(1));

@@ -3,7 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { root } from "../root.ts";
-import { runHelm } from "../tools/helm.ts";
+import { type ClusterSecrets } from "../tools/cluster.ts";
+import { runHelmTemplate } from "../tools/helm.ts";
 import { kubernetesVersion } from "../tools/kubernetes-validate.ts";
 
 export const chart = join(root, "helm/posthaste");
@@ -17,7 +18,7 @@ export const valuesFile = (valueSet: string): string =>
   join(chart, "ci", `${valueSet}-values.yaml`);
 
 type Labels = Readonly<Record<string, string>>;
-type Named = { readonly name: string; readonly labels?: Labels };
+type Named = { readonly name: string; readonly labels?: Labels; readonly annotations?: Labels };
 type Manifest<Kind extends string> = { readonly kind: Kind; readonly metadata: Named };
 
 type EnvVar = {
@@ -57,6 +58,7 @@ type WorkloadOf<Kind extends "Deployment" | "StatefulSet"> = Manifest<Kind> & {
         readonly enableServiceLinks: boolean;
         readonly terminationGracePeriodSeconds: number;
         readonly securityContext: unknown;
+        readonly topologySpreadConstraints?: unknown;
         readonly containers: readonly [Container];
         readonly volumes: readonly {
           readonly name: string;
@@ -166,8 +168,10 @@ type Ingress = Manifest<"Ingress"> & {
   };
 };
 type TestPod = Manifest<"Pod"> & {
-  readonly metadata: { readonly annotations?: Labels };
-  readonly spec: { readonly containers: readonly [{ readonly args: readonly string[] }] };
+  readonly spec: {
+    readonly securityContext: unknown;
+    readonly containers: readonly [{ readonly args: readonly string[] }];
+  };
 };
 
 type AnyManifest =
@@ -196,21 +200,37 @@ export type Rendered = {
   ) => readonly Extract<AnyManifest, { kind: Kind }>[];
 };
 
+export type RenderOptions = {
+  /** Kinds that were installed into the cluster. */
+  readonly has?: readonly string[];
+  /** Secrets that the cluster holds. Undefined: the render sees no cluster. */
+  readonly secrets?: ClusterSecrets | undefined;
+};
+
 /**
- * As `helm install posthaste` would; throws with what helm says when it refuses. Settings stand above the value set:
- * `a.b=c`, or a list in JSON.
- * `has`: what was installed into the cluster.
+ * Renders as `helm install posthaste` would; throws with what helm says when it refuses. Settings stand above the value set:
+ * `a.b=c`, or a list or an object in JSON.
  */
 export async function render(
   valueSet: string,
   settings: readonly string[] = [],
-  has: readonly string[] = addedKinds,
+  options: RenderOptions = {},
+): Promise<Rendered> {
+  return renderFile(valuesFile(valueSet), settings, options);
+}
+
+/** The same with a file of values. */
+export async function renderFile(
+  file: string,
+  settings: readonly string[] = [],
+  { has = addedKinds, ...options }: RenderOptions = {},
 ): Promise<Rendered> {
   const where = ["--namespace", namespace, "--kube-version", kubernetesVersion];
-  const set = settings.flatMap((text) => [text.endsWith("]") ? "--set-json" : "--set", text]);
-  const values = ["--values", valuesFile(valueSet), ...set];
+  const set = settings.flatMap((text) => [/[\]}]$/.test(text) ? "--set-json" : "--set", text]);
   const apis = has.flatMap((api) => ["--api-versions", api]);
-  const ran = await runHelm(["template", "posthaste", chart, ...where, ...values, ...apis]);
+  const args = ["posthaste", chart, ...where, "--values", file, ...set, ...apis];
+  const secrets = "secrets" in options ? options.secrets : {};
+  const ran = await runHelmTemplate(args, secrets);
   if (ran.code !== 0) throw new Error(ran.stderr);
   const documents = parseAllDocuments(ran.stdout);
   const manifests = documents.flatMap((document) => {

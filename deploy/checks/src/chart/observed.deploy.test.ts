@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from "@jest/globals";
 import { parse } from "yaml";
 import { root } from "../root.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
+import { customKinds, loadCustomKinds } from "../tools/custom-kinds.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { addedKinds, namespace, render, type Rendered } from "./manifests.ts";
 
@@ -28,7 +29,7 @@ describeWith(["go"], "the chart's extras", () => {
   });
 
   it("are left out where the cluster does not know their kind, and the deliverers keep their own autoscaler", async () => {
-    const { kinds, of } = await render("observed", [], []);
+    const { kinds, of } = await render("observed", [], { has: [] });
 
     for (const api of addedKinds) expect(kinds).not.toContain(api.split("/").at(-1));
     expect(of("HorizontalPodAutoscaler").map(({ metadata }) => metadata.name)).toContain(
@@ -90,6 +91,23 @@ describeWith(["go"], "the chart's extras", () => {
       "posthaste-gateway",
     ]);
   });
+
+  it.each(["observed", "observability", "standalone"])(
+    "are what the makers of their kinds take, with the values of %s",
+    async (valueSet) => {
+      const schemas = await loadCustomKinds();
+      const { of } = await render(valueSet);
+
+      const manifests = customKinds.flatMap((kind) => of(kind));
+      expect(manifests).not.toEqual([]);
+      for (const manifest of manifests) {
+        const isTaken = schemas.get(manifest.kind);
+        isTaken?.(manifest);
+        expect({ [manifest.kind]: isTaken?.errors }).toEqual({ [manifest.kind]: null });
+      }
+    },
+    buildMsMax,
+  );
 
   it("lead to the gateway's Service", () => {
     const [ingress] = observed.of("Ingress");

@@ -42,6 +42,15 @@ const refused = [
   ["services.gateway.autoscaling.minReplicas=11", "minReplicas is above maxReplicas"],
   ["services.gateway.autoscaling.cpuUtilization=101", "/services/gateway/autoscaling"],
   ["services.gateway.service.type=ExternalName", "/services/gateway/service/type"],
+  [
+    "services.deliverer.autoscaling.maxReplicas=17",
+    "maxReplicas: 17 is above kafka.partitions (16)",
+  ],
+  ["services.scheduler.replicas=17", "services.scheduler.replicas: 17 is above kafka.partitions"],
+  [
+    "kafka.partitions=8",
+    "services.deliverer.autoscaling.maxReplicas: 10 is above kafka.partitions",
+  ],
   ["services.deliverer.maxInFlight=0", "/services/deliverer/maxInFlight"],
   ["services.scheduler=null", "scheduler"],
   ["services.schedular.replicas=1", "schedular"],
@@ -57,6 +66,13 @@ const refused = [
   ["ingress.enabled=true", "ingress: wants host"],
   ["ingress.host=a b", "/ingress/host"],
   ["httpRoute.enabled=true", "httpRoute: wants parentRefs"],
+  ["pods.securityContext.runAsRoot=true", "/pods/securityContext"],
+  ["pods.securityContext.runAsUser=root", "/pods/securityContext/runAsUser"],
+  ["pods.probes.startup.periodSeconds=0", "/pods/probes/startup/periodSeconds"],
+  ['pods.topologySpread=[{"maxSkew":1}]', "/pods/topologySpread/0"],
+  ["services.gateway.pods.nodeSelectors.a=b", "/services/gateway/pods"],
+  ["serviceAccount.create=maybe", "/serviceAccount/create"],
+  ["extraObjects=[1]", "/extraObjects/0"],
   ["services.deliverer.extraEnv[0].value=a", "/services/deliverer/extraEnv/0"],
 ] as const;
 

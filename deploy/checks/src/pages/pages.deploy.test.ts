@@ -14,7 +14,7 @@ import { readDockerfile } from "../image/dockerfile.ts";
 import { root } from "../root.ts";
 import { buildComposeCheck } from "../tools/compose-check.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
-import { buildHelm, runHelm } from "../tools/helm.ts";
+import { buildHelm, runHelmTemplate } from "../tools/helm.ts";
 import { kubernetesVersion } from "../tools/kubernetes-validate.ts";
 import { type Call, callsOf } from "./calls.ts";
 
@@ -51,7 +51,7 @@ describeWith(["go"], "the pages", () => {
       writeFileSync(file, code);
       const values = ["--values", valuesFile("minimal"), "--values", file];
 
-      const { code: exit, stderr } = await runHelm(["template", "x", chart, ...values, ...cluster]);
+      const { code: exit, stderr } = await runHelmTemplate(["x", chart, ...values, ...cluster], {});
       rmSync(folder, { recursive: true });
 
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
@@ -71,16 +71,28 @@ async function judge(call: Call): Promise<void> {
 
 async function judgeHelm(verb: string, args: readonly string[]): Promise<void> {
   if (verb === "test") return expect(await madeBy("minimal")).toContain("Pod/posthaste-answers");
-  expect(["install", "upgrade"]).toContain(verb);
+  expect(["install", "upgrade", "template"]).toContain(verb);
   const own = args.filter((arg) => arg !== "--create-namespace" && arg !== "--reuse-values");
   const stores = args.includes("--reuse-values") ? ["--values", valuesFile("minimal")] : [];
-  const { code, stderr } = await runHelm(["template", ...own, ...stores, ...cluster]);
+  const secrets = verb === "template" ? undefined : {};
+  const { code, stderr } = await runHelmTemplate([...own, ...stores, ...cluster], secrets);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 }
+
+/** The keys of the Secret that `credentials.existingSecret` names. */
+const credentials = [
+  "token",
+  "signing-key-current",
+  "signing-key-next",
+  "sealing-keys",
+  "management-password",
+];
 
 /** `kind/name`, or `kind name`. */
 async function judgeKubectl(args: readonly string[]): Promise<void> {
   const words = args.join(" ");
+  const literals = args.flatMap((arg) => /^--from-literal=([a-z-]+)=./.exec(arg)?.[1] ?? []);
+  if (words.includes("create secret generic")) return expect(literals).toEqual(credentials);
   const [, kind = "", name = ""] =
     /\b(deployment|statefulset|service|secret)[/ ]([a-z-]+)/.exec(words) ?? [];
   const made = [
@@ -93,7 +105,7 @@ async function judgeKubectl(args: readonly string[]): Promise<void> {
 
 async function madeBy(valueSet: string, settings = ""): Promise<readonly string[]> {
   const values = ["--values", valuesFile(valueSet), "--set", settings];
-  const { stdout } = await runHelm(["template", "posthaste", chart, ...values, ...cluster]);
+  const { stdout } = await runHelmTemplate(["posthaste", chart, ...values, ...cluster], {});
   return parseAllDocuments(stdout)
     .map((document) => document.toJS() as Made | null)
     .flatMap((made) => (made === null ? [] : [`${made.kind}/${made.metadata.name}`]));

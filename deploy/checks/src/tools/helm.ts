@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type ClusterSecrets, withCluster } from "./cluster.ts";
 import { buildGoTool } from "./go-tool.ts";
 import { type Ran, run } from "./run.ts";
 
@@ -22,4 +23,15 @@ export async function runHelm(args: readonly string[]): Promise<Ran> {
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** Runs `helm template` as `helm install` would render: beside a cluster that holds these Secrets. Undefined: without a cluster. */
+export function runHelmTemplate(
+  args: readonly string[],
+  secrets: ClusterSecrets | undefined,
+): Promise<Ran> {
+  if (secrets === undefined) return runHelm(["template", ...args]);
+  return withCluster(secrets, (kubeconfig) =>
+    runHelm(["template", ...args, "--dry-run=server", "--kubeconfig", kubeconfig]),
+  );
 }

@@ -71,7 +71,7 @@ const mayUse = {
   scripts: ["libs/contract", "libs/process", "libs/testing", "deploy/observability"],
   "deploy/image": ["libs/http", "libs/process"],
   "deploy/local": [],
-  "deploy/checks": ["libs/process", "deploy/local"],
+  "deploy/checks": ["libs/process", "libs/testing", "deploy/local"],
   "deploy/observability": ["libs/ports"],
 };
 const packages = "^(apps|libs|services|tests|examples|bench|scripts|deploy)/";

@@ -37,7 +37,10 @@ management: [documents, proxies, credentials, oidc-operators]
 /var/lib/posthaste
 {{- end -}}
 
-{{/* The secrets of one service: (dict "root" $ "reads" subjects). A map from the name of a file to {name, key}. */}}
+{{/*
+The secrets of one service: (dict "root" $ "reads" subjects). A map from the name of a file to {name, key} of a Secret, or
+{configMap, key}.
+*/}}
 {{- define "posthaste.secrets" -}}
 {{- $values := .root.Values -}}
 {{- $fullname := include "posthaste.fullname" .root -}}
@@ -52,6 +55,15 @@ kafka-password: {{ default (dict "name" $stores "key" "kafka-password") $values.
 {{- end }}
 {{- if has "tokens" .reads }}
 redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlFrom | toJson }}
+{{- end }}
+{{- range $store, $subject := dict "kafka" "bus" "mongodb" "documents" "redis" "tokens" }}
+{{- if has $subject $.reads }}
+{{- range $part := list "ca" "certificate" "key" }}
+{{- with index $values $store (printf "%sFrom" $part) }}
+{{ $store }}-tls-{{ $part }}: {{ toJson . }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- if and (has "llm-key" .reads) $values.llm.keyFrom }}
 llm-key: {{ $values.llm.keyFrom | toJson }}

@@ -49,6 +49,10 @@
 {{- if and .uri .uriFrom }}{{ fail "mongodb: set uri or uriFrom, not both" }}{{ end -}}
 {{- if not (or .uri .uriFrom) }}{{ fail "mongodb: the chart brings none; set uri or uriFrom" }}{{ end -}}
 {{- end -}}
+{{- range $name, $store := dict "kafka" .Values.kafka "redis" .Values.redis "mongodb" .Values.mongodb -}}
+{{- if ne (empty $store.certificateFrom) (empty $store.keyFrom) }}{{ fail (printf "%s: certificateFrom and keyFrom go together" $name) }}{{ end -}}
+{{- end -}}
+{{- if and (or .Values.kafka.caFrom .Values.kafka.certificateFrom) (not .Values.kafka.tls) }}{{ fail "kafka: caFrom and certificateFrom want tls" }}{{ end -}}
 {{- if and .Values.keda.enabled (not (include "posthaste.prometheus" .)) }}{{ fail "keda: wants prometheus, the address of the one that reads these pods" }}{{ end -}}
 {{- range $name, $service := .Values.services -}}
 {{- with $service.autoscaling -}}

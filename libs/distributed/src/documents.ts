@@ -5,14 +5,23 @@ import {
   type ConfigOf,
   createSealer,
   type ProcessParts,
+  refuseConfig,
   sealAccounts,
   sealIndexes,
   sealStored,
+  tlsVariable,
 } from "@posthaste/process";
+import { refusedUri } from "./refused-uri.ts";
+import { tlsFailure } from "./tls-failures.ts";
 
 type DocumentsConfig = Pick<
   ConfigOf<"management">,
-  "mongodbDatabase" | "mongodbUri" | "sealingKeys"
+  | "mongodbDatabase"
+  | "mongodbTlsCa"
+  | "mongodbTlsCertificate"
+  | "mongodbTlsKey"
+  | "mongodbUri"
+  | "sealingKeys"
 >;
 
 export async function openDocuments(parts: ProcessParts, config: DocumentsConfig) {
@@ -20,6 +29,13 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   const documents = await openMongo({
     uri: config.mongodbUri,
     database: config.mongodbDatabase,
+    tls: {
+      ca: config.mongodbTlsCa,
+      certificate: config.mongodbTlsCertificate,
+      key: config.mongodbTlsKey,
+    },
+    explain: (error) =>
+      tlsFailure("MongoDB", config.mongodbTlsCa !== undefined, error) ?? closedBy(config, error),
     clock,
     log,
     random,
@@ -27,7 +43,7 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
       telemetry.metrics.observe("posthaste_commit_writes", writes);
       telemetry.metrics.observe("posthaste_commit_seconds", seconds);
     },
-  });
+  }).catch((error: unknown) => refuseConfig(refusedUri(error)));
   telemetry.metrics.watch("posthaste_store_calls_total", () => documents.calls());
   readiness.watch("mongodb", "needed", () => documents.problem());
   const sealer = createSealer(config.sealingKeys);
@@ -48,6 +64,24 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
     waitMs: documents.waitMs,
     close: () => documents.close(),
   };
+}
+
+/** A MongoDB that asks for TLS, or for a certificate, ends a connection without it and says no word. */
+function closedBy(
+  { mongodbTlsCa, mongodbTlsCertificate, mongodbUri }: DocumentsConfig,
+  error: unknown,
+): string | undefined {
+  const [, what] = Error.isError(error)
+    ? (/^(connection .* closed)$/.exec(error.message) ?? [])
+    : [];
+  if (what === undefined || mongodbTlsCertificate !== undefined) return undefined;
+  const isTls =
+    mongodbTlsCa !== undefined ||
+    mongodbUri.startsWith("mongodb+srv:") ||
+    /[?&](?:tls|ssl)=true/i.test(mongodbUri);
+  return isTls
+    ? `${what}: if MongoDB asks for a certificate, set ${tlsVariable("MongoDB", "CERTIFICATE")}`
+    : `${what}: if MongoDB asks for TLS, say tls=true in POSTHASTE_MONGODB_URI`;
 }
 
 function waitingFor(clock: Clock, problem: () => string | undefined): Service {

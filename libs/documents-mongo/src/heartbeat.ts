@@ -8,9 +8,16 @@ export type Heartbeat = {
   readonly stop: () => Promise<void>;
 };
 
+export type HeartbeatOptions = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly database: string;
+  readonly explain: ((error: unknown) => string | undefined) | undefined;
+};
+
 /** `look` rejects when the server does not answer as it should; the first look is taken at once. */
 export function startHeartbeat(
-  { clock, log, database }: { clock: Clock; log: Log; database: string },
+  { clock, log, database, explain }: HeartbeatOptions,
   look: () => Promise<void>,
 ): Heartbeat {
   let up: boolean | undefined;
@@ -22,7 +29,7 @@ export function startHeartbeat(
     if (up === isUp || stopped) return;
     up = isUp;
     if (isUp) log.info("documents.up", { database });
-    else log.warn("documents.down", { database, error });
+    else log.warn("documents.down", { database, reason: problem, error });
   };
   const beat = async (): Promise<void> => {
     try {
@@ -30,7 +37,7 @@ export function startHeartbeat(
       problem = undefined;
       change(true);
     } catch (error) {
-      problem = firstLineOf(error);
+      problem = explain?.(error) ?? firstLineOf(error);
       change(false, error);
     }
     if (!stopped) cancel = clock.after(everyMs, beatAgain);

@@ -6,7 +6,14 @@
  */
 import { beatsName, type StoredBeat, writeBeat } from "./beats.ts";
 import { type Clock, type Log, pause, type Random, within } from "@posthaste/ports";
-import { type Document, MongoClient, type MongoClientOptions } from "mongodb";
+import {
+  type Db,
+  type DbOptions,
+  type Document,
+  MongoClient,
+  type MongoClientOptions,
+  ReadConcern,
+} from "mongodb";
 import { type Connection, type Heavy } from "./connection.ts";
 import { isDuplicate } from "./failures.ts";
 import { createGate } from "./gate.ts";
@@ -16,13 +23,24 @@ import { type Index } from "./indexes.ts";
 import { type Again, bounded, createPatience, notYetOpen } from "./retry.ts";
 import { createStoreClock } from "./store-clock.ts";
 
+/** Texts in PEM. */
+type Tls = {
+  /** The authorities that are believed; those of Node when absent. */
+  readonly ca?: string | undefined;
+  readonly certificate?: string | undefined;
+  readonly key?: string | undefined;
+};
+
 export type LinkOptions = {
   /** `mongodb://…`; may carry credentials and TLS, so it is never logged. */
   readonly uri: string;
+  readonly tls?: Tls;
   readonly database: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Says of a failure to connect what an operator can do; undefined where the failure says it itself. */
+  readonly explain?: (error: unknown) => string | undefined;
   /** How long a call tries on while the server is away. Default 2.5 s, so that a publish is answered within 3. */
   readonly patienceMs?: number;
 };
@@ -42,19 +60,28 @@ export type Link = {
 };
 
 export function openLink(options: LinkOptions, indexes: readonly Index[]): Link {
-  const { clock, database, log, random, patienceMs = patienceMsDefault } = options;
-  const main = new MongoClient(options.uri, clientOptions(patienceMs, connectionsMax));
-  const side = new MongoClient(options.uri, clientOptions(patienceMs, asideConnectionsMax));
-  const lists = new MongoClient(options.uri, clientOptions(patienceMs, heavyConnectionsMax));
-  const building = new MongoClient(options.uri, buildOptions(patienceMs));
-  const builder = createIndexBuilder(building.db(database), indexes);
+  const { clock, database, log, random, explain, patienceMs = patienceMsDefault } = options;
+  const open = (connections: number, silenceMs: number): MongoClient =>
+    new MongoClient(options.uri, {
+      ...clientOptions(patienceMs, connections),
+      ...(options.tls && tlsOptions(options.tls)),
+      socketTimeoutMS: silenceMs,
+    });
+  const silenceMs = 4 * patienceMs;
+  const main = open(connectionsMax, silenceMs);
+  const side = open(asideConnectionsMax, silenceMs);
+  const lists = open(heavyConnectionsMax, silenceMs);
+  // An index takes the server its time, in which the connection is silent. That a server is gone the driver's own monitor notices.
+  const building = open(1, 0);
+  const of = (client: MongoClient, name = database): Db => client.db(name, concerns(patienceMs));
+  const builder = createIndexBuilder(building.db(database, concerns(0)), indexes);
   const gate = createGate(clock, { ...heavyBounds, waitMsMax: patienceMs });
   const storeClock = createStoreClock(clock);
   const { again, answered, probe, refusal } = createPatience(clock, random, patienceMs);
   let prepared = false;
   let calls = 0;
 
-  const beats = side.db(database).collection<StoredBeat>(beatsName);
+  const beats = of(side).collection<StoredBeat>(beatsName);
 
   const look = async (): Promise<void> => {
     if (!prepared) {
@@ -66,7 +93,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     }
     const sentMs = clock.now();
     // `hello` by the older name that every server knows.
-    const { localTime } = await side.db("admin").command({ isMaster: 1 });
+    const { localTime } = await of(side, "admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
     // A server greets, and answers reads, also while it takes no write: only one with the concern of the inserts tells.
     await probe(async () => {
@@ -74,7 +101,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     });
     answered();
   };
-  const heartbeat = startHeartbeat({ clock, log, database }, () =>
+  const heartbeat = startHeartbeat({ clock, log, database, explain }, () =>
     bounded(clock, patienceMs, look()),
   );
   // A look may be under way for as long as calls have been refused.
@@ -89,11 +116,11 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     });
   };
   const heavy: Heavy = {
-    collection: <T extends Document>(name: string) => lists.db(database).collection<T>(name),
+    collection: <T extends Document>(name: string) => of(lists).collection<T>(name),
     again: (tenant) => (task) => gate.run(tenant, () => counted(task)),
   };
   const connect = (client: MongoClient): Connection => {
-    const db = client.db(database);
+    const db = of(client);
     return {
       db,
       collection: <T extends Document>(name: string) => db.collection<T>(name),
@@ -118,7 +145,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
       await stopped;
     },
     drop: async () => {
-      await main.db(database).dropDatabase();
+      await of(main).dropDatabase();
     },
   };
 }
@@ -136,11 +163,11 @@ const heavyConnectionsMax = 8;
 /** As many as have connections, and of one tenant its part. */
 const heavyBounds = { tasksMax: heavyConnectionsMax, tasksPerOwnerMax: 3, waitingMax: 1_000 };
 
-/** An index takes the server its time, in which the connection is silent. That a server is gone the driver's own monitor notices. */
-const buildOptions = (patienceMs: number): MongoClientOptions => ({
-  ...clientOptions(patienceMs, 1),
-  socketTimeoutMS: 0,
-  writeConcern: { w: "majority", journal: true },
+/** Of the database and not of the client: an address that says `journal=false` would make writes less durable (I1). */
+const concerns = (wtimeoutMS: number): DbOptions => ({
+  writeConcern: { w: "majority", journal: true, ...(wtimeoutMS > 0 && { wtimeoutMS }) },
+  readConcern: new ReadConcern("local"),
+  readPreference: "primary",
 });
 
 function clientOptions(patienceMs: number, maxPoolSize: number): MongoClientOptions {
@@ -152,14 +179,21 @@ function clientOptions(patienceMs: number, maxPoolSize: number): MongoClientOpti
     connectTimeoutMS: patienceMs,
     serverSelectionTimeoutMS: patienceMs,
     waitQueueTimeoutMS: patienceMs,
-    socketTimeoutMS: 4 * patienceMs,
     // `again` repeats, whatever the call and whatever the server.
     retryWrites: false,
     retryReads: false,
-    writeConcern: { w: "majority", journal: true, wtimeoutMS: patienceMs },
-    readPreference: "primary",
-    readConcern: { level: "local" },
     ignoreUndefined: true,
     promoteBuffers: true,
+  };
+}
+
+/** Whatever of it is given wants TLS. */
+function tlsOptions({ ca, certificate, key }: Tls): MongoClientOptions {
+  if ((ca ?? certificate) === undefined) return {};
+  return {
+    tls: true,
+    ...(ca !== undefined && { ca }),
+    ...(certificate !== undefined && { cert: certificate }),
+    ...(key !== undefined && { key }),
   };
 }

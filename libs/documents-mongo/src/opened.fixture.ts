@@ -34,7 +34,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
     const database = `test_${systemRandom().text(12).toLowerCase()}`;
     link = openLink(
       {
-        uri: withOption(uri, "monitorCommands=true"),
+        uri: withOptions(uri, { monitorCommands: "true", ...weaker }),
         database,
         clock: systemClock(),
         random: systemRandom(),
@@ -67,8 +67,22 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
   };
 }
 
-const withOption = (uri: string, option: string): string =>
-  `${uri}${uri.includes("?") ? "&" : "?"}${option}`;
+/** What an address may say and the adapter does not follow: ADR 97. */
+const weaker = {
+  w: "1",
+  journal: "false",
+  wtimeoutMS: "1",
+  readConcernLevel: "available",
+  readPreference: "secondaryPreferred",
+};
+
+/** Of the options that the address has itself those that are not named here. */
+function withOptions(uri: string, options: Readonly<Record<string, string>>): string {
+  const [address = "", given] = uri.split("?", 2);
+  const all = new URLSearchParams(given);
+  for (const [name, value] of Object.entries(options)) all.set(name, value);
+  return `${address.replace(/^(\w+(?:[+]srv)?:\/\/[^/]+)$/, "$1/")}?${all.toString()}`;
+}
 
 export async function untilUp(link: Pick<Link, "isUp" | "problem">): Promise<void> {
   const until = Date.now() + patienceMs;

@@ -22,5 +22,6 @@ export { destinationPolicyOf } from "./config/destination-policy.ts";
 export { renderConfiguration } from "./config/document.ts";
 export { dumpConfig } from "./config/dump.ts";
 export { type Environment, loadConfig, type Loaded } from "./config/load.ts";
-export { readConfig } from "./config/read.ts";
+export { readConfig, refuseConfig } from "./config/read.ts";
+export { type StoreName, tlsVariable } from "./config/tls.ts";
 export { type Profile } from "./config/variable.ts";

@@ -47,3 +47,11 @@ export { type Dice, dice, seededRandom } from "./seeded-random.ts";
 export { turn, until } from "./turns.ts";
 export { epochStart, type VirtualClock, virtualClock, withOwnTimers } from "./virtual-clock.ts";
 export { type TestStores, testStores } from "./test-stores.ts";
+export {
+  anotherAuthority,
+  anotherKey,
+  authority,
+  certificateKey,
+  clientCertificate,
+  serverCertificate,
+} from "./certificates.ts";

@@ -41,12 +41,11 @@ type Container = {
   readonly securityContext: unknown;
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 };
-type SecretItems = {
-  readonly secret: {
-    readonly name: string;
-    readonly items: readonly { readonly key: string; readonly path: string }[];
-  };
+type Items = {
+  readonly name: string;
+  readonly items: readonly { readonly key: string; readonly path: string }[];
 };
+type FileSource = { readonly secret?: Items; readonly configMap?: Items };
 type WorkloadOf<Kind extends "Deployment" | "StatefulSet"> = Manifest<Kind> & {
   readonly spec: {
     readonly replicas?: number;
@@ -62,7 +61,7 @@ type WorkloadOf<Kind extends "Deployment" | "StatefulSet"> = Manifest<Kind> & {
         readonly containers: readonly [Container];
         readonly volumes: readonly {
           readonly name: string;
-          readonly projected?: { readonly sources: readonly SecretItems[] };
+          readonly projected?: { readonly sources: readonly FileSource[] };
           readonly emptyDir?: { readonly sizeLimit: string };
         }[];
       };

@@ -1,4 +1,5 @@
 /** What a container of the chart finds at its start: variables, and the secrets that are mounted as files. */
+import { authority, certificateKey, clientCertificate } from "@posthaste/testing";
 import { type Files, type Texts } from "../environment.ts";
 import { type Secret, type Workload } from "./manifests.ts";
 
@@ -12,6 +13,9 @@ const ofTheOperator: Texts = {
   "kafka-password": "k",
   "llm-key": "l",
   "oidc-client-secret": "o",
+  "mongodb-tls-ca": authority,
+  "mongodb-tls-certificate": clientCertificate,
+  "mongodb-tls-key": certificateKey,
   "redis-url": "rediss://user:password@redis.example:6380",
   "mongodb-uri": "mongodb://user:password@mongodb.example:27017",
 };
@@ -29,9 +33,9 @@ export function filesOf(workload: Workload, secrets: readonly Secret[]): Files {
   const files: Record<string, string> = {};
   for (const { name, mountPath } of containers[0].volumeMounts) {
     const sources = volumes.find((volume) => volume.name === name)?.projected?.sources ?? [];
-    for (const { secret } of sources) {
-      for (const { key, path } of secret.items) {
-        const made = secrets.find(({ metadata }) => metadata.name === secret.name);
+    for (const { secret, configMap } of sources) {
+      for (const { key, path } of (secret ?? configMap)?.items ?? []) {
+        const made = secrets.find(({ metadata }) => metadata.name === secret?.name);
         const text = made ? textOf(made, key) : ofTheOperator[path];
         if (text !== undefined) files[`${mountPath}/${path}`] = text;
       }

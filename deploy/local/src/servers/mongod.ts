@@ -13,9 +13,12 @@ const askMsMax = 2_000;
 const electionMsMax = 60_000;
 const pollMs = 50;
 
-/** Starts a set of one member and waits until it takes writes. */
-export async function startMongod(place: ServerPlace): Promise<RunningMongo> {
-  const member = await startMember(place, "mongod");
+/** Starts a set of one member and waits until it takes writes. `words`: more of its command line. */
+export async function startMongod(
+  place: ServerPlace,
+  words: readonly string[] = [],
+): Promise<RunningMongo> {
+  const member = await startMember(place, "mongod", words);
   await initiate([member]);
   return member;
 }
@@ -46,19 +49,27 @@ export const directUri = ({ host, port }: Address): string =>
   `mongodb://${host}:${port}/?directConnection=true`;
 
 /** Sends `command` to the member itself, whatever its state in the set. */
-export async function askMongod(member: Address, command: Document): Promise<Document> {
+export async function askMongod(
+  member: Address,
+  command: Document,
+  database = "admin",
+): Promise<Document> {
   const client = new MongoClient(directUri(member), {
     serverSelectionTimeoutMS: askMsMax,
     socketTimeoutMS: askMsMax,
   });
   try {
-    return await client.db("admin").command(command);
+    return await client.db(database).command(command);
   } finally {
     await client.close();
   }
 }
 
-async function startMember(place: ServerPlace, folder: string): Promise<RunningMongo> {
+async function startMember(
+  place: ServerPlace,
+  folder: string,
+  words: readonly string[] = [],
+): Promise<RunningMongo> {
   const { name, file } = await fetchMongod();
   const port = place.port ?? (await freePort());
   const parameters = {
@@ -72,6 +83,7 @@ async function startMember(place: ServerPlace, folder: string): Promise<RunningM
     ...["--port", String(port), "--bind_ip", loopback, "--nounixsocket"],
     ...["--replSet", setName, "--oplogSize", "128", "--wiredTigerCacheSizeGB", "0.25", "--quiet"],
     ...Object.entries(parameters).flatMap(([key, value]) => ["--setParameter", `${key}=${value}`]),
+    ...words,
   ];
   const isReady = async () => (await accepts(port)) && (await isServing({ host: loopback, port }));
   const server = new ServerProcess({ name, file, args }, isReady, place);

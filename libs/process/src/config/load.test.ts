@@ -2,6 +2,13 @@ import { describe, expect, it } from "@jest/globals";
 import { type z } from "zod";
 import { planBounds } from "@posthaste/domain";
 import { developmentUsers } from "@posthaste/http";
+import {
+  anotherAuthority,
+  anotherKey,
+  authority,
+  certificateKey,
+  clientCertificate,
+} from "@posthaste/testing";
 import { callerVariables } from "./callers.ts";
 import { dumpConfig } from "./dump.ts";
 import { type Environment, loadConfig } from "./load.ts";
@@ -309,6 +316,66 @@ describe("secrets", () => {
     });
     expect(JSON.stringify(dump)).not.toContain(production.POSTHASTE_TOKEN);
     expect(JSON.stringify(dump)).not.toContain("sig_");
+  });
+});
+
+describe("TLS to MongoDB", () => {
+  const pems: Readonly<Record<string, string>> = {
+    "/ca": `# of the company\n${authority}${anotherAuthority}`,
+    "/own": `${clientCertificate}${certificateKey}`,
+    "/certificate": clientCertificate,
+    "/key": certificateKey,
+    "/other-key": anotherKey,
+    "/empty": "",
+    "/text": "no certificate",
+    "/broken": authority.replace("MII", "MIX"),
+    "/encrypted":
+      "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
+  };
+  const readFile = (path: string): string => {
+    const text = pems[path];
+    if (text === undefined) throw Object.assign(new Error("no such file"), { code: "ENOENT" });
+    return text;
+  };
+  const load = (env: Environment) =>
+    loadConfig(configSchemas.management, { env: { ...onServersToo, ...env }, readFile });
+  const files = (given: Readonly<Record<string, string>>): Environment =>
+    Object.fromEntries(
+      Object.entries(given).map(([part, file]) => [`POSTHASTE_MONGODB_TLS_${part}_FILE`, file]),
+    );
+
+  it.each([
+    ["its authorities", files({ CA: "/ca" })],
+    ["a certificate and its key", files({ CERTIFICATE: "/certificate", KEY: "/key" })],
+    ["both in one file", files({ CA: "/ca", CERTIFICATE: "/own", KEY: "/own" })],
+  ])("takes %s", (_, env) => {
+    expect(load(env)).toMatchObject({ kind: "loaded" });
+  });
+
+  it.each([
+    ["_CA_FILE cannot be read: ENOENT", files({ CA: "/none" })],
+    ["_KEY_FILE cannot be read: ENOENT", files({ CERTIFICATE: "/certificate", KEY: "/none" })],
+    ["the contents of POSTHASTE_MONGODB_TLS_CA_FILE must be certificates", files({ CA: "/empty" })],
+    ["the contents of POSTHASTE_MONGODB_TLS_CA_FILE must be certificates", files({ CA: "/text" })],
+    [
+      "the contents of POSTHASTE_MONGODB_TLS_CA_FILE must be certificates",
+      files({ CA: "/broken" }),
+    ],
+    ["_CA_FILE must be certificates", files({ CA: "/key" })],
+    ["that is not encrypted", files({ CERTIFICATE: "/certificate", KEY: "/encrypted" })],
+    ["_KEY_FILE is not the key of", files({ CERTIFICATE: "/certificate", KEY: "/other-key" })],
+    ["go together: set both or none", files({ CERTIFICATE: "/certificate" })],
+    ["go together: set both or none", files({ KEY: "/key" })],
+    [
+      "POSTHASTE_MONGODB_URI says tls=false",
+      { ...files({ CA: "/ca" }), POSTHASTE_MONGODB_URI: "mongodb://a/?replicaSet=r&tls=false" },
+    ],
+  ])("refuses with one line: %s", (line, env) => {
+    const loaded = load(env);
+
+    const [, ...problems] = loaded.kind === "refused" ? loaded.message.split("\n") : [];
+    expect(problems).toEqual([expect.stringContaining(line)]);
+    expect(problems.join()).not.toContain("-----");
   });
 });
 

@@ -35,6 +35,8 @@ export type LoadOptions = {
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 type Texts = Readonly<Record<string, string | undefined>>;
+/** By key, where the text comes from a file. */
+type Files = ReadonlyMap<string, "read" | "unread">;
 
 const prefix = "POSTHASTE_";
 const rules: readonly Rule[] = [
@@ -50,12 +52,13 @@ export function loadConfig<S extends Shape>(
 ): Loaded<z.output<z.ZodObject<S>>> {
   const given = givenTexts(schema.shape, env, readFile);
   const texts = withDefaults(schema.shape, given.texts);
-  const parsed = parseEach(schema.shape, texts);
+  const parsed = parseEach(schema.shape, texts, given.files);
+  const isRead = (key: string): boolean => given.files.get(key) !== "unread";
   const problems = [
     ...given.problems,
     ...parsed.problems,
     ...rules
-      .filter(({ keys }) => keys.every((key) => key in schema.shape))
+      .filter(({ keys }) => keys.every((key) => key in schema.shape && isRead(key)))
       .flatMap(({ problemsOf }) => problemsOf(parsed.values, texts)),
     ...unknownVariables(env),
   ];
@@ -70,8 +73,9 @@ function givenTexts(
   shape: Shape,
   env: Environment,
   readFile: (path: string) => string,
-): { texts: Texts; problems: readonly string[] } {
+): { texts: Texts; files: Files; problems: readonly string[] } {
   const texts: Record<string, string | undefined> = {};
+  const files = new Map<string, "read" | "unread">();
   const problems: string[] = [];
   for (const [key, schema] of Object.entries(shape)) {
     const name = environmentName(key);
@@ -82,11 +86,13 @@ function givenTexts(
     try {
       // Editors and secret stores end a file with a line break.
       texts[key] = readFile(file).replace(/\r?\n$/, "");
+      files.set(key, "read");
     } catch (error) {
+      files.set(key, "unread");
       problems.push(`${name}_FILE cannot be read: ${codeOf(error)}`);
     }
   }
-  return { texts, problems };
+  return { texts, files, problems };
 }
 
 function withDefaults(shape: Shape, given: Texts): Texts {
@@ -105,13 +111,20 @@ const defaultOf = (schema: z.ZodType | undefined): string | undefined =>
 function parseEach(
   shape: Shape,
   texts: Texts,
+  files: Files,
 ): { values: Readonly<Record<string, unknown>>; problems: readonly string[] } {
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [key, schema] of Object.entries(shape)) {
+    // Of a file that cannot be read that is said, and nothing more.
+    if (files.get(key) === "unread") continue;
     const result = schema.safeParse(texts[key]);
     if (result.success) values[key] = result.data;
-    else problems.push(wrongValue(environmentName(key), variableOf(schema), texts[key]));
+    else {
+      const name = environmentName(key);
+      const given = files.has(key) ? `the contents of ${name}_FILE` : name;
+      problems.push(wrongValue(given, variableOf(schema), texts[key]));
+    }
   }
   return { values, problems };
 }
@@ -159,7 +172,7 @@ const knownNames: ReadonlySet<string> = new Set(
     }),
 );
 
-function messageOf(problems: readonly string[]): string {
+export function messageOf(problems: readonly string[]): string {
   const count = problems.length === 1 ? "one problem" : `${problems.length} problems`;
   return [`The configuration has ${count}:`, ...problems.map((problem) => `  - ${problem}`)].join(
     "\n",

@@ -1,6 +1,7 @@
 /** The servers of the distributed shape. The standalone reads none of these. */
 import { z } from "zod";
 import { type Rule, variables } from "./variable.ts";
+import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
 import { printable, wholeNumber } from "./values.ts";
 
 const subject = "Kafka, Redis and MongoDB";
@@ -136,6 +137,9 @@ export const documentsShape = {
       summary: "The database in it.",
       default: "posthaste",
     }),
+  mongodbTlsCa: tlsCa("MongoDB"),
+  mongodbTlsCertificate: tlsCertificate("MongoDB"),
+  mongodbTlsKey: tlsKey("MongoDB"),
 };
 
 export const sealingShape = {
@@ -171,5 +175,19 @@ export const storeRules: readonly Rule[] = [
       (kafkaUser === undefined) === (kafkaPassword === undefined)
         ? []
         : ["POSTHASTE_KAFKA_USER and POSTHASTE_KAFKA_PASSWORD go together: set both or none"],
+  },
+  ...tlsRules("MongoDB", {
+    ca: "mongodbTlsCa",
+    certificate: "mongodbTlsCertificate",
+    key: "mongodbTlsKey",
+  }),
+  {
+    keys: ["mongodbUri", "mongodbTlsCa", "mongodbTlsCertificate"],
+    problemsOf: ({ mongodbUri }, { mongodbTlsCa, mongodbTlsCertificate }) => {
+      const [off] = /[?&](?:tls|ssl)=false(?=&|$)/i.exec(String(mongodbUri)) ?? [];
+      return off !== undefined && (mongodbTlsCa ?? mongodbTlsCertificate) !== undefined
+        ? [tlsThough("MongoDB", `POSTHASTE_MONGODB_URI says ${off.slice(1)}`)]
+        : [];
+    },
   },
 ];

@@ -1,0 +1,60 @@
+/** What a failure of TLS with a store means to an operator: which variable to look at. */
+import { type StoreName, tlsVariable } from "@posthaste/process";
+
+/** As Node and OpenSSL name them. */
+const untrusted: ReadonlySet<string> = new Set([
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "CERT_SIGNATURE_FAILURE",
+  "CERT_UNTRUSTED",
+  "INVALID_CA",
+]);
+const outOfTime: ReadonlySet<string> = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
+const otherName = "ERR_TLS_CERT_ALTNAME_INVALID";
+const noTls: ReadonlySet<string> = new Set([
+  "ERR_SSL_WRONG_VERSION_NUMBER",
+  "ERR_SSL_PACKET_LENGTH_TOO_LONG",
+]);
+/** The server ended the handshake for what it was shown, or for want of it. */
+const refusal = /^ERR_SSL_.*_ALERT_.*(?:CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
+const causesMax = 10;
+
+/** `ca`: whether authorities were given. Undefined: the failure is none of TLS, and says itself what it is. */
+export function tlsFailure(store: StoreName, ca: boolean, error: unknown): string | undefined {
+  const failure = causesOf(error)
+    .map((cause) => ({ code: codeOf(cause), text: cause.message }))
+    .find(({ code }) => isOfTls(code));
+  return failure && meaningOf(store, ca, failure.code, failure.text);
+}
+
+function meaningOf(store: StoreName, ca: boolean, code: string, text: string): string {
+  if (untrusted.has(code)) {
+    const variable = tlsVariable(store, "CA");
+    return ca
+      ? `${store} shows a certificate of no authority in ${variable} (${text})`
+      : `${store} shows a certificate of an authority that is not known here: set ${variable} (${text})`;
+  }
+  if (outOfTime.has(code) || code === otherName)
+    return `${store} shows a certificate that is not valid for it now (${text})`;
+  if (noTls.has(code)) return `${store} speaks no TLS there (${text})`;
+  return `${store} does not take the certificate that it is shown, or is shown none: look at ${tlsVariable(store, "CERTIFICATE")} (${code})`;
+}
+
+const isOfTls = (code: string): boolean =>
+  untrusted.has(code) ||
+  outOfTime.has(code) ||
+  code === otherName ||
+  noTls.has(code) ||
+  refusal.test(code);
+
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  for (let cause = error; Error.isError(cause) && causes.length < causesMax; cause = cause.cause)
+    causes.push(cause);
+  return causes;
+}
+
+const codeOf = (error: Error): string => ("code" in error ? String(error.code) : "");

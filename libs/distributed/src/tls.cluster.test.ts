@@ -1,0 +1,124 @@
+/** A MongoDB that asks for TLS and for a certificate: what a process with these variables makes of it. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
+import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
+import { configSchemas, loadConfig, processParts } from "@posthaste/process";
+import {
+  anotherAuthority,
+  authority,
+  certificateKey,
+  clientCertificate,
+  recordingLog,
+  serverCertificate,
+} from "@posthaste/testing";
+import { openDocuments } from "./documents.ts";
+
+const startMsMax = 300_000;
+const testMsMax = 120_000;
+const waitMsMax = 60_000;
+const user = "CN=posthaste,O=Clients";
+const x509 = `mongodb://${encodeURIComponent(user)}@`;
+const byCertificate = { authMechanism: "MONGODB-X509", authSource: "$external" };
+
+const dir = mkdtempSync(join(tmpdir(), "posthaste-tls-"));
+const fileOf = (name: string, text: string): string => {
+  const file = join(dir, name);
+  writeFileSync(file, text);
+  return file;
+};
+const [ca, otherCa] = [fileOf("ca.pem", authority), fileOf("other-ca.pem", anotherAuthority)];
+// MongoDB's own tools want both in one file, which may be named twice here.
+const ownPem = fileOf("own.pem", `${clientCertificate}${certificateKey}`);
+
+let server: RunningMongo;
+let close: () => Promise<void> = async () => undefined;
+
+beforeAll(async () => {
+  const shown = fileOf("server.pem", `${serverCertificate}${certificateKey}`);
+  mkdirSync(join(dir, "data"));
+  const tls = ["--tlsMode", "preferTLS", "--tlsCertificateKeyFile", shown, "--tlsCAFile", ca];
+  server = await startMongod({ dir: join(dir, "data") }, tls);
+  const made = { createUser: user, roles: [{ role: "readWrite", db: "posthaste" }] };
+  await askMongod(server, made, "$external");
+  await askMongod(server, { setParameter: 1, tlsMode: "requireTLS" });
+}, startMsMax);
+afterEach(() => close());
+afterAll(async () => {
+  await server.process.stop();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** What readiness and log say once it is up, or down for a reason. */
+async function started(
+  files: Readonly<Record<string, string>>,
+  { before = "mongodb://", options = {} } = {},
+) {
+  const env = {
+    POSTHASTE_MONGODB_URI: `${before}127.0.0.1:${server.port}/?${new URLSearchParams(options).toString()}`,
+    POSTHASTE_SEALING_KEYS: Buffer.alloc(32, 1).toString("base64"),
+    POSTHASTE_KAFKA_BROKERS: "127.0.0.1:1",
+    ...files,
+  };
+  const loaded = loadConfig(configSchemas["workflow-log"], { env });
+  if (loaded.kind === "refused") throw new Error(loaded.message);
+  const log = recordingLog();
+  const parts = { ...processParts("workflow-log", loaded.config), log };
+  const documents = await openDocuments(parts, loaded.config);
+  ({ close } = documents);
+  const said = () => log.lines.find(({ event }) => /^documents[.](up|down)$/.test(event));
+  const until = Date.now() + waitMsMax;
+  while (!said() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+  return { event: said()?.event, reason: said()?.fields["reason"], parts };
+}
+
+const trusting = { POSTHASTE_MONGODB_TLS_CA_FILE: ca };
+const showing = {
+  POSTHASTE_MONGODB_TLS_CERTIFICATE_FILE: ownPem,
+  POSTHASTE_MONGODB_TLS_KEY_FILE: ownPem,
+};
+
+describe("a MongoDB that asks for TLS and a certificate", () => {
+  it(
+    "is reached with its authority and a certificate of one's own, in files",
+    async () => {
+      const { event, parts } = await started({ ...trusting, ...showing });
+
+      expect(event).toBe("documents.up");
+      expect(parts.readiness.missing()).toEqual([]);
+    },
+    testMsMax,
+  );
+
+  it(
+    "takes the certificate for the user (X.509)",
+    async () => {
+      const asUser = { before: x509, options: byCertificate };
+
+      expect((await started({ ...trusting, ...showing }, asUser)).event).toBe("documents.up");
+    },
+    testMsMax,
+  );
+
+  it.each([
+    [
+      "another authority",
+      { ...showing, POSTHASTE_MONGODB_TLS_CA_FILE: otherCa },
+      "MONGODB_TLS_CA_FILE",
+    ],
+    ["no authority", showing, "MONGODB_TLS_CA_FILE"],
+    ["no certificate", trusting, "MONGODB_TLS_CERTIFICATE_FILE"],
+    ["no TLS", {}, "MONGODB_URI"],
+  ])(
+    "refuses or is refused with %s, and readiness and one log line name the variable",
+    async (_, files, variable) => {
+      const { event, reason, parts } = await started(files);
+
+      expect(event).toBe("documents.down");
+      expect(reason).toContain(`POSTHASTE_${variable}`);
+      expect(parts.readiness.missing().join()).toContain(String(reason));
+    },
+    testMsMax,
+  );
+});

@@ -1,0 +1,92 @@
+/**
+ * TLS to a store beyond what Node does by itself: the authorities that are believed, and the certificate that a service
+ * shows. Their variables hold texts in PEM, so that what is mounted as a file is read by `…_FILE` as any secret is.
+ */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { z } from "zod";
+import { type Rule, variables } from "./variable.ts";
+
+export type StoreName = "MongoDB" | "Redis" | "Kafka";
+type Part = "CA" | "CERTIFICATE" | "KEY";
+
+const subject = "Kafka, Redis and MongoDB";
+/** A bundle of all public authorities has a quarter of that. */
+const pemLengthMax = 1_048_576;
+
+/** The variable as it is mostly given: by a file. */
+export const tlsVariable = (store: StoreName, part: Part): string =>
+  `POSTHASTE_${store.toUpperCase()}_TLS_${part}_FILE`;
+
+const pem = (isRight: (text: string) => boolean) =>
+  z.string().max(pemLengthMax).refine(isRight).optional();
+
+export const tlsCa = (store: StoreName) =>
+  pem(isCertificates).register(variables, {
+    subject,
+    secret: true,
+    rule: "certificates in PEM",
+    summary: `The authorities that may have signed the certificate of ${store}, in the place of those that Node trusts; mostly a file, \`${tlsVariable(store, "CA")}\`.`,
+  });
+
+export const tlsCertificate = (store: StoreName) =>
+  pem(isCertificates).register(variables, {
+    subject,
+    secret: true,
+    rule: "certificates in PEM, the service's own first",
+    summary: `The certificate that is shown to ${store} where it asks for one, with what leads to its authority; mostly a file, \`${tlsVariable(store, "CERTIFICATE")}\`.`,
+  });
+
+export const tlsKey = (store: StoreName) =>
+  pem(isKey).register(variables, {
+    subject,
+    secret: true,
+    rule: "a private key in PEM that is not encrypted",
+    summary: `The key of that certificate; mostly a file, \`${tlsVariable(store, "KEY")}\`, which may be the same that holds the certificate.`,
+  });
+
+const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+function isCertificates(text: string): boolean {
+  const blocks = text.match(block) ?? [];
+  return blocks.length > 0 && succeeds(() => blocks.map((each) => new X509Certificate(each)));
+}
+
+const isKey = (text: string): boolean => succeeds(() => createPrivateKey(text));
+
+function succeeds(task: () => unknown): boolean {
+  try {
+    task();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** `ca`, `certificate` and `key` are the names of their variables in the schema. */
+export function tlsRules(
+  store: StoreName,
+  { ca, certificate, key }: Readonly<Record<"ca" | "certificate" | "key", string>>,
+): readonly Rule[] {
+  const [nameOfCertificate, nameOfKey] = [
+    tlsVariable(store, "CERTIFICATE"),
+    tlsVariable(store, "KEY"),
+  ];
+  return [
+    {
+      keys: [ca, certificate, key],
+      problemsOf: (values, texts) => {
+        if ((texts[certificate] === undefined) !== (texts[key] === undefined))
+          return [`${nameOfCertificate} and ${nameOfKey} go together: set both or none`];
+        const [shown, own] = [values[certificate], values[key]];
+        if (typeof shown !== "string" || typeof own !== "string") return [];
+        return new X509Certificate(shown).checkPrivateKey(createPrivateKey(own))
+          ? []
+          : [`${nameOfKey} is not the key of ${nameOfCertificate}`];
+      },
+    },
+  ];
+}
+
+/** The problem of a store whose own setting `off` says that it is reached without TLS. */
+export const tlsThough = (store: StoreName, off: string): string =>
+  `${off}, and ${tlsVariable(store, "CA")} and ${tlsVariable(store, "CERTIFICATE")} want TLS`;

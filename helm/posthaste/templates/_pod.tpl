@@ -114,8 +114,8 @@ spec:
         defaultMode: 0440
         sources:
           {{- range $file, $from := $secrets }}
-          - {{ ternary "configMap" "secret" (hasKey $from "configMap") }}:
-              name: {{ default $from.name $from.configMap }}
+          - {{ default "Secret" $from.kind | untitle }}:
+              name: {{ $from.name }}
               items: [{ key: {{ $from.key | quote }}, path: {{ $file }} }]
           {{- end }}
     - name: tmp

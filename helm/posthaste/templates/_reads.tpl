@@ -38,8 +38,8 @@ management: [documents, proxies, credentials, oidc-operators]
 {{- end -}}
 
 {{/*
-The secrets of one service: (dict "root" $ "reads" subjects). A map from the name of a file to {name, key} of a Secret, or
-{configMap, key}.
+The secrets of one service: (dict "root" $ "reads" subjects). A map from the name of a file to {name, key} of a Secret, or of what
+kind says.
 */}}
 {{- define "posthaste.secrets" -}}
 {{- $values := .root.Values -}}
@@ -60,7 +60,7 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 {{- if has $subject $.reads }}
 {{- range $part := list "ca" "certificate" "key" }}
 {{- with index $values $store (printf "%sFrom" $part) }}
-{{ $store }}-tls-{{ $part }}: {{ toJson . }}
+{{ $store }}-tls-{{ $part }}: {{ dict "kind" (ternary "ConfigMap" "Secret" (hasKey . "configMap")) "name" (default .name .configMap) "key" .key | toJson }}
 {{- end }}
 {{- end }}
 {{- end }}

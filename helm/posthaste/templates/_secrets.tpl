@@ -32,10 +32,12 @@ A release keeps what it has made.
 {{- end -}}
 {{- $found := dict -}}
 {{- range $file, $from := .secrets -}}
-{{- if and (not (hasKey $own $from.name)) $values.rollOnSecretChange -}}
-{{- $_ := set $own $from.name (dig "data" dict (lookup "v1" "Secret" $root.Release.Namespace $from.name)) -}}
+{{- $kind := default "Secret" $from.kind -}}
+{{- $at := eq $kind "Secret" | ternary $from.name (printf "%s/%s" $kind $from.name) -}}
+{{- if and (not (hasKey $own $at)) $values.rollOnSecretChange -}}
+{{- $_ := set $own $at (dig "data" dict (lookup "v1" $kind $root.Release.Namespace $from.name)) -}}
 {{- end -}}
-{{- $_ := set $found $file (dig $from.name $from.key "" $own) -}}
+{{- $_ := set $found $file (dig $at $from.key "" $own) -}}
 {{- end -}}
 {{- toJson $found | sha256sum -}}
 {{- end -}}

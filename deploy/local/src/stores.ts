@@ -81,7 +81,7 @@ export async function startStores(options: StoresOptions): Promise<Stores> {
 
   const [redis, kafka, mongodb] = await Promise.all([
     options.redis === false ? undefined : start("redis", startRedis),
-    options.kafka === false ? undefined : start("kafka", startKafka),
+    options.kafka === false ? undefined : start("kafka", (place) => startKafka(place)),
     options.mongodb === false ? undefined : startMongodb(),
   ]);
   return {

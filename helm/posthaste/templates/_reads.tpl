@@ -65,6 +65,9 @@ redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlF
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if and (has "bus" .reads) (eq $values.kafka.mechanism "oauthbearer") }}
+kafka-oauth-client-secret: {{ $values.kafka.oauth.clientSecretFrom | toJson }}
+{{- end }}
 {{- if and (has "llm-key" .reads) $values.llm.keyFrom }}
 llm-key: {{ $values.llm.keyFrom | toJson }}
 {{- end }}
@@ -108,9 +111,18 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 - {name: POSTHASTE_KAFKA_REPLICATION, value: {{ .replication | quote }}}
 - {name: POSTHASTE_KAFKA_RETENTION_HOURS, value: {{ .retentionHours | quote }}}
 - {name: POSTHASTE_KAFKA_TLS, value: {{ ternary "on" "off" .tls | quote }}}
-{{- if .user }}
-- {name: POSTHASTE_KAFKA_USER, value: {{ .user | quote }}}
+{{- if or .user (has .mechanism (list "oauthbearer" "aws-msk-iam")) }}
 - {name: POSTHASTE_KAFKA_MECHANISM, value: {{ .mechanism | quote }}}
+{{- end }}
+{{- with .user }}
+- {name: POSTHASTE_KAFKA_USER, value: {{ . | quote }}}
+{{- end }}
+{{- if eq .mechanism "oauthbearer" }}
+- {name: POSTHASTE_KAFKA_OAUTH_TOKEN_URL, value: {{ .oauth.tokenUrl | quote }}}
+- {name: POSTHASTE_KAFKA_OAUTH_CLIENT_ID, value: {{ .oauth.clientId | quote }}}
+{{- with .oauth.scope }}
+- {name: POSTHASTE_KAFKA_OAUTH_SCOPE, value: {{ . | quote }}}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- end }}

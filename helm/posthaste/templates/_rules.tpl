@@ -52,6 +52,13 @@
 {{- range $name, $store := dict "kafka" .Values.kafka "redis" .Values.redis "mongodb" .Values.mongodb -}}
 {{- if ne (empty $store.certificateFrom) (empty $store.keyFrom) }}{{ fail (printf "%s: certificateFrom and keyFrom go together" $name) }}{{ end -}}
 {{- end -}}
+{{- with .Values.kafka -}}
+{{- if eq .mechanism "oauthbearer" -}}
+{{- if not (and .oauth.tokenUrl .oauth.clientId .oauth.clientSecretFrom) }}{{ fail "kafka: oauthbearer wants oauth.tokenUrl, oauth.clientId and oauth.clientSecretFrom" }}{{ end -}}
+{{- end -}}
+{{- if and (eq .mechanism "aws-msk-iam") (not .tls) }}{{ fail "kafka: aws-msk-iam wants tls" }}{{ end -}}
+{{- if and .user (has .mechanism (list "oauthbearer" "aws-msk-iam")) }}{{ fail (printf "kafka: %s has no user" .mechanism) }}{{ end -}}
+{{- end -}}
 {{- if and (or .Values.kafka.caFrom .Values.kafka.certificateFrom) (not .Values.kafka.tls) }}{{ fail "kafka: caFrom and certificateFrom want tls" }}{{ end -}}
 {{- if and .Values.keda.enabled (not (include "posthaste.prometheus" .)) }}{{ fail "keda: wants prometheus, the address of the one that reads these pods" }}{{ end -}}
 {{- range $name, $service := .Values.services -}}

@@ -3,7 +3,7 @@
  * them as long as their caller does, hints are dropped, subscriptions go on when they are back.
  */
 import { type Clock, endsWithin, type EventBus, isFact, type Log } from "@posthaste/ports";
-import { type ClientOptions, type Sasl } from "./client.ts";
+import { type ClientOptions } from "./client.ts";
 import { type Counts, newCounts } from "./counts.ts";
 import { Link } from "./link.ts";
 import { Outbound } from "./outbound.ts";
@@ -11,6 +11,8 @@ import { parking } from "./parking.ts";
 import { provision } from "./provision.ts";
 import { Publisher } from "./publisher.ts";
 import { quietLog } from "./quiet-log.ts";
+import { loginOf, type Sasl } from "./security/sasl.ts";
+import { secureContextOf, type Tls } from "./security/tls.ts";
 import { Subscriptions } from "./subscriptions.ts";
 import { topicPlans } from "./topics.ts";
 import { type Trace } from "./trace.ts";
@@ -25,7 +27,8 @@ export type KafkaBusOptions = {
   readonly replication?: number;
   /** Of facts and of what was parked; hints are kept for an hour at most, and those that may carry bodies for five minutes. */
   readonly retentionMs?: number;
-  readonly tls?: boolean;
+  /** Absent: the brokers are spoken to without TLS. */
+  readonly tls?: Tls;
   readonly sasl?: Sasl;
   /** A member that is not heard of for so long loses its partitions. */
   readonly sessionMs?: number;
@@ -34,6 +37,8 @@ export type KafkaBusOptions = {
   readonly metadataMs?: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Says of a failure to connect what an operator can do; undefined where the failure says it itself. */
+  readonly explain?: (error: unknown) => string | undefined;
   /** Called when only a new process can help; the error says why. */
   readonly fatal: (error: Error) => void;
   readonly trace?: Trace;
@@ -42,6 +47,8 @@ export type KafkaBusOptions = {
 export type KafkaBus = EventBus & {
   /** Leaves the groups, waits a few seconds for the facts under way, and disconnects. */
   readonly close: () => Promise<void>;
+  /** Why it is not up. */
+  readonly problem: () => string | undefined;
   readonly counts: () => Readonly<Counts> & { readonly connections: number };
 };
 
@@ -65,6 +72,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     clock,
     log,
     metadataMs,
+    explain: options.explain,
     provision: () => provision(client, plans, replication),
   });
   const outbound = new Outbound(link, clock, counts);
@@ -103,6 +111,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     },
     subscribe: (...given) => subscriptions.add(...given),
     isUp: () => link.isUp(),
+    problem: () => link.problem(),
     roomForRecords: () => outbound.roomForRecords,
     hears: (topic) => subscriptions.hear(topic),
     counts: () => ({ ...counts, connections: link.connections }),
@@ -116,7 +125,10 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
   };
 }
 
+/** Throws on what no waiting mends, such as keys that are nowhere. */
 function clientOptions(options: KafkaBusOptions): ClientOptions {
-  const { brokers, clientId, tls = false, sasl, log, clock } = options;
-  return { brokers, clientId, tls, sasl, quiet: quietLog(log, clock) };
+  const { brokers, clientId, tls, sasl, log, clock } = options;
+  const secureContext = tls && secureContextOf(tls);
+  const login = sasl && loginOf(sasl, clock);
+  return { brokers, clientId, secureContext, login, quiet: quietLog(log, clock) };
 }

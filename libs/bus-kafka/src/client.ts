@@ -2,22 +2,18 @@
  * One kafkajs client, with its log collapsed and its sockets watched: kafkajs does not tell when a connection is lost,
  * and cannot be told to give up on one.
  */
-import { Kafka } from "kafkajs";
+import { Kafka, type Mechanism, type SASLOptions } from "kafkajs";
 import { connect, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, type SecureContext } from "node:tls";
 import { type ClientLog } from "./quiet-log.ts";
-
-export type Sasl = {
-  readonly mechanism: "plain" | "scram-sha-256" | "scram-sha-512";
-  readonly user: string;
-  readonly password: string;
-};
+import { bearer } from "./security/bearer.ts";
+import { type Login } from "./security/sasl.ts";
 
 export type ClientOptions = {
   readonly brokers: readonly string[];
   readonly clientId: string;
-  readonly tls: boolean;
-  readonly sasl: Sasl | undefined;
+  readonly secureContext: SecureContext | undefined;
+  readonly login: Login | undefined;
   readonly quiet: ClientLog;
 };
 
@@ -30,6 +26,8 @@ export type Client = {
 const connectionTimeoutMs = 3_000;
 const requestTimeoutMs = 10_000;
 const keepAliveMs = 60_000;
+/** So long before a broker ends a session its token is shown anew: brokers take none within a second of the last. */
+const renewalMs = 3_000;
 
 /**
  * `retries`: of a lost connection and of a request that the broker asks to repeat, with waits of at most a second; each
@@ -41,13 +39,15 @@ export function newClient(
   retries: number,
   onLost: () => void = () => undefined,
 ): Client {
+  const { secureContext, login } = options;
   const sockets = new Set<Socket>();
   let brokenOff = false;
   const kafka = new Kafka({
     brokers: [...options.brokers],
     clientId: options.clientId,
-    ssl: options.tls,
-    ...(options.sasl && { sasl: saslOf(options.sasl) }),
+    ssl: secureContext !== undefined,
+    ...(login && { sasl: saslOf(login) }),
+    reauthenticationThreshold: renewalMs,
     connectionTimeout: connectionTimeoutMs,
     requestTimeout: requestTimeoutMs,
     retry: {
@@ -59,14 +59,15 @@ export function newClient(
     },
     logLevel: options.quiet.level,
     logCreator: options.quiet.creator,
-    socketFactory: ({ host, port, ssl, onConnect }) => {
+    socketFactory: ({ host, port, onConnect }) => {
       if (brokenOff) throw givenUp();
-      const socket: Socket = options.tls
-        ? connectTls({ host, port, ...(isIP(host) === 0 && { servername: host }), ...ssl })
+      const name = isIP(host) === 0 && { servername: host };
+      const socket: Socket = secureContext
+        ? connectTls({ host, port, secureContext, ...name })
         : connect({ host, port });
       socket.setKeepAlive(true, keepAliveMs);
       sockets.add(socket);
-      socket.once(options.tls ? "secureConnect" : "connect", () => {
+      socket.once(secureContext ? "secureConnect" : "connect", () => {
         socket.once("close", onLost);
         onConnect();
       });
@@ -85,14 +86,20 @@ export function newClient(
 const givenUp = (): Error => new Error("the connection was given up");
 
 /** One branch each: the mechanism is what tells the compiler which options belong to it. */
-function saslOf({ mechanism, user, password }: Sasl) {
-  const credentials = { username: user, password };
-  switch (mechanism) {
+function saslOf(login: Login): SASLOptions | Mechanism {
+  switch (login.mechanism) {
     case "plain":
-      return { mechanism, ...credentials };
+      return { mechanism: login.mechanism, ...passwordOf(login) };
     case "scram-sha-256":
-      return { mechanism, ...credentials };
+      return { mechanism: login.mechanism, ...passwordOf(login) };
     case "scram-sha-512":
-      return { mechanism, ...credentials };
+      return { mechanism: login.mechanism, ...passwordOf(login) };
+    case "oauthbearer":
+      return bearer(login.token);
   }
 }
+
+const passwordOf = ({ user, password }: { readonly user: string; readonly password: string }) => ({
+  username: user,
+  password,
+});

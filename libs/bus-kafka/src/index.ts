@@ -1,2 +1,3 @@
 export { type KafkaBus, type KafkaBusOptions, openKafkaBus } from "./bus.ts";
+export { type Sasl } from "./security/sasl.ts";
 export { type Trace } from "./trace.ts";

@@ -25,6 +25,7 @@ export type LinkOptions = {
   readonly metadataMs: number;
   /** Makes the topics and counts their partitions; asked for on each connection. */
   readonly provision: () => Promise<PartitionCounts>;
+  readonly explain: ((error: unknown) => string | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -60,6 +61,7 @@ export class Link {
   readonly #closing = new AbortController();
   readonly #whenUp = new Set<() => void>();
   #state: "new" | "up" | "down" = "new";
+  #problem = "the brokers have not answered yet";
   #session: Session | undefined;
   #partitions: PartitionCounts | undefined;
   /** Of the send that has failed, one message for each partition (I3). */
@@ -78,6 +80,10 @@ export class Link {
 
   isUp(): boolean {
     return this.#state === "up" && this.#session?.spent === false;
+  }
+
+  problem(): string | undefined {
+    return this.isUp() ? undefined : this.#problem;
   }
 
   /** Known once the brokers have been reached. */
@@ -224,10 +230,12 @@ export class Link {
   }
 
   #down(error: unknown): void {
+    const { client, explain, log } = this.#options;
+    const message = Error.isError(error) ? error.message : String(error);
+    this.#problem = explain?.(error) ?? `the brokers do not answer: ${message}`;
     if (this.#state === "down" || this.#closing.signal.aborted) return;
     this.#state = "down";
-    const { brokers } = this.#options.client;
-    this.#options.log.warn("bus.down", { brokers, error });
+    log.warn("bus.down", { brokers: client.brokers, reason: this.#problem, error });
   }
 
   async #disconnect({ producer, client }: Session): Promise<void> {

@@ -1,18 +1,26 @@
 /** The bus as configured. */
-import { type KafkaBus, openKafkaBus } from "@posthaste/bus-kafka";
-import { type ConfigOf, type ProcessParts } from "@posthaste/process";
+import { type KafkaBus, openKafkaBus, type Sasl } from "@posthaste/bus-kafka";
+import { type ConfigOf, type ProcessParts, systemClock } from "@posthaste/process";
+import { tlsFailure } from "./tls-failures.ts";
 import { traceOf } from "./trace.ts";
 
 type BusConfig = Pick<
   ConfigOf<"scheduler">,
   | "kafkaBrokers"
   | "kafkaMechanism"
+  | "kafkaOauthClientId"
+  | "kafkaOauthClientSecret"
+  | "kafkaOauthScope"
+  | "kafkaOauthTokenUrl"
   | "kafkaPartitions"
   | "kafkaPassword"
   | "kafkaPrefix"
   | "kafkaReplication"
   | "kafkaRetentionHours"
   | "kafkaTls"
+  | "kafkaTlsCa"
+  | "kafkaTlsCertificate"
+  | "kafkaTlsKey"
   | "kafkaUser"
 >;
 
@@ -20,7 +28,8 @@ const msPerHour = 3_600_000;
 
 export async function openBus(parts: ProcessParts, config: BusConfig): Promise<KafkaBus> {
   const { clock, fatal, log, name, readiness, telemetry } = parts;
-  const { kafkaMechanism: mechanism, kafkaPassword: password, kafkaUser: user } = config;
+  const { kafkaTlsCa: ca, kafkaTlsCertificate: certificate, kafkaTlsKey: key } = config;
+  const sasl = saslOf(config);
   const bus = await openKafkaBus({
     brokers: config.kafkaBrokers,
     prefix: config.kafkaPrefix,
@@ -28,18 +37,41 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
     partitions: config.kafkaPartitions,
     replication: config.kafkaReplication,
     retentionMs: config.kafkaRetentionHours * msPerHour,
-    tls: config.kafkaTls,
-    ...(user !== undefined && password !== undefined && { sasl: { mechanism, user, password } }),
+    ...(config.kafkaTls && { tls: { ca, certificate, key } }),
+    ...(sasl && { sasl }),
+    explain: (error) => tlsFailure("Kafka", ca !== undefined, error),
     clock,
     log,
     fatal,
     ...(telemetry.tracer.isOn && { trace: traceOf(telemetry.tracer) }),
   });
   // Publishes are answered and due messages delivered without it: slower, and not wrong.
-  readiness.watch("kafka", "helpful", () => (bus.isUp() ? undefined : "the brokers do not answer"));
+  readiness.watch("kafka", "helpful", () => bus.problem());
   telemetry.metrics.watch("posthaste_bus_total", () => {
     const { connections: _, ...counts } = bus.counts();
     return counts;
   });
   return bus;
+}
+
+/** What a mechanism wants, the configuration has: its rules say so. */
+function saslOf(config: BusConfig): Sasl | undefined {
+  const { kafkaMechanism: mechanism } = config;
+  switch (mechanism) {
+    case "plain":
+    case "scram-sha-256":
+    case "scram-sha-512": {
+      const { kafkaUser: user, kafkaPassword: password } = config;
+      return user !== undefined && password !== undefined
+        ? { mechanism, user, password }
+        : undefined;
+    }
+    case "oauthbearer": {
+      const { kafkaOauthTokenUrl: tokenUrl = "", kafkaOauthClientId: clientId = "" } = config;
+      const { kafkaOauthClientSecret: clientSecret = "", kafkaOauthScope: scope } = config;
+      return { mechanism, tokenUrl, clientId, clientSecret, scope };
+    }
+    case "aws-msk-iam":
+      return { mechanism, env: process.env, hostNow: () => systemClock().now() };
+  }
 }

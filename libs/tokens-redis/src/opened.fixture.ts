@@ -8,17 +8,17 @@ const pollMs = 10;
 
 export const clock = systemClock();
 
-export type Opened = RedisTokens & { readonly log: RecordingLog; readonly prefix: string };
+export type Opened = RedisTokens & { readonly log: RecordingLog };
 
 /** Under a prefix of its own unless one is given, and with a budget that a busy host keeps. */
 export function openTokens(
   url: string,
-  options: Partial<Omit<RedisTokensOptions, "url" | "clock" | "log">> = {},
+  options: Partial<Pick<RedisTokensOptions, "prefix" | "budgetMs">> = {},
 ): Opened {
   const log = recordingLog();
-  const { prefix = `test-${systemRandom().text(12)}:` } = options;
-  const tokens = openRedisTokens({ url, budgetMs: patienceMs, clock, log, ...options, prefix });
-  return { ...tokens, log, prefix };
+  const prefix = `test-${systemRandom().text(12)}:`;
+  const tokens = openRedisTokens({ url, prefix, budgetMs: patienceMs, clock, log, ...options });
+  return { ...tokens, log };
 }
 
 export const wait = (ms: number): Promise<void> =>

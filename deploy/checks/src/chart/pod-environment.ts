@@ -11,6 +11,8 @@ const ofTheOperator: Texts = {
   "sealing-keys": Buffer.alloc(32, 7).toString("base64"),
   "management-password": "m".repeat(16),
   "kafka-password": "k",
+  "kafka-oauth-client-secret": "s",
+  "kafka-tls-ca": authority,
   "llm-key": "l",
   "oidc-client-secret": "o",
   "mongodb-tls-ca": authority,

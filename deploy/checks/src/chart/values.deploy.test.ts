@@ -16,6 +16,12 @@ const refused = [
   ["kafka.user=u", "user wants password or passwordFrom"],
   ["kafka.password=p", "a password wants user"],
   ["kafka.mechanism=gssapi", "/kafka/mechanism"],
+  ["kafka.mechanism=oauthbearer", "kafka: oauthbearer wants oauth.tokenUrl"],
+  ["kafka.mechanism=aws-msk-iam", "kafka: aws-msk-iam wants tls"],
+  [
+    "kafka.mechanism=aws-msk-iam,kafka.tls=true,kafka.user=u,kafka.password=p",
+    "kafka: aws-msk-iam has no user",
+  ],
   ["redis.url=", "redis: the chart brings none"],
   ["redis.url=http://redis", "/redis/url"],
   ["redis.urlFrom.name=a", "/redis/urlFrom"],

@@ -10,26 +10,42 @@ import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
 
 export type RunningKafka = RunningServer & {
   readonly brokers: readonly string[];
+  /** By the name of a further listener, its brokers. */
+  readonly guarded: ReadonlyMap<string, readonly string[]>;
   /** What another broker needs in order to join it. */
   readonly cluster: Cluster;
 };
 type Cluster = { readonly id: string; readonly controllerPort: number };
 
+/** A listener beside the open one. */
+export type Guard = {
+  /** In capital letters. */
+  readonly name: string;
+  readonly protocol: "SSL" | "SASL_SSL";
+  /** As server.properties has them after the listener's name. */
+  readonly settings: Readonly<Record<string, string>>;
+};
+
 const jvm = ["-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"];
 const started = "Kafka Server started";
 
-export async function startKafka(place: ServerPlace): Promise<RunningKafka> {
+export async function startKafka(
+  place: ServerPlace,
+  guards: readonly Guard[] = [],
+): Promise<RunningKafka> {
   const controllerPort = await freePort();
   const folder = dataFolder(place, "kafka");
   const cluster = { id: clusterIdIn(folder) ?? newClusterId(), controllerPort };
-  return startNode(place, folder, { nodeId: firstNode, role: "broker,controller", cluster });
+  const node = { nodeId: firstNode, role: "broker,controller", cluster, guards } as const;
+  return startNode(place, folder, node);
 }
 
 /** A second broker of the cluster of `first`, which stays its only controller. `brokers` of the answer are both. */
 export async function joinKafka(first: RunningKafka, place: ServerPlace): Promise<RunningKafka> {
   const { cluster, brokers } = first;
   const folder = dataFolder(place, "kafka-2");
-  const second = await startNode(place, folder, { nodeId: firstNode + 1, role: "broker", cluster });
+  const node = { nodeId: firstNode + 1, role: "broker", cluster, guards: [] } as const;
+  const second = await startNode(place, folder, node);
   return { ...second, brokers: [...brokers, ...second.brokers] };
 }
 
@@ -46,6 +62,7 @@ type Node = {
   readonly nodeId: number;
   readonly role: "broker" | "broker,controller";
   readonly cluster: Cluster;
+  readonly guards: readonly Guard[];
 };
 
 async function startNode(place: ServerPlace, folder: string, node: Node): Promise<RunningKafka> {
@@ -53,7 +70,9 @@ async function startNode(place: ServerPlace, folder: string, node: Node): Promis
   const { cluster } = node;
   const port = place.port ?? (await freePort());
   const settings = join(folder, "server.properties");
-  writeFileSync(settings, properties({ ...node, port, folder }));
+  const guarded = new Map<string, readonly string[]>();
+  for (const guard of node.guards) guarded.set(guard.name, [`${loopback}:${await freePort()}`]);
+  writeFileSync(settings, properties({ ...node, port, folder, guarded }));
   const java = (...args: readonly string[]) => [...jvm, "-cp", classPath, ...args];
   if (!existsSync(metaOf(folder))) {
     // One word: an id that begins with a dash would be taken for an option.
@@ -67,14 +86,17 @@ async function startNode(place: ServerPlace, folder: string, node: Node): Promis
   const server = new ServerProcess(command, isReady, place);
   await server.start();
   const brokers = [`${loopback}:${port}`];
-  return { name, host: loopback, port, process: server, brokers, cluster };
+  return { name, host: loopback, port, process: server, brokers, guarded, cluster };
 }
 
-type Places = Node & { readonly port: number; readonly folder: string };
+type Places = Node &
+  Pick<RunningKafka, "guarded"> & { readonly port: number; readonly folder: string };
 
 /** The contents of server.properties. */
-function properties({ nodeId, role, cluster, port, folder }: Places): string {
-  const listener = `PLAINTEXT://${loopback}:${port}`;
+function properties({ nodeId, role, cluster, port, folder, guards, guarded }: Places): string {
+  const others = [...guarded].map(([name, brokers]) => `${name}://${brokers.join()}`);
+  const listener = [`PLAINTEXT://${loopback}:${port}`, ...others].join();
+  const protocols = guards.map(({ name, protocol }) => `,${name}:${protocol}`).join("");
   const controller = `${loopback}:${cluster.controllerPort}`;
   const settings = {
     "process.roles": role,
@@ -83,7 +105,7 @@ function properties({ nodeId, role, cluster, port, folder }: Places): string {
     "controller.listener.names": "CONTROLLER",
     listeners: role === "broker" ? listener : `${listener},CONTROLLER://${controller}`,
     "advertised.listeners": listener,
-    "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+    "listener.security.protocol.map": `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${protocols}`,
     "log.dirs": join(folder, "log"),
     "auto.create.topics.enable": false,
 
@@ -103,8 +125,15 @@ function properties({ nodeId, role, cluster, port, folder }: Places): string {
     // With the default 9 s the same node id cannot come back for 12 s after a `kill -9`.
     "broker.session.timeout.ms": 2_000,
     "broker.heartbeat.interval.ms": 250,
+    ...Object.fromEntries(guards.flatMap(settingsOf)),
   };
   return Object.entries(settings)
     .map(([name, value]) => `${name}=${value}\n`)
     .join("");
 }
+
+const settingsOf = ({ name, settings }: Guard): readonly (readonly [string, string])[] =>
+  Object.entries(settings).map(([key, value]) => [
+    `listener.name.${name.toLowerCase()}.${key}`,
+    value,
+  ]);

@@ -221,10 +221,50 @@ describe("the addresses of servers", () => {
     ["POSTHASTE_MONGODB_DATABASE", "a.b"],
     ["POSTHASTE_SEALING_KEYS", "dG9vIHNob3J0"],
     ["POSTHASTE_KAFKA_USER", "without-a-password"],
+    ["POSTHASTE_KAFKA_MECHANISM", "gssapi"],
+    ["POSTHASTE_KAFKA_TLS_CA", "no certificate"],
+    ["POSTHASTE_KAFKA_OAUTH_TOKEN_URL", "http://issuer.example/token"],
+    ["POSTHASTE_KAFKA_OAUTH_SCOPE", "a  b"],
   ])("are refused by their variable: %s=%s", (name, value) => {
     const loaded = loadConfig(schema, { env: { ...onServersToo, [name]: value } });
 
     expect(loaded).toMatchObject({ kind: "refused", message: expect.stringContaining(name) });
+  });
+
+  const oauth = {
+    POSTHASTE_KAFKA_MECHANISM: "oauthbearer",
+    POSTHASTE_KAFKA_OAUTH_TOKEN_URL: "https://issuer.example/token",
+    POSTHASTE_KAFKA_OAUTH_CLIENT_ID: "posthaste",
+    POSTHASTE_KAFKA_OAUTH_CLIENT_SECRET: "s",
+  };
+  const user = { POSTHASTE_KAFKA_USER: "u", POSTHASTE_KAFKA_PASSWORD: "p" };
+  it.each([
+    [oauth, []],
+    [{ ...oauth, POSTHASTE_KAFKA_OAUTH_CLIENT_SECRET: "" }, ["OAUTH_CLIENT_SECRET is not set"]],
+    [{ ...oauth, ...user }, ["USER is set: oauthbearer has no user"]],
+    [
+      { ...oauth, POSTHASTE_KAFKA_MECHANISM: "" },
+      [
+        "OAUTH_TOKEN_URL is set, and POSTHASTE_KAFKA_MECHANISM is not oauthbearer",
+        "OAUTH_CLIENT_ID is set",
+        "OAUTH_CLIENT_SECRET is set",
+      ],
+    ],
+    [{ POSTHASTE_KAFKA_MECHANISM: "aws-msk-iam", POSTHASTE_KAFKA_TLS: "on" }, []],
+    [{ POSTHASTE_KAFKA_MECHANISM: "aws-msk-iam" }, ["TLS is off: aws-msk-iam wants it on"]],
+    [{ POSTHASTE_KAFKA_TLS: "on", POSTHASTE_KAFKA_TLS_CA: authority }, []],
+    [{ POSTHASTE_KAFKA_TLS_CA: authority }, ["TLS is off, and POSTHASTE_KAFKA_TLS_CA_FILE"]],
+    [
+      { POSTHASTE_KAFKA_TLS: "on", POSTHASTE_KAFKA_TLS_KEY: certificateKey },
+      ["TLS_CERTIFICATE_FILE and POSTHASTE_KAFKA_TLS_KEY_FILE go together"],
+    ],
+  ])("of Kafka are opened in one way: %j", (env, problems) => {
+    const loaded = loadConfig(schema, { env: { ...onServersToo, ...env } });
+
+    const told = loaded.kind === "loaded" ? [] : loaded.message.split("\n").slice(1);
+    expect(told).toHaveLength(problems.length);
+    for (const [i, problem] of problems.entries())
+      expect(told[i]).toContain(`POSTHASTE_KAFKA_${problem}`);
   });
 
   it("are wanted, all of them", () => {

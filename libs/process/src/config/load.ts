@@ -1,6 +1,6 @@
 /**
  * Reading the configuration: all problems at once, each with the variable, what it must be and what it would be by
- * itself. Nothing else in the product reads the environment.
+ * itself. Nothing else in the product reads the environment, but for AWS' own variables (libs/distributed/src/bus.ts).
  */
 import { readFileSync } from "node:fs";
 import { nearestName } from "@posthaste/domain";

@@ -1,34 +1,15 @@
 /** Signing in to the console by an OpenID provider: off until some group is let in. */
-import { isIP } from "node:net";
-import { isLoopbackName, tenantId, type TenantId, type TokenScope } from "@posthaste/domain";
+import { tenantId, type TenantId, type TokenScope } from "@posthaste/domain";
 import { z } from "zod";
 import { type Rule, variables } from "./variable.ts";
-import { printable } from "./values.ts";
+import { httpsUrl, httpsUrlRule, printable } from "./values.ts";
 
 const subject = "Console";
 const lengthMax = 4_096;
 const groupsMax = 256;
 const list = "groups, separated by commas";
 
-/** Over TLS; without on this machine alone, to try it out. */
-const httpsUrl = (isRight: (url: URL) => boolean) =>
-  z
-    .string()
-    .max(lengthMax)
-    .refine((text) => {
-      const url = URL.parse(text);
-      return url !== null && !url.username && !url.search && !url.hash && isRight(url);
-    });
-
-const isSafe = ({ hostname, protocol }: URL): boolean =>
-  protocol === "https:" ||
-  (protocol === "http:" &&
-    (isLoopbackName(hostname) ||
-      hostname === "[::1]" ||
-      (isIP(hostname) === 4 && hostname.startsWith("127."))));
-
-const consoleUrl = () =>
-  httpsUrl((url) => isSafe(url) && url.pathname.endsWith("/console/")).optional();
+const consoleUrl = () => httpsUrl((url) => url.pathname.endsWith("/console/")).optional();
 const consoleRule =
   "an https:// address that ends in /console/, or http:// of this machine, without user, query and fragment";
 
@@ -57,9 +38,9 @@ const tenants = () =>
     .optional();
 
 export const oidcShape = {
-  oidcIssuer: httpsUrl(isSafe).optional().register(variables, {
+  oidcIssuer: httpsUrl().optional().register(variables, {
     subject,
-    rule: "an https:// address, or http:// of this machine, without user, query and fragment",
+    rule: httpsUrlRule,
     summary:
       "The issuer of an OpenID provider by which people sign in to the console, as it stands in what it publishes under `/.well-known/openid-configuration`.",
   }),

@@ -1,7 +1,8 @@
 /** The servers of the distributed shape. The standalone reads none of these. */
 import { z } from "zod";
-import { type Rule, variables } from "./variable.ts";
+import { kafkaSecurityRules, kafkaSecurityShape } from "./kafka-security.ts";
 import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
+import { type Rule, variables } from "./variable.ts";
 import { printable, wholeNumber } from "./values.ts";
 
 const subject = "Kafka, Redis and MongoDB";
@@ -71,32 +72,7 @@ export const busShape = {
     summary: "How long topics keep what was said, when they are made.",
     default: "168",
   }),
-  kafkaTls: z
-    .enum(["on", "off"])
-    .transform((value) => value === "on")
-    .register(variables, {
-      subject,
-      rule: "on or off",
-      summary: "TLS to the brokers.",
-      default: "off",
-    }),
-  kafkaMechanism: z.enum(["plain", "scram-sha-256", "scram-sha-512"]).register(variables, {
-    subject,
-    rule: "one of plain, scram-sha-256, scram-sha-512",
-    summary: "How the brokers check user and password (SASL).",
-    default: "scram-sha-512",
-  }),
-  kafkaUser: printable(1, 255).optional().register(variables, {
-    subject,
-    rule: "1 to 255 printable characters without spaces",
-    summary: "The user at the brokers. Not set: they ask for none.",
-  }),
-  kafkaPassword: printable(1, 255).optional().register(variables, {
-    subject,
-    secret: true,
-    rule: "1 to 255 printable characters without spaces",
-    summary: "Its password.",
-  }),
+  ...kafkaSecurityShape,
 };
 
 export const tokensShape = {
@@ -169,13 +145,7 @@ function isHostAndPort(text: string): boolean {
 }
 
 export const storeRules: readonly Rule[] = [
-  {
-    keys: ["kafkaUser", "kafkaPassword"],
-    problemsOf: ({ kafkaUser, kafkaPassword }) =>
-      (kafkaUser === undefined) === (kafkaPassword === undefined)
-        ? []
-        : ["POSTHASTE_KAFKA_USER and POSTHASTE_KAFKA_PASSWORD go together: set both or none"],
-  },
+  ...kafkaSecurityRules,
   ...tlsRules("MongoDB", {
     ca: "mongodbTlsCa",
     certificate: "mongodbTlsCertificate",

@@ -1,5 +1,6 @@
 /** Forms of values that several variables share. */
 import { isIP } from "node:net";
+import { isLoopbackName } from "@posthaste/domain";
 import { z } from "zod";
 
 export const wholeNumber = (min: number, max: number) =>
@@ -35,3 +36,25 @@ export const printable = (lengthMin: number, lengthMax: number) =>
     .min(lengthMin)
     .max(lengthMax)
     .regex(/^[\x21-\x7e]*$/);
+
+const urlLengthMax = 4_096;
+
+/** Over TLS; without on this machine alone, to try it out. `isRight`: what else must hold of it. */
+export const httpsUrl = (isRight: (url: URL) => boolean = () => true) =>
+  z
+    .string()
+    .max(urlLengthMax)
+    .refine((text) => {
+      const url = URL.parse(text);
+      const isPlain = url !== null && !url.username && !url.search && !url.hash;
+      return isPlain && isSafe(url) && isRight(url);
+    });
+export const httpsUrlRule =
+  "an https:// address, or http:// of this machine, without user, query and fragment";
+
+const isSafe = ({ hostname, protocol }: URL): boolean =>
+  protocol === "https:" ||
+  (protocol === "http:" &&
+    (isLoopbackName(hostname) ||
+      hostname === "[::1]" ||
+      (isIP(hostname) === 4 && hostname.startsWith("127."))));

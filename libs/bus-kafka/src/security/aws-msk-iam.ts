@@ -1,0 +1,42 @@
+/** The token of Amazon MSK: a signed address that asks for leave to connect, and is never called. */
+import { untilMs } from "@posthaste/domain";
+import { type Clock } from "@posthaste/ports";
+import { awsCredentials, type AwsEnvironment } from "./aws-credentials.ts";
+import { signedUrl } from "./aws-signature.ts";
+import { type Token } from "./token.ts";
+
+export type MskIam = {
+  readonly env: AwsEnvironment;
+  /** Unix milliseconds, as the host has them now: AWS refuses what was signed at another time. */
+  readonly hostNow: () => number;
+};
+
+/** The most that a broker of MSK takes. */
+const seconds = 900;
+const msPerSecond = 1_000;
+
+/** Throws when the environment names no region, or no source of keys. */
+export function mskTokens({ env, hostNow }: MskIam, clock: Clock): () => Promise<Token> {
+  const region = env.AWS_REGION;
+  if (!region) throw new Error("Kafka by aws-msk-iam: AWS_REGION is not set");
+  const credentials = awsCredentials(env, region, clock);
+  if (!credentials)
+    throw new Error(
+      "Kafka by aws-msk-iam: no keys. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role",
+    );
+  return async () => {
+    const keys = await credentials();
+    const now = hostNow();
+    const url = signedUrl(
+      keys,
+      {
+        ...{ host: `kafka.${region}.amazonaws.com`, path: "/", service: "kafka-cluster" },
+        ...{ region, seconds, query: { Action: "kafka-cluster:Connect" } },
+      },
+      now,
+    );
+    // The agent stands outside what is signed, and in the logs of AWS.
+    const value = Buffer.from(`${url}&User-Agent=posthaste`).toString("base64url");
+    return { value, lifeMs: untilMs(keys.endsAt, seconds * msPerSecond, now) };
+  };
+}

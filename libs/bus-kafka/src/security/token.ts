@@ -1,0 +1,69 @@
+/**
+ * The token that is shown to the brokers, asked for anew before it ends.
+ *
+ * (1) one request is under way at a time, whichever connections wait for it.
+ * (2) an issuer that fails is left alone for a while, twice as long each time. Meanwhile the last token is shown for as
+ *     long as it lives, and then the connection fails with the reason.
+ * (3) a token that a broker refuses is not shown again.
+ */
+import { type Clock } from "@posthaste/ports";
+
+export type Token = { readonly value: string; readonly lifeMs: number };
+
+export type TokenSource = {
+  readonly show: () => Promise<string>;
+  readonly refused: (value: string, error: Error) => void;
+};
+
+/** So long before its end a token is replaced, or after half of a life shorter than twice this. */
+const spareMsMax = 60_000;
+const waitMsMin = 1_000;
+const waitMsMax = 30_000;
+const refusedWaitMs = 5_000;
+
+const none = { value: "", renewAt: Number.NEGATIVE_INFINITY, endsAt: Number.NEGATIVE_INFINITY };
+
+export function keptToken(ask: () => Promise<Token>, clock: Clock): TokenSource {
+  let token = none;
+  let failures = 0;
+  let askAgainAt = Number.NEGATIVE_INFINITY;
+  let failure: unknown;
+  let asking: Promise<void> | undefined;
+
+  const failed = (error: unknown, waitMs: number): void => {
+    failure = error;
+    askAgainAt = clock.passedMs() + waitMs;
+  };
+
+  const renew = async (): Promise<void> => {
+    // What passes while the answer is under way is part of the token's life.
+    const askedAt = clock.passedMs();
+    try {
+      const { value, lifeMs } = await ask();
+      if (lifeMs <= 0) throw new Error("the token that was issued has ended already");
+      const endsAt = askedAt + lifeMs;
+      token = { value, renewAt: endsAt - Math.min(spareMsMax, lifeMs / 2), endsAt };
+      failures = 0;
+    } catch (error) {
+      failed(error, Math.min(waitMsMin * 2 ** Math.min(failures++, 10), waitMsMax));
+    }
+  };
+
+  return {
+    show: async () => {
+      const now = clock.passedMs();
+      if (now >= token.renewAt && now >= askAgainAt) {
+        asking ??= renew().finally(() => (asking = undefined));
+        await asking;
+      }
+      if (clock.passedMs() < token.endsAt) return token.value;
+      const reason = Error.isError(failure) ? failure.message : String(failure);
+      throw new Error(`no token for the brokers: ${reason}`, { cause: failure });
+    },
+    refused: (value, error) => {
+      if (value !== token.value) return;
+      token = none;
+      failed(error, refusedWaitMs);
+    },
+  };
+}

@@ -1,0 +1,134 @@
+/** How a process is known to the brokers, and the brokers to it. */
+import { z } from "zod";
+import { environmentName, type Rule, variables } from "./variable.ts";
+import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
+import { httpsUrl, httpsUrlRule, printable } from "./values.ts";
+
+const subject = "Kafka, Redis and MongoDB";
+
+const printableRule = (lengthMax: number) =>
+  `1 to ${lengthMax} printable characters without spaces`;
+
+export const kafkaSecurityShape = {
+  kafkaTls: z
+    .enum(["on", "off"])
+    .transform((value) => value === "on")
+    .register(variables, {
+      subject,
+      rule: "on or off",
+      summary: "TLS to the brokers.",
+      default: "off",
+    }),
+  kafkaTlsCa: tlsCa("Kafka"),
+  kafkaTlsCertificate: tlsCertificate("Kafka"),
+  kafkaTlsKey: tlsKey("Kafka"),
+  kafkaMechanism: z
+    .enum(["plain", "scram-sha-256", "scram-sha-512", "oauthbearer", "aws-msk-iam"])
+    .register(variables, {
+      subject,
+      rule: "one of plain, scram-sha-256, scram-sha-512, oauthbearer, aws-msk-iam",
+      summary:
+        "How the brokers check who this is (SASL): a user and a password; a token of an OpenID provider; or the role of this process at AWS, for MSK.",
+      default: "scram-sha-512",
+    }),
+  kafkaUser: printable(1, 255)
+    .optional()
+    .register(variables, {
+      subject,
+      rule: printableRule(255),
+      summary: "The user at the brokers. Not set: they ask for none.",
+    }),
+  kafkaPassword: printable(1, 255)
+    .optional()
+    .register(variables, {
+      subject,
+      secret: true,
+      rule: printableRule(255),
+      summary: "Its password.",
+    }),
+  kafkaOauthTokenUrl: httpsUrl().optional().register(variables, {
+    subject,
+    rule: httpsUrlRule,
+    summary:
+      "With `oauthbearer`: the token endpoint of the provider, which answers to client credentials.",
+  }),
+  kafkaOauthClientId: printable(1, 512)
+    .optional()
+    .register(variables, {
+      subject,
+      rule: printableRule(512),
+      summary: "With `oauthbearer`: the id under which the provider knows this installation.",
+    }),
+  kafkaOauthClientSecret: printable(1, 1_024)
+    .optional()
+    .register(variables, {
+      subject,
+      secret: true,
+      rule: printableRule(1_024),
+      summary: "Its secret.",
+    }),
+  kafkaOauthScope: z
+    .string()
+    .max(512)
+    .regex(/^[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*$/)
+    .optional()
+    .register(variables, {
+      subject,
+      rule: "scopes separated by single spaces",
+      summary:
+        "With `oauthbearer`: what the provider is asked for. Not set: what it gives by itself.",
+    }),
+};
+
+const oauth = ["kafkaOauthTokenUrl", "kafkaOauthClientId", "kafkaOauthClientSecret"];
+const oauthToo = [...oauth, "kafkaOauthScope"];
+
+export const kafkaSecurityRules: readonly Rule[] = [
+  {
+    keys: ["kafkaUser", "kafkaPassword"],
+    problemsOf: ({ kafkaUser, kafkaPassword }) =>
+      (kafkaUser === undefined) === (kafkaPassword === undefined)
+        ? []
+        : ["POSTHASTE_KAFKA_USER and POSTHASTE_KAFKA_PASSWORD go together: set both or none"],
+  },
+  ...tlsRules("Kafka", {
+    ca: "kafkaTlsCa",
+    certificate: "kafkaTlsCertificate",
+    key: "kafkaTlsKey",
+  }),
+  {
+    keys: ["kafkaTls", "kafkaTlsCa", "kafkaTlsCertificate"],
+    problemsOf: ({ kafkaTls }, { kafkaTlsCa, kafkaTlsCertificate }) =>
+      kafkaTls === false && (kafkaTlsCa ?? kafkaTlsCertificate) !== undefined
+        ? [tlsThough("Kafka", "POSTHASTE_KAFKA_TLS is off")]
+        : [],
+  },
+  {
+    keys: ["kafkaMechanism", "kafkaUser", ...oauthToo],
+    problemsOf: ({ kafkaMechanism: mechanism }, texts) =>
+      mechanism === "oauthbearer"
+        ? [
+            ...missing(oauth, texts).map((name) => `${name} is not set: oauthbearer wants it`),
+            ...given(["kafkaUser"], texts).map((name) => `${name} is set: oauthbearer has no user`),
+          ]
+        : given(oauthToo, texts).map(
+            (name) => `${name} is set, and POSTHASTE_KAFKA_MECHANISM is not oauthbearer`,
+          ),
+  },
+  {
+    keys: ["kafkaMechanism", "kafkaTls", "kafkaUser"],
+    problemsOf: ({ kafkaMechanism, kafkaTls }, texts) =>
+      kafkaMechanism !== "aws-msk-iam"
+        ? []
+        : [
+            ...(kafkaTls === false ? ["POSTHASTE_KAFKA_TLS is off: aws-msk-iam wants it on"] : []),
+            ...given(["kafkaUser"], texts).map((name) => `${name} is set: aws-msk-iam has no user`),
+          ],
+  },
+];
+
+type Texts = Parameters<Rule["problemsOf"]>[1];
+const given = (keys: readonly string[], texts: Texts): readonly string[] =>
+  keys.filter((key) => texts[key] !== undefined).map(environmentName);
+const missing = (keys: readonly string[], texts: Texts): readonly string[] =>
+  keys.filter((key) => texts[key] === undefined).map(environmentName);

@@ -6,6 +6,8 @@ export { openProxy, type Proxy } from "./proxy.ts";
 export { type Guard, joinKafka, type RunningKafka, startKafka } from "./servers/kafka.ts";
 export { askMongod, directUri, startMongod, startMongodSet } from "./servers/mongod.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
+export { nodeIdOf, type RunningRedisCluster, startRedisCluster } from "./servers/redis-cluster.ts";
+export { type RedisWithSentinels, startRedisWithSentinels } from "./servers/redis-sentinels.ts";
 export {
   type RunningMongo,
   type RunningMongoSet,

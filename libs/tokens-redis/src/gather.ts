@@ -7,7 +7,7 @@
  */
 export type Question = { readonly keys: readonly string[]; readonly args: readonly string[] };
 
-type Send = (questions: readonly Question[]) => Promise<readonly unknown[]>;
+export type Send = (questions: readonly Question[]) => Promise<readonly unknown[]>;
 
 /** Keys and arguments of one call: some milliseconds of a server that does one thing at a time. */
 const sizeMax = 1_000;
@@ -35,6 +35,39 @@ export function gather(send: Send): Send {
   return async (questions) => {
     const answers: unknown[] = [];
     for (const portion of portions(questions, sizeOf)) answers.push(...(await wait(portion)));
+    return answers;
+  };
+}
+
+/** The same where only questions of one group may go out together; all groups of a turn go out beside each other. */
+export function gatherByGroup(send: Send, groupOf: (question: Question) => number): Send {
+  let ofTurn: Map<number, Send> | undefined;
+  const groups = (): Map<number, Send> => {
+    if (ofTurn === undefined) {
+      ofTurn = new Map();
+      setImmediate(() => (ofTurn = undefined));
+    }
+    return ofTurn;
+  };
+  const askGroup = (group: number, questions: readonly Question[]) => {
+    const known = groups().get(group);
+    const ask = known ?? gather(send);
+    if (known === undefined) groups().set(group, ask);
+    return ask(questions);
+  };
+  return async (questions) => {
+    const answers: unknown[] = Array.from({ length: questions.length });
+    const numbered = questions.map((question, at) => ({ question, at }));
+    const asked = [...Map.groupBy(numbered, ({ question }) => groupOf(question))].map(
+      async ([group, some]) => {
+        const told = await askGroup(
+          group,
+          some.map(({ question }) => question),
+        );
+        for (const [i, { at }] of some.entries()) answers[at] = told[i];
+      },
+    );
+    await Promise.all(asked);
     return answers;
   };
 }

@@ -8,17 +8,17 @@ const pollMs = 10;
 
 export const clock = systemClock();
 
-export type Opened = RedisTokens & { readonly log: RecordingLog };
+export type Opened = RedisTokens & { readonly log: RecordingLog; readonly prefix: string };
 
 /** Under a prefix of its own unless one is given, and with a budget that a busy host keeps. */
 export function openTokens(
   url: string,
-  options: Partial<Pick<RedisTokensOptions, "prefix" | "budgetMs">> = {},
+  options: Partial<Omit<RedisTokensOptions, "url" | "clock" | "log">> = {},
 ): Opened {
   const log = recordingLog();
-  const prefix = `test-${systemRandom().text(12)}:`;
-  const tokens = openRedisTokens({ url, prefix, budgetMs: patienceMs, clock, log, ...options });
-  return { ...tokens, log };
+  const { prefix = `test-${systemRandom().text(12)}:` } = options;
+  const tokens = openRedisTokens({ url, budgetMs: patienceMs, clock, log, ...options, prefix });
+  return { ...tokens, log, prefix };
 }
 
 export const wait = (ms: number): Promise<void> =>

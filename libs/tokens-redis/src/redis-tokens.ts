@@ -1,7 +1,8 @@
 /**
  * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may forget (docs/design/lanes#slots-and-rates, docs/design/deduplication#take-over).
  *
- * All keys of a prefix carry one hash tag, since one call asks about many lanes: on a cluster they live in one shard.
+ * One call asks about many keys. On one server all keys of a prefix carry one hash tag, and what is asked in a turn goes out as
+ * one call. In a cluster only the two keys of a lane share a tag, and what is asked in a turn goes out as one call a slot.
  */
 import { type FlowId } from "@posthaste/domain";
 import {
@@ -13,18 +14,20 @@ import {
 } from "@posthaste/ports";
 import { acquiredIn, numberedIn, numberIn, peekedIn, spentIn, windowIn } from "./answers.ts";
 import { acquireArgs, countedIds, restoreArgs } from "./arguments.ts";
-import { gather, type Question } from "./gather.ts";
+import { Cluster } from "./cluster/cluster.ts";
+import { slotOf } from "./cluster/hash-slot.ts";
+import { gather, gatherByGroup, type Question, type Send } from "./gather.ts";
 import { type Script } from "./link/connection.ts";
+import { connectMsDefault, dialOne, type RedisPlace } from "./link/dial.ts";
 import { type Counts, Link } from "./link/link.ts";
 import * as scripts from "./scripts.ts";
 
-export type RedisTokensOptions = {
-  /** redis:// or rediss://, with user and password if it asks for them. */
-  readonly url: string;
+export type RedisTokensOptions = RedisPlace & {
   /** Of all keys; installations that share a Redis have different ones. */
   readonly prefix: string;
   /** What Redis has for an answer before it counts as away. */
   readonly budgetMs?: number;
+  readonly explain?: (error: unknown) => string | undefined;
   readonly clock: Clock;
   readonly log: Log;
 };
@@ -46,19 +49,16 @@ const holdersAtOnceMax = 400;
  * or has not answered within the budget, reject as unavailable; repeating them with the same arguments is safe.
  */
 export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
-  const { url, prefix, budgetMs = budgetMsDefault, clock, log } = options;
-  const root = `{${prefix}tokens}`;
-  const link = new Link({ url, budgetMs, probeKey: `${root}:probe`, clock, log });
-  const asking = (script: Script) => gather((questions) => link.ask(script, questions));
+  const { way, names, asking } = options.mode === "cluster" ? inCluster(options) : onOne(options);
   const windowsOf = (entries: readonly DeduplicationEntry[]): readonly Question[] =>
-    entries.map(({ key, id }) => ({ keys: [`${root}:window:${key}`], args: [id] }));
+    entries.map(({ key, id }) => ({ keys: [names.window(key)], args: [id] }));
   const claimsOf = (entries: readonly Claim[]): readonly Question[] =>
     entries.map(({ key, id, instead = "" }) => ({
-      keys: [`${root}:window:${key}`],
+      keys: [names.window(key)],
       args: [id, instead],
     }));
   const inLane = (lane: FlowId, args: Question["args"]): Question => ({
-    keys: [`${root}:lane:${lane}`, `${root}:slots:${lane}`],
+    keys: names.lane(lane),
     args,
   });
 
@@ -101,18 +101,85 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
       return { startedAt: numberIn(answer), count: 0 };
     },
     spend: async (name, ...counted) => {
-      const [answer] = await spend([
-        { keys: [`${root}:spent:${name}`], args: counted.map(String) },
-      ]);
+      const [answer] = await spend([{ keys: [names.spent(name)], args: counted.map(String) }]);
       return spentIn(answer);
     },
     peek: async (lane) => {
       const [answer] = await peek([inLane(lane, [])]);
       return peekedIn(answer);
     },
-    isUp: () => link.problem === undefined,
-    problem: () => link.problem,
-    counts: () => link.counts,
-    close: () => link.close(),
+    isUp: () => way.problem === undefined,
+    problem: () => way.problem,
+    counts: () => way.counts,
+    close: () => way.close(),
+  };
+}
+
+/** How Redis is asked, and what the keys are called there. */
+type Asked = {
+  readonly way: Pick<Link, "problem" | "counts" | "close">;
+  readonly names: Names;
+  readonly asking: (script: Script) => Send;
+};
+
+type Names = {
+  readonly window: (key: string) => string;
+  readonly spent: (name: string) => string;
+  readonly lane: (lane: FlowId) => readonly [lane: string, slots: string];
+};
+
+function onOne({
+  prefix,
+  budgetMs = budgetMsDefault,
+  explain,
+  clock,
+  log,
+  ...place
+}: RedisTokensOptions): Asked {
+  const root = `{${prefix}tokens}`;
+  const { connectMs = connectMsDefault } = place;
+  const dial = dialOne(place);
+  const probeKey = () => `${root}:probe`;
+  const link = new Link({ dial, budgetMs, connectMs, probeKey, explain, clock, log });
+  return {
+    way: link,
+    names: {
+      window: (key) => `${root}:window:${key}`,
+      spent: (name) => `${root}:spent:${name}`,
+      lane: (lane) => [`${root}:lane:${lane}`, `${root}:slots:${lane}`],
+    },
+    asking: (script) => gather((questions) => link.ask(script, questions)),
+  };
+}
+
+function inCluster({
+  prefix,
+  budgetMs = budgetMsDefault,
+  explain,
+  clock,
+  log,
+  ...place
+}: RedisTokensOptions): Asked {
+  const root = `${prefix}tokens`;
+  const { connectMs = connectMsDefault } = place;
+  const cluster = new Cluster({
+    place,
+    budgetMs,
+    connectMs,
+    probeStart: `${root}:probe:`,
+    explain,
+    clock,
+    log,
+  });
+  const slotOfQuestion = ({ keys: [key = ""] }: Question): number => slotOf(key);
+  return {
+    way: cluster,
+    names: {
+      window: (key) => `${root}:window:${key}`,
+      spent: (name) => `${root}:spent:${name}`,
+      lane: (lane) => [`${root}:lane:{${lane}}`, `${root}:slots:{${lane}}`],
+    },
+    asking: (script) =>
+      gatherByGroup((questions) => cluster.ask(script, questions), slotOfQuestion),
   };
 }

@@ -4,7 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { type Clock, type Log, within } from "@posthaste/ports";
-import { Redis } from "ioredis";
+import { type Redis } from "ioredis";
+import { type Dial, type Endpoint } from "./dial.ts";
 import { reasonOf } from "./reason.ts";
 
 export type Script = { readonly lua: string; readonly sha1: string };
@@ -17,67 +18,66 @@ export const script = (lua: string): Script => ({
 export type Connection = {
   /** Another one after each start of the server, even if it kept its data. */
   readonly serverId: string;
+  /** `isAsking`: a node of a cluster answers also for a slot that is on its way to it. */
   readonly run: (
     script: Script,
     keys: readonly string[],
     args: readonly string[],
+    isAsking: boolean,
   ) => Promise<unknown>;
+  /** Which slots the nodes of the cluster own, as far as this one knows. */
+  readonly look: () => Promise<Look>;
   /** Why it ended. */
   readonly ended: Promise<string>;
   readonly end: () => void;
 };
 
+/** The answers to CLUSTER SLOTS and CLUSTER INFO. */
+export type Look = { readonly slots: unknown; readonly info: string };
+
 export type ConnectionOptions = {
-  readonly url: string;
-  /** For an answer; the connection itself has `dialMsMax`. */
+  readonly dial: Dial;
+  /** Of a cluster; what it answers may lead elsewhere. */
+  readonly node?: Endpoint;
+  /** For an answer; the connection itself has `connectMs`. */
   readonly budgetMs: number;
+  readonly connectMs: number;
   /** A key that may be written to find out whether this server takes writes. */
-  readonly probeKey: string;
+  readonly probeKey: () => string;
+  /** What a failure to connect means, where it is known better than its own words say. */
+  readonly explain?: ((error: unknown) => string | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 };
-
-const dialMsMax = 2_000;
-const hangUpMsMax = 200;
-const keepAliveMs = 30_000;
 
 /** Rejects with the reason when there is no such connection to be had. `signal` ends it, made or in the making. */
 export async function connect(
   options: ConnectionOptions,
   signal: AbortSignal,
 ): Promise<Connection> {
-  const { url, budgetMs, clock } = options;
-  const client = new Redis(url, {
-    // Nothing is queued, resent or mended below us: a caller hears at once how it is.
-    lazyConnect: true,
-    // Scripts answer the same in both; proxies and hosted services need not know HELLO.
-    protocol: 2,
-    retryStrategy: () => null,
-    enableOfflineQueue: false,
-    autoResendUnfulfilledCommands: false,
-    enableReadyCheck: false,
-    disableClientInfo: true,
-    connectionName: "posthaste",
-    connectTimeout: dialMsMax,
-    disconnectTimeout: hangUpMsMax,
-    keepAlive: keepAliveMs,
-  });
+  const { dial, budgetMs, connectMs, clock } = options;
+  const client = dial();
   const end = (): void => client.disconnect();
   let error: unknown;
-  client.on("error", (cause) => (error = cause));
+  for (const event of ["error", "sentinelError"])
+    client.on(event, (cause: unknown) => (error = cause));
   const ended = new Promise<string>((resolve) => {
     client.once("end", () => {
       signal.removeEventListener("abort", end);
+      // What listens to the sentinels for it ends with it.
+      end();
       resolve(error ? reasonOf(error) : "the connection was closed");
     });
   });
   signal.addEventListener("abort", end);
   try {
-    await within(clock, dialMsMax, client.connect(), noAnswer(dialMsMax));
+    await within(clock, connectMs, client.connect(), noAnswer(connectMs));
+    error = undefined;
     const serverId = await within(clock, budgetMs, prove(client, options), noAnswer(budgetMs));
     return {
       serverId,
-      run: (asked, keys, args) => run(client, asked, keys, args),
+      run: (asked, keys, args, isAsking) => run(client, asked, keys, args, isAsking),
+      look: () => look(client),
       ended,
       end,
     };
@@ -87,28 +87,55 @@ export async function connect(
   }
 }
 
+/** Asks a node that no connection is kept to. */
+export async function lookOnce(
+  { dial, budgetMs, connectMs, clock }: ConnectionOptions,
+  signal: AbortSignal,
+): Promise<Look> {
+  const client = dial();
+  const end = (): void => client.disconnect();
+  client.on("error", () => undefined);
+  signal.addEventListener("abort", end);
+  try {
+    await within(clock, connectMs, client.connect(), noAnswer(connectMs));
+    return await within(clock, budgetMs, look(client), noAnswer(budgetMs));
+  } finally {
+    signal.removeEventListener("abort", end);
+    end();
+  }
+}
+
+async function look(client: Redis): Promise<Look> {
+  const [slots, info] = await Promise.all([client.cluster("SLOTS"), client.cluster("INFO")]);
+  return { slots, info };
+}
+
 /** The answer is read by the caller: scripts answer in forms of their own. */
 async function run(
   client: Redis,
   { lua, sha1 }: Script,
   keys: readonly string[],
   args: readonly string[],
+  isAsking: boolean,
 ): Promise<unknown> {
   try {
+    if (isAsking) void client.asking().catch(() => undefined);
     return await client.evalsha(sha1, keys.length, ...keys, ...args);
   } catch (error) {
     // After its first start, or a SCRIPT FLUSH, the server has to be told the script once more.
     if (!reasonOf(error).startsWith("NOSCRIPT")) throw error;
+    if (isAsking) void client.asking().catch(() => undefined);
     return client.eval(lua, keys.length, ...keys, ...args);
   }
 }
 
 /** Loading, read-only, out of memory, forbidden: a server that cannot do our work says so here. Answers its id. */
-async function prove(client: Redis, { probeKey, log }: ConnectionOptions): Promise<string> {
+async function prove(client: Redis, options: ConnectionOptions): Promise<string> {
+  const { log } = options;
   const [policy, info] = await Promise.all([
     evictionPolicy(client),
     client.info("server"),
-    client.eval("return redis.call('SET', KEYS[1], '', 'PX', 1000)", 1, probeKey),
+    write(client, options),
   ]);
   if (policy === undefined) {
     log.warn("tokens.eviction-unknown", {
@@ -118,6 +145,17 @@ async function prove(client: Redis, { probeKey, log }: ConnectionOptions): Promi
     throw new Error(`its maxmemory-policy is ${policy} and must be noeviction`);
   }
   return /^run_id:(\w+)/m.exec(info)?.[1] ?? "";
+}
+
+async function write(client: Redis, { node, probeKey }: ConnectionOptions): Promise<void> {
+  try {
+    // The slot of the key may be on its way to this node.
+    if (node) void client.asking().catch(() => undefined);
+    await client.eval("return redis.call('SET', KEYS[1], '', 'PX', 1000)", 1, probeKey());
+  } catch (cause) {
+    if (node || !reasonOf(cause).startsWith("MOVED")) throw cause;
+    throw new Error("it is a node of a Redis Cluster, and was named as a single server", { cause });
+  }
 }
 
 /** Undefined where asking is forbidden, as it is with some hosted Redis services. */

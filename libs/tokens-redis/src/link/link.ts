@@ -1,19 +1,21 @@
 /**
- * The way to Redis. Owns the one connection of a token store; asked by its scripts.
+ * The way to one server, or to one node of a cluster. Owns the one connection to it; asked by the scripts of a token store.
  *
  * (1) a call is answered or rejected within the budget, and at once while Redis is away; nothing is ever queued.
  * (2) a call goes out only over a connection that has proved itself.
  * (3) there is one line per change, and no end to trying until `close`.
  */
 import assert from "node:assert/strict";
-import { type Log, StoreError, within } from "@posthaste/ports";
+import { StoreError, within } from "@posthaste/ports";
 import { listIn } from "../answers.ts";
+import { addressOf, redirectionIn, type Redirection } from "../cluster/slot-map.ts";
 import { type Question } from "../gather.ts";
 import {
   noAnswer,
   connect,
   type Connection,
   type ConnectionOptions,
+  type Look,
   type Script,
 } from "./connection.ts";
 import {
@@ -28,32 +30,56 @@ import {
 } from "./health.ts";
 import { reasonOf } from "./reason.ts";
 
-export type LinkOptions = ConnectionOptions & { readonly log: Log };
+export type LinkOptions = ConnectionOptions & {
+  /** Several links may count together. */
+  readonly counts?: Counts;
+  /** It is away, or back. */
+  readonly changed?: () => void;
+};
 
 /** Since the start. */
 export type Counts = {
   /** Script calls that went out. */
-  readonly calls: number;
+  calls: number;
   /** Of these the ones that were answered by an error, or not in time. */
-  readonly failed: number;
+  failed: number;
   /** Calls that did not go out, because Redis was away. */
-  readonly refused: number;
+  refused: number;
   /** Connections that were tried, and those of them that proved themselves. */
-  readonly tries: number;
-  readonly connections: number;
+  tries: number;
+  connections: number;
 };
+
+export const noCounts = (): Counts => ({
+  calls: 0,
+  failed: 0,
+  refused: 0,
+  tries: 0,
+  connections: 0,
+});
+
+/** The answer of a node that does not own what it was asked about, or not all of it. */
+export class Redirected extends Error {
+  readonly redirection: Redirection;
+  constructor(redirection: Redirection, cause: unknown) {
+    super(`the node redirects: ${reasonOf(cause)}`, { cause });
+    this.redirection = redirection;
+  }
+}
 
 export class Link {
   readonly #options: LinkOptions;
   readonly #closing = new AbortController();
   readonly #kept: Promise<void>;
-  readonly #counts = { calls: 0, failed: 0, refused: 0, tries: 0, connections: 0 };
+  readonly #counts: Counts;
+  readonly #tried = Promise.withResolvers<void>();
   #health: Health = atStart;
   #connection: Connection | undefined;
   #endPause = (): void => undefined;
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#counts = options.counts ?? noCounts();
     this.#kept = this.#keepConnected();
   }
 
@@ -66,8 +92,17 @@ export class Link {
     return this.#health.kind === "down" ? this.#health.reason : undefined;
   }
 
-  /** One answer for each question, in a form of the script's own. */
-  async ask(script: Script, questions: readonly Question[]): Promise<readonly unknown[]> {
+  /** Resolves when the first connection was made, or failed. */
+  get tried(): Promise<void> {
+    return this.#tried.promise;
+  }
+
+  /** One answer for each question, in a form of the script's own. Of a node it may be `Redirected`. */
+  async ask(
+    script: Script,
+    questions: readonly Question[],
+    isAsking = false,
+  ): Promise<readonly unknown[]> {
     const [connection, asked] = [this.#connection, this.#health];
     if (connection === undefined || asked.kind === "down") {
       this.#counts.refused++;
@@ -75,17 +110,30 @@ export class Link {
     }
     this.#counts.calls++;
     try {
-      const work = run(connection, script, questions);
+      const work = run(connection, script, questions, isAsking);
       const { clock, budgetMs } = this.#options;
       const answers = await within(clock, budgetMs, work, noAnswer(budgetMs));
       if (this.#health.kind === "up") this.#become(answered(this.#health), connection);
       return answers;
     } catch (cause) {
-      this.#counts.failed++;
       const reason = reasonOf(cause);
+      const { node } = this.#options;
+      const redirection = node && redirectionIn(reason, node);
+      if (redirection) {
+        if (this.#health.kind === "up") this.#become(answered(this.#health), connection);
+        throw new Redirected(redirection, cause);
+      }
+      this.#counts.failed++;
       if (this.#health.kind === "up") this.#become(failed(this.#health, asked, reason), connection);
       throw new StoreError("unavailable", `Redis failed: ${reason}`, { cause });
     }
+  }
+
+  /** As `Connection.look`; rejects when the node is away, or does not answer within the budget. */
+  async look(): Promise<Look> {
+    const { clock, budgetMs } = this.#options;
+    if (this.#connection === undefined) throw new Error(`Redis is away: ${this.problem}`);
+    return within(clock, budgetMs, this.#connection.look(), noAnswer(budgetMs));
   }
 
   async close(): Promise<void> {
@@ -102,11 +150,14 @@ export class Link {
         this.#counts.tries++;
         const connection = await connect(this.#options, signal);
         this.#use(connection);
+        this.#tried.resolve();
         const reason = await connection.ended;
         this.#become(lost(this.#health, reason), connection);
       } catch (error) {
-        this.#become(lost(this.#health, reasonOf(error)), undefined);
+        const reason = this.#options.explain?.(error) ?? reasonOf(error);
+        this.#become(lost(this.#health, reason), undefined);
       }
+      this.#tried.resolve();
       await this.#pause();
     }
   }
@@ -121,15 +172,20 @@ export class Link {
   #become(next: Health, connection: Connection | undefined): void {
     if (this.#closing.signal.aborted || connection !== this.#connection) return;
     const before = this.#health;
+    const { log, node, changed } = this.#options;
+    const server = node && { server: addressOf(node) };
     this.#health = next;
     if (next.kind === "up") {
-      if (before.kind === "down") this.#options.log.info("tokens.up");
+      if (before.kind === "up") return;
+      log.info("tokens.up", server);
+      changed?.();
       return;
     }
     this.#connection = undefined;
     connection?.end();
     if (before.kind === "up" || before.reason !== next.reason)
-      this.#options.log.warn("tokens.down", { reason: next.reason });
+      log.warn("tokens.down", { ...server, reason: next.reason });
+    if (before.kind === "up") changed?.();
   }
 
   async #pause(): Promise<void> {
@@ -149,10 +205,11 @@ async function run(
   { serverId, run }: Connection,
   script: Script,
   questions: readonly Question[],
+  isAsking: boolean,
 ): Promise<readonly unknown[]> {
   const keys = questions.flatMap((question) => question.keys);
   const args = [serverId, ...questions.flatMap((question) => question.args)];
-  const answers = listIn(await run(script, keys, args));
+  const answers = listIn(await run(script, keys, args, isAsking));
   assert(answers.length === questions.length, "a script answers each question");
   return answers;
 }

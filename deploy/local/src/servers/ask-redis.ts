@@ -1,0 +1,41 @@
+/** One command to a Redis on this host, for what has to be set up before a client can be used. */
+import { connect } from "node:net";
+import { loopback } from "../process/ports.ts";
+
+const answerMsMax = 2_000;
+
+/** What it answers, as it stands on the wire; "" when it does not. */
+export function askRedis(port: number, ...words: readonly string[]): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: loopback, timeout: answerMsMax });
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (some: string) => (answer += some));
+    socket.once("connect", () => socket.end(wireOf(words)));
+    socket.once("timeout", () => socket.destroy());
+    socket.once("error", () => undefined);
+    socket.once("close", () => resolve(answer));
+  });
+}
+
+/** Asks until the answer is as it should be. */
+export async function untilRedis(
+  port: number,
+  words: readonly string[],
+  isGood: (answer: string) => boolean,
+): Promise<string> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    const answer = await askRedis(port, ...words);
+    if (isGood(answer)) return answer;
+    if (performance.now() > deadline)
+      throw new Error(`${words.join(" ")} on port ${port}: still ${answer.slice(0, shownMax)}`);
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+}
+
+const patienceMs = 60_000;
+const pollMs = 50;
+const shownMax = 500;
+
+const wireOf = (words: readonly string[]): string =>
+  `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join("")}`;

@@ -1,0 +1,113 @@
+/** A Redis Cluster on this host: masters that share the slots, and replicas that take over within seconds. */
+import { join } from "node:path";
+import { freePort } from "../process/ports.ts";
+import { askRedis, untilRedis } from "./ask-redis.ts";
+import { type ServerPlace } from "./place.ts";
+import { type RunningRedis, startRedis } from "./redis.ts";
+
+export type RunningRedisCluster = {
+  readonly name: string;
+  /** Of all nodes. */
+  readonly url: string;
+  /** Of as many masters each. A replica has the place of its master. */
+  readonly masters: readonly RunningRedis[];
+  readonly replicas: readonly RunningRedis[];
+  /** A master without slots. */
+  join(): Promise<RunningRedis>;
+  stop(): Promise<void>;
+};
+
+export type RedisClusterOptions = Pick<ServerPlace, "dir"> & {
+  readonly masters: number;
+  /** Each master has one. */
+  readonly hasReplicas?: boolean;
+  readonly settings?: Readonly<Record<string, string>>;
+};
+
+const slotsTotal = 16_384;
+
+export async function startRedisCluster(
+  options: RedisClusterOptions,
+): Promise<RunningRedisCluster> {
+  const { masters: count, hasReplicas = false } = options;
+  const total = hasReplicas ? 2 * count : count;
+  const nodes = await Promise.all(Array.from({ length: total }, (_, i) => startNode(options, i)));
+  const [masters, replicas] = [nodes.slice(0, count), nodes.slice(count)];
+  for (const [i, { port }] of masters.entries()) {
+    const [from, to] = [i, i + 1].map((at) => Math.floor((at * slotsTotal) / count));
+    await must(port, "CLUSTER", "ADDSLOTSRANGE", `${from}`, `${Number(to) - 1}`);
+  }
+  for (const [i, { port }] of nodes.entries())
+    await must(port, "CLUSTER", "SET-CONFIG-EPOCH", `${i + 1}`);
+  const [first] = nodes;
+  if (first === undefined) throw new Error("a cluster has at least one master");
+  for (const { port } of nodes.slice(1)) await meet(first, port);
+  await allKnow(nodes);
+  for (const [i, { port }] of replicas.entries()) {
+    await must(port, "CLUSTER", "REPLICATE", await nodeIdOf(masters[i]));
+    await untilRedis(port, ["INFO", "replication"], (info) => info.includes("link_status:up"));
+  }
+  await Promise.all(nodes.map(({ port }) => untilRedis(port, ["CLUSTER", "INFO"], isWhole)));
+  const extra: RunningRedis[] = [];
+  return {
+    name: `${first.name} Cluster`,
+    url: `redis://${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`,
+    masters,
+    replicas,
+    join: async () => {
+      const node = await startNode(options, total + extra.length);
+      extra.push(node);
+      await meet(first, node.port);
+      await allKnow([...nodes, ...extra]);
+      await untilRedis(node.port, ["CLUSTER", "INFO"], isWhole);
+      return node;
+    },
+    stop: async () => {
+      await Promise.all([...nodes, ...extra].map((node) => node.process.kill()));
+    },
+  };
+}
+
+async function startNode(
+  { dir, settings }: RedisClusterOptions,
+  number: number,
+): Promise<RunningRedis> {
+  const place = { dir: join(dir, `redis-node-${number}`) };
+  return startRedis(place, {
+    "cluster-enabled": "yes",
+    "cluster-port": String(await freePort()),
+    "cluster-node-timeout": "1000",
+    // A replica that was cut off for long takes over as well: the suites wait for one.
+    "cluster-replica-validity-factor": "0",
+    // A master that has given its last slot away stays one.
+    "cluster-allow-replica-migration": "no",
+    ...settings,
+  });
+}
+
+/** The two nodes tell of all that they know. */
+async function meet(first: RunningRedis, port: number): Promise<void> {
+  const info = await askRedis(port, "CONFIG", "GET", "cluster-port");
+  const busPort = /\r\n(\d+)\r\n$/.exec(info)?.[1] ?? "";
+  await must(first.port, "CLUSTER", "MEET", first.host, `${port}`, busPort);
+}
+
+async function allKnow(nodes: readonly RunningRedis[]): Promise<void> {
+  const known = `cluster_known_nodes:${nodes.length}`;
+  await Promise.all(
+    nodes.map(({ port }) => untilRedis(port, ["CLUSTER", "INFO"], (info) => info.includes(known))),
+  );
+}
+
+export async function nodeIdOf(node: RunningRedis | undefined): Promise<string> {
+  if (node === undefined) throw new Error("there is no such node");
+  const answer = await askRedis(node.port, "CLUSTER", "MYID");
+  return /\b[0-9a-f]{40}\b/.exec(answer)?.[0] ?? "";
+}
+
+const isWhole = (info: string): boolean => info.includes("cluster_state:ok");
+
+async function must(port: number, ...words: readonly string[]): Promise<void> {
+  const answer = await askRedis(port, ...words);
+  if (!answer.startsWith("+OK")) throw new Error(`${words.join(" ")}: ${answer}`);
+}

@@ -1,0 +1,95 @@
+/** A Redis with a replica, and three sentinels that make the replica the master within seconds. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { freePort, loopback } from "../process/ports.ts";
+import { askRedis, untilRedis } from "./ask-redis.ts";
+import { dataFolder, type ServerPlace } from "./place.ts";
+import { type RunningRedis, startRedis, startRedisProcess } from "./redis.ts";
+
+export type RedisWithSentinels = {
+  readonly name: string;
+  /** Of the sentinels. */
+  readonly url: string;
+  readonly masterName: string;
+  /** The first is the master at the start. */
+  readonly servers: readonly [RunningRedis, RunningRedis];
+  readonly sentinels: readonly RunningRedis[];
+  /** As the sentinels say. */
+  master(): Promise<RunningRedis>;
+  stop(): Promise<void>;
+};
+
+const masterName = "mymaster";
+const sentinelsTotal = 3;
+const quorum = 2;
+
+export async function startRedisWithSentinels(
+  { dir }: Pick<ServerPlace, "dir">,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<RedisWithSentinels> {
+  const first = await startRedis({ dir: join(dir, "redis-first") }, settings);
+  const second = await startRedis(
+    { dir: join(dir, "redis-second") },
+    { replicaof: `${loopback} ${first.port}`, ...settings },
+  );
+  await untilRedis(second.port, ["INFO", "replication"], (info) => info.includes("link_status:up"));
+  const numbers = Array.from({ length: sentinelsTotal }, (_, i) => i);
+  const sentinels = await Promise.all(numbers.map((i) => startSentinel({ dir }, i, first.port)));
+  for (const { port } of sentinels)
+    await untilRedis(
+      port,
+      ["SENTINEL", "MASTER", masterName],
+      (told) =>
+        /num-slaves\r\n\$1\r\n1\r\n/.test(told) &&
+        new RegExp(`num-other-sentinels\r\n\\$1\r\n${sentinelsTotal - 1}\r\n`).test(told),
+    );
+  const servers = [first, second] as const;
+  return {
+    name: `${first.name} with Sentinel`,
+    url: `redis://${sentinels.map(({ host, port }) => `${host}:${port}`).join(",")}`,
+    masterName,
+    servers,
+    sentinels,
+    master: async () => {
+      const asked = sentinels.filter(({ process }) => process.isRunning);
+      const answers = await Promise.all(
+        asked.map(({ port }) => askRedis(port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", masterName)),
+      );
+      const named = servers.find(({ port }) =>
+        answers.every((answer) => answer.includes(`\r\n${port}\r\n`)),
+      );
+      if (named === undefined) throw new Error("the sentinels do not agree");
+      return named;
+    },
+    stop: async () => {
+      await Promise.all([...sentinels, ...servers].map((server) => server.process.kill()));
+    },
+  };
+}
+
+async function startSentinel(
+  place: Pick<ServerPlace, "dir">,
+  number: number,
+  masterPort: number,
+): Promise<RunningRedis> {
+  const port = await freePort();
+  const dir = dataFolder(place, `sentinel-${number}`);
+  const file = join(dir, "sentinel.conf");
+  // It keeps what it learns in this file.
+  writeFileSync(
+    file,
+    [
+      `port ${port}`,
+      `bind ${loopback}`,
+      `dir ${dir}`,
+      `sentinel monitor ${masterName} ${loopback} ${masterPort} ${quorum}`,
+      `sentinel down-after-milliseconds ${masterName} 1000`,
+      `sentinel failover-timeout ${masterName} 4000`,
+      "",
+    ].join("\n"),
+  );
+  const sentinel = await startRedisProcess(place, port, [file, "--sentinel"]);
+  // By default they look for each other and for replicas every ten seconds.
+  await askRedis(port, "SENTINEL", "DEBUG", "info-period", "500", "publish-period", "200");
+  return sentinel;
+}

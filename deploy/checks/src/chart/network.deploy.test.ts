@@ -65,7 +65,7 @@ describeWith(["go"], "the chart's network policies", () => {
 
   beforeAll(async () => {
     await buildHelm();
-    for (const valueSet of ["minimal", "production", "external-stores", "small", "standalone"]) {
+    for (const valueSet of ["minimal", "production", "external-stores", "observed", "standalone"]) {
       const { of } = await render(valueSet);
       policies.set(valueSet, of("NetworkPolicy"));
       tests.set(valueSet, of("Pod")[0]?.metadata.labels ?? {});
@@ -147,7 +147,7 @@ describeWith(["go"], "the chart's network policies", () => {
       ["production", podIn("monitoring"), 9464, []],
       ["minimal", podIn("monitoring"), 4318, []],
       // The provider of tokens for Kafka.
-      ["small", outside("93.184.216.34"), 8443, onTheBus],
+      ["observed", outside("93.184.216.34"), 9443, onTheBus],
       ["external-stores", outside("10.9.0.11"), 9094, onTheBus],
       ["external-stores", outside("10.9.0.12"), 9095, onTheBus],
       ["external-stores", outside("10.9.1.10"), 6390, withTokens],

@@ -234,6 +234,8 @@ describe("dead letters", () => {
     const to = destination.url("/edited");
     destination.answers("/edited", (_, response) => response.writeHead(422).end());
     const given = ["--retries", "0", "--label", "edited", "-H", "X-Shop: north", "--method", "PUT"];
+    // What is redacted goes out as it was.
+    given.push("--redact-fields", "header[X-Shop]");
     await published(to, ...given, "-d", '{"order":"17"}');
     const [letter] = await eventually(
       () => cli.ok("dlq", "ls", "--label", "edited"),
@@ -251,7 +253,8 @@ describe("dead letters", () => {
     expect(destination.at("/edited")).toHaveLength(1);
 
     destination.answers("/edited", (_, response) => response.end());
-    expect((await retry("sed -i s/.17./17/")).json[0]).toMatchObject({ dlqId: id });
+    const [retried] = (await retry("sed -i s/.17./17/")).json;
+    expect(retried).toMatchObject({ dlqId: id });
     const [, again] = await eventually(
       () => Promise.resolve(destination.at("/edited")),
       ({ length }) => length === 2,
@@ -261,6 +264,15 @@ describe("dead letters", () => {
       ...{ "x-shop": "north", "content-type": "application/json" },
     });
     expect(await cli.ok("dlq", "ls", "--label", "edited")).toEqual([]);
+    const messageId = textOf(letter?.["messageId"]);
+    const [made] = await eventually(
+      () => cli.ok("messages", "show", textOf(retried?.["messageId"])),
+      ([shown]) => shown?.["state"] === "DELIVERED",
+    );
+    expect(made).toMatchObject({ retryOf: { messageId, dlqId: id }, label: "edited" });
+    // By the id of the letter, which is not there any more.
+    const [failed] = await cli.ok("dlq", "show", id);
+    expect(failed).toMatchObject({ messageId, retriedAs: made?.["messageId"] });
   });
 
   it("that match a filter are retried after --yes", async () => {
@@ -460,6 +472,39 @@ describe("workflow runs", () => {
     expect(await cli.ok(...cancel, "--yes")).toEqual([{ cancelled: 1 }]);
     expect((await cli.run(["runs", "show", "unknown"])).code).toBe(5);
   });
+
+  it.each([
+    ["restart", "restarted"],
+    ["resume", "resumed"],
+  ])(
+    "that failed and match a filter %s after --yes, each once, and those that are named",
+    async (does, done) => {
+      const label = `to-${does}`;
+      const to = destination.url(`/${label}`);
+      const start = () => cli.ok("runs", "start", to, "--label", label);
+      await Promise.all([start(), start(), start()]);
+      const failed = (count: number) =>
+        eventually(
+          () => cli.ok("runs", "ls", "--label", label, "--state", "RUN_FAILED"),
+          ({ length }) => length === count,
+        );
+      const [one, two] = (await failed(3)).map((run) => textOf(run["workflowRunId"]));
+      const words = ["runs", does, "--label", label];
+
+      expect(await cli.ok(...words)).toEqual([{ dryRun: true, matched: 3 }]);
+      expect(await cli.ok(...words, "--yes", "--keep")).toEqual([{ [done]: 3 }]);
+      await failed(6);
+      expect(await cli.ok("runs", does, one ?? "", two ?? "")).toEqual([{ [done]: 2 }]);
+      await failed(8);
+      const { err, out } = await cli.run([...words, "--yes"], { isTerminal: true });
+      expect(err).toContain("100 %");
+      expect(out).toBe(`8 runs ${done}\n`);
+      // The new ones failed as well; those before have no dead letters any more.
+      await failed(16);
+      expect(await cli.ok(...words)).toEqual([{ dryRun: true, matched: 8 }]);
+      expect((await cli.run(["runs", does])).err).toMatch(/say which: their ids, filters/);
+    },
+  );
 
   it("are shown with what their steps have returned, and a run that starts with its payload", async () => {
     const to = destination.url("/shown");

@@ -27,10 +27,16 @@ const listed = async (query: string, by = client) =>
   (await by.get(`/v2/dlq?${query}`)).list("messages");
 
 /** Ids of that many new dead letters under `label`, the oldest first; their destination works again. */
-async function failed(label: string, count: number, body = "the body"): Promise<readonly string[]> {
+async function failed(
+  label: string,
+  count: number,
+  body = "the body",
+  more: Parameters<Client["publish"]>[1] = {},
+): Promise<readonly string[]> {
   const path = `/${label}`;
   destination.answers(path, always(500, "broken"));
-  const headers = service({ Retries: "0", Label: label, "Forward-X-Mine": "kept" });
+  const settings = service({ Retries: "0", Label: label, "Forward-X-Mine": "kept" });
+  const headers = { ...settings, ...more };
   for (let n = 0; n < count; n++) await client.published(destination.url(path), headers, body);
   const letters = await eventually(
     () => listed(`label=${label}`),
@@ -61,6 +67,61 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
     expect(arrival?.body.toString()).toBe("bytes \u00e9");
     expect((await client.get(`/v2/dlq/${id}`)).status).toBe(404);
     expect((await client.post(`/v2/dlq/retry/${id}`)).status).toBe(404);
+  });
+
+  it("201 with replaceBody=true has the body of the request, and all else as it was", async () => {
+    const path = `/edited-${name}`;
+    const redacted = service({ "Redact-Fields": "body, header[x-mine]" });
+    const [id = ""] = await failed(path.slice(1), 1, "the body", {
+      ...redacted,
+      "content-type": "text/x-mine",
+    });
+    const edited = Buffer.from([0, 255, 128]);
+
+    const ignored = await failed(`kept-${name}`, 1);
+    await client.post(`/v2/dlq/retry/${ignored[0]}`, {}, "no new body");
+    const reply = await client.post(`/v2/dlq/retry/${id}?replaceBody=true`, {}, edited);
+
+    expect(reply.status).toBe(201);
+    const [, arrival] = await destination.arrivals(path, 2);
+    expect(arrival?.body).toEqual(edited);
+    expect(arrival?.headers).toMatchObject({ "x-mine": "kept", "content-type": "text/x-mine" });
+    const [, kept] = await destination.arrivals(`/kept-${name}`, 2);
+    expect(kept?.body.toString()).toBe("the body");
+    expect((await client.get(`/v2/dlq/${id}`)).status).toBe(404);
+  });
+
+  it("201 makes a message that names the one that failed, whose log names it", async () => {
+    const path = `/linked-${name}`;
+    const [id = ""] = await failed(path.slice(1), 1);
+    const [letter] = await listed(`dlqIds=${id}`);
+    const messageId = textOf(letter?.["messageId"]);
+
+    const retried = (await client.post(`/v2/dlq/retry/${id}`)).object()["messageId"];
+
+    const events = async (of: unknown) =>
+      (await client.get(`/v2/events?messageId=${textOf(of)}`)).list("events");
+    const made = await eventually(
+      () => events(retried),
+      (found) => found.length > 0,
+    );
+    for (const event of made) expect(event["retryOf"]).toEqual({ messageId, dlqId: id });
+    const [ended, ...rest] = await events(messageId);
+    expect(ended).toMatchObject({ state: "FAILED", dlqId: id, retryMessageId: retried });
+    for (const event of rest) expect(event).not.toHaveProperty("retryMessageId");
+  });
+
+  it("400 of another query, and 413 of a body beyond the plan, keep the letter", async () => {
+    const [id = ""] = await failed(`refused-${name}`, 1);
+
+    const unknown = await client.post(`/v2/dlq/retry/${id}?replacesBody=true`, {}, "x");
+    const neither = await client.post(`/v2/dlq/retry/${id}?replaceBody=yes`, {}, "x");
+    const large = Buffer.alloc(10 * 1024 * 1024 + 1);
+    const tooLarge = await client.post(`/v2/dlq/retry/${id}?replaceBody=true`, {}, large);
+
+    expect([unknown.status, neither.status, tooLarge.status]).toEqual([400, 400, 413]);
+    expect(neither.error()).toContain("replaceBody");
+    expect((await client.get(`/v2/dlq/${id}`)).status).toBe(200);
   });
 
   it("201 changes what its headers name", async () => {

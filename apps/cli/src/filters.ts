@@ -35,7 +35,8 @@ export const eventFilters: readonly Filter[] = [
 ];
 /** What has no end is not asked for up to a time. */
 export const followFilters = eventFilters.filter(([, query]) => query !== "toDate");
-const ofRuns: readonly Filter[] = [
+/** Of runs in one state. */
+export const ofRuns: readonly Filter[] = [
   ["--workflow <url>", "workflowUrl", "https://shop.example/workflow"],
   label,
   flowKey,
@@ -48,7 +49,6 @@ export const runFilters: readonly Filter[] = [
   ...ofRuns,
   ["--state <state>", "state", "RUN_FAILED"],
 ];
-export const cancelRunFilters = ofRuns;
 
 const nameOf = (flag: string): string =>
   flag

@@ -1,12 +1,7 @@
 /** Finds a message, dead letter or run: each of the three `show` commands takes any id that a listing has printed. */
-import {
-  type Client,
-  type DeadLetter,
-  type LogEntry,
-  type PosthasteError,
-  type Run,
-} from "@posthaste/client";
+import { type Client, type DeadLetter, type LogEntry, type Run } from "@posthaste/client";
 import { type MessageStory, storyOf } from "./message-story.ts";
+import { unlessUnknown } from "./unless-unknown.ts";
 
 export type Found =
   | { readonly kind: "message"; readonly story: MessageStory }
@@ -30,8 +25,19 @@ const findMessage: Find = async (client, id) => {
   // A record goes half a minute after the end; the dead letter and the log are left.
   const letter = record ? undefined : await letterOf(client, id);
   const whole = record ?? letter ?? events[0];
-  return whole && { kind: "message", story: storyOf(whole, events) };
+  if (!whole) return undefined;
+  const retriedAs = letter ? undefined : await retryOf(client, events);
+  const story = storyOf(whole, events);
+  return { kind: "message", story: { ...story, ...(retriedAs !== undefined && { retriedAs }) } };
 };
+
+/** The message that a retry of its dead letter has made. */
+async function retryOf(client: Client, events: readonly LogEntry[]): Promise<string | undefined> {
+  const id = events.find((each) => each.retryMessageId !== undefined)?.retryMessageId;
+  if (id === undefined) return undefined;
+  const made = await client.log.events({ query: { messageId: id, count: 1, trimBody: 0 } });
+  return made.events[0]?.messageId;
+}
 
 const findLetter: Find = async (client, id) => {
   const letter = await unlessUnknown(client.deadLetters.read(id));
@@ -95,13 +101,4 @@ async function letterOf(client: Client, messageId: string): Promise<DeadLetter |
   const query = { messageId, order: "latestFirst", count: 1 } as const;
   const page = await client.deadLetters.list({ query });
   return page.messages.find((each): each is DeadLetter => "messageId" in each);
-}
-
-async function unlessUnknown<T>(asked: Promise<T>): Promise<T | undefined> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (Error.isError(error) && (error as PosthasteError).status === 404) return undefined;
-    throw error;
-  }
 }

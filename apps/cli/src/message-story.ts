@@ -22,6 +22,8 @@ export type MessageStory = Reason & {
   readonly attempts?: number;
   readonly nextDeliveryTime?: number;
   readonly messageId: string;
+  /** Of a message that failed: the one that a retry has made. */
+  readonly retriedAs?: string;
   readonly events: readonly MessageEvent[];
 };
 

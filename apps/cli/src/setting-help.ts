@@ -293,6 +293,7 @@ export const parameterHelp = {
   failureFunctionState: "CALLBACK_INPROGRESS, CALLBACK_SUCCESS, CALLBACK_FAIL or CALLBACK_CANCELED",
   failureCallbackState: "The same as failureFunctionState",
   source: "workflow: dead letters of runs, with the parameters of /v2/workflows/dlq; once",
+  replaceBody: "true: the body of the request takes the place of the message's; once",
   wait: "Seconds, 1 to 60, that the answer waits for events behind the cursor, earliestFirst. Without a cursor it begins at fromDate, or now, and waits for nothing. Each answer has the cursor of the next call. An event may come again within ten seconds: messageId, state and time tell; once",
   groupBy:
     "messageId: one item for each message, 10 at most; once. Of runs: workflowRunId, 10 runs at most",

@@ -624,6 +624,9 @@ export interface Operations {
     answer: undefined;
   };
   retryDeadLetter: {
+    query: {
+      replaceBody?: Parameter;
+    };
     answer: {
       messageId: string;
     };
@@ -1381,6 +1384,13 @@ export interface Message {
    */
   api?: string;
   /**
+   * Of a retry: the message that failed, and its dead letter
+   */
+  retryOf?: {
+    messageId: string;
+    dlqId: string;
+  };
+  /**
    * Header names in canonical form, each with its values
    */
   header: {
@@ -1579,6 +1589,13 @@ export interface DeadLetter {
    * llm, when sent to api/llm
    */
   api?: string;
+  /**
+   * Of a retry: the message that failed, and its dead letter
+   */
+  retryOf?: {
+    messageId: string;
+    dlqId: string;
+  };
   /**
    * Header names in canonical form, each with its values
    */
@@ -1852,6 +1869,13 @@ export interface LogEntry {
    * llm, when sent to api/llm
    */
   api?: string;
+  /**
+   * Of a retry: the message that failed, and its dead letter
+   */
+  retryOf?: {
+    messageId: string;
+    dlqId: string;
+  };
   error?: string;
   /**
    * Unix timestamp in milliseconds
@@ -1912,6 +1936,10 @@ export interface LogEntry {
    * On FAILED only: of the dead letter, which may have been retried or removed since
    */
   dlqId?: string;
+  /**
+   * On FAILED only: of the message that a retry of the dead letter makes
+   */
+  retryMessageId?: string;
 }
 export interface MinuteCounts {
   /**

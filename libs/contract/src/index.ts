@@ -43,6 +43,7 @@ export {
   eventPageJson,
   groupedLogPageJson,
   logEntryJson,
+  type LogView,
   type LogEntryJson,
   logPageJson,
   type EventQuery,

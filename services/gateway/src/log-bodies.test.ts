@@ -65,7 +65,7 @@ describe("a page of the log with the bodies of live messages", () => {
       const page = { bodyBytesMax, limit, order, ...(after !== undefined && { after }) };
       bytesRead = 0;
       const found = await logPage(reads.log, aTenant, query, page);
-      const view = { sha256: () => "hash", bodyBytesMax };
+      const view = { sha256: () => "hash", positionAt: () => 0, bodyBytesMax };
       const { show, isSpent } = createLogShower(reads, aTenant, view);
       const { shown, next } = await fitting(found, (some) => Promise.all(some.map(show)), {
         isSpent,

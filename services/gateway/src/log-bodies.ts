@@ -1,10 +1,10 @@
 /** The bodies of messages on a page of their log: each is served while its record lives. */
-import { logEntryJson, type LogEntryJson } from "@posthaste/contract";
+import { logEntryJson, type LogEntryJson, type LogView } from "@posthaste/contract";
 import { limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
 import { type Reads } from "./reads.ts";
 
-export type LogView = Parameters<typeof logEntryJson>[1] & { readonly bodyBytesMax: number };
+type View = LogView & { readonly bodyBytesMax: number };
 
 export type LogShower = {
   readonly show: (entries: readonly LogEntry[]) => Promise<readonly LogEntryJson[]>;
@@ -16,7 +16,7 @@ export type LogShower = {
 export function createLogShower(
   { bodies: read }: Pick<Reads, "bodies">,
   tenant: TenantId,
-  view: LogView,
+  view: View,
 ): LogShower {
   const { bodyBytesMax } = view;
   const bodies = new Map<MessageId, Uint8Array | undefined>();

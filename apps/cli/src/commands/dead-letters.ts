@@ -2,7 +2,7 @@
 import { type DeadLetter } from "@posthaste/client";
 import { type Command } from "commander";
 import { inBulk, untouched } from "../bulk.ts";
-import { editableBody, publicationOf } from "../edited-letter.ts";
+import { editableBody } from "../edited-letter.ts";
 import { edited, isJson } from "../editor.ts";
 import { CliError } from "../exit.ts";
 import { countOf, letterFilters, queryOf, selectionOf, withFilters } from "../filters.ts";
@@ -46,7 +46,7 @@ export function addDeadLetters(program: Command, acting: Acting): void {
       .option("--all", "all that there are")
       .option("--yes", "do it; without it what matches is counted");
   inMany("retry", "retried")
-    .option("--edit", "one, with its body as $EDITOR leaves it; its callbacks keep URL and headers")
+    .option("--edit", "one, with its body as $EDITOR leaves it; all else stays as it was")
     .action(
       acting<Options>((session, ids, options) =>
         options["edit"] === true
@@ -61,7 +61,6 @@ export function addDeadLetters(program: Command, acting: Acting): void {
   );
 }
 
-/** As a message of its own, since a retry sends what was stored. */
 async function retryEdited({ client, host, output }: Session, ids: readonly string[]) {
   const [id] = ids;
   if (id === undefined || ids.length > 1)
@@ -69,9 +68,8 @@ async function retryEdited({ client, host, output }: Session, ids: readonly stri
   const letter = await client.deadLetters.read(id);
   const body = editableBody(letter);
   const after = await edited(host.env, body, isJson(body));
-  const published = await client.publish(publicationOf(letter, after));
-  const messageId = [published].flat()[0]?.messageId;
-  await client.deadLetters.remove(id);
+  const retry = { query: { replaceBody: true }, body: after };
+  const { messageId } = await client.deadLetters.retry(letter.dlqId, retry);
   output.done(`${id} sent again as ${messageId}`, { dlqId: id, messageId });
 }
 

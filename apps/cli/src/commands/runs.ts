@@ -3,8 +3,9 @@ import { type Run } from "@posthaste/client";
 import { type Command } from "commander";
 import { inBulk, untouched } from "../bulk.ts";
 import {
-  cancelRunFilters,
   countOf,
+  ofRuns,
+  type Query,
   queryOf,
   runFilters,
   selectionOf,
@@ -15,6 +16,7 @@ import { withValue } from "../option.ts";
 import { type Column, counted, timeOf } from "../output.ts";
 import { type Acting, type Session } from "../session.ts";
 import { showById } from "../showing.ts";
+import { unlessUnknown } from "../unless-unknown.ts";
 import { publicationOf, withSettings } from "./publishing.ts";
 
 type Options = Readonly<Record<string, unknown>>;
@@ -58,22 +60,20 @@ export function addRuns(program: Command, acting: Acting): void {
         output.item(await client.trigger({ ...publication, to, workflowRunId }));
       }),
     );
-  withFilters(runs.command("cancel [runs...]"), cancelRunFilters)
+  withFilters(runs.command("cancel [runs...]"), ofRuns)
     .description("cancel runs by their ids, or what filters match after --yes")
     .option("--all", "all that are active")
     .option("--yes", "do it; without it what matches is counted")
     .action(acting<Options>(cancel));
   for (const name of ["restart", "resume"] as const)
-    runs
-      .command(`${name} <run-or-dead-letter>`)
+    withFilters(runs.command(`${name} [runs-or-dead-letters...]`), ofRuns)
       .description(
-        name === "restart" ? "a failed run, from its beginning" : "a failed run, from what failed",
+        `failed runs, ${name === "restart" ? "from their beginning" : "from what failed"}: by their ids, or what filters match after --yes, whose dead letters are then removed`,
       )
-      .action(
-        acting(async ({ client, output }, [id = ""]) =>
-          output.item(await client.failedRuns[name](await letterOf(client, id))),
-        ),
-      );
+      .option("--all", "all that failed and have a dead letter")
+      .option("--keep", "leave the dead letters of what filters match: a repeat takes them again")
+      .option("--yes", "do it; without it what matches is counted")
+      .action(acting<Options>((session, ids, options) => again(session, name, ids, options)));
   withValue(runs.command("notify <event>"), "-d, --data <body>", {
     ...{ about: "What the runs are told", fallback: "nothing", example: '{"approved":true}' },
   })
@@ -87,6 +87,51 @@ export function addRuns(program: Command, acting: Acting): void {
     );
 }
 
+const past = { restart: "restarted", resume: "resumed" } as const;
+
+/** One by one: which were begun again is known, also where one is refused. */
+async function again(
+  session: Session,
+  name: keyof typeof past,
+  ids: readonly string[],
+  options: Options,
+): Promise<void> {
+  const { client, output } = session;
+  const query = selectionOf(ids, options, ofRuns, "workflowRunIds");
+  const [id] = ids;
+  if (id !== undefined && ids.length === 1)
+    return output.item(await client.failedRuns[name](await letterOf(client, id)));
+  const found =
+    ids.length > 0
+      ? await Promise.all(ids.map((each) => letterOf(client, each)))
+      : await lettersOf(client, query);
+  const isKept = ids.length > 0 || options["keep"] === true;
+  await inBulk(session, {
+    ...{ verb: past[name], thing: "run" },
+    isNamed: ids.length > 0,
+    isMeant: options["yes"] === true,
+    preview: () => Promise.resolve(found.length),
+    pages: async function* () {
+      const { failedRuns } = session.patientClient;
+      for (const [nth, letter] of found.entries()) {
+        const begun = await unlessUnknown(failedRuns[name](letter));
+        if (begun !== undefined && !isKept) await unlessUnknown(failedRuns.remove(letter));
+        const isLast = nth === found.length - 1;
+        yield { done: begun === undefined ? 0 : 1, ...(!isLast && { left: untouched }) };
+      }
+    },
+  });
+}
+
+/** Of the failed runs that a filter takes now: a run that fails meanwhile is none of them. */
+async function lettersOf(client: Session["client"], query: Query): Promise<readonly string[]> {
+  const failed = { ...query, state: "RUN_FAILED", steps: "none" };
+  const letters: string[] = [];
+  for await (const run of client.each("listRunLogs", failed))
+    if (run.dlqId !== undefined) letters.push(run.dlqId);
+  return letters;
+}
+
 /** Of a run that has failed; what is no run is taken for a dead letter. */
 async function letterOf(client: Session["client"], id: string): Promise<string> {
   const { runs } = await client.runs.list({
@@ -97,7 +142,7 @@ async function letterOf(client: Session["client"], id: string): Promise<string> 
 
 async function cancel(session: Session, ids: readonly string[], options: Options): Promise<void> {
   const { client } = session;
-  const query = selectionOf(ids, options, cancelRunFilters, "workflowRunIds");
+  const query = selectionOf(ids, options, ofRuns, "workflowRunIds");
   await inBulk(session, {
     ...{ verb: "cancelled", thing: "run" },
     isNamed: ids.length > 0,

@@ -22,6 +22,7 @@ export const parameterRules: Readonly<Record<string, string>> = {
   cursor: "From the page before; once",
   async: "true: the answer does not wait for the end of the bulk action; once",
   dryRun: "true: nothing is done, and the answer tells what would be; once",
+  replaceBody: "true: the body of the request takes the place of the message's; once",
   count: "Size of the page; once",
   search: "Text that the key has in it; once",
   parallelism: "Calls at once, from 1; once. To unpin: true or false",

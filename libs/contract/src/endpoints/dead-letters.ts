@@ -5,6 +5,7 @@ import {
   type Fault,
   dlqId,
   isFault,
+  planBounds,
 } from "@posthaste/domain";
 import * as z from "zod";
 import { field, type Fields, namesOf, readFields } from "../queries/fields.ts";
@@ -26,7 +27,7 @@ import { readableHeaders } from "../representations/hidden.ts";
 import { type JsonOf, cursorShape, headersShape } from "../representations/schemas.ts";
 import { failedRunPageSchema } from "./failed-runs.ts";
 import { failedRunNames, type FailedRunQuery, parseFailedRunQuery } from "../queries/run-filter.ts";
-import { endpoint, type QueryRow } from "./endpoint.ts";
+import { type BodyRow, endpoint, type QueryRow } from "./endpoint.ts";
 import { messageJson, messageSchema } from "./messages.ts";
 
 export const deadLetterSchema = messageSchema
@@ -86,6 +87,25 @@ const dryRunSchema = z
   })
   .meta({ id: "DryRun" });
 
+const retryNames: ReadonlySet<string> = new Set(["replaceBody"]);
+
+/** Whether the body of the request is the new body of the message. Clients of the vendor's may send one that means nothing. */
+const retryQuery: QueryRow<{ readonly replaceBody: boolean }> = {
+  names: retryNames,
+  parse: (search) => {
+    const values = readQuery(search, retryNames);
+    if (isFault(values)) return values;
+    const replaceBody = flag(values, "replaceBody");
+    return isFault(replaceBody) ? replaceBody : { replaceBody };
+  },
+};
+
+const retryBody: BodyRow<Uint8Array> = {
+  bytesMax: planBounds.bodyBytesMax.max,
+  bytesMaxBy: ({ bodyBytesMax }) => bodyBytesMax,
+  parse: (bytes) => bytes,
+};
+
 const retriedSchema = z.object({ messageId: z.string() });
 
 export const deadLetters = {
@@ -143,9 +163,12 @@ export const deadLetters = {
     method: "post",
     path: "/v2/dlq/retry/{dlqId}",
     kind: "write",
-    summary: "Retry a dead letter: a new message. Configuration headers change what was stored",
+    summary:
+      "Retry a dead letter: a new message. Configuration headers change what was stored, and with replaceBody=true so does the body of the request",
+    query: retryQuery,
+    body: retryBody,
     answers: { 201: { says: "The new message", schema: retriedSchema } },
-    faults: ["forbidden", "not_found", "beyond_plan", "disk_full"],
+    faults: ["forbidden", "not_found", "conflict", "beyond_plan", "too_large", "disk_full"],
   }),
   retryDeadLetters: endpoint({
     method: "post",

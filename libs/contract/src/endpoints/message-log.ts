@@ -3,6 +3,7 @@ import {
   type AttemptFact,
   type Configuration,
   dlqIdOf,
+  idOfRetriedLetter,
   type Fault,
   isFault,
   type ListOrder,
@@ -62,6 +63,10 @@ export const logEntrySchema = z
       .string()
       .optional()
       .describe("On FAILED only: of the dead letter, which may have been retried or removed since"),
+    retryMessageId: z
+      .string()
+      .optional()
+      .describe("On FAILED only: of the message that a retry of the dead letter makes"),
   })
   .meta({ id: "LogEntry" });
 
@@ -194,7 +199,12 @@ export type LoggedEvent = {
   readonly body?: Uint8Array;
 };
 
-export function logEntryJson(logged: LoggedEvent, view: ReadView): LogEntryJson {
+export type LogView = ReadView & {
+  /** Where the ids of the store begin that are made at a time. */
+  readonly positionAt: (time: number) => number;
+};
+
+export function logEntryJson(logged: LoggedEvent, view: LogView): LogEntryJson {
   const { event, message, fact } = logged;
   const { redaction, callback, failureCallback, retryDelay } = message.policy;
   const { sha256 } = view;
@@ -215,8 +225,14 @@ export function logEntryJson(logged: LoggedEvent, view: ReadView): LogEntryJson 
     // Clients read either name.
     ...(retryDelay !== undefined && { retryDelayExpr: retryDelay }),
     ...(event.state === "ERROR" && fact && errorJson(message, fact, view)),
-    ...(event.state === "FAILED" && { dlqId: dlqIdOf(message.id, event.at) }),
+    ...(event.state === "FAILED" && letterJson(message, event.at, view)),
   };
+}
+
+function letterJson({ id, tenant }: Configuration, failedAt: number, view: LogView) {
+  const dlqId = dlqIdOf(id, failedAt);
+  const position = view.positionAt(failedAt);
+  return { dlqId, retryMessageId: idOfRetriedLetter(tenant, dlqId, position, view.sha256) };
 }
 
 /** What went wrong: the answer, or why there was none. */

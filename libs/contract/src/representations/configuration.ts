@@ -25,6 +25,10 @@ export const configurationShape = {
   queueName: z.string().optional(),
   scheduleId: z.string().optional(),
   api: z.string().optional().describe("llm, when sent to api/llm"),
+  retryOf: z
+    .object({ messageId: z.string(), dlqId: z.string() })
+    .optional()
+    .describe("Of a retry: the message that failed, and its dead letter"),
 };
 
 export function configurationJson(message: Configuration) {
@@ -38,6 +42,9 @@ export function configurationJson(message: Configuration) {
     ...(origin.queueName !== undefined && { queueName: origin.queueName }),
     ...(origin.scheduleId !== undefined && { scheduleId: origin.scheduleId }),
     ...(origin.api !== undefined && { api: origin.api }),
+    ...(origin.retryOf && {
+      retryOf: { messageId: origin.retryOf.message, dlqId: origin.retryOf.letter },
+    }),
     callerIP: origin.callerIp,
     ...policyJson(policy),
   };

@@ -7,6 +7,7 @@ import {
   callbackMessage,
   dlqId,
   dlqIdOf,
+  idOfRetriedLetter,
   groupChunkId,
   messageId,
   redactedConfiguration,
@@ -28,7 +29,7 @@ import { keysJson } from "../endpoints/signing-keys.ts";
 import { endpointsText, groupClosing, groupOpening } from "../endpoints/url-groups.ts";
 import { bytes, hidden, messageFixture, sha256 } from "./message.fixture.ts";
 
-const view = { sha256 };
+const view = { sha256, positionAt: (time: number) => time };
 const json = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 const callback: CallbackPlan = {
@@ -319,9 +320,13 @@ describe("a log entry as it is read", () => {
   it("of a message that has failed names its dead letter, and no other event does", () => {
     const id = messageFixture().id;
 
-    expect(entry("FAILED")).toMatchObject({ dlqId: dlqIdOf(id, 2) });
-    for (const state of ["CREATED", "ERROR", "RETRY", "DELIVERED"] as const)
+    const dlqId = dlqIdOf(id, 2);
+    const retryMessageId = idOfRetriedLetter(messageFixture().tenant, dlqId, 2, sha256);
+    expect(entry("FAILED")).toMatchObject({ dlqId, retryMessageId });
+    for (const state of ["CREATED", "ERROR", "RETRY", "DELIVERED"] as const) {
       expect(entry(state)).not.toHaveProperty("dlqId");
+      expect(entry(state)).not.toHaveProperty("retryMessageId");
+    }
   });
 
   it.each(["CREATED", "ERROR", "RETRY"] as const)("of %s carries the configuration", (state) => {

@@ -7,6 +7,7 @@
 import { type FlowLimits } from "../lane/flow-control.ts";
 import { type Lanes } from "../lane/lane.ts";
 import {
+  type DlqId,
   type FlowId,
   type MessageId,
   type Owner,
@@ -65,6 +66,8 @@ export type Origin = {
   readonly api?: Api;
   /** Set on callbacks and failure callbacks: they have no callbacks of their own. */
   readonly callbackOf?: MessageId;
+  /** The message that failed, and its dead letter, which this message is a retry of. */
+  readonly retryOf?: { readonly message: MessageId; readonly letter: DlqId };
   /** Times this chain of messages has passed through us (docs/design/delivery#loops). */
   readonly hop: number;
 };

@@ -18,6 +18,8 @@ export type Overrides = {
   /** Judged by `faultOfFlow`. */
   readonly flow?: FlowChange;
   readonly postponement?: Postponement;
+  /** In place of the stored one. */
+  readonly body?: Uint8Array;
 };
 
 /** `position`: of the time at which the message failed. */
@@ -33,7 +35,7 @@ export const idOfRetriedLetter = (
  * The trace of the message that failed has ended, and so has the turn that its callback told of.
  */
 export function retriedMessage(
-  { message }: Pick<DeadLetter, "message">,
+  { id: letter, message }: Pick<DeadLetter, "id" | "message">,
   id: MessageId,
   overrides: Overrides,
   now: number,
@@ -51,6 +53,8 @@ export function retriedMessage(
     notBefore: notBeforeOf(overrides, now),
     method: overrides.method ?? message.method,
     headers: overridden(message.headers, overrides.headers),
+    body: overrides.body ?? message.body,
+    origin: { ...message.origin, retryOf: { message: message.id, letter } },
     policy,
   };
 }

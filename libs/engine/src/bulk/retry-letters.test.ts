@@ -5,6 +5,7 @@ import {
   dlqId,
   dlqIdOf,
   fault,
+  idOfRetriedLetter,
   type MessageId,
   messageId,
   type Overrides,
@@ -44,6 +45,11 @@ async function aLetter(ports: Ports, overrides: MessageOverrides = {}): Promise<
   return letter;
 }
 
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const retryIdOf = ({ ids, sha256 }: Ports, { id, failedAt }: DeadLetter): MessageId =>
+  idOfRetriedLetter(aTenant, id, ids.positionAt(failedAt), sha256);
+
 const lettersOf = async ({ deadLetters }: Ports) =>
   (await deadLetters.list(aTenant, {}, { limit: 100, order: "earliestFirst" })).items;
 
@@ -67,6 +73,7 @@ describe("a retried dead letter", () => {
       shard: record?.message.shard,
       createdAt: ports.clock.now(),
       notBefore: ports.clock.now(),
+      origin: { ...message.origin, retryOf: { message: message.id, letter: id } },
     });
     expect(record?.message.id).not.toBe(message.id);
     expect([record?.state.kind, record?.retried]).toEqual(["due", 0]);
@@ -142,6 +149,55 @@ describe("a retried dead letter", () => {
       notBefore: ports.clock.now() + 5_000,
     });
     expect(record?.state.kind).toBe("held");
+  });
+
+  it("has the body of the request, where that has one", async () => {
+    const ports = open();
+    const { id, message } = await aLetter(ports, { body: bytes("stored") });
+
+    const made = await retryLetters(ports, tenant, [id], changed({ body: bytes("edited") }));
+
+    const [record] = await recordsOf(ports, made);
+    expect(record?.message).toMatchObject({ body: bytes("edited"), headers: message.headers });
+    expect(await lettersOf(ports)).toEqual([]);
+  });
+
+  it("of another body is refused where a retry before it has made the message", async () => {
+    const ports = open();
+    const letter = await aLetter(ports, { body: bytes("stored") });
+    const killed = { ...ports, deadLetters: { ...ports.deadLetters, remove: killedNow } };
+    const first = changed({ body: bytes("first") });
+    await expect(retryLetters(killed, tenant, [letter.id], first)).rejects.toThrow("killed");
+
+    const second = changed({ body: bytes("second") });
+    const refused = await retryLetters(ports, tenant, [letter.id], second);
+
+    const made = retryIdOf(ports, letter);
+    const [record] = await recordsOf(ports, [made]);
+    expect(record?.message.body).toEqual(bytes("first"));
+    expect(refused).toEqual(
+      fault(
+        "conflict",
+        `dead letter ${letter.id} was retried already, as ${made}: without the body of this request`,
+      ),
+    );
+    expect(await ports.records.backlog(aTenant)).toBe(1);
+    expect(await lettersOf(ports)).toEqual([]);
+  });
+
+  it("that fails again is retried as another message, which names that failure", async () => {
+    const ports = open();
+    const [{ id: first }] = [await aLetter(ports)];
+    const [record] = await recordsOf(ports, await retryLetters(ports, tenant, [first], unchanged));
+    await ports.clock.advance(1);
+    const { message } = record ?? {};
+    const again = await aLetter(ports, message && { id: message.id, origin: message.origin });
+
+    const made = await retryLetters(ports, tenant, [again.id], unchanged);
+
+    const [second] = await recordsOf(ports, made);
+    expect(second?.message.id).not.toBe(message?.id);
+    expect(second?.message.origin.retryOf).toEqual({ message: message?.id, letter: again.id });
   });
 
   it("waits in the line of its flow key", async () => {

@@ -1,6 +1,7 @@
 /**
  * Retrying dead letters: each becomes a message under an id that is derived from it, and goes once that is durable. Killed
- * between the two, the letter is still there; the next retry within a day meets its own message (E1, E2).
+ * between the two, the letter is still there; the next retry within a day meets its own message (E1, E2). A retry with another
+ * body that meets one says so: the message has the body of the retry that made it.
  */
 import {
   accept,
@@ -11,6 +12,7 @@ import {
   type Fault,
   idOfRetriedLetter,
   isFault,
+  type Message,
   type MessageId,
   type Overrides,
   retriedMessage,
@@ -67,7 +69,7 @@ export async function retryLetters(
       made.set(letter.id, id);
       return accept(retriedMessage(letter, id, overrides, now), now, !ports.bus.isUp());
     });
-    await ports.records.insert(
+    const inserted = await ports.records.insert(
       records.map((record) => ({ record })),
       "accepted",
     );
@@ -76,6 +78,8 @@ export async function retryLetters(
       tenant,
       items.map(({ id }) => id),
     );
+    const known = overrides.body && records.find((_, nth) => inserted[nth] === "known");
+    if (known) return retriedAlready(known.message);
   }
   return ids.flatMap((id) => made.get(id) ?? []);
 }
@@ -98,6 +102,12 @@ function queuesOf(letters: readonly DeadLetter[], ids: readonly DlqId[]): readon
   const named = letters.filter(({ id }) => ids.includes(id));
   return [...new Set(named.flatMap(({ message }) => message.origin.queueName ?? []))];
 }
+
+const retriedAlready = ({ id, origin }: Message): Fault =>
+  fault(
+    "conflict",
+    `dead letter ${origin.retryOf?.letter} was retried already, as ${id}: without the body of this request`,
+  );
 
 export const unknownLetter = (id: DlqId): Fault =>
   fault("not_found", `dead letter ${id.slice(0, 128)} not found`);

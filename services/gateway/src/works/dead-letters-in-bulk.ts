@@ -59,10 +59,12 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
     tenant: Tenant,
     ids: readonly DlqId[],
     rawHeaders: readonly string[],
-    left: readonly DlqId[] = [],
+    { left = [], body }: { readonly left?: readonly DlqId[]; readonly body?: Uint8Array },
   ): Promise<readonly MessageId[] | Fault> {
     const change = changeOf(parts, tenant, rawHeaders);
-    return isFault(change) ? change : retryLetters(parts, tenant, ids, change, left);
+    if (isFault(change)) return change;
+    const overrides = { ...change.overrides, ...(body && { body }) };
+    return retryLetters(parts, tenant, ids, { ...change, overrides }, left);
   }
 
   return {
@@ -77,9 +79,9 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
       const deleted = ids.length > 0 ? await letters.remove(tenant.id, ids) : 0;
       return { status: 200, json: { deleted, ...(cursor !== undefined && { cursor }) } };
     },
-    retryDeadLetter: async ({ tenant, param, rawHeaders }) => {
+    retryDeadLetter: async ({ tenant, param, query: { replaceBody }, body, rawHeaders }) => {
       const id = dlqId(param("dlqId"));
-      const made = await retry(tenant, [id], rawHeaders);
+      const made = await retry(tenant, [id], rawHeaders, replaceBody ? { body } : {});
       if (isFault(made)) return made;
       const [message] = made;
       return message === undefined
@@ -96,7 +98,7 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
       const named = idsOf(selection);
       const meant = new Set(selected.ids);
       const taken = named ? named.filter((id) => meant.has(id)) : selected.ids;
-      const made = await retry(tenant, taken, rawHeaders, named);
+      const made = await retry(tenant, taken, rawHeaders, named ? { left: named } : {});
       if (isFault(made)) return made;
       const responses = made.map((message) => ({ messageId: message }));
       return { status: 201, json: { cursor: selected.cursor ?? "", responses } };

@@ -8,7 +8,7 @@ import {
   type Sha256Hex,
   type TenantId,
 } from "@posthaste/domain";
-import { type Clock, pause } from "@posthaste/ports";
+import { type Clock, type Ids, pause } from "@posthaste/ports";
 import { type LivePage, livePage } from "../live-log/live-page.ts";
 import { type LivePlace, placeFrom, textOfPlace } from "../live-log/place.ts";
 import { gatherMs, type LogWatchers, type Waiter } from "../live-log/watchers.ts";
@@ -21,6 +21,7 @@ export type FollowParts = {
   readonly reads: ReadsIn;
   readonly paging: Paging;
   readonly sha256: Sha256Hex;
+  readonly ids: Pick<Ids, "positionAt">;
   readonly watchers: LogWatchers;
   readonly clock: Clock;
 };
@@ -111,11 +112,15 @@ const eventsAtOnce = 4;
 
 /** As many events as fit; where that is fewer than were read, the place is behind those. */
 async function shownFrom(parts: FollowParts, seat: Seat, asked: Asked) {
-  const { sha256, clock } = parts;
+  const { sha256, clock, ids } = parts;
   const reads = parts.reads(seat);
   const { tenant, bodyBytesMax } = asked;
   const page = await livePage(reads.log, sha256, { ...asked, now: clock.now() });
-  const { show, isSpent } = createLogShower(reads, tenant, { sha256, bodyBytesMax });
+  const { show, isSpent } = createLogShower(reads, tenant, {
+    sha256,
+    positionAt: ids.positionAt,
+    bodyBytesMax,
+  });
   const events = [];
   let chars = 0;
   // Bounded by the page's events, and by what is shown of them.

@@ -42,7 +42,9 @@ function answerOf<Json>(
   const opened = parts.paging.open(scope, query.page);
   if (isFault(opened)) return opened;
   const asked = { filter: opened.filter, byMessage: query.byMessage };
-  const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
+  const { sha256, ids } = parts;
+  const { bodyBytesMax } = query.page;
+  const view = { sha256, positionAt: ids.positionAt, bodyBytesMax };
   const read = async (seat: Seat) => {
     const reads = parts.reads(seat);
     const page = await logPage(reads.log, tenant, asked, opened.page);

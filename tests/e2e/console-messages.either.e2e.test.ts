@@ -1,7 +1,8 @@
 /** Messages and dead letters in the console: what failed is found, mended, and tried again. */
 import { describe, expect } from "@jest/globals";
 import { eventually } from "./client.ts";
-import { consolePages, find, goTo, isThere, journey, picture, visit } from "./console-pages.ts";
+import { consolePages, journey } from "./console-pages.ts";
+import { find, goTo, isThere, visit } from "./console-site.ts";
 import { failing } from "./destination.ts";
 
 const pages = consolePages();
@@ -27,7 +28,6 @@ describe("a message", () => {
       await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
       await isThere(page, "Failed after 1 attempt: status 500");
       await isThere(page, "ada@example.com");
-      await picture(page, "message");
       await page.getByRole("link", { name: await letterId("welcome-mail") }).click();
       await page.getByRole("heading", { level: 1, name: /Dead letter/ }).waitFor();
       await isThere(page, "Failed: status 500");
@@ -47,6 +47,56 @@ describe("a message", () => {
       expect(await pages.letters("welcome-mail")).toEqual([]);
     },
   );
+
+  journey(
+    "that failed is sent again with another body, and each of the two leads to the other",
+    async () => {
+      const redacted = {
+        "service-redact-fields": "header[x-secret]",
+        "service-forward-x-secret": "canary-31337",
+        "content-type": "application/json",
+      };
+      const [failed = ""] = await pages.failed("edited", 1, redacted, '{"order":"17"}', "no");
+      const letter = await letterId("edited");
+      pages.works("/edited");
+      const opened = await pages.signedIn(`#/dead-letters/${letter}`);
+      const { page, look } = opened;
+
+      await page.getByRole("link", { name: "Edit and send…" }).click();
+      await isThere(page, "is sent as it was where it is not given: header x-secret");
+      await page.getByLabel("Body", { exact: true }).fill('{"order":17}');
+      await page.getByText(`dlq/retry/${letter}?replaceBody=true`).waitFor();
+      await look();
+      await page.getByRole("button", { name: "Publish the message" }).click();
+      await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
+      await isThere(page, /^delivered$/);
+      const [, arrived] = await pages.destination.arrivals("/edited", 2);
+      expect(arrived?.body.toString()).toBe('{"order":17}');
+      expect(arrived?.headers["x-secret"]).toBe("canary-31337");
+      expect(await pages.letters("edited")).toEqual([]);
+
+      const made = page.url().split("/").at(-1) ?? "";
+      await page.getByRole("link", { name: failed }).click();
+      await page.getByRole("heading", { level: 1, name: `Message ${failed}` }).waitFor();
+      await isThere(page, "It was retried as");
+      await page.getByRole("link", { name: made }).waitFor();
+      await find(page, letter, letter);
+      await isThere(page, "There is no such dead letter any more.");
+      await page.getByRole("link", { name: failed }).waitFor();
+      await page.getByRole("link", { name: made }).click();
+      await page.getByRole("heading", { level: 1, name: `Message ${made}` }).waitFor();
+      // The browser itself notes that the letter is no id of another kind.
+      expect(opened.troubles.splice(0).filter((text) => !/40[04]/.test(text))).toEqual([]);
+    },
+  );
+
+  journey("whose dead letter was removed says that it was not retried", async () => {
+    const [failed = ""] = await pages.failed("gone", 1);
+    await pages.server.client.delete(`/v2/dlq/${await letterId("gone")}`);
+    const { page } = await pages.signedIn(`#/messages/${failed}`);
+
+    await isThere(page, "Its dead letter was removed, sent again as a message that the log");
+  });
 
   journey("is found by filters in words, which stand in the address", async () => {
     const [id = ""] = await pages.failed("by-filter", 1);
@@ -160,6 +210,52 @@ describe("a message", () => {
     await shown.getByText("end-of-it").waitFor();
 
     expect(before).not.toContain("end-of-it");
+  });
+});
+
+describe("messages that wait", () => {
+  journey("are counted by their filter, then cancelled, and no others", async () => {
+    const { client } = pages.server;
+    const url = pages.destination.url("/all-of-these");
+    const waits = (label: string) =>
+      client.published(url, { "service-label": label, "service-delay": "1h" });
+    const meant = [await waits("cancelled-all"), await waits("cancelled-all")];
+    const other = await waits("left-alone");
+    const opened = await pages.signedIn("#/messages");
+    const { page, look } = opened;
+    const all = page.getByRole("button", { name: "Cancel all of these…" });
+    const states = async () =>
+      Promise.all(
+        [...meant, other].map(async (id) => (await client.get(`/v2/messages/${id}`)).status),
+      );
+
+    await page.getByRole("row").filter({ hasText: other }).waitFor();
+    expect(await all.count()).toBe(0);
+    await page.getByLabel("Label").fill("cancelled-all");
+    await page.getByRole("button", { name: "Filter", exact: true }).click();
+    await all.click();
+    await page.getByRole("alertdialog", { name: "Cancel 2 messages?" }).waitFor();
+    await look();
+    await page.getByRole("button", { name: "Keep" }).click();
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
+    expect(await states()).toEqual([200, 200, 200]);
+    await all.click();
+    await page.getByRole("button", { name: "Cancel 2 messages" }).click();
+    await page.getByRole("heading", { level: 1, name: /Bulk action/ }).waitFor();
+    await isThere(page, "2 of 2 cancelled");
+    await isThere(page, /^finished$/);
+    await look();
+    await page.getByRole("link", { name: "messages of this filter" }).click();
+    const rows = page.getByRole("table").locator("tbody tr");
+    for (const id of meant)
+      await rows.filter({ hasText: id }).filter({ hasText: "cancelled" }).waitFor();
+
+    expect(await rows.count()).toBe(2);
+    expect((await client.get(`/v2/messages/${other}`)).status).toBe(200);
+    // A cancel asks for no state: where one is chosen it would take more than is shown.
+    await visit(opened, "/messages?label=left-alone&state=CREATED", "Messages");
+    await page.getByRole("row").filter({ hasText: other }).waitFor();
+    expect(await all.count()).toBe(0);
   });
 });
 

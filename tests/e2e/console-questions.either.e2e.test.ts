@@ -4,7 +4,8 @@ import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";
 import { browserPath } from "./browser.ts";
 import { eventually } from "./client.ts";
-import { consolePages, find, isThere, journey, picture, settled } from "./console-pages.ts";
+import { consolePages, journey } from "./console-pages.ts";
+import { cutTables, find, isThere, settled } from "./console-site.ts";
 import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
@@ -96,7 +97,6 @@ describe("from the overview it takes two clicks to see", () => {
     await row.filter({ hasText: "3" }).filter({ hasText: "status 503" }).waitFor();
     await row.getByText(/ago|just now/).waitFor();
     await look();
-    await picture(page, "overview");
     await row.getByRole("link").click();
     await page.getByRole("heading", { level: 1, name: "Messages" }).waitFor();
     await page.getByRole("row").filter({ hasText: "order-15" }).waitFor();
@@ -134,7 +134,6 @@ describe("from the overview it takes two clicks to see", () => {
     await isThere(page, "The step charge failed after 2 attempts: status 500, the card was");
     await page.getByRole("option", { name: /2 times: status 500, the card was/ }).waitFor();
     await look();
-    await picture(page, "run", 640);
   });
 
   journey("whether the tenant is near its limits", async () => {
@@ -203,7 +202,6 @@ describe("from the overview it takes two clicks to begin to", () => {
     await page.waitForURL(/fromDate=/);
     await page.getByRole("button", { name: "Retry all of these" }).click();
     await isThere(page, "3 dead letters would be retried");
-    await picture(page, "dead-letters", 620);
     isMended = true;
     await page.getByRole("button", { name: "Retry 3" }).click();
     await isThere(page, "3 of 3 retried");
@@ -264,6 +262,24 @@ describe("a session that ends", () => {
     await page.getByRole("button", { name: "Publish the message" }).click();
     await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
     expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+  });
+});
+
+describe("at 1280 pixels", () => {
+  journey("no list is cut off", async () => {
+    const opened = await overview();
+    const { page } = opened;
+    await page.getByRole("row").filter({ hasText: "/webhooks/crm" }).first().waitFor();
+    const cut = [...(await cutTables(page))];
+
+    for (const title of ["Messages", "Dead letters", "Runs", "Schedules", "Queues"]) {
+      await page.getByRole("link", { name: title, exact: true }).click();
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+      await settled(page);
+      cut.push(...(await cutTables(page)));
+    }
+
+    expect(cut).toEqual([]);
   });
 });
 

@@ -1,18 +1,10 @@
 /** The console in a real browser: how it is served, signing in, and by keyboard alone. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import { afterAll, describe, expect } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
-import {
-  consolePages,
-  goTo,
-  isIn,
-  isThere,
-  journey,
-  picture,
-  settled,
-  signIn,
-  signOut,
-  visit,
-} from "./console-pages.ts";
+import { consolePages, journey } from "./console-pages.ts";
+import { goTo, isIn, isThere, settled, signIn, signOut, visit } from "./console-site.ts";
 import { failing } from "./destination.ts";
 import { IdentityProvider } from "./identity-provider.ts";
 import { Operator, operatorPassword, operatorUser, untilStatus } from "./operator.ts";
@@ -35,6 +27,7 @@ afterAll(async () => {
   await provider?.stop();
   await proxy?.stop();
 });
+const inShell = promisify(execFile);
 /** Links to forms that write. */
 const writing = /^(Publish|Send again|Edit|New|Change)/;
 
@@ -429,6 +422,48 @@ describe("schedules", () => {
     },
   );
 
+  journey("are made again by the curl that is copied", async () => {
+    const { client } = pages.server;
+    const target = pages.destination.url("/copied?a=1&b=it's");
+    const headers = {
+      "service-cron": "CRON_TZ=Europe/Berlin 30 7 * * 1",
+      "service-schedule-id": "copied",
+      "service-method": "PUT",
+      "service-retries": "4",
+      "service-retry-delay": "1000 * (1 + retried)",
+      "service-timeout": "20s",
+      "service-delay": "1m",
+      "service-label": "copied, twice",
+      "service-queue-name": "copied",
+      "service-callback": pages.destination.url("/copied-back"),
+      "service-failure-callback": pages.destination.url("/copied-failed"),
+      "service-forward-x-kept": 'it\'s "kept" $HOME `id`',
+      "content-type": "application/json",
+    };
+    await client.post(`/v2/schedules/${target}`, headers, `{"it's":"$HOME \\n"}`);
+    const read = async () => {
+      const {
+        createdAt: _,
+        nextScheduleTime: _next,
+        ...schedule
+      } = (await client.get("/v2/schedules/copied")).object();
+      return schedule;
+    };
+    const before = await read();
+    const { page } = await pages.signedIn("#/schedules/copied");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+
+    await page.getByRole("button", { name: "Copy as curl" }).click();
+    await isThere(page, "Copied");
+    const curl = String(await page.evaluate("navigator.clipboard.readText()"));
+    await client.delete("/v2/schedules/copied");
+    const env = { ...process.env, TOKEN: developmentToken };
+    const { stdout } = await inShell("sh", ["-c", curl], { env });
+
+    expect(JSON.parse(stdout)).toEqual({ scheduleId: "copied" });
+    expect(await read()).toEqual(before);
+  });
+
   journey("of more than a page are read page by page", async () => {
     const made = Array.from({ length: 105 }, (_, nth) =>
       pages.server.client.post(`/v2/schedules/${pages.destination.url("/paged")}`, {
@@ -511,9 +546,77 @@ describe("groups", () => {
     // The browser itself notes the refusal.
     expect(troubles.splice(0).filter((text) => !text.includes("400"))).toEqual([]);
   });
+
+  journey(
+    "have settings, which each publish to them takes, or the field says why not",
+    async () => {
+      const { client } = pages.server;
+      const endpoints = [{ url: pages.destination.url("/settled") }];
+      await client.post("/v2/topics/settled/endpoints", {}, JSON.stringify({ endpoints }));
+      const opened = await pages.signedIn("#/groups/settled");
+      const { page, troubles } = opened;
+      const field = page.getByLabel("Headers of every publish that does not give its own");
+      const change = page.getByRole("button", { name: "Change the settings" });
+
+      await field.fill("Service-Retires: 5");
+      await change.click();
+      await page.locator("[name=headers][aria-invalid=true]").waitFor();
+      await isThere(page, /Service-Retries/);
+      expect(await field.inputValue()).toBe("Service-Retires: 5");
+      await opened.look();
+      await field.fill("Service-Retries: 5\nService-Label: of-settled\nService-Delay: 1h");
+      await change.click();
+      await isThere(page, "The settings were changed.");
+      await page.reload();
+      await eventually(
+        () => field.inputValue(),
+        (text) => text.includes("Service-Retries: 5"),
+      );
+      const [made] = (await client.post("/v2/publish/settled")).list();
+      const id = String(made?.["messageId"]);
+      const message = await eventually(
+        () => client.get(`/v2/messages/${id}`),
+        ({ status }) => status === 200,
+      );
+
+      expect(message.object()).toMatchObject({ maxRetries: 5, label: "of-settled" });
+      expect(troubles.splice(0).filter((text) => !text.includes("400"))).toEqual([]);
+    },
+  );
 });
 
 describe("flow keys", () => {
+  journey("are pinned before any publish names them, or the field says why not", async () => {
+    const key = "new:key/1 & more";
+    const at = `/v2/flowControl/${encodeURIComponent(key)}`;
+    const opened = await pages.signedIn("#/flow-keys");
+    const { page, troubles } = opened;
+
+    await page.getByRole("button", { name: "Pin a flow key" }).click();
+    await page.getByLabel("Key", { exact: true }).fill(key);
+    await page.getByLabel("At once").fill("3");
+    await page.getByLabel("Rate").fill("20");
+    await page.getByLabel("Period in seconds").fill("99999999");
+    await page.getByRole("button", { name: "Pin", exact: true }).click();
+    await page.locator("[name=period][aria-invalid=true]").waitFor();
+    await opened.look();
+    expect(await page.getByLabel("Key", { exact: true }).inputValue()).toBe(key);
+    await page.getByLabel("Period in seconds").fill("60");
+    await page.getByRole("button", { name: "Pin", exact: true }).click();
+    await page.getByRole("button", { name: `Unpin ${key}` }).waitFor();
+    const row = page.getByRole("row").filter({ hasText: key });
+    await row.filter({ hasText: "0 of 3 pinned" }).waitFor();
+
+    expect((await pages.server.client.get(at)).object()).toMatchObject({
+      parallelismMax: 3,
+      isPinnedParallelism: true,
+      rateMax: 20,
+      ratePeriod: 60,
+      isPinnedRate: true,
+    });
+    expect(troubles.splice(0).filter((text) => !text.includes("400"))).toEqual([]);
+  });
+
   journey("are filtered, paused, resumed, pinned and unpinned", async () => {
     const target = pages.destination.url("/flow");
     // A key may hold any of these.
@@ -588,7 +691,6 @@ describe("the operator's console", () => {
       await page.getByText("Shown this once").waitFor();
       const token = (await page.locator(".secret").textContent()) ?? "";
       await opened.look();
-      await picture(page, "operator", 500);
       await page.getByLabel("Retries by default").fill("5");
       await page.getByRole("button", { name: "Change the plan" }).click();
       await eventually(

@@ -11,7 +11,7 @@ import { basic, operatorEnv, operatorPassword, operatorUser } from "./operator.t
 import { Proxy } from "./proxy.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { signIn } from "./console-pages.ts";
+import { signIn } from "./console-site.ts";
 import { readOnlyToken } from "./users.ts";
 
 const pageBytesMax = 600_000;

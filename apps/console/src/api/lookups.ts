@@ -4,6 +4,7 @@ import { type Found, matching, placesOfUrl } from "../rules/found.ts";
 import { type Kind, type Lookup, resolveId } from "../rules/resolve-id.ts";
 import { isPassing } from "./asked.ts";
 import { call, Refused } from "./call.ts";
+import { failureOf } from "./past-letter.ts";
 
 /** Tells what it finds as it finds it. An id says best what was meant, so the first that is told is the thing of that id, if there is one. */
 export async function search(
@@ -113,7 +114,9 @@ function lookupsOf(session: string): Readonly<Record<Kind, Lookup>> {
       if (messages.length > 0) return `/dead-letters/${part(id)}`;
       const failed = { count: 1, dlqIds: id };
       const { messages: runs } = await call(session, { id: "listFailedRuns", query: failed });
-      return runs[0] && `/runs/${part(runs[0].workflowRunId)}`;
+      if (runs[0]) return `/runs/${part(runs[0].workflowRunId)}`;
+      // One that was retried or removed has a page that says so.
+      return (await failureOf(session, id)) && `/dead-letters/${part(id)}`;
     },
     schedule: async (id) => {
       await call(session, { id: "readSchedule", params: [id] });

@@ -1,4 +1,5 @@
 /** A bulk action: how far what was begun by a filter has come. */
+import { type BulkAction } from "@posthaste/client/api";
 import { useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
 import { shown } from "../api/text.ts";
@@ -6,6 +7,7 @@ import { Facts } from "../parts/facts.tsx";
 import { Page } from "../parts/page.tsx";
 import { State, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { searchOf } from "../rules/filters.ts";
 
 export function BulkActionPage() {
   const id = useLastPart();
@@ -31,6 +33,7 @@ export function BulkActionPage() {
               ],
               ["Begun", timeOf(data.createdAt)],
               ["Finished", timeOf(data.completedAt)],
+              ["Of", <OfFilter action={data} />],
               ...Object.entries(data.filter).map(
                 ([name, values]) => [shown(name), shown(values.join(", "), 2_000)] as const,
               ),
@@ -40,4 +43,9 @@ export function BulkActionPage() {
       )}
     </Page>
   );
+}
+
+function OfFilter({ action: { filter, kind } }: { readonly action: BulkAction }) {
+  const things = kind === "cancel" ? "messages" : "runs";
+  return <a href={`#/${things}?${searchOf(filter).toString()}`}>{things} of this filter</a>;
 }

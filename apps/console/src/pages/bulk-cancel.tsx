@@ -13,8 +13,10 @@ export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props)
   const { session } = useSession();
   const [matched, setMatched] = useState<number>();
   const [error, setError] = useState<Refused | null>(null);
-  // Without a filter it would be all that there are; a state is none of the filters of what has not ended.
-  if (Object.keys(filters).length === 0 || state === "FAILED" || state === "DELIVERED") return null;
+  // Without a filter it would be all that there are; a cancel knows no states, and would take more than is shown.
+  if (Object.keys(filters).length === 0 || state !== undefined) return null;
+  // An id stands above all other filters, and the page of its message cancels it.
+  if (filters["messageId"] !== undefined) return null;
   const attempt = (work: Promise<void>): void => {
     setError(null);
     work.catch((reason: unknown) =>

@@ -2,8 +2,9 @@
 import { type DeadLetter } from "@posthaste/client/api";
 import { useState } from "react";
 import { part, useLastPart } from "../address.ts";
-import { useAsked } from "../api/asked.ts";
+import { useAsked, useWork } from "../api/asked.ts";
 import { apiBase } from "../api/call.ts";
+import { failureOf } from "../api/past-letter.ts";
 import { useSession } from "../api/session.ts";
 import { durationOf, shown } from "../api/text.ts";
 import { Action } from "../parts/action.tsx";
@@ -16,6 +17,7 @@ import { Trouble } from "../parts/trouble.tsx";
 import { failedAt, lettersIn } from "../rules/letters.ts";
 import { againAsCurl, publicationOf } from "../rules/publication.ts";
 import { Reason } from "./reason.tsx";
+import { Retried } from "./retried.tsx";
 
 const trimmedBytesMax = 16_384;
 
@@ -57,15 +59,33 @@ export function DeadLetterPage() {
       }
     >
       <Trouble error={error} />
-      {data !== undefined && letter === undefined && (
-        <p className="notice">
-          There is no such dead letter: it was retried or removed, or is no longer kept.
-        </p>
-      )}
+      {data !== undefined && letter === undefined && <Past id={id} />}
       {letter !== undefined && (
         <Letter letter={letter} bytesMax={bytesMax} more={() => setAll(true)} />
       )}
     </Page>
+  );
+}
+
+function Past({ id }: { readonly id: string }) {
+  const { data } = useWork(["past letter", id], async (session, signal) => ({
+    failed: await failureOf(session, id, signal),
+  }));
+  if (data === undefined) return null;
+  return (
+    <p className="notice">
+      <span>There is no such dead letter any more. </span>
+      {data.failed === undefined ? (
+        <span>The log knows none of this id, or keeps it no longer.</span>
+      ) : (
+        <>
+          <span>
+            It was of <MessageId id={data.failed.messageId} />.{" "}
+          </span>
+          <Retried failed={data.failed} />
+        </>
+      )}
+    </p>
   );
 }
 
@@ -149,6 +169,7 @@ function Standing({ letter }: { readonly letter: DeadLetter }) {
           <span className="mono">{`${shown(letter.method)} ${shown(letter.url, 2_000)}`}</span>,
         ],
         ["Accepted", timeOf(letter.createdAt)],
+        ["Retry of", letter.retryOf && <MessageId id={letter.retryOf.messageId} />],
         ["Labels", labels && <Labels to="/dead-letters" labels={labels} />],
         ["Queue", queueName !== undefined && <Id to="/queues" id={queueName} />],
         ["Group", topicName !== undefined && <Id to="/groups" id={topicName} />],

@@ -66,7 +66,7 @@ function AttemptLine({ attempt, messageId, isNewest }: LineProps) {
         {startedAt !== undefined && endedAt !== undefined && (
           <span className="muted">took {durationOf(endedAt - startedAt)}</span>
         )}
-        {nextAt !== undefined && (
+        {nextAt !== undefined && isNewest && (
           <span className="muted">
             the next <Age at={nextAt} />
           </span>

@@ -9,13 +9,14 @@ import { Action } from "../parts/action.tsx";
 import { type Fact, Facts } from "../parts/facts.tsx";
 import { useNow } from "../parts/now.ts";
 import { Inside, Page, Panel } from "../parts/page.tsx";
-import { Age, Filtered, Id, Labels, Time, timeOf } from "../parts/text.tsx";
+import { Age, Filtered, Id, Labels, MessageId, Time, timeOf } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
 import { hasEnded, type Story, storyOf } from "../rules/attempts.ts";
 import { heldUp } from "../rules/held-up.ts";
 import { Attempts } from "./message-attempts.tsx";
 import { Sent } from "./message-sent.tsx";
 import { Reason } from "./reason.tsx";
+import { Retried } from "./retried.tsx";
 import { MessageState } from "./states.tsx";
 
 /** The newest of them: more than three hundred attempts. */
@@ -126,7 +127,7 @@ function Why({ event, story }: OfProps) {
         error={lastFailure?.error}
         answer={body === undefined ? undefined : decoded(body).text}
       >
-        {state === "FAILED" && <LetterOf messageId={event.messageId} />}
+        {state === "FAILED" && <LetterOf failed={event} />}
         {state === "RETRY" && event.nextDeliveryTime !== undefined && (
           <span>
             The next attempt is <Age at={event.nextDeliveryTime} />, at{" "}
@@ -140,11 +141,12 @@ function Why({ event, story }: OfProps) {
 }
 
 /** While there is one, it is where the message is tried again. */
-function LetterOf({ messageId }: { readonly messageId: string }) {
-  const query = { messageId, count: 1, trimBody: 0 };
+function LetterOf({ failed }: { readonly failed: LogEntry }) {
+  const query = { messageId: failed.messageId, count: 1, trimBody: 0 };
   const { data } = useAsked({ id: "listDeadLetters", query });
-  const [letter] = data?.messages ?? [];
-  if (letter === undefined) return null;
+  if (data === undefined) return null;
+  const [letter] = data.messages;
+  if (letter === undefined) return <Retried failed={failed} />;
   return (
     <span className="buttons">
       <span>
@@ -224,6 +226,7 @@ function Standing({ event, story: { createdAt, endedAt } }: OfProps) {
         <Filtered to="/flow-keys" by="search" text={flowControlKey} />
       ),
     ],
+    ["Retry of", event.retryOf && <MessageId id={event.retryOf.messageId} />],
     ["Callback", callback !== undefined && <Filtered to="/messages" by="url" text={callback} />],
     [
       "Failure callback",

@@ -59,7 +59,11 @@ const columns: readonly Column<MessageRow>[] = [
   { title: "Took", cell: tookOf, isNumber: true },
   {
     title: "Message",
-    cell: ({ id }) => <span className="id muted">{shown(id)}</span>,
+    cell: ({ id }) => (
+      <span className="id short muted" title={shown(id)}>
+        {shown(id)}
+      </span>
+    ),
   },
 ];
 

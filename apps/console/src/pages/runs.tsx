@@ -17,6 +17,7 @@ import { curlOf } from "../rules/curl.ts";
 import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
 import { from, label, to } from "./fields.ts";
 import { RunActions } from "./run/actions.tsx";
+import { BulkOfRuns } from "./runs-bulk.tsx";
 import { choicesOf, RunState, runStates } from "./states.tsx";
 
 const fields: readonly Field[] = [
@@ -65,12 +66,22 @@ const linkOf = (run: Run): string => `/runs/${part(run.workflowRunId)}`;
 export function Runs() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
-  const query = { ...queryOf(search, fields), count: rowsMax, steps: "none" };
+  const filters = queryOf(search, fields);
+  const query = { ...filters, count: rowsMax, steps: "none" };
   const fresh = search.has("cursor") ? "once" : "often";
   const { data, error } = useAsked({ id: "listRunLogs", query }, { fresh });
   return (
     <Page title="Runs" actions={<Quick name="state" label="Runs by state" choices={quick} />}>
-      <Filters fields={fields} />
+      <div>
+        <Filters fields={fields} />
+        {mayWrite && data !== undefined && (
+          <BulkOfRuns
+            key={JSON.stringify(filters)}
+            filters={filters}
+            isEmpty={data.runs.length === 0}
+          />
+        )}
+      </div>
       <Trouble error={error} />
       <div>
         <Table

@@ -10,7 +10,13 @@ import { textIn } from "../parts/form.ts";
 import { Inside, Panel } from "../parts/page.tsx";
 import { useSay } from "../parts/toasts.tsx";
 import { curlOf } from "../rules/curl.ts";
-import { headersOf, pairsIn, type Publication } from "../rules/publication.ts";
+import {
+  headersOf,
+  pairsIn,
+  type Publication,
+  retryOf,
+  type Sending,
+} from "../rules/publication.ts";
 import { wordsOfCron } from "../parts/cron.tsx";
 import { groupsOfInputs, messageInputs } from "./send-inputs.ts";
 
@@ -46,23 +52,29 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
     settings: Object.fromEntries(names.map((name) => [name, textIn(given, name)])),
     missing: [],
   });
-  const sent = (made: Publication) => ({
-    path: `${isSchedule ? "schedules" : "publish"}/${made.destination}`,
-    headers: headersOf(made),
-    body: made.body,
-  });
+  const [isTaking, setTaking] = useState(letterId !== undefined);
   const initial = of ?? { ...nothing, contentType: "application/json" };
+  const retried = (made: Publication): Sending | undefined =>
+    isTaking && letterId !== undefined ? retryOf(letterId, initial, made) : undefined;
+  const sent = (made: Publication): Sending =>
+    retried(made) ?? {
+      path: `${isSchedule ? "schedules" : "publish"}/${made.destination}`,
+      headers: headersOf(made),
+      body: made.body,
+    };
   const [now, setNow] = useState<Publication>(initial);
   const { mutate, isPending, error } = useSend(placeOf);
   const letter = useChange<"removeDeadLetter">(() => undefined);
-  const [isTaking, setTaking] = useState(letterId !== undefined);
   const { path, headers, body } = sent(now);
   const curl = curlOf({ method: "POST", url: `${apiBase().href}${path}`, headers, body });
   return (
     <div className="columns">
       <Panel title={isSchedule ? "Schedule" : "Message"}>
         <Inside>
-          <Missing names={[...(of?.missing ?? []), ...(isBodyKnown ? [] : ["body"])]} />
+          <Missing
+            names={[...(of?.missing ?? []), ...(isBodyKnown ? [] : ["body"])]}
+            isKept={retried(now) !== undefined}
+          />
           <FaultyForm
             name={isSchedule ? "Schedule" : "Message"}
             formRef={form}
@@ -72,7 +84,8 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
             onGiven={(given) =>
               mutate(sent(read(given)), {
                 onSuccess: (to) => {
-                  if (isTaking && letterId !== undefined)
+                  // A retry takes the letter itself.
+                  if (isTaking && letterId !== undefined && retried(read(given)) === undefined)
                     letter.mutate({ id: "removeDeadLetter", params: [letterId] });
                   say(isSchedule ? "The schedule is made." : "The message was accepted.", { to });
                   go(to);
@@ -139,13 +152,17 @@ const nothing: Publication = {
   missing: [],
 };
 
-function Missing({ names }: { readonly names: readonly string[] }) {
+type MissingProps = { readonly names: readonly string[]; readonly isKept: boolean };
+
+function Missing({ names, isKept }: MissingProps) {
   if (names.length === 0) return null;
+  const listed = shown(names.join(", "), 500);
   return (
     <p className="notice busy">
-      <span className="why">Not all of it is known</span>
-      It was redacted, is not text, or is not kept any more: {shown(names.join(", "), 500)}. Give it
-      again where it is needed.
+      <span className="why">Not all of it can be shown</span>
+      {isKept
+        ? `It was redacted or is not text, and is sent as it was where it is not given: ${listed}.`
+        : `It was redacted, is not text, or is not kept any more: ${listed}. Give it again where it is needed.`}
     </p>
   );
 }

@@ -10,6 +10,7 @@ type Props = {
   readonly label?: string;
 };
 
+const said = "Copied";
 const saidMs = 1_500;
 
 export function CopyButton({ text, name, label }: Props) {
@@ -25,12 +26,12 @@ export function CopyButton({ text, name, label }: Props) {
     <button
       type="button"
       className={label === undefined ? "quiet small icon-only" : "small"}
-      aria-label={name}
+      aria-label={label !== undefined && isDone ? said : name}
       title={name}
       onClick={copy}
     >
       <Icon className="icon" aria-hidden />
-      {label !== undefined && (isDone ? "Copied" : label)}
+      {label !== undefined && (isDone ? said : label)}
     </button>
   );
 }

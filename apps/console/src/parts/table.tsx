@@ -104,10 +104,8 @@ function Cell<Row>({ column, row, link }: CellProps<Row>) {
         <div>{content}</div>
       </td>
     );
-  const isBlank = content === undefined || content === null || content === "";
-  const look = [column.isNumber && "number", isBlank && "blank"].filter((each) => each);
   return (
-    <td data-title={column.title} className={look.length > 0 ? look.join(" ") : undefined}>
+    <td data-title={column.title} className={column.isNumber ? "number" : undefined}>
       {column.isLink && link !== undefined ? (
         <a className="row-link" href={`#${link}`}>
           {content}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { takeAll, walk } from "./bulk.ts";
+import { placesOf, takeAll, walk } from "./bulk.ts";
 
 /** A list of numbers in pages of ten, whose cursors are places in it. */
 function listOf(count: number) {
@@ -53,6 +53,7 @@ it("what was found is taken in calls of a hundred, each thing once", async () =>
 
   const done = await takeAll(
     ids,
+    100,
     (some) => {
       calls.push(some);
       // One of each call is not there any more.
@@ -64,4 +65,13 @@ it("what was found is taken in calls of a hundred, each thing once", async () =>
   expect(calls.map(({ length }) => length)).toEqual([100, 100, 50]);
   expect(new Set(calls.flat()).size).toBe(250);
   expect([done, told]).toEqual([247, [99, 198, 247]]);
+});
+
+it("what belongs together is counted, the largest group first", () => {
+  const first = (text: string): string => text.charAt(0);
+
+  expect(placesOf(first)(["a1", "b1", "b2"])).toEqual([
+    { place: "b", count: 2 },
+    { place: "a", count: 1 },
+  ]);
 });

@@ -5,6 +5,21 @@ export type PageOf<T> = { readonly items: readonly T[]; readonly cursor: string 
 /** A call takes no more. */
 export const perCallMax = 100;
 
+/** Things that belong together, as they are counted before something is done to them. */
+export type GroupOfThings = {
+  readonly place: string;
+  readonly reason?: string;
+  readonly count: number;
+};
+
+/** The largest group first. */
+export const placesOf =
+  <T>(placeOf: (thing: T) => string) =>
+  (things: readonly T[]): readonly GroupOfThings[] =>
+    [...Map.groupBy(things, placeOf)]
+      .map(([place, { length: count }]) => ({ place, count }))
+      .toSorted((a, b) => b.count - a.count);
+
 export type Walk<T> = {
   readonly found: readonly T[];
   readonly looked: number;
@@ -38,12 +53,13 @@ export async function walk<T>(
 /** An item that is gone meanwhile is left out, and one that fails again has another id: nothing is done twice. */
 export async function takeAll(
   ids: readonly string[],
+  perCall: number,
   take: (ids: readonly string[]) => Promise<number>,
   told: (done: number) => void,
 ): Promise<number> {
   let done = 0;
-  for (let at = 0; at < ids.length; at += perCallMax) {
-    done += await take(ids.slice(at, at + perCallMax));
+  for (let at = 0; at < ids.length; at += perCall) {
+    done += await take(ids.slice(at, at + perCall));
     told(done);
   }
   return done;

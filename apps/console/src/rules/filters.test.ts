@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { type Field, isFiltered, queryOf } from "./filters.ts";
+import { type Field, isFiltered, queryOf, searchOf } from "./filters.ts";
 
 const fields: readonly Field[] = [
   { name: "label", label: "Label", kind: "text" },
@@ -23,6 +23,15 @@ describe("filters in the address", () => {
 
   it("with what is no time go to the server as they are, which says so", () => {
     expect(query("fromDate=yesterday")).toEqual({ fromDate: "yesterday" });
+  });
+
+  it("as a bulk action tells them lead to the list of what it takes", () => {
+    const at = (minute: number) => [String(Date.UTC(2026, 10, 25, 2, minute, 30))];
+    const filter = { label: ["a", "b"], fromDate: at(24), toDate: at(25) };
+
+    expect(searchOf(filter).toString()).toBe(
+      "label=a%2Cb&fromDate=2026-11-25T02%3A24&toDate=2026-11-25T02%3A25",
+    );
   });
 
   it("are told from a list without any", () => {

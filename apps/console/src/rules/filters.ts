@@ -14,6 +14,7 @@ export type Field = {
 };
 
 const minuteMs = 60_000;
+const minuteLength = "2026-11-25T02:24".length;
 
 /** Times stand as people write them, `2026-11-25T02:24` in UTC; what is none of the fields is not asked. */
 export function queryOf(
@@ -37,6 +38,17 @@ function timeIn(text: string, kind: "from" | "to"): number | string {
   return kind === "to" ? at + minuteMs - 1 : at;
 }
 
+/** A filter as the API tells it, for the address. */
+export function searchOf(filter: Readonly<Record<string, readonly string[]>>): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [name, values] of Object.entries(filter)) {
+    const text = values.join(",");
+    const at = name.endsWith("Date") ? new Date(Number(text)) : undefined;
+    search.set(name, at === undefined ? text : at.toISOString().slice(0, minuteLength));
+  }
+  return search;
+}
+
 export const isFiltered = (search: URLSearchParams, fields: readonly Field[]): boolean =>
   fields.some(({ name }) => (search.get(name) ?? "") !== "");
 
@@ -54,5 +66,5 @@ export function localInput(text: string): string {
 /** And back. */
 export function utcInput(text: string): string {
   const at = Date.parse(text);
-  return Number.isNaN(at) ? text : new Date(at).toISOString().slice(0, 16);
+  return Number.isNaN(at) ? text : new Date(at).toISOString().slice(0, minuteLength);
 }

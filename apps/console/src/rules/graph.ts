@@ -15,6 +15,7 @@ export type GraphNode = {
 export type Graph = {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly (readonly [from: string, to: string])[];
+  readonly columns: number;
 };
 
 /** So many groups at either end of a run, so many between them in which something went wrong, and so many steps of a group. */
@@ -32,7 +33,7 @@ export function graphOf(run: Run, now: number): Graph {
         column.map((to): readonly [string, string] => [from.id, to.id]),
       ),
     );
-  return { nodes: columns.flat(), edges };
+  return { nodes: columns.flat(), edges, columns: columns.length };
 }
 
 type Group = { readonly rows: readonly StepRow[]; readonly left: number };

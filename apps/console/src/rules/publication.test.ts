@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { type DeadLetter } from "@posthaste/client/api";
 import { curlOf } from "./curl.ts";
-import { headersOf, pairsIn, publicationOf } from "./publication.ts";
+import { headersOf, pairsIn, type Publication, publicationOf, retryOf } from "./publication.ts";
 
 const letter: DeadLetter = {
   messageId: "msg_1",
@@ -45,6 +45,53 @@ describe("a dead letter is published again", () => {
       missing: ["body", "header X-Secret"],
     });
     expect(publicationOf(letter, { text: "AA==", isBinary: true }).missing).toContain("body");
+  });
+});
+
+describe("a dead letter that is sent again, changed, is retried", () => {
+  const was = publicationOf(letter, { text: "as it was", isBinary: false });
+  const retry = (changes: Partial<Publication>, settings: Publication["settings"] = {}) =>
+    retryOf("1-1", was, { ...was, ...changes, settings: { ...was.settings, ...settings } });
+
+  it("with what was changed alone, since all else stays, also what is redacted", () => {
+    expect(retry({})).toEqual({ path: "dlq/retry/1-1", headers: [], body: "" });
+    expect(retry({ body: "edited", contentType: "text/plain" }, { retries: "5" })).toEqual({
+      path: "dlq/retry/1-1?replaceBody=true",
+      headers: [
+        ["Service-Retries", "5"],
+        ["Service-Forward-Content-Type", "text/plain"],
+      ],
+      body: "edited",
+    });
+    expect(retry({ body: "" })?.path).toBe("dlq/retry/1-1?replaceBody=true");
+    const headers = [["x-order", "18"] as const, ["X-Secret", "given"] as const];
+    expect(retry({ forwarded: headers })?.headers).toEqual([
+      ["Service-Forward-x-order", "18"],
+      ["Service-Forward-X-Secret", "given"],
+    ]);
+  });
+
+  it("with the URL of its callback beside a setting of that", () => {
+    const called = { ...was, settings: { ...was.settings, callback: "https://a.example/done" } };
+    const now = { ...called, settings: { ...called.settings, callbackRetries: "2" } };
+
+    expect(retryOf("1-1", called, now)?.headers).toEqual([
+      ["Service-Callback-Retries", "2"],
+      ["Service-Callback", "https://a.example/done"],
+    ]);
+  });
+
+  it.each<readonly [why: string, changes: Partial<Publication>, settings: Publication["settings"]]>(
+    [
+      ["to another destination", { destination: "https://b.example" }, {}],
+      ["without a header that it had", { forwarded: [] }, {}],
+      ["without a content type", { contentType: "" }, {}],
+      ["without a label", {}, { label: "" }],
+      ["in another queue", {}, { queueName: "mails" }],
+      ["with a deduplication id", {}, { deduplicationId: "once" }],
+    ],
+  )("but not %s", (_, changes, settings) => {
+    expect(retry(changes, settings)).toBeUndefined();
   });
 });
 

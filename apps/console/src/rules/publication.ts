@@ -93,6 +93,64 @@ export const againAsCurl = (
     body: made.body,
   });
 
+/** A call of the API that carries a message. `path`: below `/v2/`. */
+export type Sending = {
+  readonly path: string;
+  readonly headers: readonly Pair[];
+  readonly body: string;
+};
+
+/**
+ * Returns the retry of a dead letter that makes `now` of what it `was`, and of which nothing is lost that cannot be shown. Undefined
+ * where a retry cannot: it goes to the same destination and queue, and takes nothing away.
+ */
+export function retryOf(dlqId: string, was: Publication, now: Publication): Sending | undefined {
+  const settings = Object.entries(now.settings).filter(
+    ([name, value]) => value !== "" && value !== was.settings[name as SettingName],
+  );
+  const changed = new Set(settings.map(([name]) => name));
+  const isGone = Object.entries(was.settings).some(
+    ([name, value]) => value !== "" && (now.settings[name as SettingName] ?? "") === "",
+  );
+  const forwarded = [...now.forwarded, ...typeOf(now)];
+  const given = Map.groupBy(forwarded, nameOf);
+  const stored = Map.groupBy([...was.forwarded, ...typeOf(was)], nameOf);
+  const isDropped = [...stored.keys()].some((name) => !given.has(name));
+  const isOther = notOfARetry.some((name) => changed.has(name));
+  if (now.destination !== was.destination || isGone || isDropped || isOther) return undefined;
+  const isSame = (name: string): boolean => String(given.get(name)) === String(stored.get(name));
+  const replaced = now.body === was.body ? "" : "?replaceBody=true";
+  return {
+    path: `dlq/retry/${encodeURIComponent(dlqId)}${replaced}`,
+    headers: headersOf({
+      ...now,
+      contentType: "",
+      settings: Object.fromEntries([...settings, ...callbacksOf(now, changed)]),
+      forwarded: forwarded.filter((pair) => !isSame(nameOf(pair))),
+    }),
+    body: replaced === "" ? "" : now.body,
+  };
+}
+
+/** What the API refuses of a retry. */
+const notOfARetry: readonly SettingName[] = [
+  "queueName",
+  "deduplicationId",
+  "contentBasedDeduplication",
+];
+
+const nameOf = ([name]: Pair): string => name.toLowerCase();
+const typeOf = ({ contentType }: Publication): readonly Pair[] =>
+  contentType === "" ? [] : [["Content-Type", contentType]];
+
+/** A setting of a callback is read beside its URL alone. */
+const callbacksOf = ({ settings }: Publication, changed: ReadonlySet<string>): readonly Pair[] =>
+  (["callback", "failureCallback"] as const).flatMap((name) =>
+    settings[name] !== undefined && [...changed].some((each) => each.startsWith(name))
+      ? [[name, settings[name]] as const]
+      : [],
+  );
+
 /** Reads lines of `name: value`. */
 export function pairsIn(text: string): readonly Pair[] {
   return text

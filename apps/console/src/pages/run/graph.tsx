@@ -8,9 +8,12 @@ import {
   type NodeProps,
   Position,
   ReactFlow,
+  useReactFlow,
+  useStore,
 } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
 import { type Run } from "@posthaste/client/api";
+import { useEffect } from "react";
 import { durationOf, shown } from "../../api/text.ts";
 import { State } from "../../parts/text.tsx";
 import { errorWordsOf } from "../../rules/attempt-error.ts";
@@ -19,6 +22,10 @@ import { stepStates } from "../states.tsx";
 
 const columnWidth = 230;
 const rowHeight = 96;
+/** At most, of a step: one that is out of sight is not in the page, and would have no size. */
+const measured = { width: 176, height: 76 };
+/** Smaller steps could not be read. */
+const fitted = { maxZoom: 1, minZoom: 0.5 };
 
 type StepNode = Node<{ readonly node: GraphNode; readonly choose: (key: string) => void }, "step">;
 
@@ -36,6 +43,7 @@ export function RunGraph({ run, chosen, choose }: Props) {
     id: node.id,
     type: "step",
     position: { x: node.column * columnWidth, y: node.place * rowHeight },
+    measured,
     data: { node, choose },
     selected: node.id === chosen,
     draggable: false,
@@ -57,14 +65,29 @@ export function RunGraph({ run, chosen, choose }: Props) {
         edgesFocusable={false}
         onlyRenderVisibleElements
         fitView
-        fitViewOptions={{ maxZoom: 1, minZoom: 0.5 }}
+        fitViewOptions={fitted}
         minZoom={0.1}
       >
+        <Fitted columns={graph.columns} chosen={chosen} />
         <Background />
         <Controls showInteractive={false} />
       </ReactFlow>
     </section>
   );
+}
+
+type FittedProps = { readonly columns: number; readonly chosen: string | undefined };
+
+/** Fits the graph again when its box has another width: the panel of a step takes some of it. A graph too long for the box keeps the chosen step in it. */
+function Fitted({ columns, chosen }: FittedProps) {
+  const { fitView } = useReactFlow();
+  const width = useStore((flow) => flow.width);
+  const isWhole = columns * columnWidth * fitted.minZoom <= width;
+  const kept = isWhole ? undefined : chosen;
+  useEffect(() => {
+    void fitView({ ...fitted, ...(kept !== undefined && { nodes: [{ id: kept }] }) });
+  }, [fitView, width, kept]);
+  return null;
 }
 
 function StepNodeView({ data: { node, choose } }: NodeProps<StepNode>) {

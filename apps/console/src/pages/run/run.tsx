@@ -49,7 +49,7 @@ export function RunPage() {
       {run !== undefined && (
         <>
           <Why run={run} />
-          <Views id={id} view={search.get("view") ?? ""} />
+          <Views id={id} search={search} />
           <View run={run} />
           <Standing run={run} />
         </>
@@ -149,7 +149,12 @@ const functionStates = {
   CALLBACK_CANCELED: "cancelled",
 } as const satisfies Readonly<Record<NonNullable<Run["failureFunction"]>["state"], string>>;
 
-function Views({ id, view }: { readonly id: string; readonly view: string }) {
+/** The chosen step stays chosen. */
+function Views({ id, search }: { readonly id: string; readonly search: URLSearchParams }) {
+  const view = search.get("view") ?? "";
+  const rest = [...search].filter(([name]) => name !== "view");
+  const at = (name: string): string =>
+    new URLSearchParams(name === "" ? rest : [...rest, ["view", name]]).toString();
   const views = [
     ["", "Steps"],
     ["graph", "Graph"],
@@ -159,7 +164,7 @@ function Views({ id, view }: { readonly id: string; readonly view: string }) {
       {views.map(([name, title]) => (
         <a
           key={name}
-          href={`#/runs/${part(id)}${name === "" ? "" : `?view=${name}`}`}
+          href={`#/runs/${part(id)}?${at(name)}`}
           aria-current={view === name ? "true" : undefined}
         >
           {title}

@@ -1,0 +1,24 @@
+/** What became of a message that failed and is no dead letter any more. */
+import { type LogEntry } from "@posthaste/client/api";
+import { useAsked } from "../api/asked.ts";
+import { MessageId } from "../parts/text.tsx";
+
+/** `failed`: the event with which it failed. */
+export function Retried({ failed: { retryMessageId } }: { readonly failed: LogEntry }) {
+  const query = { messageId: retryMessageId ?? "", count: 1, trimBody: 0 };
+  const isAsked = retryMessageId !== undefined;
+  const { data } = useAsked({ id: "listEvents", query }, { isAsked });
+  if (retryMessageId === undefined || data === undefined) return null;
+  if (data.events.length > 0)
+    return (
+      <span>
+        It was retried as <MessageId id={retryMessageId} />
+      </span>
+    );
+  return (
+    <span className="muted">
+      Its dead letter was removed, sent again as a message that the log does not link to it, or kept
+      its time.
+    </span>
+  );
+}

@@ -1,13 +1,13 @@
-/** Following the accounts: which of them have changed of late, as adapters keep it, and reading those alone. */
+/** Follows the accounts: the record that adapters keep of recent changes, and a reader that reads only the changed tenants. */
 import { type TenantId } from "@posthaste/domain";
 import { type AccountChanges, type Accounts, type Tenant, type Token } from "./accounts.ts";
 
-/** The changes that an adapter keeps: how many there have been, and the tenants of the last of them, oldest first. */
+/** The changes that an adapter keeps: their count, and the tenants of the latest ones, oldest first. */
 export type ChangedAccounts = { readonly version: number; readonly tenants: readonly TenantId[] };
 
 export const noChangedAccounts: ChangedAccounts = { version: 0, tenants: [] };
 
-/** More between two readings, and all accounts are read. */
+/** After more changes than this between two readings, a reader reads all accounts. */
 export const changedTenantsMax = 100;
 
 const pageMax = 200;
@@ -17,7 +17,10 @@ export const withChanged = (changed: ChangedAccounts, tenant: TenantId): Changed
   tenants: [...changed.tenants, tenant].slice(-changedTenantsMax),
 });
 
-/** Each once. A version that is yet to come is of a store that was set back: nothing of it holds. */
+/**
+ * Returns the tenants changed since version `since`, each once. A `since` ahead of `version` means that the store was set back;
+ * the result is then "all".
+ */
 export function changesOf(
   { version, tenants }: ChangedAccounts,
   since: number | undefined,
@@ -28,13 +31,13 @@ export function changesOf(
 }
 
 export type AccountFollower = {
-  /** Has what was changed read. What was answered before the call is read when it resolves. */
+  /** Reads the changed tenants. A change that was answered before the call has been read when the promise resolves. */
   readonly refresh: () => Promise<void>;
-  /** Has one tenant read, whether or not it was changed. */
+  /** Reads one tenant, whether or not it changed. */
   readonly look: (tenant: TenantId) => Promise<void>;
 };
 
-/** Calls `read` for what is to be read again, and never while it reads: no reading is undone by an older one. */
+/** Calls `read` for the tenants to be read again, one call at a time, so that no older reading overwrites a newer one. */
 export function followAccounts(
   accounts: Pick<Accounts, "changedSince">,
   read: (tenants: AccountChanges["tenants"]) => Promise<void>,
@@ -50,7 +53,7 @@ export function followAccounts(
   }
 
   return {
-    // A refresh that has not begun serves all that ask meanwhile.
+    // A refresh that has not begun yet serves every caller that arrives before it begins.
     refresh: () =>
       (waiting ??= inTurn(async () => {
         waiting = undefined;
@@ -62,7 +65,7 @@ export function followAccounts(
   };
 }
 
-/** All tenants, some at a time: other work has its turn between two pages. */
+/** Yields all tenants page by page; other work can run between two pages. */
 export const tenantPages = (
   accounts: Pick<Accounts, "tenantPage">,
 ): AsyncGenerator<readonly Tenant[]> =>
@@ -71,7 +74,7 @@ export const tenantPages = (
     ({ id }) => id,
   );
 
-/** As `tenantPages`. */
+/** Yields all tokens page by page. */
 export const tokenPages = (
   accounts: Pick<Accounts, "tokenPage">,
 ): AsyncGenerator<readonly Token[]> =>
@@ -85,7 +88,7 @@ async function* pages<T>(
   placeOf: (item: T) => string,
 ): AsyncGenerator<readonly T[]> {
   let after = "";
-  // Each page begins behind the last, so this ends with the items.
+  // Each page begins behind the last one, so the loop ends with the items.
   for (;;) {
     const page = await read(after);
     const last = page.at(-1);

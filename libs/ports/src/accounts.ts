@@ -1,4 +1,4 @@
-/** Tenants and what proves to be one. Written by management, read by the gateway and the deliverer. */
+/** Tenants, and the tokens that authenticate them. Management writes them; the gateway and the deliverer read them. */
 import {
   type Dialect,
   type EndedSessions,
@@ -16,62 +16,63 @@ export type Tenant = {
   readonly plan: Plan;
   readonly keys: SigningKeys;
   /**
-   * Unix milliseconds. From then on no token proves to be this tenant, while what it has sent is still delivered, signed
-   * with its keys. A closed tenant stays, so that its id, and with it its records and logs, is not given again.
+   * Unix milliseconds. From this time on no token authenticates the tenant. Messages that the tenant sent before are still
+   * delivered and signed with the tenant's keys. A closed tenant is kept, so that its id, and with it its records and logs, is
+   * never given again.
    */
   readonly closedAt?: number;
-  /** Sessions of the console that were signed out of. */
+  /** The console sessions that were signed out. */
   readonly endedSessions?: EndedSessions;
 };
 
-/** `hash` is the SHA-256 of the whole token, in base64url: the token itself is kept nowhere (docs/design/security#authentication). */
+/** `hash` is the SHA-256 of the whole token, in base64url. The token itself is stored nowhere (docs/design/security#authentication). */
 export type Token = {
   readonly hash: string;
   readonly tenant: TenantId;
   readonly scope: TokenScope;
-  /** Unix milliseconds; absent of tokens from before this was kept. */
+  /** Unix milliseconds. Absent from tokens that predate this field. */
   readonly createdAt?: number;
 };
 
-/** How far a reader has come with what is changed. Given by `changedSince`, and understood by it alone. */
+/** A reader's position in the changes. `changedSince` returns it, and only `changedSince` interprets it. */
 export type AccountsMark = { readonly version: number; readonly wholeAtMs?: number };
 
 export type AccountChanges = {
   readonly mark: AccountsMark;
-  /** Each tenant that was changed, or whose tokens were; "all" where they cannot be told apart. */
+  /** The tenants that changed, or whose tokens changed; "all" where the adapter cannot tell. */
   readonly tenants: readonly TenantId[] | "all";
 };
 
 export interface Accounts {
   tenants(): Promise<readonly Tenant[]>;
   tenant(id: TenantId): Promise<Tenant | undefined>;
-  /** In the order of their ids, from behind `after`; "" is before all of them. */
+  /** Returns tenants in id order, from behind `after`; "" is before all ids. */
   tenantPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Tenant[]>;
   tokens(): Promise<readonly Token[]>;
   token(hash: string): Promise<Token | undefined>;
-  /** In the order of their hashes, from behind `after`; "" is before all of them. */
+  /** Returns tokens in hash order, from behind `after`; "" is before all hashes. */
   tokenPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Token[]>;
   tokensOf(tenant: TenantId): Promise<readonly Token[]>;
-  /** False: there is one of this id, and it stays as it is. */
+  /** Returns false when a tenant with this id exists; that tenant stays unchanged. */
   addTenant(tenant: Tenant): Promise<boolean>;
   /**
-   * Reads, changes and writes as one, so that no change is lost. `change` may be called several times, and only the result
-   * of its last call counts; when that is a fault, the tenant stays as it is. Undefined: no such tenant.
+   * Reads, changes and writes the tenant atomically, so that no change is lost. `change` may be called several times; only the
+   * result of the last call counts, and a fault leaves the tenant unchanged. Returns undefined when there is no such tenant.
    */
   changeTenant(
     id: TenantId,
     change: (tenant: Tenant) => Tenant | Fault,
   ): Promise<Tenant | Fault | undefined>;
-  /** A token with the same hash is replaced. */
+  /** Stores a token, and replaces one with the same hash. */
   putToken(token: Token): Promise<void>;
   removeToken(hash: string): Promise<void>;
   /**
-   * Tells what was changed since it gave `mark`, without a look at tenants and tokens. A change is told from when it was
-   * answered; the adapter tells one that was not, or that an older Posthaste has made, within a minute.
+   * Returns the changes since `mark` was returned, without reading tenants and tokens. A change that was answered is reported
+   * from then on. A change whose answer was lost, or that an older Posthaste made, is reported within a minute.
    */
   changedSince(mark: AccountsMark | undefined): Promise<AccountChanges>;
-  /** A secret of this installation by name, made by `make` on first use; for signing cursors. */
+  /** Returns the named secret of this installation, which `make` creates on first use. Used to sign cursors. */
   secret(name: string, make: () => string): Promise<string>;
-  /** As `changeTenant`; nothing when there is none of this name. */
+  /** Changes a secret as `changeTenant` changes a tenant. Does nothing when no secret has this name. */
   changeSecret(name: string, change: (value: string) => string): Promise<void>;
 }

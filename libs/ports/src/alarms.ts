@@ -1,4 +1,4 @@
-/** The alarms of all that is stored: records, lanes, fan-outs, schedules, bulk actions, runs (docs/design/record#the-alarm). */
+/** The alarms of everything stored: records, lanes, fan-outs, schedules, bulk actions, runs (docs/design/record#the-alarm). */
 import {
   type AlarmSource,
   type BulkAction,
@@ -11,37 +11,39 @@ import {
 } from "@posthaste/domain";
 import { type Hint } from "./records.ts";
 
-/** What an alarm calls for. */
+/** The work that an alarm calls for. */
 export type Rung =
   | { readonly kind: "hint"; readonly hint: Hint }
-  /** Grant it, or give turns, now: its alarm was due, or a record of it has just got into line. */
+  /** Grant this flow lane, or give turns in this queue, now: the lane's alarm was due, or a record has just joined the lane. */
   | { readonly kind: "lane"; readonly lane: LaneId }
-  /** Go on making its children. */
+  /** Make the next children of this fan-out. */
   | { readonly kind: "fanOut"; readonly id: MessageId; readonly tenant: TenantId }
-  /** Of a message that is not finished: its outbox was not cleared in time. Without body and outbox, since these ring whatever room there is. */
+  /**
+   * The outbox of an unfinished message was not cleared in time. Carries neither body nor outbox, since these alarms ring however
+   * little room there is.
+   */
   | { readonly kind: "outbox"; readonly id: MessageId; readonly tenant: TenantId }
-  /** The same of one that is finished. Without the body where all that is left are facts. */
+  /** The outbox of a finished message was not cleared in time. The record has no body where only facts are left. */
   | { readonly kind: "followUp"; readonly record: MessageRecord }
-  /** A slot of it is due, or under way. */
+  /** A slot of this schedule is due or under way. */
   | { readonly kind: "schedule"; readonly schedule: Schedule }
-  /** Go on with it. */
   | { readonly kind: "bulkAction"; readonly action: BulkAction }
-  /** The time of a wait is up. */
+  /** The deadline of a wait of this run has passed. */
   | { readonly kind: "run"; readonly run: Pick<InRun, "key" | "root"> };
 
-/** `more`: one of the sources, or the lanes, was at its limit. */
+/** `more`: one of the sources, or the lanes, reached its limit. */
 export type Rings = { readonly rung: readonly Rung[]; readonly more: boolean };
 
 export interface Alarms {
   /**
-   * Rings what is due in `shards`, and moves each alarm ahead: up to `limitOfEach` of the lanes, and of each of `sources`
-   * (absent: of all), so that a herd of one kind holds up no other (ADR 28).
+   * Rings the due alarms of `shards` and moves each of them ahead. Rings at most `limitOfEach` lanes, and as many of each of
+   * `sources` (absent: of all), so that a herd of one kind holds up no other (ADR 28).
    */
   ring(
     shards: readonly number[],
     limitOfEach: number,
     sources?: readonly AlarmSource[],
   ): Promise<Rings>;
-  /** The earliest of those alarms. */
+  /** Returns the earliest alarm of `shards` and `sources`. */
   next(shards: readonly number[], sources?: readonly AlarmSource[]): Promise<number | undefined>;
 }

@@ -1,10 +1,10 @@
 /**
- * The store of bulk actions (docs/design/bulk). Each later write holds where the stored version is one lower than that of
- * what is written, so of several workers one comes through.
+ * The store of bulk actions (docs/design/bulk). A later write succeeds only where the stored version is one lower than the
+ * written one, so that one of several workers wins.
  */
 import { type BulkAction, type BulkActionId, type TenantId } from "@posthaste/domain";
 
-/** Where an action stands in its tenant's list. */
+/** The position of an action in its tenant's list. */
 export type BulkActionPlace = { readonly createdAt: number; readonly id: BulkActionId };
 
 export type BulkActionPage = {
@@ -15,15 +15,18 @@ export type BulkActionPage = {
 
 export interface BulkActions {
   /**
-   * Makes the first version, durable when it resolves. Answers the one of the same work that the tenant has under way, if
-   * there is one: of two made at once, both may be made. `full`: so many are under way.
+   * Stores the first version; durable when it resolves. If the tenant has an action for the same work under way, returns that
+   * one; of two added at once, both may be stored. Returns `full` when `underWayMax` actions are under way.
    */
   add(action: BulkAction, underWayMax: number): Promise<BulkAction | "full">;
-  /** What a crash undoes of it is done again. */
+  /** Writes the next version; returns false when another worker was faster. A crash may undo the write; the work is then done again. */
   move(action: BulkAction): Promise<boolean>;
   get(tenant: TenantId, id: BulkActionId): Promise<BulkAction | undefined>;
-  /** Latest first, from behind `after`, and no further than the one by which they have `bytesMax` bytes. None: there are no more. */
+  /**
+   * Returns actions, latest first, from behind `after`, up to the one that reaches `bytesMax` bytes. An empty list means there
+   * are no more.
+   */
   list(tenant: TenantId, page: BulkActionPage): Promise<readonly BulkAction[]>;
-  /** Removes those that ended before, so many of them. */
+  /** Removes at most `limit` actions that ended before `endedBefore`. */
   removeEnded(endedBefore: number, limit: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** The bus: facts (must not be lost) and hints (may be). Bodies travel only with a hint that has the record. */
+/** The bus: facts, which must not be lost, and hints, which may be. Only a hint that carries its record carries a body. */
 import {
   type AttemptFact,
   type Configuration,
@@ -9,12 +9,12 @@ import { type Hint } from "./records.ts";
 
 export type SettledEvent = {
   readonly id: MessageId;
-  /** The configuration for the log; redacted, without the body. */
+  /** The configuration for the log, redacted and without the body. */
   readonly message: Configuration;
   readonly fact: AttemptFact;
 };
 
-/** `at`: the earliest alarm that the sayer has just written. */
+/** `at`: the earliest alarm that the publisher has just written. */
 export type WakeEvent = { readonly shard: number; readonly at: number; readonly lane?: LaneId };
 
 export type Topics = {
@@ -32,43 +32,46 @@ const kinds: Readonly<Record<Topic, "hint" | "fact">> = {
   "scheduler.wake": "hint",
 };
 export const topics = Object.keys(kinds) as readonly Topic[];
-/** Must not be lost. */
+/** Reports whether the events of a topic must not be lost. */
 export const isFact = (topic: Topic): boolean => kinds[topic] === "fact";
 
 export type Handler<T extends Topic> = (events: readonly Topics[T][]) => Promise<void>;
 
 export type SubscribeOptions = {
   /**
-   * Hears which shards' events come here from now on, each time that changes; meant for `scheduler.wake`, whose events go
-   * to one owner each (docs/design/record#shards).
+   * Called with the shards whose events arrive here from now on, each time they change. Meant for `scheduler.wake`, each of whose
+   * events goes to one owner (docs/design/record#shards).
    */
   readonly owns?: (shards: readonly number[]) => void;
   /**
-   * Hears which partitions come here from now on, each time that changes, and that none may while they are given anew; for
-   * topics that are said to a partition.
+   * Called with the partitions whose events arrive here from now on, each time they change, and with none while they are
+   * reassigned. For topics whose events are published to a partition.
    */
   readonly assigned?: (partitions: readonly number[]) => void;
-  /** Events may be kept back for so long, so that many come at once. Absent: each comes as soon as it can. */
+  /**
+   * The longest time, in milliseconds, for which events may be held back so that many arrive at once. Absent: each arrives as
+   * soon as it can.
+   */
   readonly gatherMs?: number;
 };
 
 export interface EventBus {
   /**
-   * Facts are durable once this resolves. A hint may be lost, so no caller waits for one: what the bus cannot take at once
-   * it drops, and resolves.
+   * Publishes events. Facts are durable once this resolves. A hint may be lost, so no caller waits for one: the bus drops hints
+   * that it cannot take at once, and resolves.
    */
   publish<T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void>;
-  /** Handlers hand over and return. Answers how to stop. */
+  /** Subscribes `handle`, which hands events over and returns. Returns a function that ends the subscription. */
   subscribe<T extends Topic>(
     topic: T,
     group: string,
     handle: Handler<T>,
     options?: SubscribeOptions,
   ): Promise<() => Promise<void>>;
-  /** Whether what is said now is taken, as far as this process knows. */
+  /** Reports whether the bus accepts events now, as far as this process knows. */
   isUp(): boolean;
-  /** So many bytes of hints that have their records would be taken now; beyond it they are dropped as other hints are. */
+  /** Returns how many bytes of hints with records the bus would accept now. Beyond that, it drops them as it drops other hints. */
   roomForRecords(): number;
-  /** Whether this process' subscription to `topic` is served, as far as it knows. */
+  /** Reports whether this process's subscription to `topic` is served, as far as this process knows. */
   hears(topic: Topic): boolean;
 }

@@ -49,7 +49,7 @@ describe("a wait with a bound", () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const wait = within(clock, 50, promise, late);
 
-    // Timers run before what has come in is read.
+    // Timers run before incoming data is read.
     ring();
     resolve("answer");
 

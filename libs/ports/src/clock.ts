@@ -1,21 +1,24 @@
 import { limits, skewMsMax } from "@posthaste/domain";
 
-/** Time as a port: nothing below a process reads a clock or arms a timer of its own. */
+/** Time as a port: no code below a process reads a clock or arms a timer of its own. */
 export interface Clock {
-  /** Unix milliseconds, for what is stored and shown. It may be set at any moment: two readings tell no duration. */
+  /** Unix milliseconds, for times that are stored and shown. The clock may be set at any moment, so two readings give no duration. */
   now(): number;
-  /** Milliseconds since some moment of this process, which no setting of a clock moves: for durations, and for deadlines in memory. */
+  /** Milliseconds since some moment of this process, unaffected by setting a clock. For durations and in-memory deadlines. */
   passedMs(): number;
   /**
-   * By how much `now()` was set ahead within the last `limits.leaseMs`: 0 nearly always. A lease that stood before ends by the
-   * time before: its owner renews it meanwhile.
+   * Returns by how many milliseconds `now()` was set ahead within the last `limits.leaseMs`; almost always 0. A lease from before
+   * the setting ends by the time before it; its owner renews it meanwhile.
    */
   setAheadMs(): number;
-  /** Runs `task` once after `ms` (at most an hour: a longer wait is re-armed by its owner). Returns how to call it off. */
+  /** Runs `task` once after `ms` (at most an hour; the owner re-arms a longer wait). Returns a function that cancels it. */
   after(ms: number, task: () => void): () => void;
 }
 
-/** `Clock.setAheadMs` of two readings: looks at them when it is asked. A change of less than a second is a clock being corrected. */
+/**
+ * Returns the `Clock.setAheadMs` of two clock readings, which it compares each time it is called. A change of less than a second
+ * counts as a clock correction.
+ */
 export function watchSetting(now: () => number, passedMs: () => number): () => number {
   let offsetMs = now() - passedMs();
   let aheadMs = 0;
@@ -34,7 +37,10 @@ export function watchSetting(now: () => number, passedMs: () => number): () => n
 }
 const correctionMsMax = 1_000;
 
-/** Tells once, to whichever call comes next, by how much `now()` was set back, where clocks that are right disagree by less. Else 0. */
+/**
+ * Returns by how much `now()` was set back, once, to the next call that finds it; otherwise 0. Set back means by more than
+ * correct clocks differ from each other.
+ */
 export function watchSetBack(clock: Pick<Clock, "now" | "passedMs">): () => number {
   const offset = (): number => clock.now() - clock.passedMs();
   let highest = offset();
@@ -62,8 +68,8 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
 }
 
 /**
- * Rejects with `late()` when `work` has not ended `ms` after the call. `work` goes on; its end is no longer of interest. A
- * process that was itself held up finds timer and answer due together: the answer is read before the timer counts.
+ * Rejects with `late()` when `work` has not ended `ms` after the call. `work` goes on; its result is ignored. When this process
+ * was itself held up, timer and answer are due together, and the answer is read before the timer counts.
  */
 export function within<T>(
   clock: Clock,
@@ -79,7 +85,7 @@ export function within<T>(
   });
 }
 
-/** Resolves when `work` has ended in either way, after `ms` at the latest: whether it has ended. */
+/** Resolves when `work` has ended in either way, after `ms` at the latest. Reports whether `work` has ended. */
 export async function endsWithin(
   clock: Clock,
   ms: number,

@@ -8,15 +8,15 @@ import {
 import { type Page } from "./message-log.ts";
 
 export interface DeadLetters {
-  /** Insert if absent, by id. */
+  /** Inserts the letters whose id is absent. */
   insert(letters: readonly DeadLetter[]): Promise<void>;
-  /** Ordered by id, which sorts by the time of failure. */
+  /** Lists letters by id, which sorts by the time of failure. */
   list(tenant: TenantId, filter: DeadLetterFilter, page: PageRequest): Promise<Page<DeadLetter>>;
-  /** How many there are, counted to `max`. */
+  /** Counts the letters, up to `max`. */
   count(tenant: TenantId, max: number): Promise<number>;
   get(tenant: TenantId, id: DlqId): Promise<DeadLetter | undefined>;
-  /** Answers how many of them were there. */
+  /** Returns how many of `ids` existed. */
   remove(tenant: TenantId, ids: readonly DlqId[]): Promise<number>;
-  /** Removes what of the tenant failed before `before`, at most `limit` letters. Answers how many. */
+  /** Removes at most `limit` letters that failed before `before`. Returns how many. */
   sweep(tenant: TenantId, before: number, limit: number): Promise<number>;
 }

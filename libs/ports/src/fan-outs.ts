@@ -5,23 +5,27 @@ import { type DeduplicationEntry, type Inserted } from "./records.ts";
 
 export interface FanOuts {
   /**
-   * Durable when it resolves (I1), and with it a place for each endpoint: a child has its place in line from here, however
-   * late it is made (ADR 4); in a queue nothing behind a child gets a turn before that is made. `deduplication`: windows to confirm with it, as of `Records.insert`.
+   * Inserts a fan-out; durable when it resolves (I1). Reserves a place for each endpoint, so that a child has its place in line
+   * from here on, however late it is made (ADR 4). In a queue, no message behind a child gets a turn before the child is made.
+   * `deduplication`: the windows to confirm with the insert, as of `Records.insert`.
    */
   insert(
     fanOut: FanOut,
     intake: Intake,
     deduplication?: readonly DeduplicationEntry[],
   ): Promise<Inserted>;
-  /** With the body, until it is removed with its last child. */
+  /** Returns fan-outs with their bodies. A fan-out is removed with its last child. */
   get(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (FanOut | undefined)[]>;
-  /** Those of a tenant that are not expanded, with ids between `after` and `before`, in the order of the ids. */
+  /** Returns the tenant's fan-outs that are not expanded and have ids between `after` and `before`, in id order. */
   expanding(
     tenant: TenantId,
     after: MessageId | undefined,
     before: MessageId,
     limit: number,
   ): Promise<readonly MessageId[]>;
-  /** Writes how far a fan-out is expanded, where `from` still holds, and sets the alarm of its queue; `done` ends it. False: another expander was faster. */
+  /**
+   * Moves the cursor of a fan-out to `upTo` if it still stands at `from`, and sets the alarm of its queue; `done` ends it.
+   * Returns false when another expander was faster.
+   */
   advance(id: MessageId, from: number, upTo: number, done: boolean): Promise<boolean>;
 }

@@ -13,36 +13,45 @@ import { type Hint } from "./records.ts";
 
 export interface FlowLanes {
   rows(ids: readonly FlowId[]): Promise<readonly FlowLane[]>;
-  /** Of a tenant, in the order of their keys: at most `limit` whose key has `search` in it. */
+  /** Returns at most `limit` lanes of a tenant whose key contains `search`, in key order. */
   list(tenant: TenantId, search: string, limit: number): Promise<readonly FlowLane[]>;
-  /** How many messages wait in each line; a lane without any is missing. A tenant's backlog is the bound. */
+  /** Counts the messages that wait in each lane; lanes without any are absent. A tenant's backlog bounds the count. */
   waiting(ids: readonly FlowId[]): Promise<ReadonlyMap<FlowId, number>>;
-  /** Makes the row where there is none. A grant that reads it from now on gives nothing. */
+  /** Pauses a lane, and makes its row where there is none. A grant that reads the row from now on grants nothing. */
   pause(flow: Flow): Promise<void>;
-  /** Makes the row where there is none. Sets the lane's alarm to now in the same write. */
+  /** Resumes a lane, and makes its row where there is none. Sets the lane's alarm to now in the same write. */
   resume(flow: Flow): Promise<void>;
-  /** Makes the row where there is none, sets what is pinned, and the lane's alarm to now. Publishes leave it from now on. */
+  /**
+   * Pins limits of a lane, makes its row where there is none, and sets the lane's alarm to now. Publishes no longer change pinned
+   * limits.
+   */
   pin(flow: Flow, pinned: Pinned): Promise<void>;
-  /** False: there is no such lane. What was pinned keeps its value until the next publish. */
+  /** Unpins limits, which keep their values until the next publish. Returns false when there is no such lane. */
   unpin(id: FlowId, parts: Pins): Promise<boolean>;
-  /** The first `n` in line. */
+  /** Returns the first `n` messages in line. */
   heads(lane: FlowId, n: number): Promise<readonly Hint[]>;
-  /** waiting → due with a grant; answers those of `ids` that were still waiting. The lane's row has `window` by then (docs/design/lanes#grants). */
+  /**
+   * Moves records from waiting to due, with a grant. Returns the ids that were still waiting. Stores `window` in the lane's row
+   * before (docs/design/lanes#grants).
+   */
   promote(
     lane: FlowId,
     ids: readonly MessageId[],
     grantUntil: number,
     window?: RateWindow,
   ): Promise<readonly MessageId[]>;
-  /** The lane's row has `window` from now on, for a token store that forgets. */
+  /** Stores `window` in the lane's row, for a token store that forgets. */
   keepWindow(lane: FlowId, window: RateWindow): Promise<void>;
-  /** After granting: sets the lane's alarm and rate window, if nothing has set its alarm since `seq` was read. */
+  /** Sets the lane's alarm and rate window after a grant, unless its alarm was set after `seq` was read. */
   rest(
     lane: FlowId,
     seq: number,
     wakeAt: number | undefined,
     window: RateWindow | undefined,
   ): Promise<boolean>;
-  /** Records of a lane that may hold a slot: claimed, or promoted with their grant ahead; `until` is when that ends. */
+  /**
+   * Returns the records of a lane that may hold a slot: claimed, or promoted with an unexpired grant. `until` is when lease or
+   * grant ends.
+   */
   slotHolders(lane: FlowId): Promise<readonly { readonly id: MessageId; readonly until: number }[]>;
 }

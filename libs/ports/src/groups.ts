@@ -3,16 +3,22 @@ import { type Intake } from "./intake.ts";
 
 export interface Groups {
   get(tenant: TenantId, name: string): Promise<Group | undefined>;
-  /** Heads in the order of their names, from behind `after`; "" is before all of them. */
+  /** Returns heads in name order, from behind `after`; "" is before all names. */
   list(
     tenant: TenantId,
     page: { readonly after: string; readonly limit: number },
   ): Promise<readonly Group[]>;
-  /** How many the tenant has, counted no further than `countMax`. */
+  /** Counts the tenant's groups, up to `countMax`. */
   count(tenant: TenantId, countMax: number): Promise<number>;
-  /** All endpoints of one version of a group, in order. Chunks of a replaced version live while a parent may refer to them. */
+  /**
+   * Returns all endpoints of one version of a group, in order. The chunks of a replaced version are kept while a fan-out may
+   * refer to them.
+   */
   endpoints(tenant: TenantId, chunks: Group["chunks"]): Promise<readonly Endpoint[]>;
-  /** Writes new chunks, then swaps the head where `version` still holds (undefined: there is none). False: another write was faster. */
+  /**
+   * Writes new chunks, then swaps the head if it still has `version` (undefined: if there is no head). Returns false when another
+   * write was faster.
+   */
   replace(
     tenant: TenantId,
     name: string,
@@ -20,10 +26,13 @@ export interface Groups {
     endpoints: readonly Endpoint[],
     intake: Intake,
   ): Promise<boolean>;
-  /** Of every version from now on; none: `[]`. False: there is no such group. */
+  /** Sets the headers of this and every later version; `[]` means none. Returns false when there is no such group. */
   configure(tenant: TenantId, name: string, headers: Headers): Promise<boolean>;
-  /** Messages already made are not touched. With a `version`: only where that still holds; the caller looks again. */
+  /**
+   * Removes a group; messages already made stay. With `version`, removes it only if that version still holds; the caller reads
+   * again to see.
+   */
   remove(tenant: TenantId, name: string, version?: number): Promise<void>;
-  /** Removes replaced chunks that no unexpanded parent refers to. Answers how many. */
+  /** Removes replaced chunks that no unexpanded fan-out refers to. Returns how many. */
   sweep(limit: number): Promise<number>;
 }

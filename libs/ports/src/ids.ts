@@ -1,8 +1,8 @@
 import { type MessageId } from "@posthaste/domain";
 
-/** New random message ids, from the store that will hold them: it may use their position as a key. */
+/** Makes random message ids. The ids come from the store that will hold them, since it may use their position as a key. */
 export interface Ids {
   next(): MessageId;
-  /** Of an id made at `time` (Unix milliseconds): an id derived from it sorts with those that were. */
+  /** Returns the position of an id made at `time` (Unix milliseconds). An id derived with it sorts among the ids of that time. */
   positionAt(time: number): number;
 }

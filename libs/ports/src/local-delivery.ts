@@ -1,17 +1,20 @@
 import { type InState, type MessageId, type Owner, type TenantId } from "@posthaste/domain";
 
 /**
- * The deliverer in the same process, as the gateway sees it: a slot may be reserved before the insert, so that the
- * insert is the claim (docs/design/record#claimed-by-its-insert). Where there is none, nothing is ever reserved.
+ * The deliverer of the same process, as the gateway sees it. The gateway may reserve a slot before the insert, so that the insert
+ * is the claim (docs/design/record#claimed-by-its-insert). Without a local deliverer, every reservation fails.
  */
 export interface LocalDelivery {
   readonly owner: Owner;
-  /** True: `run` or `release` follows. What is reserved holds no other attempt up, and may itself have to wait. */
+  /**
+   * Reserves a slot. After true, the caller calls `run` or `release`. A reservation holds up no other attempt, and may itself
+   * have to wait.
+   */
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean;
-  /** The insert has failed: the slot is free again. */
+  /** Frees the reserved slot after a failed insert. */
   release(tenant: TenantId, origin: number, bodyBytes: number): void;
-  /** The insert is durable: make the attempt. */
+  /** Makes the attempt of a record whose insert is durable. */
   run(record: InState<"claimed">): void;
-  /** A cancelled attempt stops at once, if it runs here; false: it does not, and may run elsewhere. */
+  /** Aborts an attempt at once if it runs in this process. Returns false if it does not; it may run elsewhere. */
   abort(id: MessageId): boolean;
 }

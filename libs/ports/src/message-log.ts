@@ -1,4 +1,4 @@
-/** The message log: written by workflow-log (or by the store's own settle), read by the gateway. */
+/** The message log. The workflow-log (or the store's own settle) writes it; the gateway reads it. */
 import {
   type AttemptFact,
   type Configuration,
@@ -12,43 +12,46 @@ import {
 
 export type LogEntry = {
   readonly event: LogEvent;
-  /** The configuration of the message; without its body. */
+  /** The configuration of the message, without its body. */
   readonly message: Configuration;
-  /** Present on ERROR, RETRY, FAILED: the attempt's fact. */
+  /** The attempt's fact; present on ERROR, RETRY and FAILED. */
   readonly fact?: AttemptFact;
 };
 
-/** `positions`: where each item stands, for `PageRequest.after`; no two items share one, and each keeps its own. */
+/** `positions`: the position of each item, for `PageRequest.after`. Positions are unique and do not change. */
 export type Page<T> = {
   readonly items: readonly T[];
   readonly positions: readonly string[];
   readonly next?: string;
 };
 
-/** How many events of each state a minute has; states without any are left out. `minute`: its first millisecond. */
+/** The events of one minute, counted by state; states without events are absent. `minute`: its first millisecond. */
 export type MinuteCounts = {
   readonly minute: number;
   readonly counts: Readonly<Partial<Record<LogState, number>>>;
 };
 
 export interface MessageLog {
-  /** `settle`: the store writes events with the records themselves. `facts`: workflow-log writes what it hears, and deliverers what they owe. */
+  /**
+   * `settle`: the store writes events together with the records. `facts`: the workflow-log writes the facts that it hears, and
+   * deliverers write the events that they owe.
+   */
   readonly writtenBy: "settle" | "facts";
-  /** Inserts what is missing, under ids derived from (message, attempt, state). `fact` absent: only CREATED. */
+  /** Inserts the missing events, under ids derived from (message, attempt, state). Without `fact`, inserts only CREATED. */
   append(
     entries: readonly { readonly message: Message; readonly fact?: AttemptFact }[],
   ): Promise<void>;
   list(tenant: TenantId, filter: LogFilter, page: PageRequest): Promise<Page<LogEntry>>;
   /**
-   * Of the minutes from that of `from` to that of `to`, in order, those that have events. They are counted as they are written, and
-   * swept with the log: CREATED by the insert of the record, every other state with its event.
+   * Returns the minutes from that of `from` to that of `to` that have events, in order. Events are counted as they are written
+   * and swept with the log: CREATED by the insert of the record, every other state with its event.
    */
   counts(tenant: TenantId, from: number, to: number): Promise<readonly MinuteCounts[]>;
   /**
-   * `grown` is called within moments of each time at which the log has events of the tenant that it had not before, once for
-   * many, and may be called when it has none. Returns what ends that.
+   * Calls `grown` within moments of each time that the log gets new events of the tenant, once for many; may also call it when
+   * there are none. Returns a function that ends the watch.
    */
   watch(tenant: TenantId, grown: () => void): () => void;
-  /** Removes what of the tenant is older than `before`, at most `limit` messages. Answers how many. */
+  /** Removes events of the tenant older than `before`, of at most `limit` messages. Returns how many. */
   sweep(tenant: TenantId, before: number, limit: number): Promise<number>;
 }

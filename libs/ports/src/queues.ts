@@ -1,6 +1,6 @@
 /**
- * FIFO queues and their turns (docs/design/queues). What stands in a queue gets there by `insert`, which gives it its place
- * and makes the queue where there is none. A turn is given by `admit` alone.
+ * FIFO queues and their turns (docs/design/queues). `Records.insert` puts a message into a queue, gives it its place, and makes
+ * the queue where there is none. Only `admit` gives turns.
  */
 import {
   type FlowId,
@@ -11,13 +11,13 @@ import {
 } from "@posthaste/domain";
 import { type Canceled, type Hint } from "./records.ts";
 
-/** `lag`: its messages that are not finished; a store may count no further than 100,000. */
+/** `lag`: the number of unfinished messages; a store may stop counting at 100,000. */
 export type Queue = Pick<
   QueueLane,
   "name" | "parallelism" | "paused" | "createdAt" | "updatedAt"
 > & { readonly lag: number };
 
-/** What a change sets; the rest stays, or is as in a queue that a publish makes. */
+/** The settings to change. Absent settings stay as they are, or as a publish sets them in a new queue. */
 export type QueueChange = {
   readonly tenant: TenantId;
   readonly name: string;
@@ -25,55 +25,58 @@ export type QueueChange = {
   readonly paused?: boolean;
 };
 
-/** A pause has taken the turn of a message that holds, or is about to be given, a slot of its flow key. */
+/** A message whose turn a pause took back, and which holds, or is about to be given, a slot of its flow key. */
 export type TakenBack = { readonly id: MessageId; readonly flow: FlowId };
 
-/** `full`: the queue is not there, and would be one more than the tenant may have. Nothing is changed. */
+/** `full`: the queue does not exist and would exceed the tenant's maximum. Nothing is changed. */
 export type Changed = "full" | { readonly takenBack: readonly TakenBack[] };
 
-/** What became of one look at a queue. */
+/** The result of one look at a queue. */
 export type Admitted = {
   readonly queue: QueueId;
   readonly tenant: TenantId;
-  /** How many turns were given. */
+  /** The number of turns given. */
   readonly given: number;
-  /** Due now. */
+  /** Hints of the messages that are due now. */
   readonly hints: readonly Hint[];
-  /** When the first of those is due that hold their turn until then. */
+  /** When the first of the messages that hold a turn and wait for their time is due. */
   readonly heldUntil?: number;
-  /** Flow lanes that messages with a turn have joined. */
+  /** The flow lanes that messages with a turn have joined. */
   readonly flows: readonly FlowId[];
-  /** What the deletion of the queue has left: to be cancelled, at most 500. */
+  /** The messages that the deletion of the queue left to be cancelled, at most 500. */
   readonly ended: readonly MessageId[];
-  /** Another look finds more to do now. */
+  /** Whether another look finds more to do now. */
   readonly more: boolean;
 };
 
 export interface Queues {
-  /** Makes those that are not there, all or none. Returns those for which `queuesMax` leaves no room. */
+  /** Makes the missing queues, all or none. Returns the names for which `queuesMax` leaves no room. */
   make(tenant: TenantId, names: readonly string[], queuesMax: number): Promise<readonly string[]>;
   /** Makes or changes a queue. A pause resolves when no message can be claimed for its first attempt any more. */
   put(change: QueueChange, queuesMax: number): Promise<Changed>;
-  /** Nothing where there is none. */
+  /** Resumes a queue. Does nothing when there is no such queue. */
   resume(tenant: TenantId, name: string): Promise<void>;
   get(tenant: TenantId, name: string): Promise<Queue | undefined>;
-  /** In the order of their names, from behind `after`; "" is before all of them. */
+  /** Returns queues in name order, from behind `after`; "" is before all names. */
   list(
     tenant: TenantId,
     page: { readonly after: string; readonly limit: number },
   ): Promise<readonly Queue[]>;
   /**
-   * Deletes a queue: nothing that is in it gets a turn any more. Resolves when what had a turn is cancelled; the rest is
-   * what `admit` returns as `ended`.
+   * Deletes a queue: none of its messages gets a turn any more. Resolves when the messages with a turn are cancelled. `admit`
+   * returns the rest as `ended`.
    */
   end(tenant: TenantId, name: string): Promise<readonly Canceled[]>;
   /**
-   * Gives the turns that are free to the first in line, and sets each queue's alarm for when it has to be looked at again.
-   * Turns that are over are taken away; a promotion that a crash has interrupted is made good.
+   * Gives the free turns to the first in line, and sets each queue's alarm for the next look. Takes away turns that are over, and
+   * completes a promotion that a crash interrupted.
    */
   admit(queues: readonly QueueId[]): Promise<readonly Admitted[]>;
-  /** The calls of these cancelled messages have ended: their turns no longer last for them. */
+  /** Tells the queues that the calls of these cancelled messages have ended, so that their turns last no longer. */
   callsEnded(tenant: TenantId, ids: readonly MessageId[]): Promise<void>;
-  /** When the oldest turn was given, of all queues that are not paused: for operators, among the first 100,000 turns or 10,000 queues. */
+  /**
+   * Returns when the oldest turn of all queues that are not paused was given. For operators; looks at the first 100,000 turns or
+   * 10,000 queues.
+   */
   oldestTurn(): Promise<number | undefined>;
 }

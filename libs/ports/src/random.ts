@@ -1,6 +1,6 @@
 export interface Random {
-  /** `length` characters of [0-9A-Za-z], unguessable. */
+  /** Returns `length` unguessable characters of [0-9A-Za-z]. */
   text(length: number): string;
-  /** In [0, 1); for jitter. */
+  /** Returns a number in [0, 1), for jitter. */
   fraction(): number;
 }

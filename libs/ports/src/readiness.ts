@@ -1,15 +1,15 @@
 /**
- * What is still missing before this process should be given work; `/readyz` shows it. What only helps (a process that
- * does without it is slower, not wrong) is shown, too, and does not count.
+ * The parts that this process still lacks before it should be given work, shown by `/readyz`. Helpful parts, without which the
+ * process is slower but not wrong, are shown too and do not count.
  */
 export type Readiness = {
-  /** `reason` undefined: nothing of `part` is missing any more. */
+  /** Sets why `part` is missing; an undefined `reason` means that nothing of it is missing any more. */
   set(part: string, reason: string | undefined): void;
-  /** Asked each time: a reason while `part` is away. */
+  /** Registers `reasonOf`, which is called at each reading and returns a reason while `part` is away. */
   watch(part: string, need: Need, reasonOf: () => string | undefined): void;
-  /** Empty: ready. */
+  /** Returns why the process is not ready; empty when it is ready. */
   missing(): readonly string[];
-  /** Parts that only help and are away. */
+  /** Returns the helpful parts that are away. */
   degraded(): readonly string[];
 };
 

@@ -7,7 +7,10 @@ import { type Records } from "./records.ts";
 import { type RunLog } from "./run-log.ts";
 import { type RunStore } from "./run-store.ts";
 
-/** What one store keeps together, since its writes may touch several of them at once. A user takes those that it needs. */
+/**
+ * The ports of one store, which keeps them together because its writes may touch several of them at once. A user takes the ports
+ * that it needs.
+ */
 export type RecordPorts = {
   readonly records: Records;
   readonly alarms: Alarms;

@@ -1,9 +1,9 @@
 /**
- * The records of messages. Every call takes many and answers for each; every write is a conditional write on a single record.
- * Due times are compared with the store's clock, so no call takes a time for that.
+ * The records of messages. Every call takes many and returns a result for each. Every write is a conditional write on a single
+ * record. The store compares due times with its own clock, so no call takes a time for that.
  *
- * A write that puts a record into `waiting` also moves its lane's alarm to now, first or in the same transaction (I3).
- * A call that rejects has an unknown outcome: repeating it with the same arguments is safe.
+ * A write that puts a record into `waiting` also moves its lane's alarm to now, first or in the same transaction (I3). A call
+ * that rejects has an unknown outcome; repeating it with the same arguments is safe.
  */
 import {
   type AttemptFact,
@@ -22,29 +22,32 @@ import {
 } from "@posthaste/domain";
 import { type Intake } from "./intake.ts";
 
-/** Look at this now. Losing one costs time, never a message. */
+/** Tells deliverers to look at a message now. Losing a hint costs time, never a message. */
 export type Hint = {
   readonly id: MessageId;
   readonly tenant: TenantId;
   /** Hash of the destination's origin, for fairness. */
   readonly origin: number;
   readonly epoch: number;
-  /** The partition to say it on, where one process is to hear it. It does not travel. */
+  /** The partition to publish to, where one process is to hear the hint. Not transmitted. */
   readonly to?: number;
-  /** It was claimed by its insert for the owner that it names: nothing has to be claimed or read. */
+  /** The record, if its insert claimed it for a named owner; that owner need neither claim nor read it. */
   readonly record?: InState<"claimed">;
-  /** Size of the body, so that its reader knows beforehand what it will hold. Absent: not known, as in hints of an earlier version. */
+  /** Size of the body, so that a reader knows how much it will hold. Absent: unknown, as in hints of an earlier version. */
   readonly bytes?: number;
 };
 
 export type Insert = {
   readonly record: MessageRecord;
-  /** Windows to confirm with the record, by stores that keep both; the rest leave that to `TokenStore.confirm`. */
+  /**
+   * The deduplication windows to confirm with the record, in stores that keep both. Other stores leave that to
+   * `TokenStore.confirm`.
+   */
   readonly deduplication?: readonly DeduplicationEntry[];
 };
 export type DeduplicationEntry = { readonly key: DeduplicationKey; readonly id: MessageId };
 
-/** `known`: the id or its tombstone was there already, which is success. */
+/** `known`: the id or its tombstone existed already, which is success. */
 export type Inserted = "inserted" | "known";
 
 export type Settled =
@@ -52,32 +55,35 @@ export type Settled =
       readonly kind: "ok";
       /** The follow-ups that the write did not itself make safe. */
       readonly left: readonly FollowUp[];
-      /** The record has ended with nothing to follow: its settler writes this to the log. Should it die before, removal does. */
+      /**
+       * Set when the record has ended with nothing to follow: the settler writes this fact to the log. If the settler dies
+       * before, the removal of the record does.
+       */
       readonly owed?: AttemptFact;
     }
   | { readonly kind: "fenced" };
 
 export type Canceled =
-  /** `was`: the state kind before, so that a running attempt can be aborted and a slot released. */
+  /** `was`: the kind of the state before, so that a running attempt can be aborted and a slot released. */
   | {
       readonly kind: "canceled";
-      /** Without its body, which nothing needs any more. */
+      /** The message without its body. */
       readonly message: Message;
       readonly was: MessageRecord["state"]["kind"];
       readonly left: readonly FollowUp[];
     }
   | { readonly kind: "unknown" };
 
-/** `flow`: the lane that it was in, or had a slot of. */
+/** `flow`: the lane in which the message waited or held a slot. */
 export type Dropped = Pick<Message, "id" | "flow">;
 
 export type Released =
-  /** Its scheduler is to be told. */
+  /** The alarm is now; the caller tells the scheduler of `shard`. */
   | { readonly kind: "released"; readonly shard: number }
-  /** The message does not wait for a time; or its turn in a queue decides, or the sleep of its step. */
+  /** The message does not wait for a time; or its turn in a queue, or the sleep of its step, decides. */
   | { readonly kind: "unknown" | "inQueue" | "asleep" };
 
-/** `left`: not read, since there was no room for more. */
+/** `left`: the ids not read, for lack of room. */
 export type Some = {
   readonly records: readonly MessageRecord[];
   readonly left: readonly MessageId[];
@@ -89,22 +95,25 @@ export type OutboxItemRef = {
   readonly item: FollowUpKind;
 };
 
-/** Some steps of a walk through the live messages of a tenant. */
+/** The bounds of one step of a walk through a tenant's live messages. */
 export type Walk = {
-  /** Where the step before said that the next goes on. Absent: from the beginning. */
+  /** Where the step before told the next to go on. Absent: from the beginning. */
   readonly after?: string;
-  /** What was made later is not found: `id` is one of the store's, made at the time `at`. Children are as old as their group publish. */
+  /**
+   * The walk skips messages made later: `id` is an id of the store, made at the time `at`. Children count as old as their group
+   * publish.
+   */
   readonly upTo: { readonly id: MessageId; readonly at: number };
-  /** A step ends after so many that match. */
+  /** The number of matching records at which a step ends. */
   readonly foundMax: number;
-  /** A step ends after so many records, of all tenants, that match or not. */
+  /** The number of records, of all tenants, matching or not, at which a step ends. */
   readonly lookedMax: number;
 };
 
 export type ClaimRef = {
   readonly id: MessageId;
   readonly epoch: number;
-  /** Its call begins now, and what was renewed so far was a place in line: it counts as if it was claimed now. */
+  /** The call begins now, and the renewals so far kept a place in line: the claim counts as if it was made now. */
   readonly begins?: true;
 };
 
@@ -115,38 +124,47 @@ export type Walked = {
 };
 
 export interface Records {
-  /** Durable when it resolves (I1). A record's lane row is made, or takes the record's limits, with it; its place in line is given here. */
+  /**
+   * Inserts records; durable when it resolves (I1). The same write makes a record's lane row, or gives it the record's limits.
+   * The record gets its place in line here.
+   */
   insert(inserts: readonly Insert[], intake: Intake): Promise<readonly Inserted[]>;
-  /** Of `ids` those claimable now, each to exactly one claimer, with bodies. */
+  /** Claims the records of `ids` that are claimable now, each for exactly one claimer, and returns them with bodies. */
   claim(ids: readonly MessageId[], owner: Owner): Promise<readonly InState<"claimed">[]>;
-  /** The oldest due records of a tenant whose destination's origin is none of `exceptOrigins`, for a buffer that has drained. */
+  /** Returns the oldest due records of a tenant whose destination's origin is not in `exceptOrigins`, for a buffer that has drained. */
   pull(tenant: TenantId, limit: number, exceptOrigins: readonly number[]): Promise<readonly Hint[]>;
-  /** Extends leases that still hold by `leaseMs` from now. Answers those that do not. */
+  /** Extends the leases that still hold by `leaseMs` from now. Returns the ids of the lost ones. */
   renew(claims: readonly ClaimRef[]): Promise<readonly MessageId[]>;
-  /** A miss at the same epoch is our own earlier write whose answer was lost: `ok`. */
+  /** Settles attempts. A miss at the same epoch is an earlier write of this process whose answer was lost, and counts as `ok`. */
   settle(settlements: readonly Settlement[]): Promise<readonly Settled[]>;
-  /** Removes outbox items that are safe elsewhere. */
+  /** Removes outbox items whose consequences are safe elsewhere. */
   clear(items: readonly OutboxItemRef[]): Promise<void>;
   cancel(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly Canceled[]>;
-  /** Messages of a run that has ended: those that are not running are over. Answers them. */
+  /** Ends the messages of an ended run, except those that are running. Returns the ended ones. */
   drop(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly Dropped[]>;
-  /** What waits for its time, a delay or a retry, has its alarm now. */
+  /** Sets the alarm of a message that waits for a delay or a retry to now. */
   release(tenant: TenantId, id: MessageId): Promise<Released>;
-  /** One step of a walk in the order of the store's keys, which reads no bodies. */
+  /** Makes one step of a walk in the order of the store's keys. Reads no bodies. */
   matching(tenant: TenantId, filter: LiveFilter, walk: Walk): Promise<Walked>;
-  /** With the body. A finished record until it is swept. */
+  /** Returns records with bodies; a finished record until it is swept. */
   get(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (MessageRecord | undefined)[]>;
-  /** Of `ids` those that are there, whole: as many as `limits.readBytesMax` holds, and one at least. */
+  /** Returns the existing records of `ids`, whole: as many as `limits.readBytesMax` holds, and at least one. */
   getSome(tenant: TenantId, ids: readonly MessageId[]): Promise<Some>;
-  /** No bodies are read for it. */
+  /** Reads no bodies. */
   progress(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (Progress | undefined)[]>;
   /**
-   * Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children, keeping tombstones
-   * of derived ids. What a settler still owed to the log is written before. Answers how many.
+   * Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children; keeps tombstones of
+   * derived ids. Before that, writes the events that a settler still owed to the log. Returns how many.
    */
   removeFinished(shards: readonly number[], endedBefore: number, limit: number): Promise<number>;
-  /** About since when the oldest of the tenant's due records has been due; of the first `dueSinceRowsMax` where there are more. Absent: none is. */
+  /**
+   * Returns about since when the oldest due record of the tenant has been due; where there are more than `dueSinceRowsMax`, looks
+   * at that many. Absent: no record is due.
+   */
   dueSince(tenant: TenantId): Promise<number | undefined>;
-  /** Unfinished records of a tenant, for the backlog quota; may lag by seconds. A count that is later has on top what this process inserted since. */
+  /**
+   * Counts the unfinished records of a tenant, for the backlog quota; may lag by seconds. A count that lags includes the inserts
+   * of this process since.
+   */
   backlog(tenant: TenantId): Promise<number>;
 }

@@ -3,8 +3,8 @@ import { type Fault } from "@posthaste/domain";
 /** The language of `-Retry-Delay` (docs/design/wire#retry-delays). */
 export interface RetryDelays {
   /**
-   * Undefined when the expression is fine for every retry up to `retriesMax`. `spend` is asked before work is done on one that
-   * is not known; what it answers is the answer then, and nothing is done.
+   * Returns undefined when the expression is valid for every retry up to `retriesMax`. Calls `spend` before checking an unknown
+   * expression; a fault that `spend` returns becomes the result, and nothing is checked.
    */
   check(
     expression: string,
@@ -12,6 +12,6 @@ export interface RetryDelays {
     field: string,
     spend?: () => Fault | undefined,
   ): Fault | undefined;
-  /** Milliseconds before the retry after `retried` retries; never throws for a checked expression. */
+  /** Returns the milliseconds before the next retry, after `retried` retries. Never throws for a checked expression. */
   delayMs(expression: string, retried: number): number;
 }

@@ -1,32 +1,38 @@
 /**
- * The deliverers that are there: each says so once a second, and what inserts messages may claim them for one that it names
- * (docs/design/record#claimed-for-a-deliverer-that-is-named).
+ * The roster of running deliverers. Each deliverer announces itself once a second; processes that insert messages may claim them
+ * for a deliverer of the roster (docs/design/record#claimed-for-a-deliverer-that-is-named).
  */
 import { type InState, type Message, type Owner } from "@posthaste/domain";
 
 export type RosterEntry = {
   readonly owner: Owner;
-  /** Of the topic `message.due`: what is said there it hears. */
+  /** The partitions of the topic `message.due` that the deliverer hears. */
   readonly partitions: readonly number[];
-  /** It takes more. */
+  /** Gateways may name this deliverer. */
   readonly isOpen: boolean;
-  /** What it understands: a message of a higher format is not for it (ADR 27). */
+  /** The highest format that the deliverer understands; a message of a higher format is not given to it (ADR 27). */
   readonly format: number;
 };
 
 export interface Roster {
   announce(entry: RosterEntry): Promise<void>;
   leave(owner: Owner): Promise<void>;
-  /** Those that were announced within `limits.rosterFreshMs` by the store's clock, before or behind it: a clock may be ahead. */
+  /**
+   * Returns the entries announced within `limits.rosterFreshMs` of the store's clock, before or after it, since a clock may be
+   * ahead.
+   */
   read(): Promise<readonly RosterEntry[]>;
 }
 
-/** Deliverers of other processes, as what inserts messages sees them. */
+/** The deliverers of other processes, as a process that inserts messages sees them. */
 export interface NamedDelivery {
-  /** One that is fresh and open; the bus keeps room for its hint, and `tell` or `release` follows. Absent: the message waits for a claim. */
+  /**
+   * Returns a fresh and open deliverer, and keeps room on the bus for its hint; the caller then calls `tell` or `release`.
+   * Returns undefined when the message has to wait for a claim.
+   */
   ownerFor(message: Message): Owner | undefined;
-  /** The insert is durable: the owner hears of it. */
+  /** Sends the hint to the owner; called once the insert is durable. */
   tell(record: InState<"claimed">): void;
-  /** The record was not inserted. */
+  /** Gives back the room; called when the record was not inserted. */
   release(record: InState<"claimed">): void;
 }

@@ -1,8 +1,8 @@
 /**
- * Runs: heads and parts (docs/design/runs). A change is one conditional write of the head; what it makes of records is
- * inserted with it, or after it from what the head remembers of it.
+ * The store of runs: heads and parts (docs/design/runs). A change is one conditional write of the head. The records that it
+ * causes are inserted with it, or after it from the deliveries that the head remembers.
  *
- * A call that rejects has an unknown outcome: repeating it with the same arguments is safe.
+ * A call that rejects has an unknown outcome; repeating it with the same arguments is safe.
  */
 import {
   type HistoryEntry,
@@ -16,40 +16,40 @@ import {
 } from "@posthaste/domain";
 import { type Intake } from "./intake.ts";
 
-/** Without a time the newest of that id is meant. */
+/** `createdAt` absent: the newest run of the id. */
 export type RunAddress = {
   readonly tenant: TenantId;
   readonly id: RunId;
   readonly createdAt?: number;
 };
 
-/** What a change writes: the next head, parts that it names, and the deliveries that it causes. */
+/** The contents of a change: the next head, the parts that it names, and the deliveries that it causes. */
 export type RunWrite = {
   readonly run: Run;
   readonly parts: readonly RunPart[];
   readonly deliveries: readonly MessageRecord[];
 };
 
-/** Nothing is written where there is no `write`. */
+/** Without `write`, nothing is written. */
 export type Decision<V> = {
   readonly verdict: V;
   readonly write?: RunWrite;
-  /** Absent: the write goes on with the run. */
+  /** Absent: the write continues accepted work. */
   readonly intake?: "new";
 };
 
 export type StartedRun =
   | { readonly kind: "started"; readonly run: Run }
-  /** Of this id one is active, or of this root there is one. */
+  /** A run of this id is active, or a run of this root exists. */
   | { readonly kind: "known"; readonly run: Run };
 
 /**
- * All entries of `of`, its parts of these names, and of its steps that wait for nothing what its log tells beside their results
- * (`isOfLog`): of these what is there.
+ * The parts that a resumed run copies from `of`: all entries, the parts named in `names`, and, for steps that wait for nothing,
+ * what the log shows beside their results (`isOfLog`). Missing parts are left out.
  */
 export type Inherited = { readonly of: Run; readonly names: readonly string[] };
 
-/** `after`: a run of this id was made then; a later one is made after it. `before`: that run, unless it was swept. */
+/** `after`: the time at which a run of this id was made; the next one is made later. `before`: that run, unless it was swept. */
 export type NextUse = {
   readonly generation: number;
   readonly after: number;
@@ -57,8 +57,8 @@ export type NextUse = {
 };
 
 /**
- * What is to be sent: nothing any more, the record's own body, or the history up to the delivery's own entry, which has that
- * rank. `entries`: of these, those from the rank on that was asked for.
+ * The body to send for a delivery: "over" means send nothing any more, "wanted" the record's own body, otherwise the history up
+ * to the delivery's own entry, which has rank `rank`. `entries`: the entries of that history from the requested rank on.
  */
 export type Briefing =
   | "over"
@@ -66,47 +66,50 @@ export type Briefing =
   | { readonly rank: number; readonly entries: readonly HistoryEntry[] };
 
 export interface RunStore {
-  /** `make` is asked for the run as the next use of its id, and may be asked again. */
+  /** Starts a run. Asks `make` for the run as the next use of its id; may ask again. */
   start(
     tenant: TenantId,
     id: RunId,
     intake: Intake,
     make: (use: NextUse) => RunWrite,
   ): Promise<StartedRun>;
-  /** Goes on with a failed run: a start of a run that has parts of another as its own. "gone": the other has not all of them any more. */
+  /**
+   * Resumes a failed run: starts a run that has parts of another as its own. Returns "gone" when some of those parts no longer
+   * exist.
+   */
   resume(
     tenant: TenantId,
     id: RunId,
     inherited: Inherited,
     make: (use: NextUse) => RunWrite,
   ): Promise<StartedRun | "gone">;
-  /** Reads, decides, writes, as one. `decide` is pure and may be asked again. Undefined: there is no such run. */
+  /** Reads, decides and writes atomically. `decide` is pure and may be called again. Returns undefined when there is no such run. */
   change<V>(
     address: RunAddress | Pick<InRun, "key" | "root">,
     decide: (run: Run) => Decision<V>,
   ): Promise<V | undefined>;
   get(address: RunAddress | Pick<InRun, "key" | "root">): Promise<Run | undefined>;
   byRoot(root: MessageId): Promise<Run | undefined>;
-  /** The newest that goes on from one of this id: of those that are active, or where none is, of all. */
+  /** Returns the newest run that goes on from one of this id: of the active ones, or of all if none is active. */
   byAlias(tenant: TenantId, id: RunId): Promise<Run | undefined>;
-  /** Runs that wait for an event, in an order of the store's own. */
+  /** Returns runs that wait for an event, in an order of the store's own. */
   waiting(
     tenant: TenantId,
     event: string,
     after: Pick<InRun, "key" | "root"> | undefined,
     limit: number,
   ): Promise<readonly Pick<InRun, "key" | "root">[]>;
-  /** Undefined: the run has no such part. */
+  /** Returns undefined when the run has no such part. */
   part(run: Pick<Run, "key" | "root">, name: string): Promise<RunPart | undefined>;
-  /** Entries of the history from that rank on, as many as `runReadBytesMax` holds; none behind the last. */
+  /** Returns entries of the history from rank `from` on, as many as `runReadBytesMax` holds; none behind the last. */
   history(run: Run, from: number): Promise<readonly HistoryEntry[]>;
-  /** For claimed deliveries: one that is not the first of its record is over if its entry is answered. */
+  /** Returns the bodies to send for claimed deliveries. A delivery that is not its record's first is over if its entry is answered. */
   brief(deliveries: readonly BriefFor[]): Promise<readonly Briefing[]>;
-  /** Removes runs of a tenant that ended before, and what belongs to them. Answers how many. */
+  /** Removes runs of a tenant that ended before `endedBefore`, and everything that belongs to them. Returns how many. */
   sweep(tenant: TenantId, endedBefore: number, limit: number): Promise<number>;
 }
 
-/** `from`: the rank from which on entries are asked for. */
+/** `from`: the rank from which on entries are requested. */
 export type BriefFor = {
   readonly run: InRun;
   readonly epoch: number;

@@ -1,6 +1,6 @@
 import { type TenantId } from "@posthaste/domain";
 
-/** How many calls of a tenant are under way. For its owner: nothing is decided by it. */
+/** Counts the calls of a tenant that are under way. Shown to the tenant; nothing is decided by it. */
 export interface RunningCalls {
   ofTenant(tenant: TenantId): Promise<number>;
 }

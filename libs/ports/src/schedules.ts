@@ -1,7 +1,7 @@
 /**
- * The store of schedules (docs/design/schedules#the-record). Each write holds where the stored version is one lower than
- * that of what is written, so of several at once one comes through. A call that rejects has an unknown outcome, and may be
- * repeated: a write of ours that held is then found by its version, and another's is not touched.
+ * The store of schedules (docs/design/schedules#the-record). A write succeeds only where the stored version is one lower than the
+ * written one, so that one of several concurrent writes wins. A call that rejects has an unknown outcome and may be repeated: the
+ * repeat finds its own earlier write by the version, and leaves another writer's alone.
  */
 import {
   type Schedule,
@@ -13,7 +13,7 @@ import { type Intake } from "./intake.ts";
 
 export type ScheduleKey = { readonly tenant: TenantId; readonly id: ScheduleId };
 
-/** Where a schedule stands in its tenant's list. */
+/** The position of a schedule in its tenant's list. */
 export type SchedulePlace = { readonly createdAt: number; readonly id: ScheduleId };
 
 export type SchedulePage = {
@@ -23,15 +23,21 @@ export type SchedulePage = {
 };
 
 export interface Schedules {
-  /** Makes the first version of a schedule, or writes a later one whole; without a body the stored one stays. Durable when it resolves. */
+  /** Stores the first version of a schedule, or a later one whole. Without `body` the stored body stays. Durable when it resolves. */
   put(schedule: Schedule & { readonly body?: Uint8Array }, intake: Intake): Promise<boolean>;
-  /** Writes what moves while a schedule fires: all but body and what a caller gives. What a crash undoes of it is done again. */
+  /**
+   * Writes the fields that change while a schedule fires: all but the body and the fields that a caller sets. A crash may undo
+   * the write; the work is then done again.
+   */
   move(schedules: readonly Schedule[]): Promise<readonly boolean[]>;
   get(keys: readonly ScheduleKey[]): Promise<readonly (WholeSchedule | undefined)[]>;
-  /** Oldest first, from behind `after`, and no further than the one by which they have `bytesMax` bytes. None: there are no more. */
+  /**
+   * Returns schedules, oldest first, from behind `after`, up to the one that reaches `bytesMax` bytes. An empty list means there
+   * are no more.
+   */
   list(tenant: TenantId, page: SchedulePage): Promise<readonly Schedule[]>;
-  /** How many the tenant has; may lag by seconds. */
+  /** Counts the tenant's schedules; may lag by seconds. */
   count(tenant: TenantId): Promise<number>;
-  /** Removing one that is not there is nothing. */
+  /** Removes a schedule. Does nothing when there is none. */
   remove(key: ScheduleKey): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** The books on search indexes: which tenant owns which, where it is served and how much it may do. Written and read by management. */
+/** The store of search indexes: the owner of each, the endpoint that serves it, and its limits. Management writes and reads it. */
 import { type SearchIndexRegion, type SearchIndexType, type TenantId } from "@posthaste/domain";
 
-/** Counts and bytes; -1 is unlimited, where docs/design/wire#search-indexes allows it. */
+/** Counts and bytes; -1 means unlimited, where docs/design/wire#search-indexes allows it. */
 export type SearchIndexLimits = {
   readonly vectorsMax: number;
   readonly monthlyReranksMax: number;
@@ -25,9 +25,9 @@ export type SearchIndex = {
   readonly endpoint: string;
   readonly type: SearchIndexType;
   readonly region: SearchIndexRegion;
-  /** Empty: there is no partner. */
+  /** Empty when there is no partner. */
   readonly partnerEmail: string;
-  /** Shown again and again, so they cannot be kept as hashes. */
+  /** Stored in plain text, since they are shown again and again. */
   readonly tokens: { readonly full: string; readonly readOnly: string };
   readonly limits: SearchIndexLimits;
   readonly inputEnrichment: boolean;
@@ -38,29 +38,29 @@ export type SearchIndex = {
 };
 
 export interface SearchIndexes {
-  /** All of them, oldest first. */
+  /** Returns all indexes, oldest first. */
   list(): Promise<readonly SearchIndex[]>;
-  /** Of that list, from behind `after`. */
+  /** Returns a page of that list, from behind `after`. */
   page(page: {
     readonly after: Pick<SearchIndex, "createdAt" | "id"> | undefined;
     readonly limit: number;
   }): Promise<readonly SearchIndex[]>;
   get(id: string): Promise<SearchIndex | undefined>;
-  /** Adding the same id again changes nothing. */
+  /** Adds an index; adding the same id again changes nothing. */
   add(index: SearchIndex): Promise<void>;
-  /** As `Accounts.changeTenant`. Undefined: no such index. */
+  /** Changes an index as `Accounts.changeTenant` changes a tenant. Returns undefined when there is no such index. */
   change(id: string, change: (index: SearchIndex) => SearchIndex): Promise<SearchIndex | undefined>;
   remove(id: string): Promise<void>;
 }
 
 const indexesPerPageMax = 50;
 
-/** For work that looks at each and holds none of them. */
+/** Yields all indexes page by page, for work that looks at each and holds none. */
 export async function* indexPages(
   indexes: Pick<SearchIndexes, "page">,
 ): AsyncGenerator<readonly SearchIndex[]> {
   let after: SearchIndex | undefined;
-  // Each page begins behind the last, so this ends with the indexes.
+  // Each page begins behind the last one, so the loop ends with the indexes.
   for (;;) {
     const page = await indexes.page({ after, limit: indexesPerPageMax });
     after = page.at(-1);

@@ -1,25 +1,25 @@
 import { type Headers, type Method, type Outcome, type TenantId } from "@posthaste/domain";
 
 export type OutgoingRequest = {
-  /** Holds what the answer takes in memory, with the address that it comes from. */
+  /** The tenant and the answering address to whose budgets the memory of the answer is charged. */
   readonly tenant: TenantId;
   readonly url: string;
   readonly method: Method;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** From connect to the last byte of the answer. */
+  /** Milliseconds from connecting to the last byte of the answer. */
   readonly timeoutMs: number;
-  /** The answer's body is cut there. */
+  /** The size at which the answer's body is cut. */
   readonly responseBytesMax: number;
 };
 
-/** A call on its way. `outcome` never rejects. */
+/** A call under way. `outcome` never rejects. */
 export type Sending = {
   readonly outcome: Promise<Outcome>;
-  /** The network that it went to, once that is known: what belongs together has the same (`networkOf`). */
+  /** The network of the called address, once known; addresses that belong together have the same one (`networkOf`). */
   readonly address?: string | undefined;
   abort(): void;
-  /** Nothing of the answer is in use any more: its bytes are free. To be called once, after the outcome. */
+  /** Frees the bytes of the answer, none of which are in use any more. Called once, after the outcome. */
   forget?(): void;
 };
 

@@ -1,8 +1,8 @@
-/** Something that runs. `stop` finishes what is running, within the drain time that its owner was configured with. */
+/** A component that runs. `stop` finishes the running work within the drain time that the owner configured. */
 export interface Service {
   readonly name: string;
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** For a start that waits for other services: it waits no longer, and rejects. */
+  /** Makes a start that waits for other services stop waiting and reject. */
   giveUp?(): void;
 }

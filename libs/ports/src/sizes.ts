@@ -1,13 +1,13 @@
-/** How much is there, for operators: nothing is decided by it. Each counts no further than `max`. */
+/** Counts for operators; nothing is decided by them. Each counts no further than `max`. */
 export interface Sizes {
-  /** Messages that wait in a lane, of all tenants. */
+  /** Counts the messages of all tenants that wait in a lane. */
   waiting(max: number): Promise<number>;
-  /** Messages that wait for their turn in a queue, of all tenants. */
+  /** Counts the messages of all tenants that wait for their turn in a queue. */
   queued(max: number): Promise<number>;
   deadLetters(max: number): Promise<number>;
-  /** Runs that are active, and those of them that wait for an event. */
+  /** Counts the active runs. `waitingRuns` counts those of them that wait for an event. */
   activeRuns(max: number): Promise<number>;
   waitingRuns(max: number): Promise<number>;
-  /** The earliest alarm of a run, of all shards. */
+  /** Returns the earliest alarm of a run, of all shards. */
   runAlarm(): Promise<number | undefined>;
 }

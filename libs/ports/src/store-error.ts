@@ -2,8 +2,8 @@ import { isUnderstood } from "@posthaste/domain";
 import { type Clock, pause } from "./clock.ts";
 
 /**
- * How a store says no: it is full, has too much to do, or is gone. Nothing that was asked has happened when the code is
- * `disk_full` or `overloaded`; with `unavailable` the outcome is unknown.
+ * The refusal of a store that is full, overloaded or gone. With the codes `disk_full` and `overloaded` nothing of the request has
+ * happened; with `unavailable` the outcome is unknown.
  */
 export class StoreError extends Error {
   override readonly name = "StoreError";
@@ -17,18 +17,18 @@ export class StoreError extends Error {
 
 export type StoreErrorCode = "disk_full" | "overloaded" | "unavailable";
 
-/** The store refuses what it is given for what that is, its size perhaps: asking again helps nothing. */
+/** The store refuses the content of a request, for its size perhaps. Repeating the request does not help. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
-/** Told by its name: it may come from another realm. */
+/** Identifies the error by name, since it may come from another realm. */
 export const isStoreError = (error: unknown): error is StoreError =>
   Error.isError(error) && error.name === "StoreError";
 
 /**
- * Returns what this build understands. What is above its format is left to a process of the build that wrote it: the caller
- * is asked to come again (ADR 27).
+ * Returns `found` if this build understands its format. Otherwise throws `unavailable`, so that the caller asks again, and leaves
+ * the work to a process of the build that wrote it (ADR 27).
  */
 export function understood<T extends { readonly format?: number }>(found: T): T {
   if (isUnderstood(found)) return found;
@@ -37,7 +37,7 @@ export function understood<T extends { readonly format?: number }>(found: T): T 
 
 const againAfterMs = 250;
 
-/** For a start: a store that is away is waited for, until `isStopped`. */
+/** Repeats `ask` while the store is away, until `isStopped`. For a start. */
 export async function untilAvailable<T>(
   clock: Clock,
   ask: () => Promise<T>,

@@ -1,4 +1,4 @@
-/** What a process tells about itself. Absent from the ports of a service, nothing is told. */
+/** The metrics and traces of a process. A service without this port reports nothing. */
 import { type Metrics, noMetrics } from "./metrics/metrics.ts";
 import { noTracer, type Tracer } from "./tracer.ts";
 

@@ -1,9 +1,9 @@
 /**
- * Traces: what became of one message, over processes and time. Off, it costs the question whether it is on.
+ * Traces: the way of one message over processes and time. When off, tracing costs one check of `isOn`.
  *
- * A trace context is a W3C `traceparent`. It is kept with a message only when its trace is sampled, so a component that finds one
- * goes on with it and asks no further. A span holds ids, states, sizes and the destination's host; never a path or query
- * of a URL, a header or a body (docs/design/security#what-is-logged).
+ * A trace context is a W3C `traceparent`. A message keeps one only when its trace is sampled, so a component that finds one
+ * continues the trace without asking. A span holds ids, states, sizes and the destination's host; never a path or query of a URL,
+ * a header or a body (docs/design/security#what-is-logged).
  */
 
 /** `00-<32 hex>-<16 hex>-01` */
@@ -21,32 +21,32 @@ type SpanName =
 export type SpanKind = "server" | "client" | "producer" | "consumer" | "internal";
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** The trace of a span: a span is part of that trace, or begins one, and points to another. */
+/** The trace of a span: the span is part of the trace `parent`, or begins one; `link` points to another. */
 export type Cause =
   | { readonly parent: TraceParent; readonly link?: TraceParent }
   | { readonly link: TraceParent };
 
 export type SpanOptions = {
   readonly kind: SpanKind;
-  /** Absent: a trace begins here, if it is among those that are sampled. */
+  /** Absent: the span begins a trace, if that is sampled. */
   readonly cause?: Cause;
   readonly attributes?: Attributes;
-  /** It began before it was known to be traced: so many milliseconds ago. */
+  /** Milliseconds since the span began, if it began before it was known to be traced. */
   readonly begunMsAgo?: number;
 };
 
 export interface Span {
   readonly traceParent: TraceParent;
-  /** `error`: a word for what went wrong. */
+  /** `error`: a word for the failure. */
   end(result?: { readonly attributes?: Attributes; readonly error?: string }): void;
 }
 
 export interface Tracer {
-  /** False: ask for nothing, and build no options. */
+  /** When false, callers start no span and build no options. */
   readonly isOn: boolean;
-  /** Undefined: this trace is not sampled. */
+  /** Returns undefined when the trace is not sampled. */
   start(name: SpanName, options: SpanOptions): Span | undefined;
-  /** Inside it, also after waiting, `current` is `context`: what is said on the bus carries it. */
+  /** Runs `task` with `context` as `current`, also after an await. Events published inside carry it. */
   within<R>(context: TraceParent | undefined, task: () => R): R;
   current(): TraceParent | undefined;
 }
@@ -58,13 +58,13 @@ export const noTracer: Tracer = {
   current: () => undefined,
 };
 
-/** Backends put a trace together from what comes within minutes. What comes later begins one of its own, with a link. */
+/** Backends assemble a trace from spans that arrive within minutes. A later span begins a trace of its own, with a link. */
 const traceMs = 600_000;
 
-/** What happens at `now` to a message that was accepted at `since`. */
+/** Returns the cause of a span at `now` of a message accepted at `since`. */
 export const causeOf = (trace: TraceParent, since: number, now: number): Cause =>
   agoMs(since, Infinity, now) <= traceMs ? { parent: trace } : { link: trace };
 
-/** By which logs and backends know the trace. */
+/** Returns the id by which logs and backends know the trace. */
 export const traceIdOf = (trace: TraceParent | undefined): string | undefined =>
   trace?.split("-")[1];

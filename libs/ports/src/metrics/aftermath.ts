@@ -1,4 +1,4 @@
-/** What attempts leave behind. */
+/** Metrics of the consequences of attempts. */
 import { type Metric } from "./metric.ts";
 
 export const aftermathMetrics = {

@@ -1,4 +1,4 @@
-/** What waits for its time or its turn. */
+/** Metrics of messages that wait for a time or a turn, and of the alarms that end the wait. */
 import { allShards } from "@posthaste/domain";
 import { type Metric } from "./metric.ts";
 

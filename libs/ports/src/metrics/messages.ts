@@ -1,4 +1,4 @@
-/** What a message goes through: its publish, and the attempts to deliver it. */
+/** Metrics of messages: their publishes and the attempts to deliver them. */
 import { type Metric } from "./metric.ts";
 
 export const messagesMetrics = {

@@ -1,6 +1,6 @@
-/** What a metric is: its kind, its labels, and the processes that have it. */
+/** Defines a metric: its kind, its label, and the processes that report it. */
 
-/** The processes that may have one; `standalone` does all of their work in one process. */
+/** The processes that may report a metric. `standalone` does the work of all of them in one process. */
 export const everyone = [
   "gateway",
   "scheduler",
@@ -15,11 +15,11 @@ export type Reporter = (typeof everyone)[number];
 type Label = { readonly name: string; readonly values: readonly string[] };
 type Common = { readonly help: string; readonly by: readonly Reporter[] };
 export type Metric =
-  /** Only grows while the process lives. */
+  /** Grows only, while the process lives. */
   | (Common & { readonly kind: "counter"; readonly label: Label })
-  /** `buckets`: upper bounds, rising; what is above the last one counts as +Inf. */
+  /** `buckets`: upper bounds, ascending; larger values count as +Inf. */
   | (Common & { readonly kind: "histogram"; readonly buckets: readonly number[] })
-  /** Read at each scrape. `grows`: it is a counter that is kept elsewhere. */
+  /** Read at each scrape. `grows`: the value is a counter that is kept elsewhere. */
   | (Common & { readonly kind: "watched"; readonly grows: boolean; readonly label?: Label });
 
 export const onTheBus: readonly Reporter[] = [

@@ -1,6 +1,6 @@
 /**
- * What a process counts about itself: plain numbers that cost an addition, and nothing without a reader. The
- * catalogue is all there is: names, units, labels and their values. No label ever holds what a caller has sent.
+ * The counters of a process: plain numbers that cost an addition, and nothing without a reader. The catalogue lists every metric
+ * with its name, unit, label and label values. No label holds a value that a caller sent.
  */
 import { aftermathMetrics } from "./aftermath.ts";
 import { alarmsMetrics } from "./alarms.ts";
@@ -30,19 +30,19 @@ export type HistogramName = NamesOf<"histogram">;
 export type WatchedName = NamesOf<"watched">;
 type LabelOf<Name extends CounterName> = Catalogue[Name]["label"]["values"][number];
 
-/** A number; by label value where the metric has one; undefined while it is not known. */
+/** A number, or numbers by label value where the metric has a label; undefined while unknown. */
 export type Reading = number | Readonly<Record<string, number>> | undefined;
 
 export interface Metrics {
   count<Name extends CounterName>(name: Name, label: LabelOf<Name>, by?: number): void;
-  /** In the unit that ends the metric's name. `trace`: what it was observed of, where that is traced. */
+  /** Records a value in the unit that ends the metric's name. `trace`: the trace of the observed work, if it is traced. */
   observe(name: HistogramName, value: number, trace?: TraceParent): void;
-  /** `read` is called at a scrape, seldom more than every five seconds. */
+  /** Registers `read`, which is called at a scrape, seldom more than every five seconds. */
   watch(name: WatchedName, read: () => Reading | Promise<Reading>): void;
 }
 
 const nothing = (): void => undefined;
 export const noMetrics: Metrics = { count: nothing, observe: nothing, watch: nothing };
 
-/** How far what is watched is counted in a store, where counting is looking at each. */
+/** The highest number to which a watched metric counts in a store where counting reads each item. */
 export const countedMax = 100_000;

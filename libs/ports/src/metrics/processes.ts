@@ -1,4 +1,4 @@
-/** The process itself. */
+/** Metrics of the process itself. */
 import { everyone, type Metric } from "./metric.ts";
 
 export const processesMetrics = {

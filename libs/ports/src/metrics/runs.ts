@@ -1,4 +1,4 @@
-/** Runs of workflows: their starts and ends, what they have accepted, and whether they go on. */
+/** Metrics of workflow runs: starts, ends, accepted entries, and standstills. */
 import { type Metric, type Reporter } from "./metric.ts";
 
 const changers: readonly Reporter[] = [

@@ -1,6 +1,7 @@
 /**
- * A bulk action: work on all that matches, in steps that stay short, which goes on after a crash (docs/design/bulk). Every
- * change is a function of this file that raises `version`, and is written where the stored version is one lower.
+ * A bulk action works on everything that matches a filter, in short steps, and goes on after a crash (docs/design/bulk).
+ * Every
+ * change is a function of this file that raises `version`; it is written where the stored version is one lower.
  */
 import { type LiveFilter } from "../query/filter.ts";
 import { type ActiveRunFilter } from "../query/run-filter.ts";
@@ -16,11 +17,15 @@ export type BulkWork =
   | {
       readonly kind: "cancelRuns";
       readonly filter: ActiveRunFilter;
-      /** Of a tenant that is being closed: runs are meant whenever they begin. */
+      /** Set when a tenant is being closed: runs are cancelled whenever they began. */
       readonly isOpenEnded?: true;
     };
 
-/** Where the next step goes on. Fan-outs that are not expanded come first: what they make meanwhile, the messages' walk finds. */
+/**
+ * Where the next step goes on. Fan-outs that are not expanded come first; the messages' walk finds the children that they
+ * make
+ * meanwhile.
+ */
 export type BulkPlace =
   | { readonly in: "fanOuts"; readonly after?: MessageId }
   | { readonly in: "messages" | "runs"; readonly after?: string };
@@ -29,7 +34,7 @@ export const bulkBeginning = (kind: BulkWork["kind"]): BulkPlace => ({
   in: kind === "cancel" ? "fanOuts" : "runs",
 });
 
-/** What was made later is not touched (B1). */
+/** The upper end of the walk: what was made later is not touched (B1). */
 export type BulkEnd = { readonly id: MessageId; readonly at: number };
 
 export type BulkAction = {
@@ -41,15 +46,15 @@ export type BulkAction = {
   readonly work: BulkWork;
   readonly upTo: BulkEnd;
   readonly place: BulkPlace;
-  /** How many matched when it was accepted, if that was counted, and no fewer than `processed`. */
+  /** How many matched when the action was accepted, if they were counted; never below `processed`. */
   readonly total: number;
-  /** Written after the effects of a step (B2): a crash may leave out the step that it has cut. */
+  /** Written after the effects of a step (B2), so a crash may leave out the step that it interrupted. */
   readonly processed: number;
   readonly createdAt: number;
-  /** Absent: it is under way. */
+  /** Absent while the action is under way. */
   readonly completedAt?: number;
   readonly version: number;
-  /** The alarm, as long as it is under way (B3). */
+  /** The alarm, present while the action is under way (B3). */
   readonly wakeAt?: number;
 };
 
@@ -58,7 +63,7 @@ export type NewBulkAction = Pick<
   "id" | "tenant" | "work" | "upTo" | "total" | "createdAt"
 >;
 
-/** `wakeAt`: when a scheduler is to go on with it, unless its maker has moved it. */
+/** `wakeAt` is when a scheduler goes on with the action, unless its maker moves the alarm first. */
 export const newBulkAction = (made: NewBulkAction, wakeAt: number): BulkAction => ({
   ...made,
   // A build that does not know runs would cancel messages by this filter.
@@ -72,7 +77,7 @@ export const newBulkAction = (made: NewBulkAction, wakeAt: number): BulkAction =
 
 export const isUnderWay = ({ completedAt }: BulkAction): boolean => completedAt === undefined;
 
-/** After a step that has done `count`; `next` undefined: it was the last. */
+/** Returns the action after a step that processed `count`. `next` undefined: the step was the last. */
 export function advanced(
   action: BulkAction,
   count: number,
@@ -88,14 +93,14 @@ export function advanced(
     : { ...moved, version, place: next, wakeAt: now + ringAheadMs };
 }
 
-/** Its worker leaves it: whichever scheduler has its shard goes on at once. */
+/** Returns the action as its worker leaves it: the scheduler that owns its shard goes on at once. */
 export const handedOn = (action: BulkAction, now: number): BulkAction => ({
   ...action,
   version: action.version + 1,
   wakeAt: now,
 });
 
-/** The same text for works that do the same, in whichever order their filters name it. */
+/** Returns one text for works that do the same, in whichever order their filters are written. */
 export function bulkWorkText({ filter, ...how }: BulkWork): string {
   const entries = Object.entries(filter)
     .filter(([, value]) => value !== undefined)

@@ -1,4 +1,4 @@
-/** A publish as the caller meant it: parsed once at the door, trusted inside. */
+/** A publish as the caller meant it: parsed once by the contract, trusted everywhere else. */
 import { type RunId, type ScheduleId, type TenantId } from "../shared/ids.ts";
 import { type Headers } from "../message/headers.ts";
 import { type StepKey } from "../workflow/order.ts";
@@ -13,24 +13,25 @@ export type Deduplication =
   | { readonly kind: "explicit"; readonly id: string }
   | { readonly kind: "content" };
 
-/** When the delivery may start; `at` is Unix milliseconds. Absent: now. */
+/** The earliest start of the delivery; `at` is Unix milliseconds. Absent: now. */
 export type Postponement =
   | { readonly kind: "delay"; readonly delayMs: number }
   | { readonly kind: "notBefore"; readonly at: number };
 
-/** What a publish is for a run: its start, or an entry of its history. */
+/** What a publish does to a run: it starts the run, or adds an entry to its history. */
 export type RunPublish =
   | RunStart
   | {
       readonly kind: "invoke";
-      /** The start of the child, which the rest of the command is of. */
+      /** The start of the child. The rest of the command belongs to the child. */
       readonly child: RunStart;
-      /** The step that has the end of the child as its result, as its publish would be. */
+      /** The publish of the step whose result is the end of the child. */
       readonly answer: PublishCommand;
       readonly step: Readonly<Record<string, unknown>>;
     }
   /**
-   * `stepName`: as its endpoint calls the step; for traces. `fetches`: its endpoint fetches a history that is not sent. `hook`: the event of a webhook that the step has made.
+   * `stepName`: the endpoint's name of the step, for traces. `fetches`: the endpoint fetches a history that is not sent.
+   * `hook`: the event of a webhook that the step has made.
    */
   | (RunOf & {
       readonly kind: "entry";
@@ -39,22 +40,22 @@ export type RunPublish =
       readonly fetches?: true;
       readonly hook?: string;
     })
-  /** A call to a third party, which is the destination. Its policy names the endpoint that is told the answer. */
+  /** A call to a third party, which is the destination. Its policy names the endpoint that gets the answer. */
   | (RunOf & { readonly kind: "call"; readonly step: number });
 
 type RunStart = {
   readonly kind: "start";
   readonly id: RunId;
   readonly features: readonly Feature[];
-  /** The user's own, of every delivery of the run. */
+  /** The caller's headers for every delivery of the run. */
   readonly headers: Headers;
-  /** Of two phases: `probes` asks the endpoint to start the run itself, which is a start that `adopts` it. */
+  /** A start in two phases: `probes` asks the endpoint to start the run itself; that start is one that `adopts` it. */
   readonly phase?: "probes" | "adopts";
-  /** By a plain request, and by no client of workflows. */
+  /** Set when a plain request, not a client of workflows, starts the run. */
   readonly isRequested?: true;
 };
 
-/** Without a time the newest use of the id is meant. */
+/** Without `createdAt` the newest use of the id is meant. */
 type RunOf = { readonly id: RunId; readonly createdAt?: number };
 
 export type PublishCommand = {
@@ -67,7 +68,7 @@ export type PublishCommand = {
   readonly policy: Policy;
   readonly postponement?: Postponement;
   readonly deduplication?: Deduplication;
-  /** Name of the queue that it gets into line of. */
+  /** The name of the queue that the message joins. */
   readonly queue?: string;
   readonly callerIp: string;
   readonly hop: number;
@@ -78,7 +79,7 @@ export type PublishCommand = {
   readonly trace?: string;
 };
 
-/** Unix milliseconds; never before `now`. */
+/** Returns the earliest start in Unix milliseconds; never before `now`. */
 export function notBeforeOf(
   { postponement }: Pick<PublishCommand, "postponement">,
   now: number,
@@ -90,8 +91,9 @@ export function notBeforeOf(
 }
 
 /**
- * The same of a step of a run. The SDK rounds the time of its `sleepUntil` to the nearest second, which may be half a second
- * sooner than its caller said: whole seconds wait that half second more.
+ * Returns the same for a step of a run. The SDK rounds the time of its `sleepUntil` to the nearest second, which may be half
+ * a
+ * second too early: a time of whole seconds waits that half second more.
  */
 export function notBeforeOfStep(command: Pick<PublishCommand, "postponement">, now: number) {
   const { postponement } = command;

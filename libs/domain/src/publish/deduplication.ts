@@ -1,4 +1,8 @@
-/** Deduplication keys (docs/design/deduplication#keys): tenant + explicit id or content hash, and for a group its name and the endpoint. */
+/**
+ * Deduplication keys (docs/design/deduplication#keys): the tenant with an explicit id or a content hash; for a group, its
+ * name
+ * and the endpoint as well.
+ */
 import { type HeaderPair, type Headers } from "../message/headers.ts";
 import { type StateKind } from "../message/message.ts";
 import { type Sha256Hex } from "../message/redact.ts";
@@ -11,7 +15,10 @@ import { type Deduplication, type PublishCommand } from "./command.ts";
 declare const brand: unique symbol;
 export type DeduplicationKey = string & { readonly [brand]: "DeduplicationKey" };
 
-/** Whether a key goes on to name its work: work that was cancelled, or went with its queue, is taken over by the next publish. */
+/**
+ * Reports whether a key still names its work. Work that was cancelled, or deleted with its queue, is taken over by the next
+ * publish.
+ */
 export const keepsKey = (state: StateKind | RunState["kind"]): boolean => keeps[state];
 const keeps: Readonly<Record<StateKind | RunState["kind"], boolean>> = {
   queued: true,
@@ -22,19 +29,19 @@ const keeps: Readonly<Record<StateKind | RunState["kind"], boolean>> = {
   active: true,
   delivered: true,
   succeeded: true,
-  // The message was tried, and may have had effects; so also where its dead letter was removed or retried.
+  // The message was tried and may have had effects. That holds after its dead letter was removed or retried, too.
   failed: true,
   canceled: false,
 };
 
-/** One key for a URL; for a group one per endpoint. Empty when the publish asked for no deduplication. */
+/** Returns one key for a URL, one per endpoint for a group, and none when the publish asked for no deduplication. */
 export const deduplicationKeys = (
   command: PublishCommand,
   endpoints: readonly Endpoint[],
   sha256: Sha256Hex,
 ): readonly DeduplicationKey[] => keysOfEndpoints(command, sha256)(endpoints);
 
-/** The same, of the endpoints a portion at a time. */
+/** Returns a function that makes the same keys for one portion of the endpoints at a time. */
 export function keysOfEndpoints(
   command: PublishCommand,
   sha256: Sha256Hex,
@@ -52,7 +59,7 @@ export function keysOfEndpoints(
     );
 }
 
-/** `scope` keeps apart what is asked for under one id; `content` is asked where there is none. */
+/** `scope` keeps apart different things that are asked for under one id; `content` is called where there is no id. */
 export function deduplicationKeyOf(
   tenant: TenantId,
   deduplication: Deduplication,
@@ -65,15 +72,16 @@ export function deduplicationKeyOf(
   return `${tenant}:${sha256(JSON.stringify([asked, scope]))}` as DeduplicationKey;
 }
 
-/** Over what its messages are made of, and when. */
+/** The content hash of a schedule: when it fires, and what its messages are made of. */
 export const scheduleContent = (
   { cron, template, body }: ScheduleCommand,
   sha256: Sha256Hex,
 ): string => sha256(JSON.stringify([cron.text, contentHash({ ...template, body }, sha256)]));
 
 /**
- * Over destination, method, body, headers of the body and forwarded ones (docs/design/deduplication#keys): equal bodies to two URLs are two messages.
- * POST, which is the default, is left out, so that windows that are open during an upgrade hold.
+ * Hashes destination, method, body, the body's headers and the forwarded ones (docs/design/deduplication#keys), so equal
+ * bodies
+ * to two URLs are two messages. POST, the default, is left out, so that windows open during an upgrade hold.
  */
 function contentHash(
   command: Pick<PublishCommand, "destination" | "method" | "headers" | "body">,
@@ -92,7 +100,11 @@ function contentHash(
   );
 }
 
-/** Clients and proxies spell and order names as they like. Values of one name keep their order, which may mean something. */
+/**
+ * Names are compared in lower case and sorted, since clients and proxies spell and order them as they like. Values of one
+ * name
+ * keep their order, which may mean something.
+ */
 const comparable = (headers: Headers): Headers =>
   headers
     .map(([name, value]): HeaderPair => [name.toLowerCase(), value])

@@ -14,27 +14,29 @@ export type Group = {
   readonly name: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** The fence of a swap: raised by each. */
+  /** The fence of a swap; every swap raises it. */
   readonly version: number;
   readonly chunks: readonly GroupChunkId[];
   readonly endpointCount: number;
-  /** Configuration of every publish to the group that does not give its own, as the caller wrote it. */
+  /** Headers that configure a publish to the group where the publish gives none of its own, as the caller wrote them. */
   readonly headers?: Headers;
 };
 
 export const groupChunkMax = 500;
 
-/** When a group counts as changed: times are whole milliseconds, and this one is after any that was read before the call. */
+/**
+ * Returns the time of a change. Times are whole milliseconds, so one more is after any time that was read before the call.
+ */
 export const groupChangedAt = (now: number): number => now + 1;
 
-/** The URL as it is read now, since one may have been added before the rule (ADR 130). */
+/** Uses the URL as `standardUrl` writes it, since the endpoint may have been added before that rule (ADR 130). */
 const urlKey = ({ url }: Endpoint): string => `url:${standardUrl(url)}`;
 const keyOf = (endpoint: Endpoint): string =>
   endpoint.name === undefined ? urlKey(endpoint) : `name:${endpoint.name}`;
 
 /**
- * An upsert of the same key, which is the name if there is one and else the URL, replaces the endpoint in its place
- * (docs/design/wire#url-groups). Without a name, one of that URL that has a name keeps it.
+ * Adds endpoints. One with the key of a current endpoint, its name or else its URL, replaces that endpoint in its place
+ * (docs/design/wire#url-groups). An added endpoint without a name is left out where a named one has its URL.
  */
 export function upsertEndpoints(
   current: readonly Endpoint[],
@@ -49,7 +51,7 @@ export function upsertEndpoints(
   return [...byKey.values()];
 }
 
-/** Removes every endpoint that one of `selectors` names, by name or by url. */
+/** Removes every endpoint that one of `selectors` names, by name or by URL. */
 export function removeEndpoints(
   current: readonly Endpoint[],
   selectors: readonly { readonly name?: string; readonly url?: string }[],

@@ -1,8 +1,8 @@
-/** What a caller may ask of lists: filters and pages. Each list: any of; between filters: all of. */
+/** Filters and pages of lists. A list in a filter matches any of its values; all filters that are given must match. */
 import { type LogState } from "../message/log.ts";
 import { type DlqId, type MessageId } from "../shared/ids.ts";
 
-/** Of messages by their configuration. Times are inclusive, in Unix milliseconds. */
+/** Filters messages by their configuration. Times are inclusive, in Unix milliseconds. */
 export type MessageFilter = {
   readonly messageIds?: readonly MessageId[];
   readonly urls?: readonly string[];
@@ -22,7 +22,7 @@ export type LogFilter = MessageFilter & {
   readonly paths?: readonly string[];
 };
 
-/** Of live messages: which are cancelled together. */
+/** Selects live messages to cancel together. */
 export type LiveFilter = Omit<MessageFilter, "messageIds"> & Pick<LogFilter, "hosts" | "paths">;
 
 export type DeadLetterFilter = MessageFilter & {
@@ -33,16 +33,22 @@ export type DeadLetterFilter = MessageFilter & {
 export const listOrders = ["earliestFirst", "latestFirst"] as const;
 export type ListOrder = (typeof listOrders)[number];
 
-/** An opaque keyset position; the caller signs it before it leaves the house. */
+/** `after` is an opaque keyset position; the caller signs it before a client sees it. */
 export type PageRequest = {
   readonly after?: string;
   readonly limit: number;
   readonly order: ListOrder;
   /**
-   * So much of a body is shown: it comes cut one byte further on, and not at all at 0. One that is shown as its hash comes
-   * whole. Absent: all bodies are whole. Together they have a bound in any case: then a page is short.
+   * How many bytes of a body are shown: a longer body comes cut one byte further on, and none comes at 0. A body that is
+   * shown
+   * as its hash comes whole. Absent: all bodies are whole. The bodies of a page have a bound together in any case, which
+   * makes
+   * a page short.
    */
   readonly bodyBytesMax?: number;
-  /** The page ends with the item by which its items have so many bytes, with all that each says. Absent: no bound but that of bodies. */
+  /**
+   * The page ends with the item that brings its items, with everything that they say, to this many bytes. Absent: only the
+   * bound of bodies holds.
+   */
   readonly bytesMax?: number;
 };

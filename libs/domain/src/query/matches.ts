@@ -1,4 +1,4 @@
-/** Does a message answer to a filter? Each list: any of; between filters: all of. */
+/** Reports whether a message matches a filter. A list matches any of its values; all filters that are given must match. */
 import { type DeadLetter } from "../message/dead-letter.ts";
 import { type LogEvent } from "../message/log.ts";
 import { type Message } from "../message/message.ts";
@@ -19,14 +19,14 @@ type Letter = Pick<DeadLetter, "id" | "failedAt"> & {
   readonly response?: Pick<Answer, "status"> | undefined;
 };
 
-/** An event of the log: by its message, its state and its time. */
+/** Matches an event of the log by its message, its state and its time. */
 export const matchesLogged = (filter: LogFilter, event: LogEvent, message: Asked): boolean =>
   holds(logTerms, filter, { event, message });
 
 export const matchesLetter = (filter: DeadLetterFilter, letter: Letter): boolean =>
   holds(letterTerms, filter, letter);
 
-/** The messages of a run are its own: each of them carries it. */
+/** Messages of a run never match: they are cancelled with their run. */
 export const matchesLive = (filter: LiveFilter, message: Live): boolean =>
   !message.run && holds(liveTerms, filter, { message });
 
@@ -71,21 +71,21 @@ const logTerms: Terms<LogFilter, Logged> = {
 const letterTerms: Terms<DeadLetterFilter, Letter> = {
   ...ofMessage,
   ids: (ids, { id }) => ids.includes(id),
-  // 0 where there was no answer (docs/design/wire#dead-letters).
+  // 0 stands for no answer (docs/design/wire#dead-letters).
   responseStatuses: (statuses, { response }) => statuses.includes(response?.status ?? 0),
   from: (from, { failedAt }) => failedAt >= from,
   to: (to, { failedAt }) => failedAt <= to,
 };
 
-/** With or without the port. */
+/** `hosts` may name a port or none. */
 export const isAtHost = (hosts: readonly string[], url: string): boolean =>
   placeOfUrl(url).hosts.some((host) => hosts.includes(host));
 
-/** Without the query. */
+/** Compares the path without the query. */
 export const isAtPath = (paths: readonly string[], url: string): boolean =>
   among(paths, placeOfUrl(url).path);
 
-/** As filters ask for it. */
+/** Returns the hosts, with and without the port, and the path by which filters find a URL. */
 export function placeOfUrl(text: string): {
   readonly hosts: readonly string[];
   readonly path: string | undefined;

@@ -1,22 +1,22 @@
-/** Filters of lists of runs. Each list: any of; between filters: all of. */
+/** Filters of lists of runs. A list matches any of its values; all filters that are given must match. */
 import { type DlqId, type MessageId, type RunId } from "../shared/ids.ts";
 import { type Run, type RunIn, type RunState } from "../workflow/run.ts";
 import { among, isAtHost, isAtPath } from "./matches.ts";
 import { holds, type Terms } from "./terms.ts";
 
-/** Times are inclusive, in Unix milliseconds: of the start, or in the list of dead letters of the failure. */
+/** `from` and `to` are inclusive, in Unix milliseconds: of the start, or of the failure in the list of dead letters. */
 export type RunFilter = {
   readonly id?: RunId;
   readonly createdAt?: number;
-  /** These uses of ids. */
+  /** Uses of run ids. */
   readonly runs?: readonly RunUse[];
   readonly roots?: readonly MessageId[];
   readonly urls?: readonly string[];
-  /** The URL begins with one of these. */
+  /** Prefixes of the URL. */
   readonly urlPrefixes?: readonly string[];
-  /** With or without the port. */
+  /** Hosts, with or without the port. */
   readonly hosts?: readonly string[];
-  /** Without the query. */
+  /** Paths, without the query. */
   readonly paths?: readonly string[];
   readonly labels?: readonly string[];
   readonly flowControlKeys?: readonly string[];
@@ -28,19 +28,19 @@ export type RunFilter = {
 
 export type RunUse = Pick<Run, "id" | "createdAt">;
 
-/** Of runs that are active. */
+/** Filters active runs. */
 export type ActiveRunFilter = Omit<RunFilter, "states" | "runs" | "roots">;
 
 export type FailedRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {
   readonly dlqIds?: readonly DlqId[];
-  /** Of the response that failed it; 0 where there was none. */
+  /** Statuses of the response that failed the run; 0 stands for no response. */
   readonly statuses?: readonly number[];
 };
 
-/** Filters of the list by the times of starts. */
+/** Filters by the times of starts. */
 export const matchesRun = (filter: RunFilter, run: Run): boolean => holds(runTerms, filter, run);
 
-/** Filters of the list by the times of failures. */
+/** Filters by the times of failures. */
 export const matchesFailedRun = (filter: FailedRunFilter, run: RunIn<"failed">): boolean =>
   holds(failedRunTerms, filter, run);
 

@@ -1,6 +1,6 @@
-/** The terms of a filter, each written once: a field that the filter alone has does not compile. */
+/** The terms of a filter, each written once. A filter's field without a term does not compile. */
 
-/** Whether `subject` has what one field asks for. */
+/** For each field of a filter, whether `subject` has what the field asks for. */
 export type Terms<Filter, Subject> = {
   readonly [Field in keyof Filter]-?: (
     asked: NonNullable<Filter[Field]>,
@@ -8,7 +8,9 @@ export type Terms<Filter, Subject> = {
   ) => boolean;
 };
 
-/** All fields that are given must hold. Throws for a field of a newer build: read as absent it would mean more than was asked. */
+/**
+ * Reports whether all given fields hold. Throws for a field of a newer build: ignoring it would match more than was asked.
+ */
 export function holds<Filter extends object, Subject>(
   terms: Terms<Filter, Subject>,
   filter: Filter,

@@ -1,8 +1,8 @@
-/** The books of management: scopes of tokens, and search indexes. */
+/** Names of management: scopes of tokens, and types and regions of search indexes. */
 
 export const tokenScopes = ["full", "read"] as const;
 export type TokenScope = (typeof tokenScopes)[number];
-/** A scope of a newer build is the least. */
+/** Returns the scope that `text` names. A scope of a newer build is read as the least, `read`. */
 export const tokenScopeFrom = (text: string): TokenScope =>
   tokenScopes.find((scope) => scope === text) ?? "read";
 

@@ -2,7 +2,7 @@
 export type Fault = {
   readonly fault: FaultCode;
   readonly text: string;
-  /** Of a caller that has asked too often. */
+  /** Set when the caller has asked too often. */
   readonly rate?: ExceededRate;
 };
 
@@ -26,9 +26,9 @@ export type FaultCode =
   | "encoding_not_read"
   | "headers_too_large"
   | "beyond_plan"
-  /** What is asked of a run that is not active. */
+  /** A request on a run that is not active. */
   | "run_ended"
-  /** What is asked of a run, and cannot be done in one. */
+  /** A request on a run that cannot be done in a run. */
   | "run_refused"
   | "too_many_requests"
   | "overloaded"

@@ -1,6 +1,6 @@
 /**
- * Two independent 32-bit FNV-1a hashes of a text. Not cryptographic: for shards, for fairness buckets and for the
- * readable tail of a dead letter's id.
+ * FNV-1a hashes of a text, not cryptographic. `hash32` serves shards and fairness buckets; `hashText` joins two independent
+ * hashes for the readable tail of a dead letter's id.
  */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5;

@@ -1,12 +1,12 @@
-/** Dates of HTTP headers, in the three forms that RFC 9110 5.6.7 has recipients take. */
+/** Dates of HTTP headers, in the three forms that recipients must accept by RFC 9110, 5.6.7. */
 
-/** Milliseconds of the epoch; undefined = no date of these forms. `now` tells which century two digits are of. */
+/** Returns Unix milliseconds, or undefined for text of none of the forms. `now` decides the century of a two-digit year. */
 export function parseHttpDate(text: string, now: number): number | undefined {
   const parts = forms.map((form) => form.exec(text)).find((match) => match !== null)?.groups;
   if (parts === undefined) return undefined;
   const { year = "", month = "", day = "", time = "" } = parts;
   const [hour = 0, minute = 0, second = 0] = time.split(":").map(Number);
-  // A leap second is the first of the next minute.
+  // A leap second, 60, is read as the first second of the next minute.
   if (hour > 23 || minute > 59 || second > 60) return undefined;
   const inYear = (fullYear: number): number | undefined => {
     const date = new Date(0);

@@ -1,6 +1,6 @@
 /**
  * Identifiers. A message id is either *random* (`msg_` + 9 characters of position + 17 of chance) or *derived* from its
- * cause (`<parent>_<suffix>`), so that doing a follow-up twice is doing it once. All are free of `/`, `,` and `:`.
+ * cause (`<parent>_<suffix>`), so that doing a follow-up twice is doing it once. No id contains `/`, `,` or `:`.
  */
 import { hashText } from "./hash.ts";
 
@@ -14,9 +14,9 @@ export type ScheduleId = Brand<string, "ScheduleId">;
 export type BulkActionId = Brand<string, "BulkActionId">;
 /** The caller's own name of a run; free again when the run has ended. */
 export type RunId = Brand<string, "RunId">;
-/** One run for ever: the tenant, the id, and which use of the id it is. */
+/** Names one run for ever: the tenant, the run's id, and which use of that id it is. */
 export type RunKey = Brand<string, "RunKey">;
-/** Contains the tenant: two tenants never share a lane. */
+/** Contains the tenant, so two tenants never share a lane. */
 export type LaneId = QueueId | FlowId;
 /** `queue:…` */
 export type QueueId = Brand<string, "QueueId">;
@@ -40,7 +40,10 @@ const positionLength = 9;
 export const randomLength = 17;
 const randomIdLength = prefix.length + positionLength + randomLength;
 
-/** `position` is a safe integer that grows from message to message of one store; stores may use it as their key. */
+/**
+ * Makes a random id. `position` is a safe integer that grows from message to message of one store; stores may use it as
+ * their key.
+ */
 export function randomMessageId(position: number, random: string): MessageId {
   let digits = "";
   let rest = position;
@@ -52,7 +55,7 @@ export function randomMessageId(position: number, random: string): MessageId {
   return (prefix + digits + random) as MessageId;
 }
 
-/** The position inside a random id; undefined for derived ids and for texts that are no id of ours. */
+/** Returns the position inside a random id; undefined for derived ids and for any other text. */
 export function positionOf(id: string): number | undefined {
   if (id.length !== randomIdLength || !id.startsWith(prefix)) return undefined;
   let position = 0;
@@ -67,51 +70,54 @@ export function positionOf(id: string): number | undefined {
 export const callbackId = (source: MessageId, attempt: number): MessageId =>
   messageId(`${source}_cb${attempt}`);
 export const failureCallbackId = (source: MessageId): MessageId => messageId(`${source}_fcb`);
-/** The `n` keeps it apart from callbacks: `cb0` is a number to the base 32, too. */
+/** The id of a fan-out's child. The `n` keeps it apart from callback ids: `cb0` is a number to the base 32, too. */
 export const childId = (parent: MessageId, index: number): MessageId =>
   messageId(`${parent}_n${index.toString(32)}`);
 
-/** The message of a schedule's slot: `position` is of the slot's time, `uid` the schedule's. */
+/** The id of a slot's message: `position` belongs to the slot's time, `uid` to the schedule. */
 export const slotId = (position: number, uid: string): MessageId =>
   messageId(`${randomMessageId(position, uid.slice(0, randomLength))}_s`);
 
 const letterDigestLength = 23;
 
-/** The message of a retried dead letter: `position` is of its failure, `digest` of its name in hex. */
+/**
+ * The id of a retried dead letter's message: `position` belongs to the time of failure, `digest` is the letter's name
+ * hashed,
+ * in hex.
+ */
 export const retriedLetterId = (position: number, digest: string): MessageId =>
   randomMessageId(position, digest.slice(0, letterDigestLength));
 
 export const runKey = (tenant: TenantId, id: RunId, generation: number): RunKey =>
   `${tenant}/${id}/${generation}` as RunKey;
 
-/** The message of a part of a run: the start has the id `root` itself. */
+/** The id of the message of a run's part. The start of a run has the id `root` itself. */
 export const runMessageId = (root: MessageId, part: string): MessageId =>
   part === "start" ? root : messageId(`${root}_r${part}`);
 
-/** The group publish that a child's id names, and its place among the endpoints; undefined for other ids. */
+/** Returns the fan-out that a child's id names, and the child's index among the endpoints; undefined for other ids. */
 export function parentOf(id: MessageId): { parent: MessageId; index: number } | undefined {
   const match = /^(msg_[0-9A-Za-z]{26}(?:_s)?)_n(0|[1-9a-v][0-9a-v]{0,3})$/.exec(id);
   if (!match?.[1] || !match[2]) return undefined;
   return { parent: messageId(match[1]), index: Number.parseInt(match[2], 32) };
 }
 
-/** Derived ids leave a tombstone: their cause may be worked through again. */
+/** Reports whether an id is derived. Derived ids leave a tombstone, since their cause may be worked again. */
 export const isDerived = (id: MessageId): boolean => id.length !== randomIdLength;
 
-/** docs/design/wire#dead-letters: sorts by the time of failure. */
+/** The id of a dead letter, which sorts by the time of failure (docs/design/wire#dead-letters). */
 export const dlqIdOf = (id: MessageId, failedAt: number): DlqId =>
   dlqId(`${failedAt}-${hashText(id)}`);
 
-/** A lane's id says of which kind it is. */
 export const isQueueId = (id: LaneId): id is QueueId => id.startsWith("queue:");
 
 export const queueId = (tenant: TenantId, name: string): QueueId =>
   `queue:${tenant}:${name}` as QueueId;
 
-/** A tenant's id holds no colon. */
+/** Returns the tenant in a lane's id, which stands between the first two colons: a tenant's id contains none. */
 export const tenantOfLane = (id: LaneId): string => id.split(":", 2)[1] ?? "";
 
-/** All calls of a tenant, for the cap of its plan: slots without a line. */
+/** The lane that counts all calls of a tenant for the cap of its plan. It has slots and no line. */
 export const callsOf = (tenant: TenantId): FlowId => `all:${tenant}` as FlowId;
 
 export const flowLaneId = (tenant: TenantId, key: string): FlowId =>

@@ -1,144 +1,163 @@
-/** Every bound and period of the engine that is no plan's: one place, units in the names. */
+/** Every bound and period of the engine that does not depend on a plan, with units in the names. */
 
-/** A claim lasts this long and is renewed at a third of it; the deliverer aborts `leaseSafetyMs` before the end. */
+/**
+ * A claim lasts `leaseMs` and is renewed every `leaseRenewMs`; the deliverer aborts its call `leaseSafetyMs` before the end.
+ */
 export const leaseMs = 30_000;
 export const leaseRenewMs = 10_000;
 export const leaseSafetyMs = 5_000;
-/** A call begins only on a lease that can be relied on for so long; else the lease is renewed first. */
+/** A call begins only on a lease with at least this long to run; else the lease is renewed first. */
 export const leaseToBeginMs = 3_000;
 
-/** What an insert claims for another process runs out so soon: that process may never hear of it. */
+/**
+ * The lease of an insert that claims for another process. It is short because that process may never hear of the message.
+ */
 export const namedLeaseMs = 10_000;
-/** Its first renewal makes it a lease like any other. Most calls have ended by then, and a store that stalls still has time to answer. */
+/**
+ * When such a lease is first renewed, which makes it an ordinary lease. Most calls have ended by then, and a store that
+ * stalls still has time to answer.
+ */
 export const namedRenewAfterMs = 1_000;
-/** The body of such a message travels with its hint up to this size. */
+/** The largest body that travels with the hint of a message claimed for a named deliverer. */
 export const namedBodyBytesMax = 64 * 1024;
-/** A deliverer says so often that it is there, and is believed for so long. */
+/** A deliverer writes itself into the roster every `rosterEveryMs`; its entry is believed for `rosterFreshMs`. */
 export const rosterEveryMs = 1_000;
 export const rosterFreshMs = 3_000;
 
-/** A ring moves the alarm this far ahead; of a record that stays due, twice as far each time. */
+/** A ring moves the alarm this far ahead; for a record that stays due, twice as far each time, up to `ringAheadMsMax`. */
 export const ringAheadMs = 30_000;
 export const ringAheadMsMax = 600_000;
 export const ringBatchMax = 500;
-/** So long before its alarm a follow-up is left to the alarm: what is begun then may be worked twice. */
+/** A follow-up is left to its alarm from this long before it: work that begins then may be done twice. */
 export const followUpLeftMs = 10_000;
 
 /** A promoted message must be claimed within its grant, or it goes back into its line. */
 export const grantMs = 30_000;
 export const grantBatchMax = 500;
-/** So many turns of a queue are given, and so many messages of a deleted one named, in one look. */
+/** The turns of a queue that one look gives, and the messages of a deleted queue that it names, at most. */
 export const admitBatchMax = 500;
-/** A lane's row stays for so long after its last use, and until its rate window is over. */
+/** How long a lane's row stays after its last use. It stays at least until its rate window is over. */
 export const laneKeptMs = 86_400_000;
 
-/** A finished record stays readable between these two ages. */
+/** A finished record stays readable for `finishedKeepMs`; a sweep, every `sweepEveryMs`, removes it 30 to 60 s after its end. */
 export const finishedKeepMs = 30_000;
 export const sweepEveryMs = 15_000;
 export const sweepBatchMax = 5_000;
 export const tombstoneMs = 86_400_000;
-/** Replaced chunks of a group stay for so long: a publish that has read them may be about to insert its fan-out, for 20 s at most. */
+/**
+ * How long replaced chunks of a group stay: a publish that has read them may be about to insert its fan-out, for at most
+ * 20 s.
+ */
 export const replacedChunkKeptMs = 600_000;
-/** The oldest due record of a tenant is looked for among so many. */
+/** The rows among which a tenant's oldest due record is looked for. */
 export const dueSinceRowsMax = 1_000;
 
-/** So many bulk actions of a tenant are under way at once; one that has ended is kept for so long. */
+/** Bulk actions of a tenant under way at once, and how long one is kept after its end. */
 export const bulkActionsMax = 1_000;
 export const bulkActionKeptMs = 604_800_000;
 
 export const deduplicationMs = 600_000;
-/** A key that was claimed stays pending for this long, so that a late repeat finds the id that its first publish had. */
+/** A claimed key stays pending for this long, so that a late repeat finds the id of the first publish. */
 export const deduplicationPendingMsMax = 600_000;
 /** A publisher that meets a pending key takes over with the same id after this wait (docs/design/deduplication#take-over). */
 export const deduplicationPendingMs = 1_000;
-/** An insert not begun this long after its claim answers 503 (docs/design/deduplication#take-over). */
+/** An insert that has not begun this long after its claim is answered 503 (docs/design/deduplication#take-over). */
 export const deduplicationClaimMsMax = 20_000;
 
-/** docs/design/record#poisonous-messages: of a lost lease; one that was renewed before counts a single part. */
+/**
+ * The parts that one lost lease counts; the loss of a lease that was renewed counts one part
+ * (docs/design/record#poisonous-messages).
+ */
 export const leaseLossParts = 4;
-/** With so many a message is called alone; `quarantineAfter` makes it a dead letter. */
+/** A message with this many lost parts is called alone; with `quarantineAfter` it becomes a dead letter. */
 export const isolateAfter = 5 * leaseLossParts;
 export const quarantineAfter = 8 * leaseLossParts;
 
-/** Our own failures do not count as retries; they wait between these two. */
+/** The shortest and longest wait after an infrastructure failure, which does not count as a retry. */
 export const deferralMsMin = 1_000;
 export const deferralMsMax = 60_000;
-/** So many in a row, and no attempt between them, are an hour: then the message is a dead letter. */
+/** Deferrals in a row without an attempt between them, an hour in sum, after which the message is a dead letter. */
 export const deferralsMax = 65;
 
 export const retryDelayMsMax = 86_400_000;
 export const retryAfterMsMax = 86_400_000;
 export const backoffJitterMsMax = 1_000;
 
-/** An attempt that runs longer waits for its answer, and leaves its short slot to another (ADR 15). */
+/** An attempt that has run longer gives its short slot back while it waits for its answer (ADR 15). */
 export const waitingAttemptMs = 1_000;
-/** One that runs longer does not count for its origin any more. */
+/** An attempt that has run longer no longer counts against its origin. */
 export const longAttemptMs = 60_000;
-/** Of those the next is called when one has gone on for so long, and the first when this process has. */
+/**
+ * The next message that is called alone begins once the call before has run for `isolatedTrialMs`, and the first once the
+ * process has run for `isolatedQuietMs`.
+ */
 export const isolatedTrialMs = 1_000;
 export const isolatedQuietMs = 10_000;
-/** So many of them are called or stand in line; any more are tried again `isolatedLaterMs` later. */
+/** Messages called alone, running or in line; any more are tried again `isolatedLaterMs` later. */
 export const isolatedMax = 100;
 export const isolatedLaterMs = 30_000;
 
-/** Up to this size a body is light: slots bound how many there are. */
+/** A body up to this size is light: only the slots bound how many light bodies are held. */
 export const lightBytesMax = 32 * 1024;
-/** Of bodies and answers that are read to be worked on, so many bytes are held at once; one record is always read. */
+/** Bytes of bodies and answers read for work that are held at once; one record is always read. */
 export const readBytesMax = 8 * 1024 * 1024;
 
-/** A page of a list ends with the item by which it has so many bytes, as it is stored and as it is shown. */
+/** A page of a list ends with the item that brings it to this size, both as stored and as shown. */
 export const pageBytesMax = 2 * 1024 * 1024;
-/** A list that is told piece by piece reads so many bytes at a time, and one item at least. */
+/** A list that is told piece by piece reads this many bytes at a time, and at least one item. */
 export const pieceBytesMax = 1024 * 1024;
 
-/** Of a run, and of one of its parallel groups. */
+/** Steps of a run (`runStepsMax`) and of one parallel group (`runGroupMax`). */
 export const runStepsMax = 10_000;
 export const runGroupMax = 1_000;
 /** How deep the JSON of a step may nest. */
 export const runStepDepthMax = 256;
-/** Of the history of a run, as it is sent. */
+/** Bytes of a run's history as it is sent. */
 export const runHistoryBytesMax = 64 * 1024 * 1024;
 /** Calls, waits and invocations of a run at once. */
 export const runPendingMax = 1_000;
-/** Of what a wait or an invocation says of its step, which its result repeats. */
+/** Bytes of what a wait or an invocation stores of its step, which its result repeats. */
 export const runStepBytesMax = 16 * 1024;
-/** Of a run so many bytes of parts are read at a time, and one part at least. */
+/** Bytes of a run's parts that are read at a time; one part is always read. */
 export const runReadBytesMax = 2 * 1024 * 1024;
-/** Events that came for a run before their wait: of all, and of one. */
+/** Events kept for a run that came before their wait: in all, and under one event id. */
 export const runNotesMax = 1_000;
 export const runNotesOfEventMax = 100;
-/** How many of a run's kept events may have come by webhooks, which need no token. */
+/** Kept events of a run that came by webhooks, which need no token, and the bytes of one. */
 export const runHookNotesMax = 100;
 export const runHookNoteBytesMax = 4 * 1024 * 1024;
-/** A run looks so often whether the use of its id before it is being delivered. */
+/** How often a run asks whether the previous use of its id is still being delivered. */
 export const heldUseMs = 500;
-/** Webhooks of a run that have an address: the latest. */
+/** Webhooks of a run that keep an address; the latest stay. */
 export const runHooksMax = 1_000;
-/** Runs that were resumed while they waited for one that they had invoked, and wait for it as well. */
+/** Runs that were resumed while they waited for a run that they had invoked, and that wait for it as well. */
 export const runHeirsMax = 100;
-/** Of a run that was resumed again and again: names of those before it, under which webhooks find it. */
+/** Names of earlier runs that a run which was resumed again and again keeps, so that webhooks find it by them. */
 export const runAliasesMax = 100;
-/** Attempts of one delivery of a run that are kept, and those of a run that are shown: the latest. */
+/** Attempts kept of one delivery of a run (`runAttemptsMax`) and shown of a run (`runAttemptsShownMax`); the latest stay. */
 export const runAttemptsMax = 20;
 export const runAttemptsShownMax = 100;
 export const runWaitMsMax = 365 * 86_400_000;
-/** Of runs that were invoked by runs. */
+/** The depth of a chain of runs that invoke runs. */
 export const invokeDepthMax = 100;
 export const runIdLengthMax = 256;
 export const eventIdLengthMax = 1_024;
-/** What the call of a run is answered is read up to here, whatever the plan says: it is the result of a step. */
+/** Bytes that are read of the answer to a run's call, whatever the plan says: the answer is the result of a step. */
 export const runAnswerBytesMax = 8 * 1024 * 1024;
-/** What such a call has sent is told beside its answer up to here: both have to fit into one document of 16 MiB, in base64. */
+/** Bytes told of what such a call has sent, beside its answer: in base64 both have to fit into one document of 16 MiB. */
 export const runSourceBytesMax = 1024 * 1024;
 
 export const expansionBatchMax = 500;
 export const hopsMax = 8;
 
-/** Facts and logs carry headers and response bodies up to these sizes (docs/design/wire#the-message-log). */
+/** Bytes of headers and of response bodies that facts and logs carry (docs/design/wire#the-message-log). */
 export const factHeaderBytesMax = 32 * 1024;
 export const logResponseBytesMax = 64 * 1024;
 
-/** A signed URL of a store of objects fits, with the token of a session in it; and so does the signature, which repeats the URL, into the 8 KiB that many receivers take of one header (ADR 130). */
+/**
+ * A signed URL of an object store fits, with a session's token in it. So does the signature, which repeats the URL, into the
+ * 8 KiB that many receivers accept for one header (ADR 130).
+ */
 export const urlLengthMax = 4_096;
 export const forwardHeadersMax = 64;
 export const headerNameLengthMax = 128;
@@ -154,10 +173,13 @@ export const flowKeysListedMax = 1_000;
 export const expressionLengthMax = 256;
 export const expressionDepthMax = 16;
 
-/** docs/design/schedules#missed-slots: each slot that is not later fires. If there is none, the last fires if it is not later than `slotLateMsMax`. */
+/**
+ * Every missed slot that is at most this late fires. If there is none, the last missed slot fires when it is at most
+ * `slotLateMsMax` late (docs/design/schedules#missed-slots).
+ */
 export const slotLateMs = 300_000;
 export const slotLateMsMax = 3_600_000;
-/** So many skipped slots are counted at once: each minute of a day. What is beyond is skipped, and not counted. */
+/** Skipped slots that are counted at once, each minute of a day. Slots beyond that are skipped and not counted. */
 export const slotsCountedMax = 1_440;
-/** Of a schedule's last messages so many are remembered. */
+/** Messages of a schedule that are remembered, the last ones. */
 export const slotMessagesMax = 100;

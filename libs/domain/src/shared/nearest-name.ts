@@ -1,7 +1,9 @@
-/** Guessing what was meant. */
 const editsMax = 3;
 
-/** The name that is fewest edits away, if they are few. What is much longer than any of `names` costs nothing. */
+/**
+ * Returns the name with the fewest edits to the given one, if they are few. A text much longer than any of `names` costs
+ * nothing.
+ */
 export function nearestName(
   name: string,
   names: Iterable<string>,
@@ -18,7 +20,7 @@ export function nearestName(
   return nearest?.name;
 }
 
-/** A letter left out, put in, replaced, or changed with its neighbour is one edit; row by row. */
+/** Counts edits row by row: a letter left out, put in, replaced, or swapped with its neighbour is one edit. */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,4 +1,4 @@
-/** A list in which each value has a place of its own, by which it is taken out again. A place is used again. */
+/** A list in which each value has a place, by which it is removed. Places are reused. */
 export class Places<V> {
   readonly #values: (V | undefined)[] = [];
   readonly #free: number[] = [];
@@ -17,13 +17,13 @@ export class Places<V> {
     this.#values[place] = value;
   }
 
-  /** Once for each that was added. */
+  /** To be called once for each value added. */
   remove(place: number): void {
     this.#values[place] = undefined;
     this.#free.push(place);
   }
 
-  /** In no order; those that are added meanwhile may be among them. */
+  /** Returns the values in no order; values added meanwhile may be among them. */
   *values(): Generator<V> {
     for (const value of this.#values) if (value !== undefined) yield value;
   }

@@ -1,13 +1,13 @@
-/** What a tenant may ask for. Beyond it a publish is refused with 412 (413 for the body), docs/design/wire#plans. */
+/** What a tenant may ask for. A publish beyond it is refused with 412, or 413 for its body (docs/design/wire#plans). */
 export type Plan = {
   readonly retriesDefault: number;
   readonly retriesMax: number;
   readonly delayMsMax: number;
-  /** Of a publish that names none; what is beyond `timeoutMsMax` is that. */
+  /** The timeout of a publish that names none; at most `timeoutMsMax` is used. */
   readonly timeoutMsDefault: number;
   readonly timeoutMsMax: number;
   readonly bodyBytesMax: number;
-  /** Of a whole batch as it is sent. */
+  /** Bytes of a whole batch as it is sent. */
   readonly batchBytesMax: number;
   readonly responseBytesMax: number;
   readonly groupEndpointsMax: number;
@@ -15,11 +15,11 @@ export type Plan = {
   readonly queuesMax: number;
   readonly queueParallelismMax: number;
   readonly schedulesMax: number;
-  /** Calls at once, of all deliverers. */
+  /** Calls at once, over all deliverers. */
   readonly parallelismMax: number;
-  /** Of a day of UTC. */
+  /** Messages in a day of UTC. */
   readonly messagesPerDayMax: number;
-  /** Of each gateway. */
+  /** Lists per second at each gateway. */
   readonly listsPerSecondMax: number;
   readonly deadLetterMs: number;
   readonly logMs: number;
@@ -53,16 +53,16 @@ export const defaultPlan: Plan = {
   backlogMax: 10_000_000,
 };
 
-/** A plan that was stored before a limit was known has the default for it. */
+/** Fills in the default of each limit that the stored plan does not have yet. */
 export const completePlan = (stored: Plan): Plan => ({ ...defaultPlan, ...stored });
 
-/** Lowering the bound alone lowers what is given to a publish that names none. */
+/** Returns the timeout of a publish that names none. Lowering `timeoutMsMax` alone lowers it. */
 export const timeoutMsOf = ({ timeoutMsDefault, timeoutMsMax }: Plan): number =>
   Math.min(timeoutMsDefault, timeoutMsMax);
 
 type Bounds = { readonly min: number; readonly max: number };
 
-/** What of a plan may differ from tenant to tenant, and how far. The rest is the same for all. */
+/** The parts of a plan that may differ from tenant to tenant, with their bounds. The other parts are the same for all. */
 export const planBounds = {
   retriesDefault: { min: 0, max: 1_000 },
   retriesMax: { min: 0, max: 1_000 },
@@ -70,7 +70,7 @@ export const planBounds = {
   timeoutMsDefault: { min: 1_000, max: 7 * dayMs },
   timeoutMsMax: { min: 1_000, max: 7 * dayMs },
   bodyBytesMax: { min: 0, max: 10 * mebibyte },
-  // Half of what a process holds of bodies, which is all that one body may take of it.
+  // `max` is half of the bytes of bodies that a process holds, the most that one body may take.
   batchBytesMax: { min: 1_024, max: 64 * mebibyte },
   responseBytesMax: { min: 0, max: mebibyte },
   groupEndpointsMax: { min: 1, max: 10_000 },
@@ -90,6 +90,6 @@ export type PlanLimits = Pick<Plan, keyof typeof planBounds>;
 
 type Optional = "parallelismMax" | "messagesPerDayMax" | "listsPerSecondMax";
 
-/** Undefined: the highest that a plan may have means that nothing is counted. */
+/** Returns the plan's limit; undefined, which means that nothing is counted, when it is the highest that a plan may have. */
 export const limitOf = (plan: Plan, of: Optional): number | undefined =>
   plan[of] < planBounds[of].max ? plan[of] : undefined;

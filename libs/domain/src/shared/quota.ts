@@ -1,4 +1,4 @@
-/** One text for each quota of a plan, wherever it is found to be exceeded. */
+/** The fault of each quota of a plan, with one text wherever it is found to be exceeded. */
 import { type Fault, fault } from "./fault.ts";
 import { type Plan } from "./plans.ts";
 

@@ -1,14 +1,17 @@
-/** Sessions of people in a browser (docs/adr/0190-a-session-is-a-sealed-cookie.md): for how long one is good, and which were ended. */
+/**
+ * Sessions of people in a browser (docs/adr/0190-a-session-is-a-sealed-cookie.md): how long one is good, and which have
+ * ended.
+ */
 import { isOver } from "./time.ts";
 
 export const sessionMs = 12 * 3_600_000;
-/** Sessions of one owner that are remembered as ended. Beyond that, all that were made until then have ended. */
+/** Ended sessions remembered for one owner. Beyond that, every session made until then counts as ended. */
 export const endedSessionsMax = 256;
 
 export type SessionMade = { readonly id: string; readonly madeAt: number };
 
 export type EndedSessions = {
-  /** All sessions that were made until then have ended. */
+  /** Every session made at or before this time has ended. */
   readonly until: number;
   readonly each: readonly SessionMade[];
 };
@@ -24,7 +27,7 @@ export const isSessionOpen = (
   (ended === undefined ||
     (session.madeAt > ended.until && !ended.each.some(({ id }) => id === session.id)));
 
-/** Forgets sessions that have run out by themselves. */
+/** Adds `session` to the ended ones, and drops those that have run out by themselves. */
 export function withSessionEnded(
   ended: EndedSessions | undefined = noEndedSessions,
   session: SessionMade,
@@ -34,14 +37,14 @@ export function withSessionEnded(
   const { id, madeAt } = session;
   const each = [...ended.each.filter((one) => !isOld(one, now)), { id, madeAt }];
   if (each.length <= endedSessionsMax) return { ...ended, each };
-  // A clock may have been ahead when one of them was made.
+  // The clock may have been ahead when one of them was made, so the latest time counts.
   return { until: Math.max(now, ...each.map((one) => one.madeAt)), each: [] };
 }
 
 const isOld = ({ madeAt }: SessionMade, now: number): boolean =>
   isOver(madeAt + sessionMs, sessionMs, now);
 
-/** Without spaces in ids. */
+/** One session a line: ids contain no spaces. */
 export const endedSessionsText = ({ until, each }: EndedSessions): string =>
   [until, ...each.map(({ id, madeAt }) => `${madeAt} ${id}`)].join("\n");
 

@@ -6,7 +6,7 @@ describe("the share of one holder", () => {
     { max: 1_000, others: 0, share: 750 },
     { max: 1_000, others: 750, share: 187.5 },
     { max: 1_000, others: 1_000, share: 0 },
-    // Also of one or two there is something to have.
+    // Small maxima leave a share, too.
     { max: 1, others: 0, share: 0.75 },
     { max: 2, others: 1, share: 0.75 },
   ])("of $max is $share when others have $others", ({ max, others, share }) => {
@@ -31,7 +31,7 @@ describe("the share of one holder", () => {
   it("of a whole is the part that it was made for, whatever that is", () => {
     const parts = Array.from({ length: 10_000 }, (_, n) => n + 1);
 
-    // As many as are taken while there are fewer than the share.
+    // Takes are granted while fewer than the share are held.
     expect(parts.filter((part) => Math.ceil(shareOf(wholeOf(part), 0)) < part)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { Shares } from "./shares.ts";
 
 type Take = readonly [tenant: string, address: string | undefined];
 
-/** Takes a byte for each of these in turn until none of them may have another; what each has then. */
+/** Takes a byte for each holder in turn until none may take another, and returns what each has then. */
 function filled(shares: Shares, takes: readonly Take[]): readonly number[] {
   const held = takes.map(() => 0);
   for (let isAny = true; isAny;) {

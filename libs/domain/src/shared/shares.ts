@@ -1,16 +1,16 @@
 /**
  * Bytes of one budget, by the tenants and the addresses that hold them.
  *
- * (1) No tenant, no address and no tenant at an address holds more than its share of what the rest have left, of the last
- *     kind: of what the address may have. So the next one finds room, however many hold all that they may.
- * (2) One that holds nothing may have its first, as long as all fit, and the first of all always fits.
+ * (1) A tenant, and an address, holds at most its share of what the rest have left; a tenant at an address holds at most its
+ * share of what that address may have. So the next holder finds room, however many hold all that they may.
+ * (2) A holder of nothing may take its first bytes as long as all fit, and the very first take always fits.
  */
 import { shareOf } from "./share.ts";
 
 export type Share = {
-  /** False: they do not fit, or all were given back. */
+  /** Returns false when the bytes do not fit, or after `giveBack`. */
   take(bytes: number): boolean;
-  /** All that was taken. More than once is no harm. */
+  /** Gives back all that was taken. Idempotent. */
   giveBack(): void;
 };
 
@@ -30,7 +30,7 @@ export class Shares {
     return this.#held;
   }
 
-  /** `address` undefined: it is not known yet, and until then all that are not known are one. */
+  /** Reports whether `bytes` fit. An `address` of undefined is not known yet; all unknown addresses count as one. */
   fit(tenant: string, address: string | undefined, bytes: number): boolean {
     if (this.#held === 0) return true;
     if (this.#held + bytes > this.#max) return false;
@@ -55,7 +55,7 @@ export class Shares {
     this.take(tenant, address, -bytes);
   }
 
-  /** For a holder that takes its bytes bit by bit. */
+  /** Opens a share for a holder that takes its bytes bit by bit. */
   open(tenant: string, address: string | undefined): Share {
     let bytes = 0;
     let isOver = false;
@@ -73,7 +73,7 @@ export class Shares {
     };
   }
 
-  /** What was taken without an address goes to this one. */
+  /** Moves bytes that were taken without an address to `address`. */
   locate(tenant: string, address: string, bytes: number): void {
     this.#addAt(tenant, unknown, -bytes);
     this.#addAt(tenant, address, bytes);

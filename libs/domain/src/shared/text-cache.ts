@@ -1,18 +1,18 @@
 /**
- * Values by a text that a caller chooses, kept so that the next caller finds them made: time zones, expressions, URLs,
- * names. Whatever callers choose, a cache holds at most `entriesMax` values, none under a text of more than `lengthMax`
- * characters.
+ * A cache of values under texts that callers choose, such as time zones, expressions, URLs and names. A cache holds at most
+ * `entriesMax` values, none under a text longer than `lengthMax` characters.
  *
- * (1) texts that mean the same have one key, by `canonical`: spellings cost no entries.
- * (2) a value that was asked for among the last `entriesMax / 2` texts is still there.
+ * (1) Texts that mean the same have one key, by `canonical`: spellings cost no entries.
+ * (2) A value that was asked for among the last `entriesMax / 2` texts is still there.
  *
- * Two Maps stand for the order of use: the older one is dropped whole when the younger is half of all. So a look-up of
- * a value in use is one look at a Map, and changes none.
+ * Two Maps stand for the order of use: the older Map is dropped whole when the younger holds half of all entries. So looking
+ * up
+ * a value in use reads one Map and changes none.
  */
 export type TextCacheOptions = {
   readonly entriesMax: number;
   readonly lengthMax: number;
-  /** One text for all that mean the same; `asWritten` where none do. */
+  /** Returns one text for all texts that mean the same; `asWritten` where no two do. */
   readonly canonical: (text: string) => string;
 };
 

@@ -32,7 +32,7 @@ it("holds what a Map would, oldest key first", () => {
 
 it("lets what has left it go with the young generation", () => {
   expect(grownOldIn(new TurnoverMap())).toBeLessThan(weight / 10);
-  // Else the above shows nothing, and the class is not needed any more.
+  // A plain Map must fail this test, or `TurnoverMap` is not needed any more.
   expect(grownOldIn(new Map())).toBeGreaterThan(weight / 4);
 });
 
@@ -40,7 +40,7 @@ const entries = 100_000;
 const entryBytes = 1_000;
 const weight = entries * entryBytes;
 
-/** Bytes that young collections moved to the old generation while entries passed through, in hundreds. */
+/** Returns the bytes that young collections moved to the old generation while entries passed through in hundreds. */
 function grownOldIn(map: {
   set(key: number, value: unknown): unknown;
   delete(key: number): unknown;

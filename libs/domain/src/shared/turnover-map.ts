@@ -1,11 +1,12 @@
 import { Places } from "./places.ts";
 
 /**
- * A map for what comes and goes by the thousand, under keys that weigh little.
+ * A map for entries that come and go by the thousand under small keys.
  *
- * V8 gives a Map a new table after about as many deletes as the old one has room, and links the old to the new. Once one
- * of them is old enough, everything that ever stood in those after it outlives the young generation: messages that are
- * long forgotten wait, some kilobytes each, for a full collection. Here the tables hold places only.
+ * V8 gives a Map a new table after about as many deletes as the old table has room for, and links the old table to the new.
+ * Once one of the tables is in the old generation, everything that ever stood in the tables after it outlives the young
+ * generation: messages that are long forgotten wait, some kilobytes each, for a full collection. Here the tables hold places
+ * only.
  */
 export class TurnoverMap<K, V> {
   readonly #places = new Map<K, number>();
@@ -37,12 +38,12 @@ export class TurnoverMap<K, V> {
     this.#values.remove(place);
   }
 
-  /** Oldest first. */
+  /** Returns the keys, oldest first. */
   keys(): MapIterator<K> {
     return this.#places.keys();
   }
 
-  /** In no order. */
+  /** Returns the values in no order. */
   values(): Generator<V> {
     return this.#values.values();
   }

@@ -1,7 +1,8 @@
 /**
- * A map whose entries have turns: the first is taken out, and may be put back behind the rest.
+ * A map whose entries take turns: the first is taken out, and may be put back behind the rest.
  *
- * `[first] = map` looks at the places of all entries that were deleted before the first, until the map has a new table: taking
+ * `[first] = map` looks at the places of all entries that were deleted before the first, until the map has a new table:
+ * taking
  * a hundred thousand entries that way takes seconds. An iterator that is kept passes over each place once.
  */
 export class Turns<K, V> {
@@ -20,7 +21,7 @@ export class Turns<K, V> {
     return this.#entries.has(key);
   }
 
-  /** Behind the rest, also where `key` has stood further in front. */
+  /** Puts the entry behind the rest, also where `key` has stood further in front. */
   put(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);
@@ -36,7 +37,7 @@ export class Turns<K, V> {
     this.#entries.clear();
   }
 
-  /** An iterator that has come to the end, when the map was empty, stays there. */
+  /** An iterator that has reached its end while the map was empty stays there, so a new one is made. */
   #fromTheBeginning(): [K, V] | undefined {
     this.#order = this.#entries.entries();
     return this.#order.next().value;

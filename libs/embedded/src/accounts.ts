@@ -23,10 +23,10 @@ type TokenAccounts = Pick<
 >;
 type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
-/** For use inside a write: says that a tenant, or a token of its, was changed. */
+/** Notes that a tenant or one of its tokens has changed. For use inside a write. */
 type Changed = (tenant: TenantId) => void;
 
-/** Changes are kept in memory: the store has one process, which reads all accounts at its start. */
+/** Changes are kept in memory only: the store has one process, which reads all accounts at its start. */
 export function openAccounts(db: DatabaseSync, writer: Writer, keys: TenantKeys): Accounts {
   let recent = noChangedAccounts;
   const changed: Changed = (tenant) =>
@@ -45,7 +45,7 @@ export function openAccounts(db: DatabaseSync, writer: Writer, keys: TenantKeys)
   };
 }
 
-/** A row without JSON is only a number: the tenant's messages are here, its account is not. */
+/** A row without JSON only numbers a tenant that has messages here but no account. */
 function openTenants(
   db: DatabaseSync,
   writer: Writer,
@@ -139,8 +139,6 @@ function tokenOf(row: Row): Token {
     ...(createdAt !== undefined && { createdAt }),
   };
 }
-
-/** What is not known to be full is read-only. */
 
 function openSecrets(db: DatabaseSync, writer: Writer): SecretAccounts {
   const find = db.prepare("SELECT value FROM secrets WHERE name = ?");

@@ -1,11 +1,11 @@
-/** What has a destination's answer in it is stored in two parts: JSON without the bytes, and the bytes. */
+/** Stores a destination's answer in two parts: JSON without the body, and the body's bytes. */
 import { type Answer } from "@posthaste/domain";
 
 export type Packed = { readonly json: string; readonly response: Uint8Array | null };
 
 type Answered = { readonly response?: Answer };
 
-/** The answer's body is cut to `bytesMax`. */
+/** Cuts the answer's body to `bytesMax` and marks it as truncated. */
 export function pack(item: Answered, bytesMax = Infinity): Packed {
   const { response } = item;
   if (!response) return { json: JSON.stringify(item), response: null };

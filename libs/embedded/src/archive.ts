@@ -1,13 +1,13 @@
-/** Rows for messages that a log or a dead letter tells of, and that may never have stood in this store. */
+/** Rows for the messages of log entries and dead letters, which may never have been records of this store. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Message } from "@posthaste/domain";
 import { type Configurations } from "./messages/configurations.ts";
 import { type Names } from "./messages/names.ts";
 
 export type Archive = {
-  /** Inside a write: the position under which the configuration stands from now on. */
+  /** Stores the message's configuration where it is missing, and returns its position. For use inside a write. */
   place(message: Message): number;
-  /** The same, with the body. */
+  /** Does the same as `place`, and stores the body too. */
   placeWhole(message: Message): number;
 };
 

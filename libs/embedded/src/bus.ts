@@ -1,6 +1,6 @@
 /**
- * The bus in one process: publishing is calling. Facts are awaited and tried again; hints are handed over and may fail,
- * since the alarm rings (docs/design/outages#the-bus). Handlers of one group share the work, each group hears everything.
+ * The event bus of one process: publishing calls the handlers. Facts are awaited and tried again. Hints are handed over and may fail,
+ * since the alarm rings (docs/design/outages#the-bus). Each group hears every event; the handlers of one group share them.
  */
 import { allShards } from "@posthaste/domain";
 import {
@@ -14,7 +14,7 @@ import {
   type Topics,
 } from "@posthaste/ports";
 
-/** A fact is tried so often, with waits between that double; then publishing it has failed, and its outbox item stays. */
+/** Attempts to publish a fact, with waits between them that double. After the last, publishing fails and the outbox item stays. */
 const attemptsMax = 5;
 const firstWaitMs = 50;
 

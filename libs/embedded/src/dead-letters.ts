@@ -1,4 +1,4 @@
-/** The DeadLetters port. Settle writes its letters itself (letters.ts). */
+/** The DeadLetters port. Settle writes its dead letters itself (letters.ts). */
 import { type DatabaseSync } from "node:sqlite";
 import {
   type DeadLetterFilter,
@@ -45,7 +45,7 @@ export function openDeadLetters(
     "DELETE FROM dead_letters WHERE key = ? RETURNING message, body_of",
   );
 
-  /** At most `limit`, at least one, and no more bytes than one portion may free. */
+  /** Removes at most `limit` letters, at least one, and frees no more bytes than one portion may. */
   const removeOld = (tenant: number, before: number, limit: number): number => {
     let bytes = 0;
     const removed: Row[] = [];
@@ -100,7 +100,7 @@ export function openDeadLetters(
     sweep: async (tenantId, before, limit) => {
       const tenant = tenants.find(tenantId);
       let swept = 0;
-      // Ends when nothing is old enough, or at `limit`.
+      // Ends when no letter is old enough, or at `limit`.
       while (tenant !== undefined && swept < limit && oldOf(tenant, before, 1).length > 0) {
         const portion = Math.min(limit - swept, removedPerCommitMax);
         swept += await writer.write(() => removeOld(tenant, before, portion), "accepted");

@@ -1,4 +1,4 @@
-/** All storage and bus ports of one process, over one data directory. */
+/** Opens all storage and bus ports of one process, over one data directory. */
 import { mkdirSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -63,22 +63,22 @@ import { openSpent } from "./tokens/spent.ts";
 import { openWindows } from "./tokens/windows.ts";
 
 export type EmbeddedOptions = {
-  /** A directory, made if it is missing; `:memory:` keeps nothing. */
+  /** A directory, made if it is missing. `:memory:` keeps nothing. */
   readonly dataDir: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   /** Runs a task after the present turn of the event loop; a simulation brings its own. */
   readonly schedule?: (task: () => void) => void;
-  /** For metrics: writes that became durable together, and how long that took. */
+  /** For metrics: writes that became durable together, and the seconds that took. */
   readonly committed?: (writes: number, seconds: number) => void;
-  /** The store has failed and takes nothing more: the process should end, non-zero. */
+  /** Called when the store has failed and takes no more writes: the process should end, non-zero. */
   readonly fatal?: (error: Error) => void;
   /** Size of the file that is given up when the disk is full. Default 64 MiB; 0 for none. */
   readonly reserveBytes?: number;
-  /** Of the log, instead of the disk's own. */
+  /** The sync of the log, in place of the disk's own. */
   readonly sync?: Sync;
-  /** What the disk has, of which `promisedBytes` are not free to take; the file system's own numbers when absent. */
+  /** Returns the disk's space, of which `promisedBytes` are not free to take. Absent: the file system's own numbers. */
   readonly space?: (promisedBytes: number) => Space;
 };
 
@@ -93,13 +93,13 @@ export type Embedded = RecordPorts & {
   readonly bus: EventBus;
   readonly ids: Ids;
   readonly sizes: Sizes;
-  /** What was found at open. */
+  /** What recovery found at open. */
   readonly recovered: Recovered;
-  /** How long the oldest write has been waiting for its commit to be durable. */
+  /** How long the oldest write has waited for its commit to be durable. */
   readonly waitMs: () => number;
-  /** Durable commits so far. */
+  /** Commits so far. */
   readonly commits: () => number;
-  /** Before serving: takes now what is else taken when it is needed, when the system may have none left. */
+  /** To be called before serving. Takes now what is otherwise taken when needed, when the system may have none left. */
   readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

@@ -1,4 +1,7 @@
-/** The BulkActions port: a row that moves with each step (docs/design/bulk). `same`: of what is under way, the hash of its work. */
+/**
+ * The BulkActions port: one row per action, which moves with each step (docs/design/bulk). Column `same` is the hash of the action's work
+ * while it is under way.
+ */
 import { hash } from "node:crypto";
 import { type DatabaseSync } from "node:sqlite";
 import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";

@@ -1,12 +1,12 @@
-/** The alarms of a table: one look along its index of `wake_at`, which holds only the rows that are to ring. */
+/** The alarms of one table. Every look uses the table's partial index of `wake_at`, which holds only rows with an alarm. */
 import { type DatabaseSync } from "node:sqlite";
 import { limits } from "@posthaste/domain";
 import { isUnderstood } from "../messages/records.ts";
 import { integer, type Row } from "./rows.ts";
 
-/** `shards`: JSON, or undefined for all. */
+/** `shards` is a JSON array, or undefined for all shards. */
 export type Alarms<Rung> = {
-  /** Inside a write: what is due rings, up to `limit`, and its alarm moves ahead. */
+  /** Rings up to `limit` due rows and moves their alarms ahead. For use inside a write. */
   ring(shards: string | undefined, now: number, limit: number): readonly Rung[];
   nextAlarm(shards: string | undefined): number | undefined;
 };
@@ -14,13 +14,13 @@ export type Alarms<Rung> = {
 type Table<Rung> = {
   readonly table: string;
   readonly key: string;
-  /** Those that `read` needs. */
+  /** The columns that `read` needs. */
   readonly columns: string;
-  /** What a row calls for. */
+  /** Returns what the row calls for. */
   readonly read: (row: Row) => Rung;
-  /** Of a row that cannot be read, which stops no other. Absent: `read` reads plain columns only. */
+  /** Told of a row that cannot be read; the other rows ring. Absent where `read` reads plain columns only. */
   readonly damaged?: (row: Row, error: unknown) => void;
-  /** How the alarm is set. */
+  /** The SQL that sets the alarm. */
   readonly set?: string;
 };
 

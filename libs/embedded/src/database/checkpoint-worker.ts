@@ -1,10 +1,10 @@
-/** The checkpoint's own thread: a connection of its own, a statement on demand. */
+/** The checkpoint thread: runs checkpoints on request, on a connection of its own. */
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import { type CheckpointAnswer, type CheckpointRequest } from "./checkpoints.ts";
 import { integer } from "./rows.ts";
 
-/** To empty the log is to wait for readers of it, while nothing is written: a moment's reading ends in time, a backup does not. */
+/** How long emptying the log waits for readers, during which nothing is written. A short read ends in time, a backup does not. */
 const busyMsMax = 100;
 
 const db = new DatabaseSync(String(workerData), { timeout: busyMsMax });

@@ -1,13 +1,13 @@
 /**
- * Bringing the write-ahead log into the database: behind the answers of a commit, never before them, on a thread of its
- * own, since it writes and syncs megabytes; and by our own statement, since SQLite keeps silent when the sync of a
- * checkpoint of its own fails.
+ * Checkpoints: moves the write-ahead log into the database. They run after the answers of a commit, never before them, and on a thread of
+ * their own, since they write and sync megabytes. They are our own statements, since SQLite does not report a failed sync of an automatic
+ * checkpoint.
  *
- * SQLite begins its log anew only when all of it has been brought in, which never happens while commits go on beside a
- * checkpoint. So when the log has become long, the writer is held for one more checkpoint, a short one.
+ * SQLite restarts its log only when all of it has been moved, which never happens while commits go on beside a checkpoint. So when the
+ * log has become long, the writer is held for one more checkpoint, a short one.
  *
- * Nothing behind the snapshot of a reader can be brought in: a backup, or another program that looks into the file, makes
- * the log grow for as long as it reads. Work goes on, the disk's room is the bound, and which processes read is logged.
+ * No frame newer than a reader's snapshot can be moved: a backup, or another program that reads the file, makes the log grow for as long
+ * as it reads. Work goes on until the disk is full, and the reading processes are logged.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
@@ -16,37 +16,39 @@ import { sqliteCode } from "./failures.ts";
 import { logReaders } from "./log-readers.ts";
 import { integer } from "./rows.ts";
 
-/** Commits from one look at the log to the next; a look costs as much as writing a message. */
+/** Commits between two looks at the log; a look costs as much as writing a message. */
 const commitsPerLook = 8;
 
-/** In frames of 8 KiB. */
+/** Bounds of the log, in frames of 8 KiB. */
 type Bounds = {
-  /** So many wait before a checkpoint is begun. */
+  /** The number of waiting frames at which a checkpoint begins. */
   readonly waitingMax: number;
-  /** The log's length at which the writer is held, unless a reader kept back as many: those are brought in beside it first. */
+  /**
+   * The log's length at which the writer is held, unless a reader has kept back as many frames: those are moved beside the writer first.
+   */
   readonly lengthMax: number;
-  /** The length at which it is logged that readers hold it; from then on whenever it is twice as long. */
+  /** The log's length at which its readers are logged, and again each time it has doubled. */
   readonly reportedMin: number;
 };
 
 const bounds: Bounds = { waitingMax: 4_000, lengthMax: 12_000, reportedMin: 36_000 };
 
 export type CheckpointAnswer = {
-  /** Frames that were left, since a reader's snapshot is older than they are. */
+  /** Frames not moved because they are newer than a reader's snapshot. */
   readonly left?: number;
-  /** What makes SQLite's error, which does not travel between threads as it is. */
+  /** The parts of SQLite's error, which cannot travel between threads as it is. */
   readonly failure?: { readonly errcode: number; readonly message: string };
 };
 
-/** `bring in`: as far as it is possible beside a writer. `empty`: all of it, and the file is cut to nothing. */
+/** `bring in` moves what can be moved beside a writer. `empty` moves all of the log and truncates the file. */
 export type CheckpointRequest = "bring in" | "empty";
 
 export type Checkpoints = {
-  /** To be called after each commit. What it answers must end before the next; it rejects when the disk has failed. */
+  /** To be called after each commit. A returned promise must end before the next commit; it rejects when the disk has failed. */
   readonly afterCommit: () => Promise<void> | undefined;
-  /** Brings in what can be, beside the writer. The first takes what each needs: later there may be no thread and no file to be had. */
+  /** Moves what can be moved beside the writer. The first call starts the thread and opens its file, which may not be possible later. */
   readonly bringIn: () => Promise<void>;
-  /** Brings all of the log in and gives its room back to the disk. Nothing may be written meanwhile. */
+  /** Moves all of the log and gives its room back to the disk. Nothing may be written meanwhile. */
   readonly empty: () => Promise<void>;
   close(): Promise<void>;
 };
@@ -62,7 +64,7 @@ export function openCheckpoints(
   const thread = openThread(path);
   let running: Promise<void> | undefined;
   let broken: Error | undefined;
-  // What a full disk or a reader has kept from being brought in, in frames: we try again when as many as ever have come since.
+  // Frames kept back by a full disk or a reader. A checkpoint is tried again when `waitingMax` frames have come since.
   let keptBack = 0;
   let reportAt = reportedMin;
   let unseen = 0;
@@ -140,7 +142,7 @@ type Thread = {
   close(): Promise<void>;
 };
 
-/** Started when it is first asked for something. It keeps the process alive only while it is asked. */
+/** Starts the thread at its first request. The thread keeps the process alive only during a request. */
 function openThread(path: string): Thread {
   let worker: Worker | undefined;
   const ask = (

@@ -1,9 +1,10 @@
-/** Secrets that are overwritten or removed are to be gone from the file, too, not merely out of its tables. */
+/** Erases overwritten and removed secrets from the file, not merely from its tables. */
 import { type DatabaseSync } from "node:sqlite";
 
 /**
- * Inside a write. SQLite leaves what it frees as it was unless it is told otherwise; told so always, it would write every
- * removed message once more. What the write-ahead log still holds goes when the store is closed.
+ * Carries out `work` with SQLite's `secure_delete` on. For use inside a write. Without it SQLite leaves freed bytes as they were; if it
+ * were always on, every removed message would be written once more. What the write-ahead log still holds is erased when the store is
+ * closed.
  */
 export function erasing<T>(db: DatabaseSync, work: () => T): T {
   db.exec("PRAGMA secure_delete = ON");

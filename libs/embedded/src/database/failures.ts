@@ -1,17 +1,17 @@
-/** What a failure of SQLite means for us (https://sqlite.org/rescode.html). */
+/** Classifies the failures of SQLite (https://sqlite.org/rescode.html). */
 export type SqliteFailure =
   /** Another connection holds the lock. */
   | "busy"
-  /** The disk, or the number of pages allowed, is used up. */
+  /** The disk, or the allowed number of pages, is used up. */
   | "full"
   /** The file is not what we wrote. */
   | "damaged"
-  /** The disk or the system failed: what is on it is unknown until it is opened again. */
+  /** The disk or the system failed: what is on the disk is unknown until the file is opened again. */
   | "broken"
   /** A mistake of ours: a constraint, a type, a statement. */
   | "ours";
 
-/** Undefined: the error is not SQLite's. */
+/** Returns undefined when the error is not SQLite's. */
 export function sqliteCode(error: unknown): SqliteFailure | undefined {
   if (!Error.isError(error) || !("errcode" in error) || typeof error.errcode !== "number")
     return undefined;

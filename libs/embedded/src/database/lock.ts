@@ -1,13 +1,13 @@
 /**
- * The lock on a data directory: an exclusive lock on a file of its own, since the database itself is opened twice. It is
- * the kernel's, so it dies with the process, however that dies.
+ * The lock on a data directory: an exclusive lock on a file of its own, since the database file is opened twice. The kernel holds the
+ * lock, so it ends with the process, however that ends.
  */
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteCode } from "./failures.ts";
 import { makeOwnerOnly } from "./owner-only.ts";
 
-/** Answers how to let go. Throws when another process (or this one) has the directory open. */
+/** Returns a function that releases the lock. Throws when this or another process has the directory open. */
 export function lockDirectory(dataDir: string): () => void {
   const path = join(dataDir, "lock");
   makeOwnerOnly(path);

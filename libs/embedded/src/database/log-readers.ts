@@ -1,10 +1,13 @@
-/** Which other processes read from the write-ahead log, by the locks that Linux tells of; elsewhere none is known. */
+/** Finds the other processes that read from the write-ahead log, by the locks in Linux's /proc/locks. Finds none on other systems. */
 import { readFile, stat } from "node:fs/promises";
 
-/** Bytes of the shared-memory file that SQLite locks for readers whose snapshot is in the log (its WAL file format). */
+/** The bytes of the shared-memory file that SQLite locks for readers with a snapshot in the log (its WAL file format). */
 const readLocks = { first: 124, last: 127 };
 
-/** `path`: of the database. Of processes in another namespace there is no id that could be told. */
+/**
+ * Returns the ids of the processes that read the log of the database at `path`. Processes in another namespace have no id and are left
+ * out.
+ */
 export async function logReaders(path: string): Promise<readonly number[]> {
   try {
     const [locks, { ino }] = await Promise.all([
@@ -17,7 +20,7 @@ export async function logReaders(path: string): Promise<readonly number[]> {
   }
 }
 
-/** Of lines such as `7: POSIX  ADVISORY  READ 4711 fe:01:2623 124 124`. */
+/** Parses lines such as `7: POSIX  ADVISORY  READ 4711 fe:01:2623 124 124`. */
 export function readersIn(locks: string, inode: number): readonly number[] {
   const pids = new Set<number>();
   for (const line of locks.split("\n")) {

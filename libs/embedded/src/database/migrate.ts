@@ -1,10 +1,10 @@
 import { type DatabaseSync } from "node:sqlite";
 import { integer, type Row } from "./rows.ts";
 
-/** "PHst": marks the file as ours, so that a foreign database is refused before it is touched. */
+/** "PHst": marks the file as ours, so that a foreign database is refused before it is changed. */
 const applicationId = 0x50487374;
 
-/** Brings the file to the version that the list makes, in one transaction. Refuses a newer file and one that is not ours. */
+/** Migrates the file to the last version of the list, in one transaction. Throws for a newer file and for a foreign one. */
 export function migrate(db: DatabaseSync, migrations: readonly string[]): void {
   const version = pragma(db, "user_version");
   const owner = pragma(db, "application_id");

@@ -1,4 +1,4 @@
-/** Opening the database file: refuse what we cannot serve, bring what is older up to date. */
+/** Opens the database file: refuses a file that cannot be served, and migrates an older one. */
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -14,18 +14,18 @@ import { openWalSync, type Sync } from "./sync.ts";
 export type Database = {
   /** The only connection that writes. */
   readonly db: DatabaseSync;
-  /** For lists: a snapshot and a page cache of its own. The same connection when there is no file. */
+  /** The connection that lists read through, with a snapshot and a page cache of its own. The same as `db` when there is no file. */
   readonly reader: DatabaseSync;
-  /** Absent, like the path, when everything is gone with the process. */
+  /** Absent, like the path, when the store is in memory. */
   readonly sync?: Sync;
   readonly path?: string;
-  /** The file was found damaged at work: the next open checks all of it, however large. */
+  /** Marks the file as damaged: the next open checks all of it, however large. */
   suspect(): void;
   close(): void;
 };
 
 export type DatabaseOptions = {
-  /** The disk is full: answers whether room was made. */
+  /** Makes room on a full disk, and reports whether there was any to make. */
   readonly makeRoom: () => boolean;
 };
 
@@ -41,7 +41,10 @@ export function openDatabase(dataDir: string, { makeRoom }: DatabaseOptions): Da
   }
 }
 
-/** To open is to write a little: on a disk filled to the last byte that needs the reserve, and without it is said plainly. */
+/**
+ * Opens with `open`, which writes a little. On a completely full disk the reserve is given up for that; without a reserve, throws with a
+ * plain message.
+ */
 export function withRoom<T>(dataDir: string, open: () => T, makeRoom: () => boolean): T {
   try {
     return open();
@@ -90,10 +93,14 @@ function openFile(dataDir: string, unlock: () => void, makeRoom: () => boolean):
   }
 }
 
-/** Another program may look into the file; the writer stands still for no longer than this. */
+/** How long the writer waits for another program that has locked the file. */
 const busyMsMax = 1_000;
 
-/** Pages that are free are given back when we ask for it (vacuum.ts); that is decided when a file is made. NORMAL: each commit is synced by the writer before any caller is told (sync.ts, I1). The write-ahead log is brought in by checkpoints of our own (checkpoints.ts). */
+/**
+ * `auto_vacuum`: free pages are given back on request (vacuum.ts); this is decided when the file is made. `synchronous`: NORMAL, since
+ * the writer syncs each commit before any caller is told (sync.ts, I1). `wal_autocheckpoint`: off, since our own checkpoints move the log
+ * (checkpoints.ts).
+ */
 function configure(db: DatabaseSync): void {
   db.exec(`
     PRAGMA page_size = 8192;
@@ -108,9 +115,10 @@ function configure(db: DatabaseSync): void {
 }
 
 /**
- * A whole check reads the whole file, so only a small one gets it. Of a large one the hot table is read when claims are
- * recovered, configurations and bodies carry checksums, and a file that SQLite finds damaged at work is checked as a
- * whole at the next start: it is then refused, instead of failing at the same page again and again.
+ * Throws when SQLite's check finds damage in a file of at most `bytesMax`. The check reads the whole file, so by default only a small
+ * file is checked. Of a large one the hot table is read when claims are recovered, and configurations and bodies carry checksums. A file
+ * that SQLite finds damaged at work is checked as a whole at the next start, and is then refused instead of failing at the same page
+ * again and again.
  */
 function refuseDamaged(db: DatabaseSync, path: string, bytesMax: number): void {
   const pages = integer(db.prepare("PRAGMA page_count").get()?.["page_count"]);
@@ -125,7 +133,7 @@ const damaged = (path: string): string =>
 
 const checkedBytesMax = 64 * 1024 * 1024;
 
-/** Older ones can lose a commit when a write-ahead log is reset. */
+/** Older versions can lose a commit when a write-ahead log is reset. */
 const sqliteMin = "3.51.3";
 
 export function refuseOldSqlite(version: string): void {

@@ -1,26 +1,26 @@
-/** One piece of work that the writer was asked for. */
+/** One operation asked of the writer. */
 import { type Intake, StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 
 /**
- * `new` is the first to be refused when there is too much, or no room. `redoable`: what a crash undoes is simply done again,
- * a claim, a ring or a lane's rest. It is urgent: it waits for no sync, neither its own nor another's, and overtakes what
- * does; so nothing that a caller is answered for is redoable.
+ * `new` is refused first when there are too many writes, or no room. `redoable` is work that is done again after a crash has undone it: a
+ * claim, a ring, a lane's rest. It is urgent: it waits for no sync, neither its own nor another's, and overtakes operations that do. So
+ * no operation whose result a caller is told is redoable.
  */
 export type WriteKind = Intake | "redoable";
-/** `reading`: behind everything that was asked for before. `glancing`: at what is there, for work that is redoable. */
+/** `reading` runs behind everything that was asked for before. `glancing` reads the current state, for redoable work. */
 export type Kind = WriteKind | "reading" | "glancing";
 export const isUrgent = (kind: Kind): boolean => kind === "redoable" || kind === "glancing";
 export const isRead = (kind: Kind): boolean => kind === "reading" || kind === "glancing";
 
-/** How much of a transaction it takes: records that are written, and bytes of their bodies. */
+/** The share of a transaction that an operation takes: records written, and bytes of their bodies. */
 export type Weight = { readonly records: number; readonly bytes: number };
 
-/** Work, the promise that is settled with it, and what came of it when it was last carried out. */
+/** The work, the promise that is settled with it, and the result of its last run. */
 export class Operation {
   #kind: Kind;
   readonly weight: Weight;
-  /** By a clock that only counts. */
+  /** By the monotonic clock. */
   readonly askedAtMs = performance.now();
   readonly #work: () => unknown;
   readonly #resolve: (value: never) => void;
@@ -46,7 +46,7 @@ export class Operation {
     return this.#kind;
   }
 
-  /** The work has turned out to take on something new. */
+  /** Called when the work turns out to take on new work. */
   takeOn(): void {
     this.#kind = "new";
   }
@@ -61,17 +61,16 @@ export class Operation {
     this.#failed = { error };
   }
 
-  /** Why it has failed. */
   get error(): unknown {
     return this.#failed?.error;
   }
 
-  /** The caller hears that it was not carried out. */
+  /** Rejects the caller's promise: the work was not carried out. */
   refuse(error: unknown): void {
     this.#reject(error);
   }
 
-  /** The caller hears how it ended. */
+  /** Settles the caller's promise with the result of the last run. */
   tell(): void {
     if (this.#failed) this.#reject(asStoreError(this.#failed.error));
     else this.#resolve(this.#value as never);

@@ -1,14 +1,14 @@
 /**
- * Before anything is served, what an earlier process has written last is written once more. A sync that fails leaves
- * pages behind that the system takes for written: they can be read, are not on the disk, and no later sync brings them
- * there. What would be acknowledged behind them would stand behind a hole.
+ * Writes the write-ahead log of an earlier process once more before anything is served. A failed sync leaves pages behind that the system
+ * takes for written: they can be read, are not on the disk, and no later sync writes them. A commit acknowledged behind such pages would
+ * be lost with them.
  */
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";
 import { sqliteCode } from "./failures.ts";
 import { integer } from "./rows.ts";
 
-/** `makeRoom`: answers whether some was made on a full disk. */
+/** `makeRoom` reports whether it made room on a full disk. */
 export function rewriteLog(
   db: Pick<DatabaseSync, "prepare">,
   path: string,
@@ -23,7 +23,7 @@ export function rewriteLog(
   }
 }
 
-/** All of it goes into the database, which is synced, and the log begins anew. */
+/** Moves all of the log into the database, which is synced, and truncates the log. */
 function emptyLog(db: Pick<DatabaseSync, "prepare">, path: string): void {
   const answer = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
   if (integer(answer?.["busy"]) !== 0)
@@ -32,7 +32,7 @@ function emptyLog(db: Pick<DatabaseSync, "prepare">, path: string): void {
 
 const bytesPerWrite = 1024 * 1024;
 
-/** A full disk must not keep us from starting, and the same bytes in the same place need no room. */
+/** Overwrites the log with its own bytes. A full disk must not prevent a start, and the same bytes in the same place need no room. */
 function writeAgain(log: string): void {
   if (!existsSync(log)) return;
   const file = openSync(log, "r+");

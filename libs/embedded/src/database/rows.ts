@@ -1,4 +1,4 @@
-/** Reading what SQLite gives: each helper says which type the schema promises, and throws when the file says otherwise. */
+/** Reads the values that SQLite returns. Each helper names the type that the schema promises, and throws when the file holds another. */
 import { type SQLOutputValue } from "node:sqlite";
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
@@ -31,5 +31,5 @@ function bytes(value: Value): Uint8Array {
 export const optionalBytes = (value: Value): Uint8Array | undefined =>
   value === null ? undefined : bytes(value);
 
-/** What this package itself has written as JSON: the one place where its type is taken on trust. */
+/** Parses JSON that this package has written. This is the one place where its type is taken on trust. */
 export const stored = <T>(json: string): T => JSON.parse(json) as T;

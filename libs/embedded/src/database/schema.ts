@@ -1,8 +1,8 @@
 /**
- * The schema, as the list of its migrations: version n is what the first n make. A released migration is never edited.
+ * The schema, as the list of its migrations: the first n make version n. A released migration is never edited.
  *
- * Keys are integers throughout: a message is its position (libs/domain/src/shared/ids.ts), a tenant and a lane are small
- * numbers. The hot row of a message is small and is the only one that is updated; configuration and body are written once.
+ * Keys are integers: a message is its position (libs/domain/src/shared/ids.ts), a tenant and a lane are small numbers. The hot row of a
+ * message is small and is the only one that is updated; configuration and body are written once.
  */
 export const migrations: readonly string[] = [
   `

@@ -1,21 +1,20 @@
 /**
- * The sync of a commit, beside the event loop. SQLite would sync inside COMMIT and hold this thread for as long as the
- * disk takes; so the connection runs with `synchronous=NORMAL`, where a commit writes the write-ahead log and a checkpoint
- * syncs it, and the log is synced here after each commit, on a thread of Node's pool, before any caller is told. What is on
- * the disk when a caller hears of its commit is the same as with `FULL` (ADR 5).
+ * Syncs each commit on a thread of Node's pool. SQLite would sync inside COMMIT and hold the event loop for as long as the disk takes. So
+ * the connection runs with `synchronous=NORMAL`, where a commit writes the write-ahead log and a checkpoint syncs it; the log is synced
+ * here after each commit, before any caller is told. When a caller is told of its commit, the same is on the disk as with `FULL` (ADR 5).
  */
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
 export type Sync = {
-  /** Ends when every commit made before the call is on the disk, or with the reason why that is not known. */
+  /** Calls `done` when every commit made before the call is on the disk, or with the error that leaves this unknown. */
   run(done: (error: Error | null) => void): void;
-  /** The same, at once; throws. */
+  /** Syncs before it returns, or throws. */
   runNow(): void;
   close(): void;
 };
 
-/** `path`: of the database, whose log is there by now. */
+/** `path` is the path of the database, whose log must exist. */
 export function openWalSync(path: string): Sync {
   const file = openLog(path);
   return {
@@ -25,7 +24,7 @@ export function openWalSync(path: string): Sync {
   };
 }
 
-/** The log's name in its directory must outlive a power cut, too. */
+/** Syncs the directory too: the log's name in it must outlive a power cut. */
 function openLog(path: string): number {
   const directory = openSync(dirname(path), "r");
   fsyncSync(directory);

@@ -1,12 +1,12 @@
 /**
- * Group commit: all that was asked for while the last commit ran goes into the next one, and one sync serves it all.
+ * Group commit: everything asked for during one commit goes into the next, and one sync serves it all.
  *
- * Owns the queue and every transaction of the writing connection; everything that writes goes through `write`.
- * (1) a promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then no other work
- *     is begun, so nothing is ever seen that is not on the disk; but for what is urgent.
- * (2) operations take effect in the order in which they were asked for; so do reads that must see them.
- * (3) an operation that throws takes nothing with it: the rest of its batch is carried out without it.
- * (4) after a failed sync nothing is carried out any more: what is on the disk is then unknown.
+ * Owns the queue and every transaction of the writing connection. Every write goes through `write`.
+ * (1) A promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then only urgent operations run, so
+ *     no other operation sees what is not on the disk.
+ * (2) Operations take effect in the order in which they were asked for; so do the reads that must see them.
+ * (3) An operation that throws is left out; the rest of its batch is carried out.
+ * (4) After a failed sync nothing is carried out any more: what is on the disk is then unknown.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { StoreError } from "@posthaste/ports";
@@ -21,29 +21,32 @@ import {
 } from "./operation.ts";
 import { type Sync } from "./sync.ts";
 
-/** What the writer needs of the connection that writes. */
+/** The part of the writing connection that the writer uses. */
 export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
 
 export type WriterOptions = {
   /** Runs a task after the present turn of the event loop: `setImmediate`, or a simulation's own. */
   readonly schedule: (task: () => void) => void;
-  /** Absent when a commit needs no sync: there is no disk. */
+  /** Absent when there is no disk, and so no sync. */
   readonly sync?: Sync;
   /** Throws when the disk has no room for new work. Absent: there is always room. */
   readonly checkRoom?: () => void;
-  /** The disk is full and work that must go on needs room: answers whether some was made. */
+  /** Called when the disk is full and ongoing work needs room. Reports whether it made some. */
   readonly makeRoom: () => boolean;
-  /** After each commit, when its callers have been told. What it answers ends before the next; a failure is the disk's. */
+  /**
+   * Called after each commit, when its callers have been told. A returned promise ends before the next commit; a rejection means that the
+   * disk has failed.
+   */
   readonly afterCommit: () => Promise<void> | undefined;
   /** For metrics: writes that became durable together, and the seconds from the first of them to the sync's end. */
   readonly committed?: (writes: number, seconds: number) => void;
-  /** The store has become unusable; called once. */
+  /** Called once, when the store has become unusable. */
   readonly fatal: (error: Error) => void;
 };
 
 /**
- * Bounds of one transaction, during which nothing else runs, and of the queue. A single operation may be larger: it is then
- * a transaction alone. New work is refused at half of what work in hand may fill.
+ * Bounds of one transaction, during which nothing else runs, and of the queue. A single operation may be larger: it then has a
+ * transaction alone. New work may fill half of the queue.
  */
 const recordsPerCommitMax = 1_024;
 const bytesPerCommitMax = 8 * 1024 * 1024;
@@ -53,7 +56,7 @@ const queuedNewMax = queuedMax / 2;
 /** Refusing new work, making room, refusing all: see `leaveOutForRoom`. */
 const waysToRoom = 3;
 
-/** What shares a transaction, and is told together. */
+/** Operations that share a transaction and are told together. */
 type Batch = readonly Operation[];
 
 export class Writer {
@@ -66,11 +69,11 @@ export class Writer {
   #carriedOut: Operation | undefined;
   #unusable: StoreError | undefined;
   #commits = 0;
-  /** Ends with the sync, and what follows it, that is under way. */
+  /** Resolves when the sync under way, and what follows it, has ended. */
   #syncing: Promise<void> | undefined;
-  /** Work that wants the log to itself is under way: not even what is urgent may write. */
+  /** Work that needs the log to itself is under way: not even urgent operations may write. */
   #isHeld = false;
-  /** The first of those that wait for the sync that is under way. */
+  /** The first operation that waits for the sync under way. */
   #unsynced: Operation | undefined;
 
   constructor(db: Connection, options: WriterOptions) {
@@ -83,13 +86,13 @@ export class Writer {
     return this.#commits;
   }
 
-  /** How long the oldest of what is waiting has waited: for its turn, or for the sync of its commit. */
+  /** How long the oldest operation has waited for its turn, or for the sync of its commit. */
   get waitMs(): number {
     const oldest = this.#unsynced ?? this.#queue[0];
     return oldest ? performance.now() - oldest.askedAtMs : 0;
   }
 
-  /** Carries `work` out inside the next transaction. `work` is synchronous and may run twice, the first time undone. */
+  /** Carries `work` out in the next transaction. `work` is synchronous and may run twice, the first time undone. */
   write<T>(work: () => T, kind: WriteKind, weight: Weight = light): Promise<T> {
     return this.#enqueue(kind, work, weight);
   }
@@ -104,27 +107,30 @@ export class Writer {
     return this.#enqueue("glancing", work);
   }
 
-  /** For use inside `work`: changes of memory that must follow the disk. Dropped when the work is undone. */
+  /**
+   * Runs `effect` after the commit, for changes of memory that must follow the disk. For use inside `work`; dropped when the work is
+   * undone.
+   */
   onCommit(effect: () => void): void {
     this.#effects.push(effect);
   }
 
-  /** For use inside `work` that goes on with something: it takes on something new as well. Throws when there is no room. */
+  /** Declares that ongoing work takes on new work too. For use inside `work`. Throws when there is no room. */
   takeOn(): void {
     this.#options.checkRoom?.();
     this.#carriedOut?.takeOn();
   }
 
-  /** Carries out what is queued, and refuses what comes after. */
+  /** Carries out the queued operations and refuses later ones. */
   async close(): Promise<void> {
     await this.#syncing;
     while (this.#waiting > 0 && !this.#unusable) this.#finishNow();
     this.#refuse(new StoreError("unavailable", "the store is closed"));
   }
 
-  /** `work` has the log to itself: it begins when no sync is under way, and nothing is written until it has ended. */
+  /** Runs `work` with the log to itself: it begins when no sync is under way, and nothing is written until it ends. */
   async alone(work: () => Promise<void>): Promise<void> {
-    // Bounded by the turns of other callers that ask for the same, each of which ends.
+    // Bounded by the turns of other callers of `alone`, each of which ends.
     while (this.#syncing) await this.#syncing;
     if (this.#unusable) return;
     await (this.#syncing = this.#held(work).then(() => {
@@ -191,7 +197,7 @@ export class Writer {
     await this.#held(afterCommit);
   }
 
-  /** What `work` answers ends before anything else is written; a failure is the disk's. */
+  /** Holds all writes until the promise of `work` ends. A failure is the disk's. */
   async #held(work: () => Promise<void> | undefined): Promise<void> {
     try {
       const more = work();
@@ -216,7 +222,7 @@ export class Writer {
     tell(batch);
   }
 
-  /** What is urgent, and when nothing is being synced what is queued. */
+  /** Takes the urgent operations and, when no sync is under way, the queued ones. */
   #takeBatch(): Batch {
     const urgent = takeWithin(this.#urgent, []);
     return this.#syncing ? urgent : takeWithin(this.#queue, urgent);
@@ -235,7 +241,7 @@ export class Writer {
     }
   }
 
-  /** The usual case: all in one transaction. False: something threw, and nothing has happened. */
+  /** Runs the batch in one transaction, the usual case. Returns false when an operation threw: then nothing has happened. */
   #together(batch: Batch): boolean {
     const writes = batch.some(({ kind }) => !isRead(kind));
     try {
@@ -251,9 +257,8 @@ export class Writer {
   }
 
   /**
-   * The same, each operation inside a savepoint, so that one which throws is left out alone. When the whole transaction
-   * is lost (a full disk does that), it begins again without the culprit: at most once per operation, and once for each
-   * way of finding room.
+   * Runs each operation inside a savepoint, so that one which throws is left out alone. When the whole transaction is lost, as by a full
+   * disk, it begins again without that operation: at most once per operation, and once for each way of finding room.
    */
   #separately(batch: Batch): void {
     const leftOut = new Map<Operation, unknown>();
@@ -289,7 +294,7 @@ export class Writer {
     operation.carryOut();
   }
 
-  /** Throws what concerns the whole batch: a full disk, and what `endsBatch`. */
+  /** Throws what concerns the whole batch: a full disk, and the failures of `endsBatch`. */
   #inSavepoint(operation: Operation): void {
     const effectsBefore = this.#effects.length;
     this.#db.exec("SAVEPOINT operation");
@@ -304,7 +309,7 @@ export class Writer {
     }
   }
 
-  /** No room: first whatever takes on new work is refused; then room is made; then all is refused. */
+  /** Handles a full disk in three steps: refuses operations that take on new work, then makes room, then refuses all writes. */
   #leaveOutForRoom(batch: Batch, leftOut: Map<Operation, unknown>, error: unknown): void {
     const before = leftOut.size;
     for (const operation of batch) if (operation.kind === "new") leftOut.set(operation, error);
@@ -342,7 +347,7 @@ export class Writer {
   }
 }
 
-/** `before` and the first of `queue` that fit into one transaction with them; at least one. */
+/** Returns `before` and the first operations of `queue` that fit into one transaction with them; at least one. */
 function takeWithin(queue: Operation[], before: Batch): Batch {
   let records = 0;
   let bytes = 0;
@@ -360,7 +365,10 @@ function takeWithin(queue: Operation[], before: Batch): Batch {
 
 const light: Weight = { records: 1, bytes: 0 };
 
-/** A failed sync, a failing disk, a damaged file: carrying on could acknowledge what is not there. A lock is not ours to wait for, either. */
+/**
+ * Reports whether the failure ends the batch. After a failed sync, a failing disk or a damaged file, carrying on could acknowledge lost
+ * writes. The batch does not wait for another program's lock, either.
+ */
 function endsBatch(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === "broken" || code === "damaged" || code === "busy";
@@ -369,7 +377,7 @@ function endsBatch(error: unknown): boolean {
 const writesIn = (batch: Batch): number =>
   batch.reduce((writes, { kind }) => (isRead(kind) ? writes : writes + 1), 0);
 
-/** Resolves the urgent operations, which come first in a batch. Returns the rest: they resolve after the sync. */
+/** Resolves the urgent operations, which come first in a batch. Returns the rest, which resolve after the sync. */
 function tellUrgent(batch: Batch): Batch {
   const firstOther = batch.findIndex(({ kind }) => !isUrgent(kind));
   if (firstOther === 0) return batch;

@@ -20,17 +20,17 @@ export type Disk = {
   readonly start: () => Promise<void>;
   /** Throws `disk_full` when there is no room for new work. */
   readonly checkRoom: () => void;
-  /** For work that must go on. False: there is none to be made. */
+  /** Makes room for work that must go on. Returns false when there is none to make. */
   readonly makeRoom: () => boolean;
   readonly afterCommit: () => Promise<void> | undefined;
-  /** The same records; from now on room comes back by itself, and what it removes is noticed. */
+  /** Starts reclaiming room, and returns the same records with removals that wake the reclaim. */
   readonly reclaiming: (writer: Writer, records: Records) => Records;
-  /** Begins nothing more that writes. */
+  /** Stops reclaiming: nothing more is written. */
   readonly rest: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** In memory there is always room, and nothing to bring in. */
+/** The disk of a store in memory: there is always room, and no log. */
 export const noDisk: Disk = {
   start: async () => undefined,
   checkRoom: () => undefined,
@@ -43,7 +43,7 @@ export const noDisk: Disk = {
 
 const reserveBytesDefault = 64 * 1024 * 1024;
 
-/** `path`: of the database. */
+/** `path` is the path of the database. */
 export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): Disk {
   const { dataDir, clock, log, reserveBytes = reserveBytesDefault, space: given } = options;
   const checkpoints = openCheckpoints(db, path, log);

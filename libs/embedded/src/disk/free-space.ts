@@ -1,6 +1,6 @@
 /**
- * Refuses new messages while the disk is nearly full, so that what was accepted can still be delivered and written down
- * (507). Looks at most once a second, when new work asks for room, and whenever room may have come back.
+ * Refuses new messages (507) while the disk is nearly full, so that accepted ones can still be delivered and logged. Looks at most once a
+ * second when new work asks for room, and whenever room may have come back.
  */
 import { statfsSync } from "node:fs";
 import { statfs } from "node:fs/promises";
@@ -8,7 +8,7 @@ import { type Clock, StoreError } from "@posthaste/ports";
 
 export type Space = { readonly freeBytes: number; readonly totalBytes: number };
 
-/** 5 % of the disk, but at least this much, and never more than that: 5 % of a large disk is no emergency. */
+/** The reserved room: 5 % of the disk, between these bounds. 5 % of a large disk is no emergency. */
 const reservedShare = 0.05;
 const reservedBytesMin = 64 * 1024 * 1024;
 const reservedBytesMax = 1024 * 1024 * 1024;
@@ -20,15 +20,15 @@ export const isNearlyFull = ({ freeBytes, totalBytes }: Space): boolean =>
 export type FreeSpace = {
   /** Throws `disk_full` when there is no room for new work. */
   readonly check: () => void;
-  /** Looks now, and answers what it saw. */
+  /** Looks at the disk now, and reports whether it is nearly full. */
   readonly look: () => Promise<boolean>;
-  /** As it was seen last. */
+  /** The result of the last look. */
   readonly isNearlyFull: () => boolean;
 };
 
 export type FreeSpaceOptions = {
   readonly clock: Clock;
-  /** Of the disk, by what is free and not promised to anything else. */
+  /** Reads the disk's space, without the room that is promised to other files. */
   readonly read: () => Promise<Space>;
   readonly first: Space;
   readonly onChange: (nearlyFull: boolean) => void;
@@ -50,7 +50,7 @@ export function openFreeSpace({ clock, read, first, onChange }: FreeSpaceOptions
   };
   const look = (): Promise<boolean> =>
     (looking ??= lookAgain()
-      // A disk that cannot be asked is not known to have changed: the commit itself will say.
+      // A disk that cannot be read counts as unchanged: the commit itself will fail.
       .catch(() => nearlyFull)
       .finally(() => (looking = undefined)));
 
@@ -68,7 +68,7 @@ export function openFreeSpace({ clock, read, first, onChange }: FreeSpaceOptions
   };
 }
 
-/** `promisedBytes`: room that is free and yet spoken for. */
+/** `promisedBytes` is free room that is already spoken for. */
 export const spaceNow = (directory: string, promisedBytes: number): Space =>
   spaceOf(statfsSync(directory), promisedBytes);
 export const readSpace = async (directory: string, promisedBytes: number): Promise<Space> =>

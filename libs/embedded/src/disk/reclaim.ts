@@ -1,10 +1,10 @@
 /**
- * Room that comes back by itself. What was delivered frees pages inside the file, and what was brought in leaves the
- * write-ahead log as long as it was: neither gives the disk anything back, and while new work is refused there are hardly
- * any commits that would. So while the disk is nearly full, or most of the file is free, this goes round.
+ * Gives room back to the disk. Removed messages free pages inside the file, and a checkpoint leaves the write-ahead log as long as it
+ * was: neither gives the disk anything back, and while new work is refused there are hardly any commits that would. So while the disk is
+ * nearly full, or most of the file is free, this loop runs.
  *
- * (1) nothing runs, and no timer is armed, unless one of the two is so.
- * (2) while the disk is nearly full a finished record goes at once instead of half a minute later (I5 still holds).
+ * (1) Nothing runs, and no timer is armed, unless one of the two holds.
+ * (2) While the disk is nearly full, a finished record is removed at once instead of half a minute later (I5 still holds).
  */
 import { allShards, limits } from "@posthaste/domain";
 import { type Clock, type Log, pause, type Records } from "@posthaste/ports";
@@ -41,13 +41,13 @@ export function openReclaim(parts: ReclaimParts): Reclaim {
     if (space.isNearlyFull())
       await records.removeFinished(allShards, clock.now(), limits.sweepBatchMax);
     await vacuum.run(rest, isClosed);
-    // Beside the writer first: where a reader has held the log, gigabytes may be left to it.
+    // Beside the writer first: where a reader has held the log, gigabytes may be left to move.
     await checkpoints.bringIn();
     await writer.alone(() => checkpoints.empty());
     await space.look();
   };
 
-  // Each round ends; there is a next one while the disk has no room.
+  // Each round ends; another follows while the disk has no room.
   const goRound = async (): Promise<void> => {
     while (!isClosed() && (space.isNearlyFull() || vacuum.isWorthIt())) {
       await once();

@@ -1,17 +1,17 @@
 /**
- * A file that is only there to be given up: when another process has filled the disk to the last byte, its room lets
- * settles go on, so that what was delivered is not delivered again.
+ * The reserve: a file that exists only to be given up. When another process has filled the disk to the last byte, its room lets settles
+ * go on, so that delivered messages are not delivered again.
  */
 import { existsSync, rmSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { join } from "node:path";
 
 export type Reserve = {
-  /** Gives the room back to the disk. False: it was given already. */
+  /** Gives the reserve's room back to the disk. Returns false when that was done already. */
   giveUp(): boolean;
-  /** Makes the file if it is not there; in the background. Never rejects. */
+  /** Makes the file in the background where it is missing. Never rejects. */
   build(): Promise<void>;
-  /** The room that it has yet to take: new work that took it would leave none for the reserve. */
+  /** Bytes that the file has yet to take. New work that took them would leave no room for the reserve. */
   missingBytes(): number;
 };
 
@@ -19,7 +19,7 @@ const bytesPerWrite = 1024 * 1024;
 
 const pathIn = (dataDir: string): string => join(dataDir, "reserve");
 
-/** Also before it is opened: a start may need its room. */
+/** Gives the reserve up before the store is opened, too: a start may need its room. */
 export function giveUpReserve(dataDir: string): boolean {
   const path = pathIn(dataDir);
   const there = existsSync(path);
@@ -52,7 +52,7 @@ export function openReserve(dataDir: string, bytes: number): Reserve {
     giveUp,
     build: () => {
       if (bytes === 0 || existsSync(path)) return Promise.resolve();
-      // A disk without room for it has no reserve: the check of free space still holds.
+      // A disk without room for the reserve has none: the check of free space still holds.
       building ??= write()
         .catch(() => void giveUp())
         .finally(() => (building = undefined));

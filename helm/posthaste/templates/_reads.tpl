@@ -55,6 +55,9 @@ kafka-password: {{ default (dict "name" $stores "key" "kafka-password") $values.
 {{- end }}
 {{- if has "tokens" .reads }}
 redis-url: {{ default (dict "name" $stores "key" "redis-url") $values.redis.urlFrom | toJson }}
+{{- with $values.redis.sentinelPasswordFrom }}
+redis-sentinel-password: {{ toJson . }}
+{{- end }}
 {{- end }}
 {{- range $store, $subject := dict "kafka" "bus" "mongodb" "documents" "redis" "tokens" }}
 {{- if has $subject $.reads }}
@@ -127,8 +130,18 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- end }}
 {{- end }}
 {{- if has "tokens" .reads }}
-- {name: POSTHASTE_REDIS_PREFIX, value: {{ $values.redis.prefix | quote }}}
-- {name: POSTHASTE_REDIS_BUDGET_MS, value: {{ $values.redis.budgetMs | quote }}}
+{{- with $values.redis }}
+- {name: POSTHASTE_REDIS_MODE, value: {{ .mode | quote }}}
+{{- if eq .mode "sentinel" }}
+- {name: POSTHASTE_REDIS_MASTER, value: {{ .master | quote }}}
+{{- with .sentinelUser }}
+- {name: POSTHASTE_REDIS_SENTINEL_USER, value: {{ . | quote }}}
+{{- end }}
+{{- end }}
+- {name: POSTHASTE_REDIS_PREFIX, value: {{ .prefix | quote }}}
+- {name: POSTHASTE_REDIS_BUDGET_MS, value: {{ .budgetMs | quote }}}
+- {name: POSTHASTE_REDIS_CONNECT_MS, value: {{ .connectMs | quote }}}
+{{- end }}
 {{- end }}
 {{- if and (has "proxies" .reads) $values.trustedProxies }}
 - {name: POSTHASTE_TRUSTED_PROXIES, value: {{ join "," $values.trustedProxies | quote }}}

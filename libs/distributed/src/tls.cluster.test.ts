@@ -1,9 +1,16 @@
-/** A MongoDB that asks for TLS and for a certificate: what a process with these variables makes of it. */
+/** A MongoDB and a Redis that ask for TLS and for a certificate: what a process with these variables makes of them. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
-import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
+import {
+  askMongod,
+  freePort,
+  type RunningMongo,
+  type RunningRedis,
+  startMongod,
+  startRedis,
+} from "@posthaste/local";
 import { configSchemas, loadConfig, processParts } from "@posthaste/process";
 import {
   anotherAuthority,
@@ -14,6 +21,7 @@ import {
   serverCertificate,
 } from "@posthaste/testing";
 import { openDocuments } from "./documents.ts";
+import { openTokens } from "./tokens.ts";
 
 const startMsMax = 300_000;
 const testMsMax = 120_000;
@@ -118,6 +126,88 @@ describe("a MongoDB that asks for TLS and a certificate", () => {
       expect(event).toBe("documents.down");
       expect(reason).toContain(`POSTHASTE_${variable}`);
       expect(parts.readiness.missing().join()).toContain(String(reason));
+    },
+    testMsMax,
+  );
+});
+
+describe("a Redis that asks for TLS and a certificate", () => {
+  let redis: RunningRedis;
+  let tlsPort: number;
+
+  beforeAll(async () => {
+    tlsPort = await freePort();
+    mkdirSync(join(dir, "redis"));
+    redis = await startRedis(
+      { dir: join(dir, "redis") },
+      {
+        "tls-port": `${tlsPort}`,
+        "tls-cert-file": fileOf("redis.pem", `${serverCertificate}${certificateKey}`),
+        "tls-key-file": fileOf("redis-key.pem", certificateKey),
+        "tls-ca-cert-file": ca,
+        "tls-auth-clients": "yes",
+      },
+    );
+  }, startMsMax);
+  afterAll(() => redis.process.stop());
+
+  /** What readiness and log say once it is up, or down for a reason. */
+  async function reached(files: Readonly<Record<string, string>>, scheme = "rediss") {
+    const env = {
+      POSTHASTE_MONGODB_URI: "mongodb://127.0.0.1:1",
+      POSTHASTE_SEALING_KEYS: Buffer.alloc(32, 1).toString("base64"),
+      POSTHASTE_KAFKA_BROKERS: "127.0.0.1:1",
+      POSTHASTE_REDIS_URL: `${scheme}://127.0.0.1:${tlsPort}`,
+      POSTHASTE_REDIS_BUDGET_MS: "5000",
+      POSTHASTE_REDIS_CONNECT_MS: "20000",
+      ...files,
+    };
+    const loaded = loadConfig(configSchemas.scheduler, { env });
+    if (loaded.kind === "refused") throw new Error(loaded.message);
+    const log = recordingLog();
+    const parts = { ...processParts("scheduler", loaded.config), log };
+    const tokens = openTokens(parts, loaded.config);
+    close = () => tokens.close();
+    const said = () => log.lines.find(({ event }) => /^tokens[.](up|down)$/.test(event));
+    const until = Date.now() + waitMsMax;
+    while (!said() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 20));
+    return { event: said()?.event, reason: said()?.fields["reason"], parts };
+  }
+
+  const toRedis = { POSTHASTE_REDIS_TLS_CA_FILE: ca };
+  const shown = {
+    POSTHASTE_REDIS_TLS_CERTIFICATE_FILE: ownPem,
+    POSTHASTE_REDIS_TLS_KEY_FILE: ownPem,
+  };
+
+  it(
+    "is reached with its authority and a certificate of one's own, in files",
+    async () => {
+      const { event, parts } = await reached({ ...toRedis, ...shown });
+
+      expect(event).toBe("tokens.up");
+      expect(parts.readiness.missing()).toEqual([]);
+    },
+    testMsMax,
+  );
+
+  it.each([
+    [
+      "another authority",
+      { ...shown, POSTHASTE_REDIS_TLS_CA_FILE: otherCa },
+      "rediss",
+      "TLS_CA_FILE",
+    ],
+    ["no authority", shown, "rediss", "TLS_CA_FILE"],
+    ["no certificate", toRedis, "rediss", "TLS_CERTIFICATE_FILE"],
+    ["no TLS", {}, "redis", "URL"],
+  ])(
+    "refuses or is refused with %s, and a log line names the variable",
+    async (_, files, scheme, variable) => {
+      const { event, reason } = await reached(files, scheme);
+
+      expect(event).toBe("tokens.down");
+      expect(reason).toContain(`POSTHASTE_REDIS_${variable}`);
     },
     testMsMax,
   );

@@ -1,15 +1,43 @@
 /** The token store as configured. */
 import { type ConfigOf, type ProcessParts } from "@posthaste/process";
 import { openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
+import { tlsFailure } from "./tls-failures.ts";
 
-type TokensConfig = Pick<ConfigOf<"scheduler">, "redisBudgetMs" | "redisPrefix" | "redisUrl">;
+type TokensConfig = Pick<
+  ConfigOf<"scheduler">,
+  | "redisBudgetMs"
+  | "redisConnectMs"
+  | "redisMaster"
+  | "redisMode"
+  | "redisPrefix"
+  | "redisSentinelPassword"
+  | "redisSentinelUser"
+  | "redisTlsCa"
+  | "redisTlsCertificate"
+  | "redisTlsKey"
+  | "redisUrl"
+>;
 
 export function openTokens(parts: ProcessParts, config: TokensConfig): RedisTokens {
   const { clock, log, readiness, telemetry } = parts;
   const tokens = openRedisTokens({
     url: config.redisUrl,
+    mode: config.redisMode,
+    sentinel: {
+      master: config.redisMaster,
+      user: config.redisSentinelUser,
+      password: config.redisSentinelPassword,
+    },
+    tls: {
+      ca: config.redisTlsCa,
+      certificate: config.redisTlsCertificate,
+      key: config.redisTlsKey,
+    },
+    explain: (error) =>
+      tlsFailure("Redis", config.redisTlsCa !== undefined, error) ?? closedBy(config, error),
     prefix: config.redisPrefix,
     budgetMs: config.redisBudgetMs,
+    connectMs: config.redisConnectMs,
     clock,
     log,
   });
@@ -20,4 +48,15 @@ export function openTokens(parts: ProcessParts, config: TokensConfig): RedisToke
   // Without it nothing can be deduplicated, and what is flow-controlled waits; all else goes on (docs/design/outages#the-token-store).
   readiness.watch("redis", "helpful", () => tokens.problem());
   return tokens;
+}
+
+/** A Redis that asks for TLS ends a connection without it and says no word. */
+function closedBy({ redisUrl }: TokensConfig, error: unknown): string | undefined {
+  const isClosed =
+    Error.isError(error) &&
+    /closed|ECONNRESET|EPIPE/.test(error.message) &&
+    redisUrl.startsWith("redis:");
+  return isClosed
+    ? `${error.message}: if Redis asks for TLS, let POSTHASTE_REDIS_URL begin with rediss:`
+    : undefined;
 }

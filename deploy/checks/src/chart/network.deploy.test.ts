@@ -151,6 +151,8 @@ describeWith(["go"], "the chart's network policies", () => {
       ["external-stores", outside("10.9.0.11"), 9094, onTheBus],
       ["external-stores", outside("10.9.0.12"), 9095, onTheBus],
       ["external-stores", outside("10.9.1.10"), 6390, withTokens],
+      // Of the servers that the sentinels name.
+      ["external-stores", outside("10.9.1.10"), 6379, withTokens],
       ["external-stores", outside("10.9.1.11"), 6390, []],
       ["external-stores", outside("10.9.2.7"), 27_018, all],
     ])("%s: %j, port %i", (valueSet, place, port, users) => {

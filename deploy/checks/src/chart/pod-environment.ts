@@ -18,6 +18,8 @@ const ofTheOperator: Texts = {
   "mongodb-tls-ca": authority,
   "mongodb-tls-certificate": clientCertificate,
   "mongodb-tls-key": certificateKey,
+  "redis-sentinel-password": "s",
+  "redis-tls-ca": authority,
   "redis-url": "rediss://user:password@redis.example:6380",
   "mongodb-uri": "mongodb://user:password@mongodb.example:27017",
 };

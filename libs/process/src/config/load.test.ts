@@ -359,6 +359,55 @@ describe("secrets", () => {
   });
 });
 
+describe("Redis", () => {
+  const load = (env: Environment, readFile = () => "") =>
+    loadConfig(configSchemas.scheduler, { env: { ...onServersToo, ...env }, readFile });
+  const mode = (of: string, url: string): Environment => ({
+    POSTHASTE_REDIS_MODE: of,
+    POSTHASTE_REDIS_URL: url,
+  });
+
+  it.each([
+    mode("single", "redis://redis:6379/1"),
+    mode("cluster", "rediss://user:p%40ss@a:6379,10.0.0.1,[fd00::1]:7000"),
+    mode("cluster", "redis://one/0"),
+    {
+      ...mode("sentinel", "redis://a:26379,b,c:26379/3"),
+      POSTHASTE_REDIS_MASTER: "main",
+      POSTHASTE_REDIS_SENTINEL_USER: "user",
+      POSTHASTE_REDIS_SENTINEL_PASSWORD: "password",
+    },
+    { POSTHASTE_REDIS_BUDGET_MS: "2000", POSTHASTE_REDIS_CONNECT_MS: "2000" },
+  ])("is found by %j", (env) => {
+    expect(load(env)).toMatchObject({ kind: "loaded" });
+  });
+
+  it.each([
+    ["names several hosts", mode("single", "redis://a,b")],
+    ["must name at most 64 hosts", mode("cluster", "redis://a,,b")],
+    ["must name at most 64 hosts", mode("sentinel", "redis://a:x")],
+    ["must name at most 64 hosts", mode("cluster", `redis://${"a,".repeat(64)}a`)],
+    ["names a database", mode("cluster", "redis://a,b/1")],
+    ["POSTHASTE_REDIS_MODE is", mode("clustered", "redis://a")],
+    ["POSTHASTE_REDIS_SENTINEL_USER wants", { POSTHASTE_REDIS_SENTINEL_USER: "user" }],
+    [
+      "POSTHASTE_REDIS_SENTINEL_PASSWORD wants",
+      { ...mode("cluster", "redis://a,b"), POSTHASTE_REDIS_SENTINEL_PASSWORD: "password" },
+    ],
+    [
+      "POSTHASTE_REDIS_CONNECT_MS must not be less",
+      { POSTHASTE_REDIS_BUDGET_MS: "2001", POSTHASTE_REDIS_CONNECT_MS: "2000" },
+    ],
+    ["begins with redis:", { POSTHASTE_REDIS_TLS_CA_FILE: "/ca" }],
+  ])("is refused with one line: %s", (line, env) => {
+    const loaded = load(env, () => authority);
+
+    const [, ...problems] = loaded.kind === "refused" ? loaded.message.split("\n") : [];
+    expect(problems).toEqual([expect.stringContaining(line)]);
+    expect(problems.join()).not.toContain("secret");
+  });
+});
+
 describe("TLS to MongoDB", () => {
   const pems: Readonly<Record<string, string>> = {
     "/ca": `# of the company\n${authority}${anotherAuthority}`,

@@ -8,16 +8,11 @@ import { managementProcessShape, managementShape } from "./management.ts";
 import { llmKeyShape, llmShape } from "./llm.ts";
 import { oidcOperatorsShape, oidcShape, oidcTenantsShape } from "./oidc.ts";
 import { processShape, standaloneProcessShape } from "./process.ts";
+import { tokensShape } from "./redis.ts";
 import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
 import { telemetryShape } from "./telemetry.ts";
-import {
-  busShape,
-  documentsShape,
-  namedDeliveryShape,
-  sealingShape,
-  tokensShape,
-} from "./stores.ts";
+import { busShape, documentsShape, namedDeliveryShape, sealingShape } from "./stores.ts";
 
 /** What every process of the distributed shape reads; all but management are on the bus. */
 const apart = { ...processShape, ...telemetryShape, ...documentsShape, ...sealingShape };

@@ -2,22 +2,14 @@
 import { z } from "zod";
 import { kafkaSecurityRules, kafkaSecurityShape } from "./kafka-security.ts";
 import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
+import { redisRules } from "./redis.ts";
 import { type Rule, variables } from "./variable.ts";
-import { printable, wholeNumber } from "./values.ts";
+import { address, wholeNumber } from "./values.ts";
 
 const subject = "Kafka, Redis and MongoDB";
 const brokersMax = 64;
 const sealingKeyBytes = 32;
 const sealingKeysMax = 16;
-
-const name = /^[0-9A-Za-z._:-]{0,64}$/;
-const nameRule = "at most 64 letters, digits and . _ : -";
-
-/** Only the beginning is looked at: several hosts in one address are a URL to its driver only. */
-const address = (...schemes: readonly string[]) =>
-  printable(1, 2_048).refine((text) =>
-    schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3),
-  );
 
 /** Of what inserts messages. */
 export const namedDeliveryShape = {
@@ -75,28 +67,6 @@ export const busShape = {
   ...kafkaSecurityShape,
 };
 
-export const tokensShape = {
-  redisUrl: address("redis", "rediss").register(variables, {
-    subject,
-    secret: true,
-    rule: "a redis:// or rediss:// address",
-    summary: "Redis, for what may be forgotten: deduplication windows and flow slots.",
-  }),
-  redisPrefix: z.string().regex(name).register(variables, {
-    subject,
-    rule: nameRule,
-    summary: "Stands before all keys.",
-    default: "posthaste:",
-  }),
-  redisBudgetMs: wholeNumber(1, 10_000).register(variables, {
-    subject,
-    rule: "a whole number from 1 to 10000",
-    summary:
-      "How many milliseconds Redis has for an answer before it counts as away: publishes that ask for deduplication get 503, flow-controlled ones wait.",
-    default: "50",
-  }),
-};
-
 export const documentsShape = {
   mongodbUri: address("mongodb", "mongodb+srv").register(variables, {
     subject,
@@ -146,6 +116,7 @@ function isHostAndPort(text: string): boolean {
 
 export const storeRules: readonly Rule[] = [
   ...kafkaSecurityRules,
+  ...redisRules,
   ...tlsRules("MongoDB", {
     ca: "mongodbTlsCa",
     certificate: "mongodbTlsCertificate",

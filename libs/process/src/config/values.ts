@@ -58,3 +58,9 @@ const isSafe = ({ hostname, protocol }: URL): boolean =>
     (isLoopbackName(hostname) ||
       hostname === "[::1]" ||
       (isIP(hostname) === 4 && hostname.startsWith("127."))));
+
+/** Only the beginning is looked at: several hosts in one address are a URL to its driver only. */
+export const address = (...schemes: readonly string[]) =>
+  printable(1, 2_048).refine((text) =>
+    schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3),
+  );

@@ -1,4 +1,4 @@
-/** A nearly full disk refuses new work, and nothing that goes on with accepted work, ends it or holds it up. */
+/** A nearly full disk refuses new work, and no work that continues accepted work or ends it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,7 +75,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** The disk is looked at once a second, when new work comes. */
+/** The store checks the disk once a second, when new work comes. */
 async function fillDisk(): Promise<void> {
   freeBytes = 1;
   await ports.clock.advance(1_001);
@@ -135,7 +135,7 @@ async function aFailure() {
   return { record, settlement: settleAttempt(record, attempt, { chance: 0, retryDelayMs: 1 }) };
 }
 
-/** Answers what is done once the disk is full. */
+/** `arrange` returns the work to do once the disk is full. */
 type Case = readonly [what: string, arrange: () => Promise<() => Promise<unknown>>];
 
 const goingOn: readonly Case[] = [

@@ -1,4 +1,4 @@
-/** The ports of one process over the embedded adapters, in memory, with time and chance of the test's own. */
+/** The ports of one process over the embedded adapters, in memory, with time and chance of the test. */
 import { createHash } from "node:crypto";
 import { afterEach } from "@jest/globals";
 import {
@@ -46,7 +46,7 @@ export type Ports = RecordPorts & {
   readonly deadLetters: DeadLetters;
   readonly groups: Groups;
   readonly schedules: Schedules;
-  /** None is known: each is taken for open. */
+  /** Empty: every tenant counts as open. */
   readonly tenants: ReadonlyMap<TenantId, Tenant>;
   readonly accounts: Accounts;
   readonly tokens: TokenStore;
@@ -57,11 +57,10 @@ export type Ports = RecordPorts & {
   readonly log: RecordingLog;
 };
 
-/** All messages of a publish to a group. */
+/** Returns all messages of a publish to a group. */
 export const childrenIn = (ports: Ports, of: PublishedGroup): Promise<readonly Published[]> =>
   allOf(childrenOf(ports, of));
 
-/** The items of all pages. */
 export async function allOf<T>(pages: AsyncIterable<readonly T[]>): Promise<readonly T[]> {
   const items: T[] = [];
   for await (const page of pages) items.push(...page);
@@ -87,7 +86,7 @@ export function open(
     clock,
     random: seededRandom(1),
     log,
-    // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
+    // Commits come in the turn that asked for them, so that time stands still until a step's effects have all happened.
     schedule: queueMicrotask,
     ...given,
   });
@@ -96,7 +95,7 @@ export function open(
   return { ...ports, messageLog, clock, log, sha256, tenants: new Map() };
 }
 
-/** Everything that the bus is told, in order. */
+/** The events published on the bus, in order. */
 export type Heard = {
   readonly due: readonly Hint[];
   readonly wakes: readonly WakeEvent[];
@@ -113,7 +112,7 @@ export async function listen({ bus }: Ports): Promise<Heard> {
   return { due, wakes, settled };
 }
 
-/** A message with an id of the store, accepted. */
+/** Accepts a message with an id of the store. */
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {
   const message = aMessage({ id: ports.ids.next(), now: ports.clock.now(), ...overrides });
   await ports.records.insert([{ record: accept(message, ports.clock.now()) }], "new");
@@ -149,7 +148,7 @@ export async function readIn<K extends MessageRecord["state"]["kind"]>(
   return record;
 }
 
-/** A deliverer that only writes down what it is given. */
+/** A deliverer that only records its calls. */
 export type LocalProbe = LocalDelivery & {
   readonly taken: number;
   readonly ran: readonly InState<"claimed">[];
@@ -178,12 +177,12 @@ export function aLocalDelivery(slots: number): LocalProbe {
   };
 }
 
-/** A promise and how to end it, for answers that the test holds back. */
+/** A promise and a function that resolves it, for answers that the test holds back. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
-/** Whatever can happen without time moving has happened. */
+/** Resolves when everything that can happen without time moving has happened. */
 export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
   clock.advance(0);

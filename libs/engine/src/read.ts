@@ -1,4 +1,4 @@
-/** Reading one message: also a child of a group publish that is accepted but not yet made. */
+/** Reads one message, including an accepted child of a group publish that is not made yet. */
 import { type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type FanOuts, type Groups, type Records } from "@posthaste/ports";
 import { unexpandedChildren } from "./publish/fan-out.ts";
@@ -11,7 +11,7 @@ export async function readMessage(
   const [record] = await ports.records.get(tenant, [id]);
   if (record) return record;
   for await (const [child] of unexpandedChildren(ports, tenant, [id])) if (child) return child;
-  // Its fan-out may have made it, and gone on, between the two looks.
+  // The fan-out may have made the child, and moved on, between the two reads.
   const [again] = await ports.records.get(tenant, [id]);
   return again;
 }

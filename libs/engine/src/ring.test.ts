@@ -21,7 +21,7 @@ import { ringRuns } from "./runs/ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 
-/** Runs nothing; writes down what it was asked for. */
+/** Runs nothing, and records its calls. */
 function anIdleBackground(): Background & {
   readonly lanes: readonly LaneId[];
   readonly tasks: ReadonlyMap<string, () => Promise<void>>;
@@ -45,7 +45,7 @@ function anIdleBackground(): Background & {
   };
 }
 
-/** Its callback is not made yet, and its next attempt is an hour away. */
+/** A record whose callback is not made yet, and whose next attempt is an hour away. */
 async function retriedLater(ports: Ports, policy: Policy): Promise<InState<"claimed">> {
   const record = await insertClaimed(ports, { policy });
   const answer = anAnswer(503, { headers: [["Retry-After", "3600"]] });

@@ -1,4 +1,4 @@
-/** Ringing: one round over the due alarms of some shards, and what each calls for (docs/design/record#the-alarm). */
+/** Rings the due alarms of some shards in rounds, and starts the work that each calls for (docs/design/record#the-alarm). */
 import {
   type AlarmSource,
   alarmSources,
@@ -25,25 +25,25 @@ export type RingPorts = FollowUpPorts &
   FirePorts &
   BulkPorts & { readonly alarms: Alarms; readonly log: Log };
 
-/** Work that may take long and may be asked for twice: one at a time per lane and per parent, elsewhere than in the scan. */
+/** Work that may take long and may be asked for twice. Runs outside of the round, one task at a time per lane and per fan-out. */
 export type Background = {
   /** Grants a flow lane, or admits from a queue. */
   grant(lane: LaneId): void;
-  /** Each parent holds the body of its children, so a few at a time. */
+  /** Expands a fan-out; a few at a time, since each holds the body of its children. */
   expand(parent: MessageId, task: () => Promise<void>): void;
-  /** Works outboxes that hold so many bytes with their messages; each call counts, whatever runs. */
+  /** Works outboxes that hold `bytes` with their messages. Starts a new batch with each call. */
   followUp(task: () => Promise<void>, bytes: number): void;
-  /** Works the outbox of a message that is not finished: named now, read when its turn comes. */
+  /** Works the outbox of an unfinished message, which is read when its turn comes. */
   followUpLater(tenant: TenantId, id: MessageId): void;
-  /** False: those that ring now would wait. */
+  /** When false, finished records that ring now would wait. */
   readonly hasRoomToFollowUp: boolean;
-  /** Fires schedules; each call counts, whatever runs. */
+  /** Fires schedules. Starts a new batch with each call. */
   fire(task: () => Promise<void>): void;
   readonly hasRoomToFire: boolean;
-  /** Goes on with bulk actions; each call counts, whatever runs. */
+  /** Works bulk actions. Starts a new batch with each call. */
   actInBulk(task: () => Promise<void>): void;
   readonly hasRoomToAct: boolean;
-  /** Works runs whose alarm is due; each call counts, whatever runs. */
+  /** Works runs whose alarms are due. Starts a new batch with each call. */
   ringRuns(task: () => Promise<void>): void;
   readonly hasRoomToRingRuns: boolean;
 };
@@ -54,8 +54,8 @@ type Room = Pick<
 >;
 
 /**
- * What is left alone keeps its alarm: facts while the bus is away, all follow-ups while enough of them are being worked,
- * schedules while enough of them are fired, bulk actions and runs while enough of them are worked.
+ * Returns the sources to ring now. Every other source keeps its alarms: facts while the bus is away, all follow-ups, schedules,
+ * bulk actions and runs while enough of their kind are being worked.
  */
 export function sourcesNow(
   bus: EventBus,
@@ -73,7 +73,7 @@ export function sourcesNow(
   return alarmSources.filter((source) => areRung[source]);
 }
 
-/** `more`: also more may be due. */
+/** `more`: more alarms may be due. */
 export type Round = { readonly rang: number; readonly more: boolean };
 
 export async function ringOnce(
@@ -99,7 +99,7 @@ export async function ringOnce(
         background.grant(each.lane);
         break;
       case "fanOut": {
-        // Read when its turn comes: meanwhile nothing holds its body.
+        // The fan-out is read when its turn comes, so its body is not held until then.
         const { id, tenant } = each;
         background.expand(id, () => expandStored(ports, tenant, id));
         break;

@@ -1,6 +1,6 @@
 /**
- * Tenants as the services see them: a copy that is at most five seconds old (a revoked token dies within that time). A
- * refresh reads those alone that were changed.
+ * A copy of the tenants for the services, at most five seconds old, so that a revoked token dies within that time. A refresh
+ * reads only the changed tenants.
  */
 import { type TenantId } from "@posthaste/domain";
 import {
@@ -16,7 +16,7 @@ import {
 } from "@posthaste/ports";
 
 const refreshEveryMs = 4_000;
-/** However often one is asked for that is not there. */
+/** The interval within which a missing tenant is looked up once, however often it is asked for. */
 const findEveryMs = 500;
 
 type TenantReads = Pick<Accounts, "changedSince" | "tenant" | "tenantPage">;
@@ -29,7 +29,7 @@ export class Tenants {
   #byId = new Map<TenantId, Tenant>();
   #timer: (() => void) | undefined;
   #stopped = false;
-  /** Looks of the last half second: no more of them than tenants that have sent something. */
+  /** The lookups of the last half second; no more than there are tenants that have sent something. */
   #looks = new Map<TenantId, Promise<void>>();
   #forgetAt = Number.NEGATIVE_INFINITY;
 
@@ -42,7 +42,10 @@ export class Tenants {
     return this.#byId.get(id);
   }
 
-  /** Reads a tenant that is not known, which may be new, unless that was done half a second ago. Rejects when the store does. */
+  /**
+   * Returns a tenant; reads one that is not known and may be new, unless that was done within the last half second. Rejects when
+   * the store does.
+   */
   async find(id: TenantId): Promise<Tenant | undefined> {
     const known = this.get(id);
     if (known) return known;
@@ -75,7 +78,7 @@ export class Tenants {
     this.#timer?.();
   }
 
-  /** Reads now what was changed: after a change in this process it holds at once. */
+  /** Reads the changes now, so that a change of this process holds at once. */
   refresh(): Promise<void> {
     return this.#follower.refresh();
   }

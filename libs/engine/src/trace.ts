@@ -1,9 +1,8 @@
-/** The spans of the engine. */
 import { type Fault, isFault, type Message } from "@posthaste/domain";
 import { causeOf, type Span, type Tracer } from "@posthaste/ports";
 import { type SlotMessage } from "./schedules/slot-message.ts";
 
-/** `callback` is made of an attempt of `source`. */
+/** Starts the span of `callback`, which an attempt of `source` caused. */
 export function startCallback(
   tracer: Tracer,
   source: Message,
@@ -22,7 +21,7 @@ export function startCallback(
   });
 }
 
-/** A slot of a schedule begins a trace, if it is among those that are sampled, and its messages are part of it. */
+/** Runs `made` in the span of a slot. The slot begins a trace, if that is sampled, and its messages join it. */
 export async function inSlotSpan<R extends object>(
   tracer: Tracer,
   slot: SlotMessage,

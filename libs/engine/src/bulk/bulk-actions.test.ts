@@ -32,7 +32,7 @@ const stored = async ({ bulkActions }: Ports, { id }: BulkAction): Promise<BulkA
   return found;
 };
 
-/** Looks at so many steps, and fails from then on. */
+/** Makes steps look `steps` times, and fails from then on. */
 function dyingAfter(ports: Ports, steps: number): Ports {
   let left = steps;
   const matching: Records["matching"] = async (...given) => {

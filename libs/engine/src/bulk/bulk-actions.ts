@@ -1,6 +1,6 @@
 /**
- * Bulk actions: begun by a gateway, worked by it or by a scheduler, gone on with after a crash (docs/design/bulk). Progress is
- * written after the effects of a step (B2), under the version, so of several workers one goes on.
+ * Bulk actions: a gateway begins an action; the gateway or a scheduler works it, also after a crash (docs/design/bulk). Each step
+ * writes its progress after its effects (B2), conditional on the version, so that one of several workers goes on.
  */
 import {
   advanced,
@@ -33,15 +33,15 @@ export type BulkPorts = MatchingPorts &
     readonly telemetry?: Telemetry;
   };
 
-/** Where an action is worked: while its caller waits, or by a scheduler. */
+/** Tells whether the caller's gateway works an action, while the caller waits, or a scheduler later. */
 type WorkedBy = "caller" | "later";
 
-/** A gateway that works an action itself sets its alarm ahead; one that does not, to now. */
+/** `isWorkedHere`: the gateway works the action itself, so its alarm is set ahead; otherwise the alarm is set to now. */
 export type Begin = { readonly isWorkedHere: boolean; readonly total: number };
 
 export type Begun = { readonly action: BulkAction; readonly isNew: boolean };
 
-/** Makes an action, or finds the equal one that is under way. A fault: too many are. */
+/** Makes an action, or returns the equal one that is under way. Returns a fault when too many are under way. */
 export async function beginBulkAction(
   ports: BulkPorts,
   tenant: TenantId,
@@ -61,8 +61,8 @@ export async function beginBulkAction(
 }
 
 /**
- * Of a tenant that is about to be closed: whatever run there is then is cancelled half a minute later. Before the account is closed,
- * since a crash between the two may leave neither undone.
+ * Cancels, half a minute later, the runs that a tenant about to be closed has then. Called before the account is closed, so that
+ * a crash between the two leaves neither undone.
  */
 export async function cancelRunsSoon(
   ports: Pick<BulkPorts, "bulkActions" | "clock" | "ids">,
@@ -70,7 +70,7 @@ export async function cancelRunsSoon(
 ): Promise<void> {
   const work = { kind: "cancelRuns", filter: {}, isOpenEnded: true } as const;
   const made = newAction(ports, tenant, work, { total: 0, aheadMs: limits.ringAheadMs });
-  // Beside as many as the tenant itself may have under way.
+  // Does not take one of the tenant's own places.
   await ports.bulkActions.add(made, limits.bulkActionsMax + 1);
 }
 
@@ -85,14 +85,14 @@ function newAction(
   return newBulkAction({ id, tenant, work, upTo, total, createdAt: upTo.at }, upTo.at + aheadMs);
 }
 
-/** A hint: without it the alarm is found late. */
+/** Sends a hint; without it the action's alarm rings late. */
 function tell(bus: EventBus, { shard }: BulkAction, at: number): void {
   bus.publish("scheduler.wake", [{ shard, at }]).catch(() => undefined);
 }
 
 /**
- * Step by step, until it has ended, `until` by the clock, or another worker has it. Answers as far as it has come here; the alarm of one that is
- * left under way is ahead.
+ * Works an action step by step until it has ended, until `until` by `passedMs`, or until another worker has it. Returns the
+ * action as far as it was worked here. An action left under way has its alarm ahead.
  */
 export async function workBulkAction(
   ports: BulkPorts,
@@ -126,7 +126,7 @@ function step(ports: BulkPorts, { tenant, work, upTo, place }: BulkAction): Prom
   }
 }
 
-/** As `workBulkAction`; what is left under way then is handed on to a scheduler. */
+/** Works an action as `workBulkAction` does, and hands it to a scheduler if it is still under way at `until`. */
 export async function workOrHandOn(
   ports: BulkPorts,
   action: BulkAction,
@@ -134,17 +134,17 @@ export async function workOrHandOn(
   by: WorkedBy = "caller",
 ): Promise<BulkAction> {
   const left = await workBulkAction(ports, action, until, by);
-  // Without a step of this call another worker may have it.
+  // This call made no step, so another worker may have the action.
   if (!isUnderWay(left) || left.version === action.version) return left;
   const { bulkActions, bus, clock } = ports;
   if (await bulkActions.move(handedOn(left, clock.now()))) tell(bus, left, clock.now());
   return left;
 }
 
-/** So often a caller that waits for an action of another worker looks at it. */
+/** How often a caller that waits for another worker's action reads it. */
 const lookAgainMs = 500;
 
-/** As it is when it has ended, or at `until`, of `passedMs`: whichever process works it. */
+/** Waits for the end of an action, whichever process works it, until `until` by `passedMs`. Returns the action as it is then. */
 export async function endOfBulkAction(
   { bulkActions, clock }: Pick<BulkPorts, "bulkActions" | "clock">,
   action: BulkAction,
@@ -158,12 +158,15 @@ export async function endOfBulkAction(
   return current;
 }
 
-/** So long each of those that rang is worked at the most: then it rings again, behind the rest. */
+/** The longest time for which one rung action is worked; it then rings again, behind the rest. */
 const turnMsMax = 5_000;
-/** And so long all of them; those that are left ring again. */
+/** The longest time for which all rung actions are worked; the rest ring again. */
 const turnsMsMax = 30_000;
 
-/** What has rung, the tenants in turns: each has its share of the time, however many another has. Ends within the turns of all. */
+/**
+ * Works the rung actions, tenants in turn, so that each tenant has its share of the time. Ends within `turnsMsMax`, but for one
+ * action's turn.
+ */
 export async function goOnWithBulkActions(
   ports: BulkPorts,
   actions: readonly BulkAction[],

@@ -29,7 +29,7 @@ import { addToGroup } from "../publish/url-groups.ts";
 const all = { filter: {}, countMax: Infinity, until: Infinity };
 const labelled = (label: string) => ({ policy: aPolicy({ labels: [label] }), delayMs: 60_000 });
 
-/** A group publish whose children are not made yet; answers their ids. */
+/** Publishes to a group whose children are not made yet. Returns their ids. */
 async function publishToGroup(
   ports: Ports,
   urls: readonly string[],
@@ -46,7 +46,7 @@ async function expandAll(ports: Ports): Promise<void> {
   for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);
 }
 
-/** `then` happens before the first look. */
+/** Runs `then` before the first look. */
 function withBeforeLook(ports: Ports, then: () => Promise<unknown>): Ports {
   let isFirst = true;
   const matching: Records["matching"] = async (...given) => {

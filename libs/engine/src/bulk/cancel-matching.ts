@@ -1,6 +1,6 @@
 /**
- * Cancelling what matches a filter, in steps that stay short (B4). Nothing is touched that was made after the call (B1). A
- * step has told what follows from it before the next begins, so that no herd of follow-ups builds up.
+ * Cancels the messages that match a filter, in short steps (B4). Messages made after the call are not touched (B1). Each step
+ * tells its consequences before the next begins, so that no herd of follow-ups builds up.
  */
 import {
   bulkBeginning,
@@ -17,20 +17,20 @@ import { unexpandedChildren, unmadeMatching } from "../publish/fan-out.ts";
 
 export type MatchingPorts = CancelPorts & { readonly ids: Ids };
 
-/** A step looks at no more records than this, whether they match or not. */
+/** The highest number of records that a step looks at, matching or not. */
 const lookedMax = 5_000;
-/** While the bus is away a step waits no longer: the alarms tell what is left. */
+/** The longest time for which a step waits to tell its consequences, as while the bus is away; alarms then do the rest. */
 const toldMsMax = 2_000;
 
 export type Matching = {
   readonly filter: LiveFilter;
-  /** Ends after so many. */
+  /** The number of messages after which the call ends. */
   readonly countMax: number;
-  /** By the clock: no step begins later. */
+  /** The time, by `passedMs`, after which no step begins. */
   readonly until: number;
 };
 
-/** `isAll`: there is no more, or it was not asked for. */
+/** `isAll`: no message is left that was asked for. */
 export type Matched = { readonly count: number; readonly isAll: boolean };
 
 export const cancelMatching = (
@@ -54,17 +54,17 @@ async function cancelAndTell(
   return count;
 }
 
-/** Counting reads no more than so many that match. */
+/** The highest number of matching messages that a count reads. */
 export const matchedMax = 100_000;
 
-/** Changes nothing. */
+/** Counts the matching messages and changes nothing. */
 export const countMatching = (
   ports: MatchingPorts,
   tenant: TenantId,
   matching: Matching,
 ): Promise<Matched> => walk(ports, tenant, matching, async (ids) => ids.length);
 
-/** Of these ids, how many would be cancelled: none that is a run's (ADR 42). */
+/** Counts the messages of `asked` that a cancel would end. Messages of runs do not count (ADR 42). */
 export async function countLive(
   ports: Pick<MatchingPorts, "records" | "fanOuts" | "groups">,
   tenant: TenantId,
@@ -75,7 +75,7 @@ export async function countLive(
   const unmade = new Set<MessageId>();
   for await (const children of unexpandedChildren(ports, tenant, left))
     for (const { message } of children) unmade.add(message.id);
-  // Ends: each call reads one at least.
+  // Ends, since each call reads at least one record.
   while (left.length > 0) {
     const some = await ports.records.getSome(tenant, left);
     for (const { message, state } of some.records) {
@@ -86,7 +86,7 @@ export async function countLive(
   return count + unmade.size;
 }
 
-/** Step by step; `work` answers how many of the ids count. Bounded by `until`, and by the records that there were at the call. */
+/** Walks step by step; `work` returns how many of its ids count. Bounded by `until`, and by the records that existed at the call. */
 async function walk(
   ports: MatchingPorts,
   tenant: TenantId,
@@ -107,7 +107,7 @@ async function walk(
   return { count, isAll: false };
 }
 
-/** Where a walk ends that begins now. */
+/** Returns the end of a walk that begins now. */
 export const endNow = ({ clock, ids }: Pick<MatchingPorts, "clock" | "ids">): BulkEnd => ({
   id: ids.next(),
   at: clock.now(),
@@ -117,13 +117,13 @@ type Step = {
   readonly filter: LiveFilter;
   readonly upTo: BulkEnd;
   readonly place: BulkPlace;
-  /** Ends after so many that match. */
+  /** The number of matching messages at which the step ends. */
   readonly foundMax: number;
 };
 
 type Work = (ids: readonly MessageId[]) => Promise<number>;
 
-/** `next` undefined: it was the last. */
+/** `next` is undefined after the last step. */
 export type Stepped = { readonly count: number; readonly next?: BulkPlace };
 
 export const cancelStep = (
@@ -135,7 +135,7 @@ export const cancelStep = (
     cancelAndTell(ports, tenant, ids),
   );
 
-/** One fan-out whose children are not all made, or one portion of messages. */
+/** Makes one step: one fan-out whose children are not all made, or one portion of messages. */
 async function stepOf(
   ports: MatchingPorts,
   tenant: TenantId,
@@ -143,7 +143,7 @@ async function stepOf(
   work: Work,
 ): Promise<Stepped> {
   if (place.in === "fanOuts") {
-    // What a fan-out has made when it is read, the walk finds.
+    // The walk through the messages finds the children that the fan-out makes in the meantime.
     const [fanOut] = await ports.fanOuts.expanding(tenant, place.after, upTo.id, 1);
     if (fanOut === undefined) return { count: 0, next: { in: "messages" } };
     const unmade = await unmadeMatching(ports, tenant, fanOut, filter);

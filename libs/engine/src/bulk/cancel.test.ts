@@ -31,7 +31,7 @@ import { addToGroup } from "../publish/url-groups.ts";
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 const lane = flowLaneId(aTenant, flow.key);
 
-/** The states that the log has of a message. */
+/** Returns the states that the log has of a message. */
 async function logged(ports: Ports, id: MessageId): Promise<readonly string[]> {
   const page = { limit: 100, order: "earliestFirst" } as const;
   const { items } = await ports.messageLog.list(aTenant, { messageIds: [id] }, page);
@@ -237,7 +237,7 @@ describe("cancelling a child of a group publish while its parent makes it", () =
     for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);
   }
 
-  /** `then` happens right after the first answer that there is nothing to cancel. */
+  /** Runs `then` right after the first answer that there is nothing to cancel. */
   function withAfterMiss(ports: Ports, then: () => Promise<void>): Ports {
     let isFirst = true;
     const cancel: Records["cancel"] = async (tenant, ids) => {
@@ -251,7 +251,7 @@ describe("cancelling a child of a group publish while its parent makes it", () =
     return { ...ports, records: { ...ports.records, cancel } };
   }
 
-  /** `then` happens right after the child was looked for and not found to be made. */
+  /** Runs `then` right after the child was looked for and found not to be made. */
   function withAfterLook(ports: Ports, then: () => Promise<void>): Ports {
     let isFirst = true;
     const get: FanOuts["get"] = async (tenant, ids) => {

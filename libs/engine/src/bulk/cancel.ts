@@ -1,4 +1,7 @@
-/** Cancelling: the write decides; a running attempt is then aborted, a lane's slot given back. A fan-out is no message. */
+/**
+ * Cancels messages. The conditional write decides; then a running attempt is aborted and the slot of its lane given back. A
+ * fan-out is no message.
+ */
 import {
   accept,
   type FlowId,
@@ -29,8 +32,8 @@ export type CancelPorts = FollowUpPorts & {
 };
 
 /**
- * The ids that were live and are canceled now, as soon as the store has it: what follows is done beside. When it rejects,
- * some may be canceled.
+ * Cancels messages, and returns the ids that were live and are cancelled now, as soon as the store has written it. Consequences
+ * are told in the background. When it rejects, some messages may be cancelled.
  */
 export async function cancelMessages(
   ports: CancelPorts,
@@ -46,16 +49,16 @@ export async function cancelMessages(
   return canceled;
 }
 
-/** So many in one call of a store. */
+/** The highest number of messages in one call of a store. */
 export const cancelPortionMax = 500;
 
 export type CanceledPortion = {
   readonly canceled: readonly MessageId[];
-  /** Resolves when what follows is done, or is left to the alarms. */
+  /** Resolves when the consequences are told, or left to the alarms. */
   readonly told: Promise<void>;
 };
 
-/** The ids are different ones. */
+/** `ids` must be distinct. */
 export async function cancelPortion(
   ports: CancelPorts,
   tenant: TenantId,
@@ -73,7 +76,7 @@ export async function cancelPortion(
   return { canceled: ids.filter((id) => canceled.has(id)), told };
 }
 
-/** What follows the write: running calls are aborted, slots and turns given back, the facts told. Never rejects. */
+/** Tells the consequences of a cancel: aborts running calls, gives slots and turns back, publishes the facts. Never rejects. */
 export function tellCanceled(ports: CancelPorts, answers: readonly Canceled[]): Promise<void> {
   const canceled = answers.filter((answer) => answer.kind === "canceled");
   const aborted = canceled.filter(({ message, was }) =>
@@ -98,8 +101,8 @@ async function cancelAll(
 }
 
 /**
- * Children of group publishes that may not have been made yet: then they are made here, unannounced, so that there is
- * something to cancel. A fan-out may have made one since it was found missing, so all are to be cancelled in any case.
+ * Makes the named children of group publishes that are not made yet, without announcing them, so that a cancel finds them.
+ * Returns all named children, since a fan-out may have made one after the first cancel missed it.
  */
 async function makeChildren(
   ports: CancelPorts,
@@ -116,7 +119,10 @@ async function makeChildren(
   return children;
 }
 
-/** Cancelled they are: a slot that cannot be given back now runs out with its lease, a fact that cannot be told rings. */
+/**
+ * Tells the consequences. The messages are cancelled already: a slot that cannot be given back now ends with its lease, and a
+ * fact that cannot be published rings.
+ */
 async function tell(
   ports: CancelPorts,
   canceled: readonly CanceledMessage[],
@@ -136,11 +142,14 @@ async function tell(
 type Leave = (
   ports: CancelPorts,
   canceled: readonly CanceledMessage[],
-  /** Calls that ran here, and do so no more. */
+  /** The messages whose calls ran in this process and are aborted. */
   aborted: ReadonlySet<MessageId>,
 ) => Promise<void>;
 
-/** A call that was not aborted here may still run: its slot lasts until its own process has, or its lease is past. */
+/**
+ * Gives slots back, except those of calls that were not aborted here. Such a call may still run; its slot lasts until its own
+ * process gives it back, or until its lease ends.
+ */
 const freeSlots: Leave = async ({ bus, clock, tokens }, canceled, aborted) => {
   const ended = canceled.filter(({ message, was }) => was !== "claimed" || aborted.has(message.id));
   const byLane = new Map<FlowId, MessageId[]>();
@@ -157,7 +166,7 @@ const freeSlots: Leave = async ({ bus, clock, tokens }, canceled, aborted) => {
   );
 };
 
-/** A turn of what was not running is over; that of a call which was aborted here lasts no longer than until now. */
+/** Wakes the queues of messages that were not running. The turn of a call that was aborted here lasts no longer than until now. */
 const freeTurns: Leave = async ({ bus, clock, queues }, canceled, aborted) => {
   const messages = canceled.map(({ message }) => message);
   const [first] = messages;
@@ -176,5 +185,5 @@ const freeTurns: Leave = async ({ bus, clock, queues }, canceled, aborted) => {
   );
 };
 
-/** What canceled messages held in their lanes is given back. */
+/** Gives back what cancelled messages held in their lanes. */
 const leave: { readonly [Kind in LaneKind]: Leave } = { flow: freeSlots, queue: freeTurns };

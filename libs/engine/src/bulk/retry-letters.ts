@@ -1,7 +1,7 @@
 /**
- * Retrying dead letters: each becomes a message under an id that is derived from it, and goes once that is durable. Killed
- * between the two, the letter is still there; the next retry within a day meets its own message (E1, E2). A retry with another
- * body that meets one says so: the message has the body of the retry that made it.
+ * Retries dead letters: each letter becomes a message under an id derived from it, and is removed once the message is durable.
+ * After a crash between the two the letter is still there; another retry within a day finds its own message (E1, E2). If that
+ * retry has another body, it answers with a fault, since the message has the body of the retry that made it.
  */
 import {
   accept,
@@ -28,15 +28,15 @@ export type RetryLettersPorts = Pick<
   "records" | "bus" | "ids" | "clock" | "sha256"
 > & { readonly deadLetters: DeadLetters; readonly queues: Pick<Queues, "make"> };
 
-/** What the headers of the request change, and whether a stored message may be changed so. */
+/** The changes that the request's headers make, and a check that refuses to change a stored message so. */
 export type Change = {
   readonly overrides: Overrides;
   readonly refuse: (message: Configuration) => Fault | undefined;
 };
 
 /**
- * The new messages, in the order of `named`, one for each letter however often it is named. Nothing is done when one of them, or
- * of `left`, is not there, when one may not be changed so, or when the plan has no room for a queue that has gone since.
+ * Returns the new messages in the order of `named`, one for each letter, however often it is named. Does nothing when a letter of
+ * `named` or `left` is missing, when one may not be changed so, or when the plan has no room for a queue that was deleted since.
  */
 export async function retryLetters(
   ports: RetryLettersPorts,
@@ -56,11 +56,11 @@ export async function retryLetters(
   const noRoom = queues.length > 0 && (await makeQueues(ports, tenant, queues, plan));
   if (noRoom) return noRoom.refused;
   const made = new Map<DlqId, MessageId>();
-  // Bodies together have a bound: a page may be short.
+  // All bodies of a page share a bound, so a page may be short.
   for (let open = ids; open.length > 0; open = open.filter((id) => !made.has(id))) {
     const page = { limit: open.length, order: "earliestFirst" } as const;
     const { items } = await ports.deadLetters.list(tenant, { ids: open }, page);
-    // What has gone meanwhile, another retry or a deletion took.
+    // Another retry, or a deletion, has taken the missing letters in the meantime.
     if (items.length === 0) break;
     const now = ports.clock.now();
     const records = items.map((letter) => {
@@ -84,7 +84,7 @@ export async function retryLetters(
   return ids.flatMap((id) => made.get(id) ?? []);
 }
 
-/** Without their bodies. */
+/** Reads the letters without their bodies. */
 async function findAll(
   { deadLetters }: RetryLettersPorts,
   tenant: TenantId,
@@ -97,7 +97,7 @@ async function findAll(
   return missing === undefined ? items : unknownLetter(missing);
 }
 
-/** That those of `ids` go to. */
+/** Returns the queues of the messages of `ids`. */
 function queuesOf(letters: readonly DeadLetter[], ids: readonly DlqId[]): readonly string[] {
   const named = letters.filter(({ id }) => ids.includes(id));
   return [...new Set(named.flatMap(({ message }) => message.origin.queueName ?? []))];

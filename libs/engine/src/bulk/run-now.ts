@@ -1,4 +1,4 @@
-/** Run now: what waits for a delay or a retry waits no longer. Its scheduler rings it, as at its due time. */
+/** Ends the wait of a message for its delay or retry. Its scheduler then rings it as at its due time. */
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type EventBus, type Records, type Released } from "@posthaste/ports";
 
@@ -15,7 +15,7 @@ export async function runNow(
 ): Promise<Released["kind"]> {
   const released = await records.release(tenant, id);
   if (released.kind === "released")
-    // A hint: without it the alarm is found late.
+    // A hint; without it the alarm rings late.
     bus
       .publish("scheduler.wake", [{ shard: released.shard, at: clock.now() }])
       .catch(() => undefined);

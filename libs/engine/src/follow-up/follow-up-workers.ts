@@ -1,4 +1,4 @@
-/** The workers of the follow-ups: one for each kind. Each makes its items safe and returns those that are. */
+/** The workers of follow-ups, one for each kind. A worker makes its items safe and returns the safe ones. */
 import {
   accept,
   type AttemptFact,
@@ -62,7 +62,7 @@ export const workers: { readonly [K in FollowUpKind]: Worker<K> } = {
     for (const { message, item } of tasks) await ofRun[item.says](ports, message, item);
     return tasks.map(refOf);
   },
-  // A bus that is away is not waited for: the facts stay, and ring when it is back.
+  // Does not wait for a bus that is away: the facts stay, and ring when the bus is back.
   fact: async (ports, tasks) => {
     if (!ports.bus.isUp()) return [];
     const events = tasks.map(({ message, item }) => settledEvent(ports, message, item));
@@ -112,7 +112,7 @@ async function insertCallbacks<K extends CallbackKind>(
   return tasks.map(refOf);
 }
 
-/** Callbacks of so many bytes of bodies and answers are made at once: each holds both, in base64. */
+/** The bytes of bodies and answers of the callbacks that are made at once; a callback holds both in base64. */
 const bytesAtOnceMax = 4 * 1024 * 1024;
 
 function* portionsOf<K extends CallbackKind>(
@@ -142,14 +142,14 @@ async function insertMade(ports: WorkerPorts, made: readonly Made[]): Promise<vo
   const fresh = made.filter((_, i) => inserted[i] === "inserted");
   for (const { kind, span } of fresh) {
     metrics.count("posthaste_callbacks_total", kind);
-    // That of a callback which was there already is never ended, and so never told.
+    // The span of a callback that existed already is never ended, and so never exported.
     span?.end();
   }
   const records = fresh.map(({ record }) => record);
   await announceTraced(ports, tracer, records);
 }
 
-/** Undefined: no such callback was asked for. */
+/** Returns undefined when the message asked for no such callback. */
 function makeCallback<K extends CallbackKind>(
   { bus, clock, telemetry }: WorkerPorts,
   { message, item }: Task<K>,

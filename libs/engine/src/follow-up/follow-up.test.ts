@@ -20,7 +20,7 @@ const policy = aPolicy({
   failureCallback: aCallbackPlan({ url: "https://failure.example/" }),
 });
 
-/** A message whose only attempt has failed, and all that this causes. */
+/** A message whose only attempt has failed, and everything that this causes. */
 async function aFailure(
   ports: Ports,
 ): Promise<{ record: InState<"claimed">; settlement: Settlement; outbox: Outbox }> {
@@ -34,7 +34,7 @@ async function aFailure(
 
 type Step = "dead letter" | "callbacks" | "fact" | "clear";
 
-/** Writes down the order of what is made safe; the step `away` is refused, as by a store or a bus that is away. */
+/** Records the order in which items are made safe. The step `away` is refused, as by a store or a bus that is away. */
 function watched(ports: Ports, away?: Step): { ports: FollowUpPorts; done: string[] } {
   const done: string[] = [];
   const pass = async <T>(step: Step, names: readonly string[], call: () => Promise<T>) => {
@@ -78,7 +78,7 @@ function watched(ports: Ports, away?: Step): { ports: FollowUpPorts; done: strin
   };
 }
 
-/** As the store of a newer build would hold it. */
+/** An item as the store of a newer build would hold it. */
 const anUnknownItem: unknown = { kind: "turnOver", attempt: 0, format: ownFormat + 1 };
 const asStored = (item: unknown): item is FollowUp & { readonly format: number } =>
   typeof item === "object";

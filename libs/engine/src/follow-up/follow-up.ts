@@ -1,6 +1,6 @@
 /**
- * Follow-ups: works through outboxes kind by kind, and clears what a worker proves safe. However often this is done and by
- * however many processes, the same things come to exist: all ids are derived.
+ * Works outboxes kind by kind, and clears the items that a worker reports safe. However often and by however many processes this
+ * is done, the same things come to exist, since all ids are derived.
  */
 import {
   type AttemptFact,
@@ -21,7 +21,10 @@ export type FollowUpPorts = WorkerPorts & { readonly log: Log };
 
 export type Outbox = { readonly message: Message; readonly items: readonly FollowUp[] };
 
-/** A worker that fails ends the round: what comes after it in the order may rely on it. What was safe by then is cleared. */
+/**
+ * Works outboxes. A worker that fails ends the round, since later kinds may rely on its items; the items that were safe by then
+ * are cleared.
+ */
 export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
   leaveStrangers(ports, outboxes);
   const done: OutboxItemRef[] = [];
@@ -35,7 +38,10 @@ export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]
   }
 }
 
-/** A message whose last callback has been made, and has perhaps ended already, keeps its turn no longer. */
+/**
+ * Wakes the queues of messages whose callbacks were made: a message may keep its turn no longer, when its last callback has
+ * already ended.
+ */
 async function wakeQueues(
   { bus, clock }: FollowUpPorts,
   outboxes: readonly Outbox[],
@@ -50,7 +56,7 @@ async function wakeQueues(
   if (wakes.length > 0) await bus.publish("scheduler.wake", wakes).catch(() => undefined);
 }
 
-/** The same of messages that are named, as many as one reading holds. Answers those that were not read. */
+/** Works the outboxes of the named messages, as many as one read holds. Returns the ids that were not read. */
 export async function followUpSome(
   ports: FollowUpPorts,
   tenant: TenantId,
@@ -79,9 +85,9 @@ function work<K extends FollowUpKind>(
 }
 
 /**
- * What the deliverer does itself after a settle. Dead letter and fact are made safe without another hop, and callbacks are
- * left to the dispatcher, which hears of them through the fact. While the bus is away it hears of nothing: then the whole
- * outbox is worked here, so that an outage costs callbacks no more than it costs other messages.
+ * Tells the consequences of a settle, in the deliverer. Makes dead letter and fact safe without another hop, and leaves callbacks
+ * to the callback-dispatcher, which hears the fact. While the bus is away the callback-dispatcher hears nothing, so the whole
+ * outbox is worked here; an outage then costs callbacks no more than other messages.
  */
 export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promise<void> {
   const whole = [{ message: settled.message, items: settled.items }];
@@ -96,7 +102,7 @@ export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promi
 
 type Settled = Outbox & { readonly fact: AttemptFact | undefined };
 
-/** The fact is said also where the store has made it safe already. */
+/** Publishes the fact also where the store has already made it safe. */
 async function tellDispatcher(
   ports: FollowUpPorts,
   { message, items, fact }: Settled,
@@ -110,7 +116,10 @@ async function tellDispatcher(
 const isCallback = ({ kind }: FollowUp): boolean =>
   kind === "callback" || kind === "failureCallback";
 
-/** Left where they are for a newer build, which finds them by the record's alarm. Each kind is logged once in a process. */
+/**
+ * Logs the items that this build does not understand, each kind once per process. Such items stay in the outbox for a newer
+ * build, which finds them by the record's alarm.
+ */
 function leaveStrangers({ log }: FollowUpPorts, outboxes: readonly Outbox[]): void {
   for (const { message, items } of outboxes) {
     for (const item of items) {

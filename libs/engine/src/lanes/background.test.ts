@@ -161,7 +161,7 @@ describe("background work", () => {
       most = Math.max(most, ++under);
       await new Promise((resolve) => setImmediate(resolve));
       under--;
-      // As if two were as much as one reading holds.
+      // Two outboxes are as many as one read holds.
       worked.push([tenant, ...ids.slice(0, 2)]);
       return ids.slice(2);
     };

@@ -1,6 +1,6 @@
 /**
- * Work that a scheduler starts and does not wait for: one at a time per lane and per name, so many at once, each for so
- * long. What it misses, the alarm brings back.
+ * Work that a scheduler starts without waiting for it: one task at a time per lane and per name, within bounds on number and
+ * time. Alarms bring back work that was missed.
  */
 import { type LaneId, limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
@@ -11,32 +11,35 @@ export type BackgroundParts = {
   readonly log: Log;
   readonly clock: Clock;
   readonly serve: (lane: LaneId) => Promise<void>;
-  /** Works the outboxes of some; answers those that it has left. */
+  /** Works the outboxes of some messages. Returns the ids that it left. */
   readonly followUpSome: (
     tenant: TenantId,
     ids: readonly MessageId[],
   ) => Promise<readonly MessageId[]>;
-  /** Follow-ups, schedules, bulk actions or runs may ring again. */
+  /** Called when follow-ups, schedules, bulk actions or runs may ring again. */
   readonly roomAgain?: () => void;
 };
 
-/** Beyond this nothing should be rung that may cause more. */
+/** The number of tasks beyond which nothing should be rung that may cause more. */
 const runningMax = 1_000;
-/** So many lanes are served at once; the rest stand in line, by their names alone. */
+/** The number of lanes served at once. The rest stand in line, by their names alone. */
 const servedMax = 500;
-/** So many lanes whose grant has failed are tried again soon; the rest have their alarms. */
+/** The number of lanes with a failed grant that are tried again soon. The rest have their alarms. */
 const failedMax = 10_000;
-/** So many parents are expanded at once; the rest wait, without their bodies. */
+/** The number of fan-outs expanded at once. The rest wait without their bodies. */
 const expandingMax = 3;
-/** So many batches of outboxes are held and worked at once, while they are less than one reading holds; of schedules fired, of bulk actions gone on with, and of runs rung. */
+/**
+ * The number of batches held and worked at once: of outboxes (while they hold less than one read), of fired schedules, of bulk
+ * actions, and of rung runs.
+ */
 const batchesMax = { "follow up": 2, fire: 2, act: 2, run: 2 } as const;
 type BatchKind = keyof typeof batchesMax;
-/** Outboxes in line by their names, and so many are read at once at the most; what is beyond has its alarm. */
+/** The number of outboxes in line, by name. Outboxes beyond it have their alarms. */
 const outboxesMax = 10_000;
 const outboxesPerReading = 100;
-/** A task that hangs longer holds its name no more. */
+/** The time after which a task that hangs gives up its name. */
 const taskMsMax = 60_000;
-/** A lane whose tokens or store were away is not left until its alarm. */
+/** The time after which a failed grant is repeated, since the token store or the record store was away. */
 const grantAgainMs = 1_000;
 
 export class BackgroundWork implements Background {
@@ -47,14 +50,14 @@ export class BackgroundWork implements Background {
   readonly #waiting: (() => void)[] = [];
   readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0, act: 0, run: 0 };
   #batchesBegun = 0;
-  /** What outboxes that are worked hold, with their messages. */
+  /** The bytes of the outboxes being worked, with their messages. */
   #batchBytes = 0;
-  /** Whose outboxes are in line, one batch of one tenant at a time. */
+  /** The messages whose outboxes are in line; a batch holds messages of one tenant. */
   readonly #outboxes = new Map<MessageId, TenantId>();
   readonly #running = new Map<string, Promise<void>>();
-  /** What was asked for again while it runs. */
+  /** The names that were asked for again while they ran. */
   readonly #again = new Set<string>();
-  /** Lanes whose grant has failed, and how to call its repetition off. */
+  /** The lanes whose grant has failed, with a function that cancels the repetition. */
   readonly #failed = new Map<LaneId, () => void>();
   #stopped = false;
 
@@ -81,7 +84,7 @@ export class BackgroundWork implements Background {
     if (next !== undefined) this.grant(next);
   }
 
-  /** A name that runs already is not started again: what it missed, the alarm brings back. */
+  /** Starts a task, unless its name is running. An alarm brings back the call that is ignored then. */
   run(name: string, task: () => Promise<void>): void {
     if (!this.#stopped && !this.#running.has(name))
       this.#running.set(name, this.#carryOut(name, task));
@@ -94,7 +97,7 @@ export class BackgroundWork implements Background {
   }
 
   async #expandInTurn(name: string, task: () => Promise<void>): Promise<void> {
-    // Bounded by what rings: nothing does while `runningMax` tasks run or wait.
+    // Bounded by the alarms: nothing rings while `runningMax` tasks run or wait.
     while (this.#expanding >= expandingMax)
       await new Promise<void>((goOn) => this.#waiting.push(goOn));
     this.#expanding += 1;
@@ -126,7 +129,7 @@ export class BackgroundWork implements Background {
     const ids = ofTenant.slice(0, outboxesPerReading).map(([id]) => id);
     for (const id of ids) this.#outboxes.delete(id);
     const left = await this.#parts.followUpSome(tenant, ids);
-    // Behind those of other tenants.
+    // Puts the rest behind the outboxes of other tenants.
     for (const id of left) this.#outboxes.set(id, tenant);
     if (this.#outboxes.size > 0 && !this.#stopped) this.#again.add(outboxesName);
   }
@@ -160,7 +163,7 @@ export class BackgroundWork implements Background {
     const name = `${kind} ${++this.#batchesBegun}`;
     this.#batches[kind] += 1;
     this.#batchBytes += bytes;
-    // Until it has ended, also beyond its time: what it holds is held for as long.
+    // Counts a batch until it has ended, also beyond `taskMsMax`, since it holds its memory for as long.
     const counted = async (): Promise<void> => {
       try {
         await task();
@@ -173,7 +176,7 @@ export class BackgroundWork implements Background {
     this.#running.set(name, this.#carryOut(name, counted));
   }
 
-  /** Starts nothing more, and waits for what runs. */
+  /** Starts no more tasks, and waits for the running ones. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const callOff of this.#failed.values()) callOff();
@@ -211,7 +214,7 @@ export class BackgroundWork implements Background {
     } catch (error) {
       this.#parts.log.warn("background.failed", { task: name, error });
     } finally {
-      // In the same turn as the last look at `#again`: a caller that asks from now on starts anew, and none is forgotten.
+      // Runs in the same turn as the last look at `#again`, so that a later caller starts a new task and none is forgotten.
       this.#running.delete(name);
       this.#again.delete(name);
     }

@@ -1,6 +1,6 @@
 /**
- * Flow keys by hand (docs/design/lanes#by-hand): how one stands, its pausing and its pins. Row and line are of the store, what runs
- * now is of the token store, which may be away: the records know it, too.
+ * Reads, pauses and pins flow keys for their tenant (docs/design/lanes#by-hand). Rows and lines come from the record store. The
+ * slots in use come from the token store or, while that is away, from the records.
  */
 import {
   flowByHand,
@@ -22,9 +22,9 @@ import { restoreSlots } from "./slots.ts";
 export type FlowKeyNow = {
   readonly lane: FlowLane;
   readonly waiting: number;
-  /** Slots that are taken. */
+  /** The number of slots in use. */
   readonly slots: number;
-  /** Undefined: none has begun, or it is over. */
+  /** Undefined when no window has begun, or the last one is over. */
   readonly window: RateWindow | undefined;
 };
 
@@ -37,7 +37,7 @@ export async function readFlowKey(
   return found;
 }
 
-/** In the order of their keys, at most `limits.flowKeysListedMax`. */
+/** Lists flow keys in key order, at most `limits.flowKeysListedMax`. */
 export async function listFlowKeys(
   ports: GrantPorts,
   tenant: TenantId,
@@ -63,7 +63,7 @@ export async function resumeFlowKey(
   await bus.publish("scheduler.wake", [wakeLane(flow.lane, clock.now())]);
 }
 
-/** Makes the key where there is none. */
+/** Pins limits, and makes the key where there is none. */
 export async function pinFlowKey(
   ports: GrantPorts,
   tenant: TenantId,
@@ -73,14 +73,11 @@ export async function pinFlowKey(
   const flow = flowByHand(tenant, key);
   await ports.flowLanes.pin(flow, pinned);
   if (pinned.rate) await beginWindow(ports, flow.lane);
-  // A limit that was raised lets messages go.
+  // Raised limits may let messages go.
   await ports.bus.publish("scheduler.wake", [wakeLane(flow.lane, ports.clock.now())]);
 }
 
-/**
- * A window begins now, with nothing counted in it. Messages that were published before take what is left of the window
- * that ends first.
- */
+/** Begins a rate window now, with a count of zero. First grants messages published before from the rest of the window that it ends. */
 export async function resetFlowRate(
   ports: GrantPorts,
   tenant: TenantId,
@@ -92,7 +89,10 @@ export async function resetFlowRate(
   await grant(ports, lane);
 }
 
-/** The same, after its slots were read from the records once more: what the token store lacks is put back. */
+/**
+ * Resets the rate as `resetFlowRate` does, after reading the slots from the records again and putting back those that the token
+ * store lacks.
+ */
 export async function resetFlowKey(
   ports: GrantPorts,
   tenant: TenantId,
@@ -107,7 +107,7 @@ async function beginWindow({ flowLanes, tokens }: GrantPorts, lane: FlowId): Pro
   await flowLanes.keepWindow(lane, await tokens.resetRate(lane));
 }
 
-/** False: there is no such key. */
+/** Returns false when there is no such key. */
 export const unpinFlowKey = (
   { flowLanes }: GrantPorts,
   tenant: TenantId,

@@ -44,7 +44,7 @@ async function inState(
   return records.flatMap((record) => (record?.state.kind === kind ? [record.message.id] : []));
 }
 
-/** As a deliverer would: claims, calls, settles, gives the slot back. */
+/** Claims, calls, settles and gives the slot back, as a deliverer would. */
 async function deliver(ports: Ports, id: MessageId): Promise<void> {
   const [record] = await ports.records.claim([id], owner("test"));
   if (!record) throw new Error(`${id} could not be claimed`);
@@ -54,7 +54,7 @@ async function deliver(ports: Ports, id: MessageId): Promise<void> {
   await ports.tokens.release(lane, [id]);
 }
 
-/** The token store after a restart: it knows nothing. */
+/** The token store after a restart, when it knows nothing. */
 const flushed = (ports: Ports): Ports => ({ ...ports, tokens: open(ports.clock).tokens });
 
 const withFlowLanes = (ports: Ports, flowLanes: Partial<FlowLanes>): Ports => ({
@@ -62,7 +62,7 @@ const withFlowLanes = (ports: Ports, flowLanes: Partial<FlowLanes>): Ports => ({
   flowLanes: { ...ports.flowLanes, ...flowLanes },
 });
 
-/** Once. */
+/** Runs `then` once. */
 function first<T>(then: () => Promise<T>): () => Promise<void> {
   let done = false;
   return async () => {
@@ -207,7 +207,7 @@ describe("a grant by rate", () => {
     const later = await grant(ports, lane);
 
     expect(await inState(ports, ids, "waiting")).toEqual(ids.slice(2));
-    // A granter that looks in vain looks again after 30 s at the latest; the window's opening is what counts when it is sooner.
+    // A granter without a free slot looks again after 30 s at the latest, or when the window opens, if that is sooner.
     expect(wakeAt).toBe(startedAt + limits.grantMs);
     expect(later).toBe(startedAt + 20_000 + limits.grantMs);
     await ports.clock.advance(20_000);
@@ -257,7 +257,7 @@ describe("a grant that is not claimed", () => {
     const startedAt = ports.clock.now();
     const callMs = 20_000;
 
-    // As one deliverer does whose slots are fewer than what is granted: what it does not come to runs out.
+    // As for a deliverer with fewer slots than grants: the grants that it does not use run out.
     let arrived = 0;
     while (arrived < ids.length && ports.clock.now() < startedAt + 60 * minuteMs) {
       await ports.alarms.ring(allShards, 500);
@@ -365,7 +365,7 @@ describe("a message that gets into line while the lane is granted", () => {
 describe("grants that interleave", () => {
   const both: FlowLimits = { parallelism: 3, rate: 5, periodMs: minuteMs };
 
-  /** Every call of a store gives way to the rest for some turns, before and after. */
+  /** Every call of a store yields for some turns, before and after. */
   function jittered<T extends object>(ports: T, pause: () => Promise<void>): T {
     return new Proxy(ports, {
       get: (target, name, receiver): unknown => {
@@ -423,7 +423,7 @@ describe("grants that interleave", () => {
       expect(holdersMost).toBeLessThanOrEqual(3);
       for (const at of dispatchedAt) {
         const window = dispatchedAt.filter((other) => other >= at && other < at + minuteMs);
-        // Windows are fixed, and a call may begin as late as its grant ends: three of them may touch.
+        // Windows are fixed, and a call may begin as late as its grant ends, so three of them may touch.
         expect(window.length).toBeLessThanOrEqual(3 * 5);
       }
       expect(await inState(ports, ids, "delivered")).toHaveLength(

@@ -1,6 +1,6 @@
 /**
- * Granting: the lowest in line get the lane's free slots (docs/design/lanes). Correctness comes from the token
- * store's one script and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-is-an-economy).
+ * Grants the free slots of a lane to the first in line (docs/design/lanes). Correctness comes from the token store's one script
+ * and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-is-an-economy).
  */
 import { type FlowId, type FlowLane, isUnderstood, limits } from "@posthaste/domain";
 import { type EventBus } from "@posthaste/ports";
@@ -10,25 +10,25 @@ import { giveSlotsBack, restoreSlots, type SlotPorts } from "./slots.ts";
 export type GrantPorts = SlotPorts & { readonly bus: EventBus };
 
 /**
- * Grants what `lane` has to give now, and sets its alarm for when it may have more. Answers that alarm, for the holder of
- * the timer: a rate's next window is sooner than the next look would be.
+ * Grants the free slots of a lane now, and sets its alarm for when it may have more. Returns that alarm for the holder of the
+ * timer, since the next rate window may open before the next look.
  */
 export async function grant(ports: GrantPorts, id: FlowId): Promise<number | undefined> {
   for (let round = 0; round < roundsMax; round++) {
     const [lane] = await ports.flowLanes.rows([id]);
-    // Joining a lane sets its alarm: a lane at rest without one has no waiting message.
+    // Joining a lane sets its alarm, so a lane without an alarm has no waiting message.
     if (lane?.wakeAt === undefined || !isUnderstood(lane)) return undefined;
     const granted = lane.paused ? await rest(ports, lane) : await grantBatch(ports, lane);
     if (!granted.more) return granted.wakeAt;
   }
-  // Without this no scheduler would look at this lane soon.
+  // Without this wake no scheduler would look at the lane soon.
   await ports.bus.publish("scheduler.wake", [wakeLane(id, ports.clock.now())]);
   return undefined;
 }
 
 type Granted = { readonly more: true } | { readonly more: false; readonly wakeAt?: number };
 
-/** Each round promotes a batch, or finds that a message has just joined the line; other lanes have their turn after that. */
+/** A round promotes a batch, or finds that a message has just joined the line. After this many rounds other lanes have their turn. */
 const roundsMax = 20;
 
 async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
@@ -57,12 +57,12 @@ async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
     : undefined;
   const window = acquired.window ?? lane.window;
   const rests = await flowLanes.rest(lane.id, lane.seq, wakeAt, window);
-  // Also when the lane is full: what it has dispatched must be in its row before a token store may forget it.
+  // Also for a full lane: its row must hold the window of the dispatched messages before a token store may forget it.
   if (!rests) return { more: true };
   return wakeAt === undefined ? { more: false } : { more: false, wakeAt };
 }
 
-/** Without an alarm: joining the lane sets one, and so does its resuming. */
+/** Removes the lane's alarm. Joining or resuming the lane sets it again. */
 async function rest({ flowLanes }: GrantPorts, lane: FlowLane): Promise<Granted> {
   const rests = await flowLanes.rest(lane.id, lane.seq, undefined, lane.window);
   return { more: !rests };

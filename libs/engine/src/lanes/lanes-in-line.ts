@@ -1,10 +1,10 @@
 /**
- * Lanes that are to be served, each once, tenant by tenant in turn: one with a hundred thousand flow keys holds up the next
- * for one of them.
+ * The lanes to be served, each once, tenants in turn. A tenant with a hundred thousand flow keys holds up another tenant by one
+ * lane at most.
  */
 import { type LaneId, tenantOfLane, Turns } from "@posthaste/domain";
 
-/** What comes beyond it is left to its lane's alarm. */
+/** The lanes beyond this number are left to their alarms. */
 const lanesMax = 100_000;
 
 export class LanesInLine {
@@ -28,7 +28,7 @@ export class LanesInLine {
     const [lane] = lanes.take() ?? [];
     if (lane === undefined) return undefined;
     this.#size -= 1;
-    // Behind all other tenants.
+    // Puts the tenant at the end of the line.
     if (lanes.size > 0) this.#byTenant.put(tenant, lanes);
     return lane;
   }

@@ -1,4 +1,4 @@
-/** Queues as their owner handles them: within the plan, and with what a pause or a deletion leaves to be done. */
+/** Changes queues for their tenant, within the plan, and does the work that a pause or a deletion leaves. */
 import {
   beyondQuota,
   type Fault,
@@ -13,10 +13,10 @@ import { type QueueChange, type Queues, type TakenBack } from "@posthaste/ports"
 import { wakeLane } from "../publish/announce.ts";
 import { type CancelPorts, tellCanceled } from "../bulk/cancel.ts";
 
-/** `queue`: the first for which there is no room. */
+/** `queue`: the first queue for which there is no room. */
 export type NoRoom = { readonly refused: Fault; readonly queue?: string };
 
-/** Before publishes to queues: those that are not there are made, all or none. */
+/** Makes the missing queues before publishes to them, all or none. */
 export async function makeQueues(
   { queues }: { readonly queues: Pick<Queues, "make"> },
   tenant: TenantId,
@@ -51,19 +51,19 @@ export async function resumeQueue(
   wakeBeside(ports, tenant, name);
 }
 
-/** Resolves when nothing that was in the queue can be claimed any more; its running calls are then aborted. */
+/** Deletes a queue. Resolves when none of its messages can be claimed any more; running calls are aborted afterwards. */
 export async function endQueue(ports: CancelPorts, tenant: TenantId, name: string): Promise<void> {
   void tellCanceled(ports, await ports.queues.end(tenant, name));
   wakeBeside(ports, tenant, name);
 }
 
-/** A hint: the queue's alarm is set. */
+/** Sends a hint; the queue's alarm is set already. */
 function wakeBeside({ bus, clock }: CancelPorts, tenant: TenantId, name: string): void {
   const wake = wakeLane(queueId(tenant, name), clock.now());
   bus.publish("scheduler.wake", [wake]).catch(() => undefined);
 }
 
-/** A slot that cannot be given back now runs out by itself. */
+/** Gives slots back. A slot that cannot be given back now ends by itself. */
 async function freeSlots({ tokens }: CancelPorts, takenBack: readonly TakenBack[]): Promise<void> {
   const byLane = new Map<FlowId, MessageId[]>();
   for (const { id, flow } of takenBack) byLane.set(flow, [...(byLane.get(flow) ?? []), id]);

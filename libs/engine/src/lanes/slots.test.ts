@@ -10,7 +10,7 @@ const key = "tight";
 const lane = flowLaneId(aTenant, key);
 const two: FlowLimits = { parallelism: 2, periodMs: 1_000 };
 
-/** Not inserted yet. */
+/** A message that is not inserted yet. */
 const newMessage = ({ clock, ids }: Ports, limits = two): Message =>
   aMessage({ id: ids.next(), now: clock.now(), flow: { key, limits } });
 
@@ -34,7 +34,7 @@ const withTokens = (ports: Ports, other: Partial<TokenStore>): Ports => ({
   tokens: { ...ports.tokens, ...other },
 });
 
-/** The calls of those that hold a slot end. */
+/** Ends the calls of the slot holders. */
 const deliverAll = async ({ flowLanes, tokens }: Ports): Promise<void> => {
   await tokens.release(
     lane,

@@ -1,4 +1,7 @@
-/** Slots of flow keys: taken by a publish, put back from the records, given back unused (docs/design/lanes#slots-and-rates). */
+/**
+ * Slots of flow keys: takes them for a publish, restores them from the records, gives unused ones back
+ * (docs/design/lanes#slots-and-rates).
+ */
 import {
   areSameLimits,
   type Flow,
@@ -21,8 +24,8 @@ export type SlotPorts = {
 };
 
 /**
- * Slots for messages that are about to be inserted: in lanes without a line as many as are free
- * (docs/design/lanes#taken-by-a-publish). Answers the messages that have one; while a store is away none has.
+ * Takes free slots for messages that are about to be inserted, in lanes without a line (docs/design/lanes#taken-by-a-publish).
+ * Returns the messages that have a slot; none while a store is away.
  */
 export async function takeSlots(
   ports: SlotPorts,
@@ -58,24 +61,27 @@ async function takeInLane(
   if (row && !(await isEmpty(ports, row))) return [];
   const ids = wanted.map(({ id }) => id);
   const acquired = await ports.tokens.acquire(lane, ids, limits);
-  // One that is there is told by its granter, once, however many publishes come: this message goes into its line.
+  // An existing lane is restored by its granter, once, however many publishes come; this message joins its line.
   if (!acquired.isUnknown || row) return acquired.granted;
   await restoreSlots(ports, { id: lane, window: undefined });
   return (await ports.tokens.acquire(lane, ids, limits)).granted;
 }
 
-/** A row without an alarm has nothing in its line (I3). One whose line was granted whole may have its alarm yet, while messages come. */
+/**
+ * Reports whether nothing waits in a lane. A row without an alarm has an empty line (I3). While messages arrive, a lane whose
+ * line was granted whole may still have its alarm.
+ */
 async function isEmpty({ flowLanes }: SlotPorts, { id, wakeAt }: FlowLane): Promise<boolean> {
   return wakeAt === undefined || (await flowLanes.heads(id, 1)).length === 0;
 }
 
-/** What the token store has forgotten, or cannot know, it is told from the records. */
+/** Tells the token store, from the records, the slots that it has forgotten or cannot know. */
 export async function restoreSlots(
   { flowLanes, tokens, clock }: SlotPorts,
   { id: lane, window }: Pick<FlowLane, "id" | "window">,
 ): Promise<void> {
   const holders = await flowLanes.slotHolders(lane);
-  // A lease that stood before the clock was set ahead is renewed by its owner.
+  // Owners renew leases that stood before the clock was set ahead.
   const now = leaseNow(clock.now(), clock.setAheadMs());
   const left = holders.map(({ id, until }) => ({
     id,
@@ -85,8 +91,8 @@ export async function restoreSlots(
 }
 
 /**
- * Of slots that nothing was made of those whose message has none by another way: releasing the slot of one that was
- * promoted, or inserted under the same id, meanwhile would let one too many run.
+ * Gives unused slots back, except those of messages that hold one by another way. Releasing the slot of a message that was
+ * promoted, or inserted under the same id, in the meantime would let one message too many run.
  */
 export async function giveSlotsBack(
   { flowLanes, tokens }: SlotPorts,

@@ -1,6 +1,6 @@
 /**
- * Turns: the first in a queue's line go on as far as it has room (docs/design/queues#turns). Correctness comes from the store's
- * one call; two that admit at once do no harm.
+ * Gives turns: the first in a queue's line go on as far as the queue has room (docs/design/queues#turns). Correctness comes from
+ * the store's one call; two processes that admit at once do no harm.
  */
 import { isQueueId, type LaneId, type QueueId, shardOf } from "@posthaste/domain";
 import {
@@ -26,14 +26,14 @@ export type TurnPorts = {
 
 export type ServePorts = TurnPorts & CancelPorts & GrantPorts;
 
-/** Looks at a lane now. Returns its next alarm, where a timer for it is worth while. */
+/** Serves a lane now. Returns its next alarm, where a timer for it is worthwhile. */
 export const serveLane = (ports: ServePorts, lane: LaneId): Promise<number | undefined> =>
   isQueueId(lane) ? giveTurns(ports, lane) : grant(ports, lane);
 
-/** Each round gives a batch of turns, or cancels a batch of what a deletion has left; other lanes have their turn after that. */
+/** A round gives a batch of turns, or cancels a batch that a deletion left. After this many rounds other lanes have their turn. */
 const roundsMax = 20;
 
-/** Gives what turns there are. Returns when the first of those that hold theirs is due. */
+/** Gives the free turns of a queue. Returns when the first message that holds a turn and waits is due. */
 async function giveTurns(ports: ServePorts, id: QueueId): Promise<number | undefined> {
   for (let round = 0; round < roundsMax; round++) {
     const admitted = await admit(ports, id);
@@ -46,8 +46,8 @@ async function giveTurns(ports: ServePorts, id: QueueId): Promise<number | undef
 }
 
 /**
- * One look at a queue, after a write that may have ended a turn of it. `say` takes the hints of what is due; what else is to
- * be done is said to the schedulers.
+ * Looks at a queue once, after a write that may have ended one of its turns. `say` takes the hints of due messages; the rest is
+ * told to the schedulers.
  */
 export async function admit(
   ports: TurnPorts,
@@ -73,5 +73,5 @@ export async function admit(
   return admitted;
 }
 
-/** For a caller that leaves the rest to the schedulers. */
+/** Reports whether a caller has to leave more to the schedulers. */
 export const hasMore = ({ ended, more }: Admitted): boolean => more || ended.length > 0;

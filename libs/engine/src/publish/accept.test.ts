@@ -21,7 +21,7 @@ async function publishOne(
   return answer;
 }
 
-/** The store with an insert that answers only when it is let. */
+/** A store whose insert answers only when it is let go. */
 function withHeldInsert(ports: Ports): { ports: Ports; letGo: () => void } {
   const { open: letGo, opened } = gate();
   const insert: Records["insert"] = async (inserts, intake) => {

@@ -1,9 +1,9 @@
 /**
- * Accepting: publish answers only after the record is durable (I1). One commit lies between arrival and answer.
+ * Accepts messages: publish answers only after the record is durable (I1). One commit lies between arrival and answer.
  *
- * With a local deliverer that has a slot to spare, the insert is the claim: insert, call, settle, and nothing else
- * (docs/design/record#claimed-by-its-insert). So it is with a deliverer of another process that the roster names; that one
- * hears of it by a hint that has the record. A message with a flow key takes a slot of that before, if its line is empty.
+ * With a local deliverer that has a free slot, the insert is the claim: insert, call, settle, and nothing else
+ * (docs/design/record#claimed-by-its-insert). The same goes for a deliverer of another process that the roster names; it hears of
+ * the message by a hint that has the record. A message with a flow key takes a slot of that key first, if its line is empty.
  */
 import {
   accept,
@@ -48,7 +48,7 @@ export type AcceptPorts = {
   readonly flowLanes: FlowLanes;
   readonly groups: Groups;
   readonly tokens: TokenStore;
-  /** Asked where a deduplication key names a message that is not there any more. */
+  /** Searched when a deduplication key names a message whose record is gone. */
   readonly messageLog: Pick<MessageLog, "list">;
   readonly bus: EventBus;
   readonly ids: Ids;
@@ -100,7 +100,10 @@ async function publishOnce(
   return { messageId, url, deduplicated: !isNew };
 }
 
-/** Answers whether the record is new; a taken-over id may have been inserted by the publish that was first. */
+/**
+ * Inserts a message. Reports whether the record is new: the publish that was first may have inserted an id that this one takes
+ * over.
+ */
 function insert(
   ports: AcceptPorts,
   command: PublishCommand,
@@ -134,10 +137,10 @@ function insertEntering(
   );
 }
 
-/** A record that is about to be inserted, and the slot that it holds here. */
+/** A record that is about to be inserted, and whether a slot of the local deliverer is reserved for it. */
 export type Entering = { readonly record: MessageRecord; readonly reserved: boolean };
 
-/** Every message passes here; `withSlots`, where one needs a slot of its flow key, then `begun` or `giveBack` follow. */
+/** Prepares the record of every message. `withSlots` follows, where one needs a slot of its flow key; then `begun` or `giveBack`. */
 export function entered(
   ports: AcceptPorts,
   command: PublishCommand,
@@ -162,7 +165,7 @@ export function entered(
 
 const needsSlot = ({ record }: Entering): boolean => needsSlotAlone(record.message);
 
-/** As they are to be inserted: those whose flow key has a slot to spare pass its line, the rest stand in it. */
+/** Returns the records to insert: messages whose flow key has a free slot pass its line, the rest join it. */
 export async function withSlots<T extends Entering | undefined>(
   ports: AcceptPorts,
   entering: readonly T[],
@@ -193,7 +196,7 @@ export const insertOf = (
   deduplication: readonly DeduplicationEntry[],
 ): Insert => (deduplication.length > 0 ? { record, deduplication } : { record });
 
-/** The record is inserted: its attempt begins, if it was claimed by its insert. False: it is to be announced. */
+/** Begins the attempt of an inserted record that its insert claimed. Returns false when the record has to be announced. */
 export function begun({ local, named }: AcceptPorts, { record, reserved }: Entering): boolean {
   if (!isIn(record, "claimed")) return false;
   if (reserved) local?.run(record);
@@ -201,16 +204,16 @@ export function begun({ local, named }: AcceptPorts, { record, reserved }: Enter
   return true;
 }
 
-/** The record was not inserted. */
+/** Gives back the slots of a record that was not inserted. */
 export function giveBack(ports: AcceptPorts, entering: Entering): void {
   leave(ports, entering);
   const { flow, id } = entering.record.message;
-  // Beside the answer: what fails ends with its lease.
+  // Not awaited: a slot that cannot be given back ends with its lease.
   if (flow !== undefined && !isIn(entering.record, "waiting") && needsSlot(entering))
     giveSlotsBack(ports, flow, [id]).catch(() => undefined);
 }
 
-/** It is not for that deliverer. */
+/** Tells the deliverer for which the record was claimed that it does not come. */
 function leave({ local, named }: AcceptPorts, { record, reserved }: Entering): void {
   const { body, tenant, url } = record.message;
   if (reserved) local?.release(tenant, originHash(url), body.length);

@@ -1,4 +1,4 @@
-/** Tells schedulers and deliverers to look at new or moved records. Everything said here is a hint: the record's alarm is the truth. */
+/** Tells schedulers and deliverers to look at new or moved records. All of it is hints: the record's alarm is the truth. */
 import {
   type FanOut,
   isFinished,
@@ -50,7 +50,7 @@ export async function announce(
   ]);
 }
 
-/** Each that is traced inside its own trace, which what is said of it then carries. */
+/** Announces each traced record inside its own trace, which the published events then carry. */
 export async function announceTraced(
   ports: AnnouncePorts,
   tracer: Tracer,
@@ -63,17 +63,17 @@ export async function announceTraced(
   );
 }
 
-/** For a caller that does not wait for its hints: one that the bus refuses is made up for by the alarm, and must not end the process. */
+/** Announces records without waiting. A hint that the bus refuses must not end the process; the alarm makes up for it. */
 export function announceUnheard(ports: AnnouncePorts, records: readonly MessageRecord[]): void {
   announce(ports, records).catch(() => undefined);
 }
 
-/** As `announceUnheard`; a fan-out is no message, so nothing else is said of it. */
+/** Announces a fan-out as `announceUnheard` does, with a wake alone, since a fan-out is no message. */
 export function announceFanOut({ bus, clock }: AnnouncePorts, { shard }: FanOut): void {
   bus.publish("scheduler.wake", [{ shard, at: clock.now() }]).catch(() => undefined);
 }
 
-/** The lane has a free slot or turn, or a message that is new in line. */
+/** Returns the wake of a lane that has a free slot or turn, or a new message in line. */
 export const wakeLane = (lane: LaneId, at: number): WakeEvent => ({
   shard: shardOf(lane),
   at,

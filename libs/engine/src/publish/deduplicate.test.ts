@@ -56,7 +56,7 @@ const withTokens = (ports: Ports, tokens: Partial<TokenStore>): Ports => ({
   tokens: { ...ports.tokens, ...tokens },
 });
 
-/** Counts what is inserted. */
+/** Records the inserted ids. */
 function counting(ports: Ports): { ports: Ports; inserted: MessageId[] } {
   const inserted: MessageId[] = [];
   const insert: Records["insert"] = (inserts, intake) => {
@@ -72,7 +72,7 @@ function counting(ports: Ports): { ports: Ports; inserted: MessageId[] } {
   return { ports: { ...ports, records, fanOuts }, inserted };
 }
 
-/** A publish that has claimed its key and then died. */
+/** A publish that claims its key and then dies. */
 async function claimAndDie(ports: Ports, id = "a"): Promise<MessageId> {
   const messageId = ports.ids.next();
   await ports.tokens.claim([{ key: aKey(id), id: messageId }]);
@@ -224,7 +224,7 @@ describe.each(["disk_full", "overloaded"] as const)("a publish that is refused a
     records: { ...ports.records, insert: isFull },
     fanOuts: { ...ports.fanOuts, insert: isFull },
   });
-  /** As a client says it again that was told to come back. */
+  /** Publishes again, as a client that was told to come back. */
   const saidAgain = async <T>({ clock }: Ports, say: () => Promise<T>): Promise<T> => {
     const again = say();
     await clock.advance(1_000);
@@ -263,7 +263,7 @@ describe.each(["disk_full", "overloaded"] as const)("a publish that is refused a
 describe("a confirmation that fails", () => {
   it("costs the caller nothing: what is stored is answered for, and confirmed as soon as the tokens are back", async () => {
     const { ports: counted, inserted } = counting(open());
-    // A store of records that knows nothing of deduplication.
+    // A store of records without deduplication.
     const insert: Records["insert"] = (inserts, intake) =>
       counted.records.insert(
         inserts.map(({ record }) => ({ record })),
@@ -298,7 +298,7 @@ describe("keys whose confirmation has failed", () => {
     id: messageId(`msg_${i}`),
   }));
 
-  /** Confirms all of them, of which the first tries fail. */
+  /** Confirms all keys; the first tries fail. */
   function opened() {
     const ports = open();
     const confirmed: number[] = [];
@@ -388,7 +388,7 @@ describe("deduplication of a group publish", () => {
     return counted;
   }
 
-  /** A publish that dies before or after its insert; the insert of the first kind may still be let go. */
+  /** A publish that dies before or after its insert. An insert that was not made may still be let go. */
   function dying(ports: Ports, when: "before" | "after"): { ports: Ports; goOn: () => void } {
     const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
     const insert: FanOuts["insert"] = async (fanOut) => {
@@ -529,7 +529,7 @@ describe("a key whose work is gone", () => {
       inQueue(),
       async (ports) => {
         await endQueue(ports, aTenant, "q");
-        // Turns drop the messages in line.
+        // Serving the lane cancels the messages in line.
         await serveLane(ports, queueId(aTenant, "q"));
       },
     ],

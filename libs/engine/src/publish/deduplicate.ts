@@ -1,6 +1,6 @@
 /**
- * Deduplication that can never swallow a message (docs/design/deduplication#take-over): a key that exists names an id that exists or is
- * about to. A publisher that meets a pending key waits a second and then takes over with the same id.
+ * Deduplication that never loses a message (docs/design/deduplication#take-over): a key that exists names an id that exists, or
+ * is about to. A publisher that meets a pending key waits a second and then takes over with the same id.
  */
 import {
   type DeduplicationKey,
@@ -26,14 +26,14 @@ import {
 
 export type Claimed =
   | { readonly kind: "mine" }
-  /** Another publish may insert under this id, or have done so: insert the same, then confirm. */
+  /** Another publish may insert under this id, or has done so: insert the same id, then confirm. */
   | { readonly kind: "takeOver"; readonly id: MessageId }
   | { readonly kind: "duplicate"; readonly id: MessageId };
 
 type Entry = { readonly key: DeduplicationKey; readonly id: MessageId };
 type Ports = { readonly tokens: TokenStore; readonly clock: Clock };
 
-/** Returns the ids named by keys whose work was cancelled or removed: such a key is taken over. */
+/** Returns the ids whose work was cancelled or removed; a key that names one is taken over. */
 export type GoneOf = (ids: readonly MessageId[]) => Promise<ReadonlySet<MessageId>>;
 
 export async function claimKeys(
@@ -59,7 +59,7 @@ export async function claimKeys(
   return entries.map((entry, i) => verdict(entry, windows[i]));
 }
 
-/** Another publish may have taken a key over meanwhile, which is then pending. */
+/** Claims the keys whose work is gone. A key that another publish has taken over in the meantime is then pending. */
 async function claimInstead(
   { tokens }: Ports,
   entries: readonly Entry[],
@@ -85,7 +85,7 @@ type WorkPorts = {
   readonly messageLog: Pick<MessageLog, "list">;
 };
 
-/** For messages: records tell, and the log once records are removed; the log is told before that. */
+/** Returns the gone messages of `ids`. The records tell; once they are removed the log does, which is told before the removal. */
 export const goneMessages =
   ({ records, messageLog }: WorkPorts, tenant: TenantId): GoneOf =>
   async (ids) => {
@@ -96,7 +96,7 @@ export const goneMessages =
     };
     const gone = new Set(ids.filter(isGone));
     const messageIds = ids.filter((_, i) => standing[i] === undefined);
-    // Bounded by the keys of one claim: each page reads on behind the one before.
+    // Bounded by the keys of one claim: each page continues behind the one before.
     let after: string | undefined;
     do {
       if (messageIds.length === 0) break;
@@ -116,10 +116,10 @@ export const goneMessages =
     return gone;
   };
 
-/** What a publish to a URL goes on with: its key, and the id under which it is, or is to be, there. */
+/** The key of a publish to a URL, and the id that the message has, or will have. */
 type ClaimedOnce = Entry & { readonly isDuplicate: boolean };
 
-/** `own`: the id, if no other publish has the key. */
+/** Claims the key of a publish to a URL. `own`: the id to use if no other publish has the key. */
 export async function claimOnce(
   ports: Ports & { readonly sha256: Sha256Hex },
   command: PublishCommand,
@@ -146,8 +146,8 @@ function verdict(entry: Entry, window: Window | undefined): Claimed {
 }
 
 /**
- * To be called when the record is inserted. It never fails: what is stored is answered for, and a key that could not be
- * confirmed is tried again beside the answer. Until then it names the same id, for as long as a window lasts.
+ * Confirms keys after the insert. Never rejects, since the stored record is answered for; keys that cannot be confirmed are tried
+ * again in the background. Until then they name the same id, for as long as a window lasts.
  */
 export async function confirmKeys(ports: Ports, entries: readonly Entry[]): Promise<void> {
   try {
@@ -157,7 +157,7 @@ export async function confirmKeys(ports: Ports, entries: readonly Entry[]): Prom
   }
 }
 
-/** Keys that wait for their confirmation, of one token store; beyond the bound they stay pending. */
+/** The number of keys that wait for their confirmation, by token store. Keys beyond `unconfirmedMax` stay pending. */
 const unconfirmed = new WeakMap<TokenStore, number>();
 const unconfirmedMax = 100_000;
 const confirmTries = 10;

@@ -31,14 +31,14 @@ const name = "g";
 const toGroup = (overrides: Partial<PublishCommand> = {}): PublishCommand =>
   aCommand({ destination: { kind: "group", name }, ...overrides });
 
-/** The ports, with a group of `endpoints`. */
+/** Ports with a group of `endpoints` endpoints. */
 async function openWithGroup(endpoints: number): Promise<Ports> {
   const ports = open();
   await addToGroup(ports.groups, aTenant, name, someEndpoints(endpoints), defaultPlan);
   return ports;
 }
 
-/** With what the group was asked for: how many chunks at a time. */
+/** Records how many chunks at a time the group is asked for. */
 function watchedGroup(ports: Ports): { readonly ports: Ports; readonly chunks: number[] } {
   const chunks: number[] = [];
   const endpoints: Ports["groups"]["endpoints"] = (tenant, asked) => {
@@ -66,7 +66,7 @@ async function stateOfFanOut({ fanOuts }: Ports, id: MessageId): Promise<string 
   return fanOut?.state.kind;
 }
 
-/** As a scheduler would, from wherever the store says that it stands. */
+/** Expands as a scheduler would, from where the store says that the fan-out stands. */
 async function expandFromStore(ports: Ports): Promise<void> {
   const { fanOuts } = byKind(await ports.alarms.ring(allShards, 100));
   for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);
@@ -177,7 +177,7 @@ describe("an expansion that is cut off", () => {
   const endpoints = 1_201;
   const dies = new Error("the process has died");
 
-  /** Runs until the call numbered `at` of either kind; that one is not made, or its answer is lost. */
+  /** Runs until the call numbered `at`, which is either not made, or made with its answer lost. */
   function dyingAt(ports: Ports, at: number, when: "before" | "after"): Ports {
     let calls = 0;
     const orDie = async <T>(call: () => Promise<T>): Promise<T> => {

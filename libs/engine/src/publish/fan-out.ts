@@ -1,4 +1,4 @@
-/** The fan-out of a group publish: its children are made from it, in batches (docs/design/record#fan-out). */
+/** Makes the children of a group publish from its fan-out, in batches (docs/design/record#fan-out). */
 import {
   accept,
   childOf,
@@ -31,7 +31,7 @@ export type ExpandPorts = {
   readonly sha256: Sha256Hex;
 };
 
-/** Does nothing if the fan-out is expanded, or gone, by now. */
+/** Expands a fan-out. Does nothing when it is expanded or gone. */
 export async function expandStored(
   ports: ExpandPorts,
   tenant: TenantId,
@@ -41,7 +41,7 @@ export async function expandStored(
   if (fanOut && isExpanding(fanOut)) await expandAll(ports, fanOut);
 }
 
-/** Makes the children that are still missing. Stops when another expander is at it: ids are derived, no harm is done. */
+/** Makes the missing children. Stops when another expander is at work; ids are derived, so two at once do no harm. */
 async function expandAll(ports: ExpandPorts, fanOut: Expanding): Promise<void> {
   const endpoints = await ports.groups.endpoints(fanOut.tenant, fanOut.chunks);
   let { upTo } = fanOut.state;
@@ -62,7 +62,7 @@ async function expandAll(ports: ExpandPorts, fanOut: Expanding): Promise<void> {
       children.filter((_, i) => inserted[i] === "inserted"),
     );
     const mine = await ports.fanOuts.advance(fanOut.id, upTo, batch.upTo, batch.done);
-    // Nothing behind a child has a turn before all up to it are made.
+    // No message behind a child gets a turn before all children up to it are made.
     if (mine && fanOut.queue !== undefined)
       await ports.bus.publish("scheduler.wake", [wakeLane(fanOut.queue, ports.clock.now())]);
     if (batch.done || !mine) return;
@@ -70,7 +70,7 @@ async function expandAll(ports: ExpandPorts, fanOut: Expanding): Promise<void> {
   }
 }
 
-/** Of the children that a fan-out has not made yet those that match. */
+/** Returns the matching children that a fan-out has not made yet. */
 export async function unmadeMatching(
   ports: Pick<ExpandPorts, "fanOuts" | "groups">,
   tenant: TenantId,
@@ -88,10 +88,10 @@ export async function unmadeMatching(
   });
 }
 
-/** Each has a body, which may be large. */
+/** The fan-outs read at once; each has a body, which may be large. */
 const fanOutsPerRead = 4;
 
-/** Those of `ids` that name a child which its fan-out has not made yet, as it will be; together those of a few fan-outs. */
+/** Yields the children named by `ids` that their fan-outs have not made yet, as they will be, for a few fan-outs at a time. */
 export async function* unexpandedChildren(
   ports: Pick<ExpandPorts, "fanOuts" | "groups">,
   tenant: TenantId,

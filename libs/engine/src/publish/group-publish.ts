@@ -1,8 +1,8 @@
 /**
- * Publishing to a URL group: the fan-out is the commit point, the children come from it (fan-out.ts).
+ * Publishes to a URL group. The insert of the fan-out is the commit point; fan-out.ts makes the children from it.
  *
- * A key that is pending names a child of another publish's fan-out. That publish is under way, has died, or lost its
- * reply: this one takes over under the same id, so that both make the same children, whose ids leave tombstones.
+ * A pending key names a child of another publish's fan-out. That publish is under way, has died, or lost its reply. This one
+ * takes over under the same id, so that both make the same children, whose ids leave tombstones.
  */
 import {
   childId,
@@ -26,25 +26,25 @@ import { type AcceptPorts, type Published } from "./accept.ts";
 import { announceFanOut } from "./announce.ts";
 import { type Claimed, claimKeys, confirmKeys, goneMessages } from "./deduplicate.ts";
 
-/** What is published: the command, and the head of the group as it is now. */
+/** The command of a publish, and the head of its group as read for it. */
 export type GroupPublish = {
   readonly command: PublishCommand;
   readonly group: Group;
 };
 
 /**
- * What became of it: a message for each endpoint of the group. Endpoints may be many, and are not held: what tells their
- * URLs reads them again, chunk by chunk.
+ * The result of a group publish: one message for each endpoint. Endpoints may be many and are not held; readers of their URLs
+ * read them again, chunk by chunk.
  */
 export type PublishedGroup = {
   readonly group: Group;
-  /** How many of the messages an earlier publish has made. */
+  /** The number of messages that an earlier publish made. */
   readonly duplicates: number;
-  /** Of the endpoint at that place. */
+  /** Returns the message of the endpoint at `index`. */
   readonly childAt: (index: number) => Omit<Published, "url">;
 };
 
-/** Its messages in the order of the endpoints, as many at a time as one chunk has. */
+/** Yields the messages of a group publish in the order of the endpoints, one chunk's at a time. */
 export async function* childrenOf(
   { groups }: Pick<AcceptPorts, "groups">,
   { childAt, group }: PublishedGroup,
@@ -58,13 +58,13 @@ export async function* childrenOf(
   }
 }
 
-/** What an insert needs of them. */
+/** The ports that an insert needs. */
 type InsertPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local">;
 
-/** A fan-out, which of the endpoints it serves, and their keys. */
+/** A fan-out, the endpoints that it serves, and their keys. */
 type Part = {
   readonly parent: MessageId;
-  /** Absent: all. */
+  /** Absent: all endpoints. */
   readonly indices?: readonly number[];
   readonly entries: readonly DeduplicationEntry[];
 };
@@ -85,7 +85,7 @@ export const findGroup = async (
   name: string,
 ): Promise<Group | Fault> => (await groups.get(tenant, name)) ?? unknownDestination(name);
 
-/** A destination that looks like a host is a URL without its scheme. */
+/** Returns a fault; a destination that looks like a host is taken for a URL without its scheme. */
 export const unknownDestination = (name: string): Fault =>
   looksLikeHost(name)
     ? refusedUrl(`${invalidScheme}; there is no topic ${name}`)
@@ -103,14 +103,14 @@ export async function publishToEndpoints(
   return freshGroup(publish.group, parent);
 }
 
-/** All of its messages are of this fan-out, and new. */
+/** Returns the result of a publish whose messages all come from this fan-out, and are new. */
 export const freshGroup = (group: Group, parent: MessageId): PublishedGroup => ({
   group,
   duplicates: 0,
   childAt: (index) => ({ messageId: childId(parent, index), deduplicated: false }),
 });
 
-/** Under a parent whose id is given, so that it may be asked for twice. Returns the ids of the children. */
+/** Publishes under a given parent id, so that the call may be repeated. Returns the ids of the children. */
 export async function insertForGroup(
   ports: InsertPorts,
   publish: GroupPublish,
@@ -159,7 +159,7 @@ async function publishOnce(
   };
 }
 
-/** Each writes the body; more of them than this have never come of a group that grows. */
+/** The highest number of fan-outs that one publish writes, each with the body. A growing group has never had more. */
 const partsMax = 16;
 
 const underWay = fault(
@@ -176,7 +176,7 @@ function parentNamed(id: MessageId): MessageId {
   return named.parent;
 }
 
-/** Answers whether this publish has made the fan-out. */
+/** Inserts one fan-out. Reports whether this publish made it. */
 async function insertPart(
   ports: AcceptPorts,
   publish: GroupPublish,
@@ -184,11 +184,12 @@ async function insertPart(
   isOwn: boolean,
 ): Promise<boolean | Fault> {
   const stillFits = part.indices.every((i, n) => part.entries[n]?.id === childId(part.parent, i));
-  // The group has changed since: its fan-out would mean other endpoints by the same indices. If it is there, it has its children.
+  // The group has changed since, so the indices of a new fan-out would mean other endpoints. If the fan-out exists, it has its
+  // children.
   if (!stillFits) return (await standing(ports, publish, part)) ? false : underWay;
   const isNew = await insertFanOut(ports, publish, part, "new");
   if (isNew || !isOwn) return isNew;
-  // A repetition took over meanwhile, perhaps with the group as it is since. What it has left out is not accepted.
+  // A repeat took over in the meantime, perhaps with a newer group. The endpoints that it left out are not accepted.
   const fanOut = await standing(ports, publish, part);
   const hasAll =
     fanOut?.chunks.join() === publish.group.chunks.join() &&

@@ -1,4 +1,4 @@
-/** Which deliverers a gateway names, and what it says to them: roster and bus are the test's. */
+/** Which deliverers a gateway names, and the hints that it sends them; roster and bus are the test's. */
 import { describe, expect, it } from "@jest/globals";
 import {
   acceptNamed,
@@ -20,7 +20,7 @@ const entry = (by: Owner, other: Partial<RosterEntry> = {}): RosterEntry => ({
   ...other,
 });
 
-/** Started, and the roster read once. */
+/** Starts, and reads the roster once. */
 async function opened(
   entries: readonly RosterEntry[],
   {
@@ -192,7 +192,7 @@ describe("a gateway names", () => {
     expect(name(large)).toBe(first);
     named.tell(acceptNamed(message(large), first, clock.now()));
 
-    // The bus counts what it was told.
+    // The bus now counts the hint.
     expect(name(large)).toBe(first);
   });
 });

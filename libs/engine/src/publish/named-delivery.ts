@@ -1,10 +1,11 @@
 /**
- * Deliverers of other processes, named by the roster: a message is claimed for one of them by its insert, and that one hears
- * of it by a hint that has the record.
+ * Names deliverers of other processes from the roster: a message is claimed for a deliverer by its insert, and the deliverer
+ * hears of it by a hint that has the record.
  *
- * (1) Named is only what the roster has as fresh and open. A roster that cannot be read, or was read too long ago, names none.
- * (2) A hint that is lost costs the lease of the insert; then any deliverer may claim. So none is dropped for want of room:
- *     the bus has room for each hint before its message is inserted.
+ * (1) Only deliverers that the roster has as fresh and open are named. A roster that cannot be read, or was read too long ago,
+ *     names none.
+ * (2) A lost hint costs the lease of the insert; then any deliverer may claim. So no hint is dropped for lack of room: room on
+ *     the bus is kept for each hint before its message is inserted.
  */
 import {
   configurationBytes,
@@ -34,17 +35,20 @@ export type NamedDeliveryPorts = {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** A tenant whose calls are capped is not named for: its calls are counted before they are claimed. */
+  /** No deliverer is named for a tenant whose calls are capped, since those calls are counted before they are claimed. */
   readonly planOf: (tenant: TenantId) => Plan | undefined;
 };
 
-/** What a deliverer hears, and when it was last found. */
+/** The partitions that a deliverer hears, and the time at which the roster last had it. */
 type Heard = { readonly partitions: readonly number[]; readonly foundAt: number };
 
 const readEveryMs = 500;
-/** Its partitions take turns of so long: what is said meanwhile on one waits for one send, and goes in one Kafka message. */
+/**
+ * How long one partition of a deliverer is used before the next. Hints published on a partition in the meantime share one send
+ * and one Kafka message.
+ */
 const partitionTurnMs = 100;
-/** A gateway that inserts nothing reads nothing. */
+/** The time without inserts after which a gateway stops reading the roster. */
 const readAfterUseMs = 10_000;
 
 export class NamedDeliverers implements NamedDelivery, Service {
@@ -57,7 +61,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
   #usedAt = Number.NEGATIVE_INFINITY;
   #isReading = false;
   #next = 0;
-  /** Of hints whose messages are being inserted. */
+  /** The bytes of hints whose messages are being inserted. */
   #reservedBytes = 0;
   #cancel: (() => void) | undefined;
   #isStopped = false;
@@ -71,7 +75,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     });
   }
 
-  /** It does not wait: without a roster messages go the other way. */
+  /** Does not wait for the roster: without it messages wait for a claim. */
   async start(): Promise<void> {
     this.#startedAt = this.#ports.clock.passedMs();
     this.#usedAt = this.#startedAt;
@@ -115,7 +119,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     return partitions[turn % partitions.length];
   }
 
-  /** In turn, of those that understand it. */
+  /** Returns the next open deliverer that understands the message, in turn. */
   #nextFor({ format = 1 }: Message): Owner | undefined {
     const { length } = this.#open;
     for (let n = 0; n < length; n++) {
@@ -125,7 +129,10 @@ export class NamedDeliverers implements NamedDelivery, Service {
     return undefined;
   }
 
-  /** Also those that are closed by now, or have left: what was inserted for them a moment ago they still hear. */
+  /**
+   * Returns the partitions of the found deliverers, and of those that have closed or left recently: they still hear of messages
+   * inserted for them a moment ago.
+   */
   #heardBy(entries: readonly RosterEntry[], foundAt: number): ReadonlyMap<Owner, Heard> {
     const kept = [...this.#heard].filter(
       ([, heard]) => heard.foundAt > foundAt - limits.rosterFreshMs,
@@ -152,12 +159,12 @@ export class NamedDeliverers implements NamedDelivery, Service {
     }
     this.#isReading = !this.#isStopped && clock.passedMs() - this.#usedAt < readAfterUseMs;
     if (this.#isReading) this.#cancel = clock.after(readEveryMs, () => void this.#read());
-    // A deliverer may have died before the roster was read last: it would be believed for twice as long.
+    // A deliverer may have died before the last read; keeping it would trust it for twice as long.
     else this.#open = [];
   }
 }
 
-/** About what the hint weighs on the bus, where bodies travel in base64. */
+/** Estimates the bytes of a hint on the bus, where bodies travel in base64. */
 const hintBytes = (message: Message): number =>
   Math.ceil(message.body.length * base64Growth) + configurationBytes(message);
 const base64Growth = 4 / 3;

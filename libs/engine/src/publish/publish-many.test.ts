@@ -56,7 +56,7 @@ const urlOf = ({ destination }: PublishCommand) =>
 const isDuplicate = (outcome: Outcome): unknown =>
   "deduplicated" in outcome && outcome.deduplicated;
 
-/** The ports, and in order what they were asked: keys of each claim, ids of each insert. */
+/** Records the keys of each claim and the ids of each insert, in order. */
 function watched(ports: Ports, failFrom = Infinity) {
   const asked: { claimed?: number; inserted?: readonly Insert[] }[] = [];
   let inserts = 0;

@@ -1,10 +1,10 @@
 /**
- * Many publishes at once (docs/design/batch.md), in portions: each claims its deduplication keys right before its one
- * insert, and is announced before the next begins.
+ * Publishes many commands at once (docs/design/batch.md), in portions. Each portion claims its deduplication keys right before
+ * its one insert, and is announced before the next begins.
  *
- * (1) nothing is stored before every group is found; after that each item stands for itself.
- * (2) records are inserted in the order of the commands.
- * (3) of equal deduplication keys the first is published, and each later one is its duplicate.
+ * (1) Nothing is stored before every group is found; after that each item succeeds or fails on its own.
+ * (2) Records are inserted in the order of the commands.
+ * (3) The first of several equal deduplication keys is published; each later one is its duplicate.
  */
 import {
   type DeduplicationKey,
@@ -26,22 +26,22 @@ import {
   publishPortion,
 } from "./publish-portion.ts";
 
-/** What the command at `index` names is not there, or cannot be made: nothing was stored. */
+/** The command at `index` names a destination or queue that is missing and cannot be made. Nothing was stored. */
 export type Refused = {
   readonly refused: Fault;
   readonly index: number;
   readonly field: "destination" | "queue";
 };
 
-/** Asked once every group is found, before anything is stored: for so many messages, and for these queues. */
+/** Called once every group is found, before anything is stored: takes room for the messages and the queues. */
 export type TakeRoom = (asked: {
   readonly messages: number;
   readonly queues: readonly string[];
 }) => Promise<NoRoom | undefined>;
 
 /**
- * A fault, or a rejection, concerns the first portion: then what became of that one is unknown, and the rest was not tried.
- * A later portion that fails has it as its outcome.
+ * Publishes commands. A returned fault, or a rejection, concerns the first portion: its outcome is then unknown, and the rest was
+ * not tried. A fault of a later portion is the outcome of its items.
  */
 export async function publishMany(
   ports: AcceptPorts,
@@ -85,7 +85,7 @@ function faultOfStore({ code }: StoreError): Fault {
   }
 }
 
-/** Of all groups together a batch makes so many messages at most: each has its place in the answer. */
+/** The highest number of messages that the groups of one batch make; each has its place in the answer. */
 const childrenMax = 100_000;
 
 async function findGroups(
@@ -131,7 +131,7 @@ const tooManyChildren = fault(
   `the groups of one batch may have ${childrenMax} endpoints together`,
 );
 
-/** A key is claimed for so few that the last of them is inserted soon after. */
+/** The size of a portion, small enough that the last message is inserted soon after its key is claimed. */
 const portionMax = 256;
 const portionBytesMax = 4 * 1024 * 1024;
 

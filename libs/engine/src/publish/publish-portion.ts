@@ -1,4 +1,4 @@
-/** One portion of many publishes: its keys are claimed, its records inserted by one call, its news told. */
+/** Publishes one portion of a batch: claims its keys, inserts its records by one call, announces them. */
 import {
   type DeduplicationKey,
   deduplicationKeys,
@@ -29,7 +29,7 @@ import {
   publishToEndpoints,
 } from "./group-publish.ts";
 
-/** Of a URL its message, of a group those of its endpoints; a fault where the outcome is unknown, or the item was not tried. */
+/** The message of a URL, the messages of a group, or a fault where the outcome is unknown or the item was not tried. */
 export type Outcome = Published | PublishedGroup | Fault;
 
 export type Item =
@@ -37,13 +37,13 @@ export type Item =
   | { readonly kind: "group"; readonly publish: GroupPublish };
 export type Portion = readonly Item[];
 
-/** It may have to take over several parents, each with an insert of its own. */
+/** Reports whether an item needs a portion of its own: it may take over several parents, each with an insert. */
 export const isAlone = (item: Item | undefined): boolean =>
   item?.kind === "group" && item.publish.command.deduplication !== undefined;
 
 type Before = {
   readonly outcomes: readonly Outcome[];
-  /** Where each key came first. */
+  /** The index at which each key came first. */
   readonly firsts: Map<DeduplicationKey, number>;
 };
 
@@ -78,7 +78,7 @@ export async function publishPortion(
 const commandOf = (item: Item | undefined): PublishCommand | undefined =>
   item?.kind === "group" ? item.publish.command : item?.command;
 
-/** `sameAs`: where its key came first in the batch. */
+/** `sameAs`: the index at which the key came first in the batch. */
 type Keyed = { readonly key?: DeduplicationKey; readonly sameAs?: number };
 
 function keyedOf(ports: AcceptPorts, portion: Portion, { outcomes, firsts }: Before): Keyed[] {
@@ -92,7 +92,7 @@ function keyedOf(ports: AcceptPorts, portion: Portion, { outcomes, firsts }: Bef
   });
 }
 
-/** What is to be done with each item: under which id, and the key that names it; or nothing. */
+/** The work to do for an item: an insert under `id` with the keys that name it, or none. */
 type Claim =
   | {
       readonly kind: "insert";
@@ -125,13 +125,16 @@ async function claimsOf(
   });
 }
 
-/** One insert for all records of the portion, and one for each fan-out; of those that are not inserted the outcome is their duplicate's, or nothing yet. */
+/**
+ * Makes one insert for all records of the portion, and one for each fan-out. The outcome of an item that is not inserted is its
+ * duplicate's, or undefined for now.
+ */
 async function insertAll(
   ports: AcceptPorts,
   portion: Portion,
   claims: readonly Claim[],
 ): Promise<readonly (Outcome | undefined)[]> {
-  // Before any slot is taken: one that fails leaves none behind.
+  // Before any slot is taken, so that a failed fan-out leaves no slot behind.
   await Promise.all(portion.map((item, i) => insertGroup(ports, item, claims[i])));
   const entering = await withSlots(
     ports,

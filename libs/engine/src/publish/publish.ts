@@ -1,11 +1,11 @@
-/** Publishing: to a URL, or to all endpoints of a group. */
+/** Publishes to a URL, or to all endpoints of a group. */
 import { type Fault, type Group, type PublishCommand } from "@posthaste/domain";
 import { type AcceptPorts, type Published, publishToUrl } from "./accept.ts";
 import { type PublishedGroup, publishToGroup } from "./group-publish.ts";
 
 /**
- * Of a URL its message, of a group those of its endpoints. `head`: the group, where the caller has read it. Rejects when the store
- * does: the outcome is then unknown.
+ * Publishes a command. Returns the message of a URL, or the messages of a group. `head`: the group, where the caller has read it.
+ * Rejects when the store does; the outcome is then unknown.
  */
 export function publish(
   ports: AcceptPorts,

@@ -12,7 +12,7 @@ async function endpointsOf(groups: Groups): Promise<readonly Endpoint[] | undefi
   return group && groups.endpoints(aTenant, group.chunks);
 }
 
-/** `then` happens once, right after the endpoints were read. */
+/** Runs `then` once, right after the endpoints were read. */
 function withAfterRead(groups: Groups, then: () => Promise<unknown>): Groups {
   let isFirst = true;
   return {

@@ -1,4 +1,4 @@
-/** Changing a URL group: read, decide, swap under its version; the slower one begins again. */
+/** Changes URL groups: reads, decides, and swaps the head under its version; the slower of two changes begins again. */
 import {
   type Endpoint,
   fault,
@@ -17,7 +17,7 @@ import { unknownGroup } from "./group-publish.ts";
 
 type Selector = { readonly name?: string; readonly url?: string };
 
-/** Swaps lost in a row before the caller is asked to come again. */
+/** The swaps lost in a row before the caller is asked to come again. */
 const triesMax = 20;
 
 export function addToGroup(
@@ -28,7 +28,7 @@ export function addToGroup(
   plan: Plan,
 ): Promise<undefined | Fault> {
   return change(groups, tenant, name, "new", async (current) => {
-    // Of several that are made at once the last ones may pass the quota, which is to bound millions.
+    // Groups made at the same moment may pass the quota, which is meant to stop millions.
     if (!current && (await groups.count(tenant, plan.groupsMax)) >= plan.groupsMax)
       return tooManyGroups(plan);
     const next = upsertEndpoints(current ?? [], endpoints);
@@ -36,7 +36,7 @@ export function addToGroup(
   });
 }
 
-/** A group that becomes empty is deleted (docs/design/wire#url-groups). */
+/** Removes endpoints. A group that becomes empty is deleted (docs/design/wire#url-groups). */
 export function removeFromGroup(
   groups: Groups,
   tenant: TenantId,
@@ -68,7 +68,7 @@ async function change(
   return fault("overloaded", `topic ${name} is being changed by many at once; try again`);
 }
 
-/** Under its version, too: an endpoint that was added meanwhile is still there, and the change begins again. */
+/** Removes the group under its version. Returns false if an endpoint was added in the meantime; the change then begins again. */
 async function isRemoved(groups: Groups, { tenant, name, version }: Group): Promise<boolean> {
   await groups.remove(tenant, name, version);
   return (await groups.get(tenant, name)) === undefined;

@@ -1,4 +1,4 @@
-/** Steps: plans and results join the history of their run in one change, or none of them does. */
+/** Appends steps: plans and results join the history of their run in one change, all or none. */
 import {
   append,
   bytesOfEntry,
@@ -31,11 +31,11 @@ export type EntryCommand = PublishCommand & {
 export const isEntry = (command: PublishCommand): command is EntryCommand =>
   command.run?.kind === "entry";
 
-/** In the words that clients look for. */
+/** Returns the fault of an ended run, with the words that clients look for. */
 export const runEnded = (): Fault =>
   fault("run_ended", "failed to publish to url: can not append to a a cancelled workflow");
 
-/** Steps of one run, in their order. */
+/** Appends steps of one run, in order. */
 export async function appendSteps(
   ports: RunPorts,
   commands: readonly EntryCommand[],
@@ -66,7 +66,7 @@ type Verdict =
   | {
       readonly root: Run["root"];
       readonly runTrace: string | undefined;
-      /** Something was written. */
+      /** Whether anything was written. */
       readonly isFirst: boolean;
       readonly deduplicated: readonly boolean[];
     };
@@ -85,7 +85,7 @@ function decide(
   if (appended.kind === "refused") return { verdict: fault("run_refused", appended.text) };
   const { fresh } = appended;
   const left = new Set(fresh.map(partOf));
-  // The first of each key is the one that counts.
+  // The first command of each key counts.
   const taken = commands.map(({ run: { key } }) => left.delete(partOf(key)));
   const verdict = {
     root: run.root,
@@ -113,7 +113,7 @@ export const tooLong = fault(
   `the history of a run may have ${limits.runHistoryBytesMax} bytes`,
 );
 
-/** Beyond what a run may wait for at once. */
+/** Returns a fault when the run would wait for more than it may at once. */
 export const refusedPending = ({ state }: RunIn<"active">): Fault | undefined =>
   state.pending.length > limits.runPendingMax ? tooMuchPending : undefined;
 
@@ -130,20 +130,20 @@ const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   ...stepNamed(command),
 });
 
-/** For its traces. */
+/** The name of the step, for its traces. */
 export const stepNamed = ({
   run: { stepName },
 }: EntryCommand): Pick<EntryDelivery, "stepName"> => ({
   ...(stepName !== undefined && { stepName }),
 });
 
-/** A request that names the id alone belongs to the use that is being delivered. */
+/** Reports whether a request that names only the id belongs to the use before, whose delivery is still under way. */
 export const isOfUseBefore = (
   run: Run,
   named: { readonly createdAt?: number } | undefined,
 ): boolean => named?.createdAt === undefined && isHeld(run);
 
-/** Of the run that a publish belongs to. */
+/** Returns the address of the run that a publish belongs to. */
 export function addressOf({
   run: { createdAt, id },
   tenant,

@@ -1,4 +1,4 @@
-/** What a run may wait for, and what its history may hold: neither is passed by what comes from elsewhere than its endpoint. */
+/** The bounds on what a run waits for and on its history, which work that does not come from its endpoint cannot pass either. */
 import { describe, expect, it } from "@jest/globals";
 import { isFault, limits, type Run, runId } from "@posthaste/domain";
 import {
@@ -60,14 +60,14 @@ async function current({ runs }: Ports): Promise<Run> {
   return run;
 }
 
-/** As after steps that have returned so much. */
+/** Fills the history as steps that returned `bytes` bytes would. */
 const fillTo = ({ runs }: Ports, bytes: number) =>
   runs.change(address, (run) => ({
     verdict: undefined,
     write: { run: { ...run, bytes, version: run.version + 1 }, parts: [], deliveries: [] },
   }));
 
-/** Of the parts that each change writes. */
+/** Records the bytes of the parts that each change writes. */
 function weighed(ports: Ports): { readonly ports: Ports; readonly written: number[] } {
   const written: number[] = [];
   const change: Ports["runs"]["change"] = (of, decide) =>

@@ -1,4 +1,4 @@
-/** Calls to third parties: the run waits for one while it is made, then its endpoint is told the last answer. */
+/** Calls to third parties: a run waits while the call is made, then its endpoint is told the last answer. */
 import {
   answerMessage,
   awaiting,
@@ -30,7 +30,7 @@ type CallCommand = PublishCommand & {
 export const isCall = (command: PublishCommand): command is CallCommand =>
   command.run?.kind === "call";
 
-/** The first call of a step counts: an endpoint that is asked again makes it again. */
+/** Makes the call of a step. The first call of a step counts; an endpoint that is asked again makes the same call again. */
 export async function placeCall(ports: RunPorts, command: CallCommand): Promise<Published | Fault> {
   const { step } = command.run;
   const url = urlOf(command);
@@ -71,7 +71,7 @@ type Verdict =
   | Fault
   | { readonly root: Message["id"]; readonly trace: string | undefined; readonly isNew: boolean };
 
-/** A third party has had its last call: the endpoint is told, unless its run needs it no more. */
+/** Tells the endpoint the last answer of a call, unless its run no longer needs it. */
 export async function tellCalled(ports: EndPorts, message: Message, item: RunItem): Promise<void> {
   const { run: inRun, policy } = message;
   const key = inRun && deliveryOf(inRun.part);
@@ -87,7 +87,7 @@ export async function tellCalled(ports: EndPorts, message: Message, item: RunIte
         kind: "callback",
         attempt: item.attempt,
         endedAt: item.endedAt,
-        // Endpoints wait for another outcome where one is a failure, and not the last that is allowed.
+        // Endpoints wait for another outcome when told of a failure that is not the last attempt allowed.
         retried: isSuccess(item) ? item.attempt : policy.retriesMax,
         ...(item.response && { response: item.response }),
         ...(item.error !== undefined && { error: item.error }),

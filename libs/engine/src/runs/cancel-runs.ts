@@ -1,4 +1,4 @@
-/** Cancelling the runs that a filter finds, the newest first, in steps that stay short: a page of the list, and one write for each run. */
+/** Cancels the runs that match a filter, newest first, in short steps: a page of the list, and one write for each run. */
 import {
   type ActiveRunFilter,
   type BulkEnd,
@@ -11,21 +11,21 @@ import { type EndPorts, endRun } from "./end.ts";
 
 export type CancelRunsPorts = EndPorts & { readonly runLog: Pick<RunLog, "list"> };
 
-/** A step looks at so many that are active. */
+/** The number of active runs that a step looks at. */
 const runsMax = 100;
-/** So many are ended side by side: their writes share syncs. */
+/** The number of runs ended side by side; their writes share syncs. */
 const endedAtOnce = 25;
 
 type Step = {
   readonly filter: ActiveRunFilter;
-  /** What was started later is not touched. Absent: all are meant. */
+  /** Runs started after it are not touched. Absent: all runs are meant. */
   readonly upTo?: BulkEnd;
   readonly after: string | undefined;
-  /** No more are cancelled. */
+  /** The highest number of runs to cancel. */
   readonly countMax?: number;
 };
 
-/** Counts those that are cancelled by this step. `next` undefined: it was the last. */
+/** Makes one step, and counts the runs that it cancelled. `next` is undefined after the last step. */
 export async function cancelRunsStep(
   ports: CancelRunsPorts,
   tenant: TenantId,
@@ -42,7 +42,7 @@ export async function cancelRunsStep(
   return { count, ...(next !== undefined && { next: { in: "runs", after: next } }) };
 }
 
-/** One call, bounded in number and in time. `isAll` false: the time was up first. */
+/** Cancels matching runs in one call, bounded in number and time. `isAll` is false when the time was up first. */
 export async function cancelRunsMatching(
   ports: CancelRunsPorts,
   tenant: TenantId,
@@ -60,7 +60,7 @@ export async function cancelRunsMatching(
   return { count, isAll: true };
 }
 
-/** Answers how many of them were active. */
+/** Cancels runs side by side. Returns how many of them were active. */
 async function cancelRuns(ports: EndPorts, runs: readonly Run[]): Promise<number> {
   let count = 0;
   for (let n = 0; n < runs.length; n += endedAtOnce) {

@@ -1,6 +1,6 @@
 /**
- * The records that one change of a run makes. For those that may be called at once a slot is kept here before the change, so
- * that its write claims them, as a publish does (docs/design/record#claimed-by-its-insert).
+ * The records that one change of a run makes. Reserves slots before the change for the deliveries that may be called at once, so
+ * that the change's write claims them, as a publish does (docs/design/record#claimed-by-its-insert).
  */
 import {
   accept,
@@ -22,7 +22,7 @@ export type DeliveryPorts = AnnouncePorts & { readonly local?: LocalDelivery };
 export class Deliveries {
   readonly #ports: DeliveryPorts;
   readonly #tenant: TenantId;
-  /** Of the deliveries that may come, those for which a slot is kept. */
+  /** The URLs of possible deliveries for which a slot is reserved. */
   readonly #reserved: readonly string[];
   #made: readonly MessageRecord[] = [];
 
@@ -34,7 +34,7 @@ export class Deliveries {
     this.#reserved = urls.filter((url) => local?.reserve(tenant, originHash(url), 0));
   }
 
-  /** The last that is asked for counts: a change may be decided again. */
+  /** Makes the records. The last call counts, since a change may be decided again. */
   of(messages: readonly Message[], now: number): readonly MessageRecord[] {
     const { bus, local } = this.#ports;
     const free = [...this.#reserved];
@@ -49,7 +49,10 @@ export class Deliveries {
     return this.#made;
   }
 
-  /** Of a change that fails nothing is known: what it may have claimed is found by its lease. */
+  /**
+   * Runs a change, and gives the slots back when it fails. The outcome is then unknown; records that it may have claimed are
+   * found by their leases.
+   */
   async within<T>(change: () => Promise<T>): Promise<T> {
     try {
       return await change();
@@ -60,7 +63,7 @@ export class Deliveries {
     }
   }
 
-  /** The change is durable: what it has claimed runs here, and the rest is told of. */
+  /** Runs the claimed records here and announces the rest, once the change is durable. */
   begin(): void {
     const { local } = this.#ports;
     const left = [...this.#reserved];
@@ -75,7 +78,7 @@ export class Deliveries {
     if (rest.length > 0) announceUnheard(this.#ports, rest);
   }
 
-  /** The change has made none. */
+  /** Gives the slots back when the change has made no record. */
   drop(): void {
     this.#made = [];
     this.begin();

@@ -1,6 +1,7 @@
 /**
- * What was still to be delivered of a run that has ended: it would count in the backlog until its time, a sleep of a month for
- * a month, or stand in the line of a flow key and take its grants. What runs is left alone, and over when it has ended.
+ * Ends the undelivered messages of an ended run. They would otherwise count in the backlog until their time, a sleep of a month
+ * for a month, or stand in the line of a flow key and take its grants. Running messages are left alone, and are over when they
+ * have ended.
  */
 import { type FlowId, leftOpen, type Run, runMessageId, leftDropped } from "@posthaste/domain";
 import {
@@ -16,7 +17,7 @@ export type DropPorts = {
   readonly records: Pick<Records, "drop">;
   readonly bus: EventBus;
   readonly clock: Clock;
-  /** Absent: slots run out. */
+  /** Absent: the slots expire. */
   readonly tokens?: Pick<TokenStore, "release">;
 };
 
@@ -46,7 +47,7 @@ export async function dropLeft(ports: DropPorts, ended: Run): Promise<void> {
 
 const droppedAtOnce = 500;
 
-/** Once more after a while: a process that was slow, or has died, may have left something. */
+/** Drops once more after a while, since a process that was slow, or has died, may have left something. */
 export async function dropAtLast(
   ports: DropPorts & { readonly runs: RunStore },
   ended: Run,

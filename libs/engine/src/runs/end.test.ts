@@ -118,7 +118,7 @@ describe("a run that returns", () => {
     await finishRun(ports, address, payload);
 
     expect([await stateOf("p2"), await stateOf("p3")]).toEqual(["canceled", "canceled"]);
-    // What started it was never claimed here.
+    // The message of the run's start was never claimed here.
     expect(await ports.records.backlog(aTenant)).toBe(2);
   });
 
@@ -153,7 +153,7 @@ describe("a run that returns", () => {
 
     await endRun({ ...ports, tokens: { ...ports.tokens, release } }, address);
 
-    // What has started it is answered by its steps, and over when it is given.
+    // The delivery of the start, which the steps have answered, leaves the line when it is given a slot.
     expect(await inLine()).toBe(3);
     expect(released).toEqual([
       aFlow,
@@ -474,7 +474,7 @@ describe("a failure function", () => {
       run: { part: "f2" },
     });
     expect(await functionOf()).toEqual({ round: 2, state: "running" });
-    // Of a round that is over nothing is heard.
+    // A round that is over changes nothing.
     await failureTold(ports, first, told(ports));
     expect(await functionOf()).toEqual({ round: 2, state: "running" });
     await failureTold(ports, second, told(ports));

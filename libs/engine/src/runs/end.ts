@@ -1,4 +1,4 @@
-/** The ends of a run: it returns, is cancelled, or one of its deliveries fails for good. Each is one write of its head. */
+/** Ends runs: a run returns, is cancelled, or fails with one of its deliveries. Each end is one write of its head. */
 import {
   answerHeadersPart,
   callbackBody,
@@ -28,10 +28,10 @@ import { jsonBytes } from "./results.ts";
 
 export type EndPorts = DeliveryPorts & DropPorts & { readonly runs: RunStore };
 
-/** `unknown`: there is no such run. `ended`: it had, before this. */
+/** `unknown`: there is no such run. `before`: it had ended already. */
 export type Ended = "now" | "before" | "unknown";
 
-/** `result`: what the run returns, as JSON; empty for nothing. */
+/** Ends a run that returns. `result`: the returned value as JSON; empty for none. */
 export const finishRun = (
   ports: EndPorts,
   address: RunAddress,
@@ -45,7 +45,7 @@ export const finishRun = (
       : before;
   });
 
-/** The endpoint cancels its own run. */
+/** Cancels a run for its own endpoint. */
 export const endOwnRun = (ports: EndPorts, address: RunAddress): Promise<Ended> =>
   end(ports, address, (run, now) =>
     isActive(run) && !isOfUseBefore(run, address)
@@ -78,7 +78,7 @@ async function end(
   return verdict ?? "unknown";
 }
 
-/** What cannot be told or dropped now is by the alarm of the run. */
+/** Tells invokers and drops messages. The alarm of the run does what fails here. */
 async function followEnd(ports: EndPorts, ended: Run): Promise<void> {
   await Promise.allSettled([
     owesAnswer(ended) && answerInvokers(ports, ended),
@@ -86,7 +86,7 @@ async function followEnd(ports: EndPorts, ended: Run): Promise<void> {
   ]);
 }
 
-/** A delivery has failed for good: its run has, unless it has ended, or gone on beyond that delivery. */
+/** Fails a run, one of whose deliveries has failed for good, unless the run has ended or has passed that delivery. */
 export async function failDelivered(
   ports: EndPorts,
   message: Message,
@@ -149,7 +149,7 @@ export async function failDelivered(
   if (isFirst && ended) await followEnd(ports, ended);
 }
 
-/** The start of a run was answered without the mark of a workflow: no later answer needs it. */
+/** Records that the start of a run was answered without the mark of a workflow, so that no later answer needs it. */
 export async function startUnmarked({ runs }: EndPorts, { run: inRun }: Message): Promise<void> {
   if (inRun) await runs.change(inRun, (run) => ({ verdict: undefined, ...withoutMarks(run) }));
 }
@@ -159,7 +159,10 @@ function withoutMarks(run: Run): Pick<Decision<never>, "write"> {
   return next ? { write: { run: next, parts: [], deliveries: [] } } : {};
 }
 
-/** Where the status of an answer says success its body does not say why that is a failure. */
+/**
+ * Returns the answer to report. Replaces the body where the status says success, since that body does not say why the delivery
+ * failed.
+ */
 function toldAnswer({
   error,
   reason,
@@ -172,7 +175,7 @@ function toldAnswer({
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Endpoints read what a failed delivery was answered as JSON. */
+/** Endpoints parse the answer of a failed delivery as JSON. */
 const errorJson = (message: string): string => JSON.stringify({ error: "Error", message });
 
 const noBody = new Uint8Array(0);

@@ -1,4 +1,4 @@
-/** Entries that join the history of their run: a part of each, and the record of its delivery. */
+/** Builds the write of entries that join the history of their run: a part and the record of a delivery for each. */
 import {
   type EntryDelivery,
   type EntryKey,
@@ -17,7 +17,7 @@ export type Entry = {
   readonly delivery: EntryDelivery;
 };
 
-/** `run`: as it is with them. The first of them has the rank `from`. */
+/** `run`: the run with the entries in it. The first entry has the rank `from`. */
 export function entriesOf(
   run: Run,
   from: number,

@@ -1,4 +1,4 @@
-/** What tells of the failure of a run: its rounds end, are cancelled, and are asked for again. */
+/** Failure functions, which are told of the failure of a run, in rounds: ends, cancels and repeats a round. */
 import {
   answeredPart,
   failureMessage,
@@ -18,7 +18,7 @@ import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { base64, jsonBytes } from "./results.ts";
 
-/** A round has ended: its destination has answered, or will not be asked again. */
+/** Ends a round whose destination has answered, or will not be asked again. */
 export async function failureTold(
   { clock, runs }: EndPorts,
   { run: inRun }: Message,
@@ -36,14 +36,14 @@ export async function failureTold(
   });
 }
 
-/** Headers as they came, the body in base64. */
+/** Keeps the headers as they came, and the body in base64. */
 const keptOf = ({ body, headers, status }: NonNullable<RunItem["response"]>) => ({
   status,
   headers,
   body: base64(body),
 });
 
-/** False: none is running. */
+/** Cancels the running round. Returns false when none is running. */
 export async function cancelFunction(ports: EndPorts, failed: Run): Promise<boolean> {
   const isCanceled = await ports.runs.change(failed, (run) => {
     const next = functionCanceled(run);
@@ -54,7 +54,7 @@ export async function cancelFunction(ports: EndPorts, failed: Run): Promise<bool
   return isCanceled ?? false;
 }
 
-/** One more round, of one that has failed or was cancelled. */
+/** Begins another round after one that has failed or was cancelled. */
 export async function tellAgain(ports: EndPorts, failed: Run): Promise<Fault | undefined> {
   const { clock, runs } = ports;
   const told = await runs.part(failed, toldPart(1));

@@ -1,6 +1,6 @@
 /**
- * Invocations: a step of one run starts another, and has its end as its result. Parent and child are two writes each way;
- * the alarm of whichever was written first makes up for a process that wrote only that one.
+ * Invocations: a step of one run starts another run, whose end is the step's result. Parent and child are two writes each way. If
+ * a process makes only the first, the alarm of the run written first makes up for the second.
  */
 import {
   awaiting,
@@ -55,9 +55,9 @@ export const isInvoke = (command: PublishCommand): command is InvokeCommand =>
 type RunRef = Pick<InRun, "key" | "root">;
 type InvokePorts = DeliveryPorts & Pick<RunPorts, "runs">;
 
-/** What an invocation keeps until it ends. */
+/** The part that an invocation keeps until it ends. */
 type InvokePart = {
-  /** The start of the child, its body in base64. */
+  /** The start of the child, with its body in base64. */
   readonly child: Omit<PublishCommand, "body"> & { readonly body: string };
   readonly step: StepJson;
   readonly delivery: EntryDelivery;
@@ -65,14 +65,14 @@ type InvokePart = {
 
 const partName = (step: number): PartName => pendingPart({ kind: "invoke", step });
 
-/** When the child was created is known once it is there. */
+/** Keeps when the child was created, which is known once the child exists. */
 const createdPart = (step: number, { createdAt }: Run, at: number): RunPart => ({
   name: `i${step}`,
   at,
   body: jsonBytes({ createdAt }),
 });
 
-/** A repeat starts nothing, whichever child it names. */
+/** Invokes a child. A repeat starts nothing, whichever child it names. */
 export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<Published | Fault> {
   const { answer, child, step } = command.run;
   if (!isEntry(answer)) return fault("run_refused", "body: the step of an invocation has an id");
@@ -113,7 +113,7 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
 
 type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly isNew: boolean };
 
-/** Beyond that the alarm starts the child. */
+/** The time after which the alarm starts the child. */
 const startWithinMs = 30_000;
 
 const childIsActive = fault("run_refused", "a workflow already exists, its run id is active");
@@ -125,8 +125,8 @@ function deliveryOf(answer: EntryCommand, now: number): EntryDelivery {
 }
 
 /**
- * As often as it is done the child starts once: its root is the invocation's. One that was started for the run that this one
- * goes on from tells both of its end.
+ * Starts the child of an invocation, once however often it is called, since the invocation names its root. A child that was
+ * started for the run from which this one goes on tells both of its end.
  */
 export async function startChild(ports: InvokePorts, ref: RunRef, step: number): Promise<void> {
   const { clock, runs } = ports;
@@ -147,7 +147,7 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
     const notBefore = notBeforeOf(command, clock.now());
     ({ run } = await startAs(ports, command, { root: childRoot, invoker }, notBefore, "accepted"));
   }
-  // Another start has taken its name, or too many wait for it.
+  // Another start has taken the id of the child, or too many runs wait for the child.
   if (run.root !== childRoot) return answer(ports, invoker, childRoot, { out: failed });
   const told = await toBeTold(ports, run, invoker);
   if (told !== "later") return answer(ports, invoker, childRoot, { out: told, child: run });
@@ -162,7 +162,7 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
 
 const failed = { isCanceled: false, isFailed: true } as const;
 
-/** That the child tells the invoker of its end; or what it tells it now, if it has ended. */
+/** Makes the child tell the invoker of its end. If the child has ended, returns what to tell the invoker now. */
 async function toBeTold(
   ports: InvokePorts,
   child: Run,
@@ -189,7 +189,7 @@ async function endOf({ runs }: InvokePorts, ended: Run): Promise<object> {
   };
 }
 
-/** A run that has ended tells those that wait for it, each once. */
+/** Tells the end of a run to each run that waits for it, once. */
 export async function answerInvokers(ports: InvokePorts, child: Run): Promise<void> {
   const invokers = invokersOf(child);
   if (invokers.length === 0 || isActive(child)) return;
@@ -203,7 +203,7 @@ export async function answerInvokers(ports: InvokePorts, child: Run): Promise<vo
   });
 }
 
-/** Without a child there is none of that root. */
+/** `child` is absent when no run has that root. */
 type ChildEnd = { readonly out: object; readonly child?: Run };
 
 async function answer(
@@ -223,7 +223,7 @@ async function answer(
     ports.runs.change(parent, (run: Run): Decision<boolean> => {
       const now = ports.clock.now();
       const told = jsonBytes({ ...json, out: JSON.stringify(out) });
-      // What the history has no room for, the step does not get.
+      // The step fails if the history has no room for its result.
       const body = hasRoomFor(run, told)
         ? told
         : jsonBytes({ ...json, out: JSON.stringify(failed) });

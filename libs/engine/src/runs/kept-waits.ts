@@ -1,4 +1,4 @@
-/** What is kept of a wait until it ends, and what its callers are told of it. */
+/** The parts that waits keep until they end, and what callers are told of them. */
 import {
   type EntryDelivery,
   type InRun,
@@ -17,7 +17,7 @@ import { type DeliveryPorts } from "./deliveries.ts";
 import { jsonBytes, partJson, type StepJson } from "./results.ts";
 import { type RunPorts } from "./start.ts";
 
-/** What a client is told of a waiter. Times in Unix seconds. */
+/** A waiter as clients see it. Times are in Unix seconds. */
 export type Waiter = {
   readonly url: string;
   readonly headers: Readonly<Record<string, readonly string[]>>;
@@ -37,13 +37,13 @@ export type WaitPart = {
 export type WaitPorts = DeliveryPorts & Pick<RunPorts, "runs">;
 export type RunRef = RunAddress | Pick<InRun, "key" | "root">;
 
-/** So many other changes may come between looking and writing. */
+/** The number of other changes that may come between reading and writing. */
 export const triesMax = 50;
 export const tooMany = () => new StoreError("overloaded", "too many change the same run at once");
 
 export const partName = (step: number): PartName => pendingPart({ kind: "wait", step });
 
-/** By step. */
+/** Returns the parts of waits, by step. */
 export async function partsOf(
   { runs }: WaitPorts,
   run: Run,
@@ -57,7 +57,7 @@ export async function partsOf(
   return kept;
 }
 
-/** Runs that wait for the event, a page at a time. */
+/** Yields the runs that wait for the event, page by page. */
 export async function* runsWaiting(
   { runs }: Pick<WaitPorts, "runs">,
   tenant: TenantId,
@@ -65,7 +65,7 @@ export async function* runsWaiting(
   runsMax: number,
 ): AsyncGenerator<readonly Pick<InRun, "key" | "root">[], void, undefined> {
   let after: Pick<InRun, "key" | "root"> | undefined;
-  // Each page begins after the last run of the one before.
+  // Each page begins behind the last run of the one before.
   for (;;) {
     const page = await runs.waiting(tenant, event, after, runsMax);
     if (page.length > 0) yield page;
@@ -74,7 +74,7 @@ export async function* runsWaiting(
   }
 }
 
-/** What waits for the event, with the run of each: run by run, and of a run some waits at a time. */
+/** Yields the waiters of the event with their runs: run by run, and some waits of a run at a time. */
 export async function* waitersOf(
   ports: WaitPorts,
   tenant: TenantId,
@@ -94,14 +94,14 @@ export async function* waitersOf(
 const runsAtOnce = 100;
 const waitersAtOnce = 20;
 
-/** A wait of a failed run as the run has it that goes on from there: with all of its time before it. */
+/** A wait of a failed run as its resumed run has it, with all of its time ahead. */
 export type RenewedWait = {
   readonly step: number;
   readonly deadline: number;
   readonly part: RunPart;
 };
 
-/** `id`: of the run that goes on. Undefined: what they kept was swept. */
+/** Renews the waits of a failed run. `id`: of the resumed run. Returns undefined when a part was swept. */
 export async function renewedWaits(
   { clock, runs }: WaitPorts,
   failed: RunIn<"failed">,

@@ -1,9 +1,9 @@
 /**
- * What ends waits: an event, or the time that is up, gives the step its result. Head and parts are read before the change,
- * which decides again where the head has other waits by then.
+ * Ends waits: an event, or a passed deadline, gives the step its result. Head and parts are read before the change, which decides
+ * again if the head has other waits by then.
  *
- * (1) One change ends as many waits as their results may be held in memory at once.
- * (2) An event ends no wait that its history has no room for, and says so; a time that is up is always told.
+ * (1) One change ends as many waits as may have their results in memory at once.
+ * (2) An event ends no wait for which the history has no room, and says so; a passed deadline is always told.
  */
 import {
   bytesOfEntry,
@@ -41,20 +41,20 @@ import {
 } from "./kept-waits.ts";
 import { base64, type EndedStep, hasRoomFor, jsonBytes, resultsOf } from "./results.ts";
 
-/** What one wait has come to. `error`: it goes on. */
+/** The outcome of one wait. `error`: the wait goes on. */
 export type Notified = {
   readonly waiter: Waiter;
   readonly run: Run;
 } & ({ readonly messageId: Run["root"] } | { readonly error: string });
 
-/** All waits of the tenant for the event, some runs at a time. */
+/** Ends all waits of the tenant for the event, some runs at a time. */
 export async function* notify(
   ports: WaitPorts,
   tenant: TenantId,
   event: string,
   body: Uint8Array,
 ): AsyncGenerator<readonly Notified[], void, undefined> {
-  // Each makes a copy of the event.
+  // Each run makes a copy of the event.
   const fitting = Math.floor(limits.readBytesMax / (body.length + 1));
   const runsMax = Math.max(1, Math.min(runsAtOnce, fitting));
   for await (const page of runsWaiting(ports, tenant, event, runsMax)) {
@@ -65,7 +65,10 @@ export async function* notify(
 
 const runsAtOnce = 100;
 
-/** With `notes`, an event that nothing waits for yet is kept for the next wait: with a failed run for one that goes on from it. */
+/**
+ * Ends the waits of one run. With `notes`, keeps an event that nothing waits for yet for the next wait; a failed run keeps it for
+ * the run that goes on from it.
+ */
 export const notifyRun = (
   ports: WaitPorts,
   run: RunRef,
@@ -74,7 +77,7 @@ export const notifyRun = (
   notes: boolean,
 ): Promise<Outcome> => take(ports, run, { event, body, by: "told" }, notes);
 
-/** Ends what waits for the webhook, or is kept for its next wait. */
+/** Ends the waits for a webhook, or keeps its event for the next wait. */
 export const hookRun = (
   ports: WaitPorts,
   run: RunRef,
@@ -114,8 +117,8 @@ async function take(
 }
 
 /**
- * What comes for a run by its id is taken by the newest of that id while that is active, else by the one that goes on from it,
- * and where none does by the newest itself, if it has failed and may be gone on with.
+ * Returns the run that takes an event named by run id: the newest run of the id while active, else the run that goes on from it,
+ * else the newest run itself, if it has failed and can be resumed.
  */
 export async function takerOf(
   runs: Pick<RunStore, "byAlias" | "get">,
@@ -128,7 +131,7 @@ export async function takerOf(
   return taker && keepsEvents(taker) ? taker : undefined;
 }
 
-/** An event that a failed run has kept while it was resumed may be none of those that the resumed run has of it. */
+/** Hands an event that a failed run noted while it was being resumed to the resumed run, which may lack it. */
 export async function handOn(
   ports: WaitPorts,
   failed: Run,
@@ -138,7 +141,7 @@ export async function handOn(
   if (heir?.from !== failed.key || !keepsEvents(heir)) return;
   const copy = await ports.runs.part(heir, name);
   if (copy?.at === part.at && Buffer.compare(copy.body, part.body) === 0) return;
-  // The resume and the telling of the event both look; the write of the failed head says which of them hands it on.
+  // Both the resume and the telling of the event look for it; the write of the failed head decides which of them hands it on.
   const note = await ports.runs.change(failed, (run): Decision<Note | undefined> => {
     const found = keepsEvents(run) ? run.state.notes.find((each) => each.part === name) : undefined;
     if (!found || !keepsEvents(run)) return { verdict: undefined };
@@ -148,7 +151,7 @@ export async function handOn(
   if (note) await take(ports, heir, { ...note, by: note.by ?? "told", body: part.body }, true);
 }
 
-/** The time of some of its waits is up. */
+/** Ends the waits of a run whose deadlines have passed. */
 export const timeOutWaits = (ports: WaitPorts, run: RunRef): Promise<unknown> =>
   endWaits(ports, run, {
     chosen: (seen) => overdueWaits(seen, ports.clock.now()),
@@ -160,12 +163,12 @@ export const timeOutWaits = (ports: WaitPorts, run: RunRef): Promise<unknown> =>
 
 type Ending = {
   readonly chosen: (run: Run) => readonly Wait[];
-  /** Beside what the step says of itself. */
+  /** The result's fields beside those that the step says of itself. */
   readonly said: (wait: Wait) => Readonly<Record<string, unknown>>;
-  /** Of what is said, in each result. */
+  /** The bytes of `said` in each result. */
   readonly bytes: number;
   readonly fits: (run: Pick<Run, "bytes">, body: Uint8Array) => boolean;
-  /** Where nothing is chosen. */
+  /** The decision where no wait is chosen. */
   readonly otherwise: (run: EventKeeper) => Decision<Done>;
 };
 
@@ -180,7 +183,7 @@ async function endWaits(
 ): Promise<Exclude<Done, "again">> {
   const ended: Notified[] = [];
   const atOnce = Math.max(1, Math.min(waitsAtOnce, Math.floor(limits.readBytesMax / ending.bytes)));
-  /** Of those that were there at first: a run that waits again by then waits for another event. */
+  /** The steps of the first look that are left. A step that waits again by then waits for another event. */
   let left: ReadonlySet<number> | undefined;
   let tries = 0;
   while (tries < triesMax) {

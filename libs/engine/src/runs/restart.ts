@@ -1,4 +1,4 @@
-/** A failed run once more: a new run with its payload and its plan, from the beginning. The failed one stays what it is. */
+/** Restarts a failed run: makes a new run with its payload and its plan, from the beginning. The failed run stays as it is. */
 import {
   changedFlow,
   type Fault,
@@ -16,7 +16,7 @@ import {
 } from "@posthaste/domain";
 import { gone, type RunPorts, startRunOf } from "./start.ts";
 
-/** `id`: of the new run. One that this failed run has been restarted as already, and that is active, is answered again. */
+/** `id`: of the new run. Returns the existing run when this failed run was restarted under that id already, and is active. */
 export async function restartRun(
   ports: RunPorts,
   failed: RunIn<"failed">,
@@ -50,7 +50,7 @@ export async function restartRun(
   return isNew || isMadeOf(run, failed) ? run : isActiveAlready;
 }
 
-/** Each as the headers say, and all else as the failed run was started. */
+/** Returns the plan of the failed run with the changes that the headers ask for. */
 export function planWith(
   { trace: _trace, ...plan }: RunPlan,
   { flow: change, headers, policy }: Overrides,

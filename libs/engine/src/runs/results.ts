@@ -1,4 +1,4 @@
-/** Results that come from elsewhere than the endpoint: they join the history, and are delivered. */
+/** Results that do not come from the endpoint: they join the history and are delivered. */
 import {
   append,
   bytesOfEntry,
@@ -13,18 +13,18 @@ import { entriesOf } from "./entries.ts";
 
 export type StepJson = Readonly<Record<string, unknown>>;
 
-/** A step that waited, and what it has come to. */
+/** A step that waited, with its result. */
 export type EndedStep = {
   readonly step: number;
   readonly body: Uint8Array;
   readonly delivery: EntryDelivery;
 };
 
-/** Whether the history has room for what the step has come to. */
+/** Reports whether the history has room for the result of a step. */
 export const hasRoomFor = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
   run.bytes + bytesOfEntry(body) <= limits.runHistoryBytesMax;
 
-/** The steps are different ones, and none of them has a result. */
+/** Writes results. The steps must be distinct and have no result yet. */
 export function resultsOf<V>(
   run: RunIn<"active">,
   ended: readonly EndedStep[],
@@ -50,7 +50,7 @@ export function resultsOf<V>(
 export const jsonBytes = (json: object): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(json));
 
-/** What this folder itself has written as JSON into a part: the one place where its type is taken on trust. */
+/** Parses a part that this folder wrote as JSON; the only place where such a type is trusted without a check. */
 export const partJson = <T>({ body }: { readonly body: Uint8Array }): T =>
   JSON.parse(new TextDecoder().decode(body)) as T;
 

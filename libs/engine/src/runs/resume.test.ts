@@ -48,7 +48,7 @@ async function recordOf(ports: Ports, run: Run, part: string) {
   return record;
 }
 
-/** Its delivery of `part` has failed for good. */
+/** Fails the delivery of `part` for good. */
 async function failedAt(ports: Ports, part: string): Promise<RunIn<"failed">> {
   const { message } = await recordOf(ports, await current(ports, aRunId), part);
   const item = { kind: "run", says: "failed", attempt: 1, endedAt: ports.clock.now() } as const;
@@ -88,7 +88,7 @@ describe("a resumed run", () => {
     });
     expect((await recordOf(ports, run, "p2")).message).toMatchObject({
       url: "https://other.example/",
-      // A whole second, which the SDK may have rounded down.
+      // The SDK may have rounded the time down to this whole second.
       notBefore: at + 500,
     });
     for (const part of ["start", "p3", "s3"])

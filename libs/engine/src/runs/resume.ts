@@ -1,4 +1,4 @@
-/** A failed run gone on with from where it failed: a new run, which has what was done, and does what was open. */
+/** Resumes a failed run: makes a new run that has the finished steps of the failed one, and does its open work. */
 import {
   answerMessage,
   callMessage,
@@ -37,7 +37,7 @@ import { type RunPorts } from "./start.ts";
 import { beginUnlessHeld } from "./uses.ts";
 import { renewedWaits, type RenewedWait } from "./kept-waits.ts";
 
-/** `id`: of the new run. One that this failed run has been resumed as already, and that is active, is answered again. */
+/** `id`: of the new run. Returns the existing run when this failed run was resumed under that id already, and is active. */
 export async function resumeRun(
   ports: RunPorts,
   failed: RunIn<"failed">,
@@ -82,13 +82,13 @@ export async function resumeRun(
     bus.publish("scheduler.wake", [{ shard: run.shard, at: deadline }]).catch(() => undefined);
   await beginUnlessHeld(ports, run);
   await handLateOn(ports, failed);
-  // What is not started now is started by the alarm of the run.
+  // The alarm of the run starts the children that are not started now.
   for (const { kind, step } of failed.state.pending)
     if (kind === "invoke") await startChild(ports, run, step).catch(() => undefined);
   return run;
 }
 
-/** Events that have come since the failed run was read. */
+/** Hands on the events that came after the failed run was read. */
 async function handLateOn(ports: RunPorts, failed: RunIn<"failed">): Promise<void> {
   const seen = await ports.runs.get(failed);
   if (!seen || !isFailed(seen)) return;
@@ -109,20 +109,20 @@ type OpenCall = {
   readonly step: number;
   readonly sent: EntryDelivery;
   readonly body: Uint8Array;
-  /** What the endpoint is told, if the third party has had its last call. */
+  /** The body for the endpoint, if the third party has had its last call. */
   readonly answer?: Uint8Array;
 };
 type OpenWork = {
   readonly entries: readonly OpenEntry[];
   readonly calls: readonly OpenCall[];
   readonly waits: readonly RenewedWait[];
-  /** Of what is held in memory at once. */
+  /** The bytes held in memory at once. */
   readonly bytes: number;
 };
 
 const urlOf = ({ sent }: OpenEntry): string => sent?.url ?? "";
 
-/** Undefined: parts of it were swept. Reads no further than the bound of a history. */
+/** Reads the open work of a failed run, no further than the bound of a history. Returns undefined when a part was swept. */
 async function openWorkOf(
   ports: RunPorts,
   failed: RunIn<"failed">,
@@ -154,7 +154,7 @@ async function openWorkOf(
   return waits && { entries, calls, waits, bytes };
 }
 
-/** For its traces. What a client has sent is JSON as far as was looked at. */
+/** Returns the step's name for its traces. The body is a client's JSON, of which nothing else was checked. */
 function stepNameIn(body: Uint8Array): Pick<EntryDelivery, "stepName"> {
   if (body.length > namedBytesMax) return {};
   try {
@@ -166,7 +166,7 @@ function stepNameIn(body: Uint8Array): Pick<EntryDelivery, "stepName"> {
 }
 const namedBytesMax = 64 * 1024;
 
-/** What replaces headers and policy of the run replaces those that a step was sent with, too. */
+/** Builds the messages of the open work. Overrides of the run's headers and policy also replace those that a step was sent with. */
 function messagesOf(
   run: Run,
   { calls, entries }: OpenWork,

@@ -1,4 +1,4 @@
-/** What the alarm of a run calls for: waits whose time is up, children that were not started, an invoker that was not told, deliveries that are left. */
+/** Does what the alarm of a run calls for: ends overdue waits, starts children, tells invokers, drops deliveries that are left. */
 import {
   type InRun,
   isActive,
@@ -17,10 +17,10 @@ import { timeOutWaits } from "./notify.ts";
 type RingPorts = DeliveryPorts & DropPorts & Pick<RunPorts, "runs">;
 type Ref = Pick<InRun, "key" | "root">;
 
-/** So many are worked side by side: a herd of them leaves room in the stores. */
+/** The number of runs worked side by side, so that a herd of them leaves room in the stores. */
 const atOnceMax = 25;
 
-/** One that fails stops no other. Those that are not begun by the time of their next alarm are left to that. */
+/** Rings runs. A failure of one does not stop the rest. Runs not begun by the time of their next alarm are left to it. */
 export async function ringRuns(ports: RingPorts, refs: readonly Ref[]): Promise<void> {
   const until = ports.clock.passedMs() + limits.ringAheadMs;
   const failures: unknown[] = [];

@@ -289,7 +289,7 @@ describe("a use of an id that begins while a delivery of the one before is under
     return run;
   }
 
-  /** The first use is being delivered when it is cancelled, and the id is used again. */
+  /** Cancels the first use while it is being delivered, and uses the id again. */
   async function usedAgain() {
     const ports = open();
     await start(ports);

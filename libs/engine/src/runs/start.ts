@@ -1,4 +1,4 @@
-/** Starting a run: its head, its first entry and the delivery of that are there before the answer (docs/design/runs#starting). */
+/** Starts runs: head, first entry and the delivery of that entry exist before the answer (docs/design/runs#starting). */
 import {
   adopted,
   bytesOfEntry,
@@ -41,7 +41,7 @@ import { beginUnlessHeld } from "./uses.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 
-/** A command whose publish is the start of a run, or the second phase of one. */
+/** Starts a run, or handles the second phase of a start. */
 export async function startRun(
   ports: RunPorts,
   command: PublishCommand,
@@ -55,8 +55,8 @@ export async function startRun(
 }
 
 /**
- * The endpoint has started the run that it was asked to start: the run is delivered to it once more, and from then on as any.
- * Undefined: there is no such run.
+ * Handles the start of a run by the endpoint that was asked to start it: the existing run is delivered to the endpoint once more,
+ * and from then on as any other. Returns undefined when there is no such run.
  */
 async function adopt(
   ports: RunPorts,
@@ -95,13 +95,16 @@ async function adopt(
   return { messageId, url: before.url, deduplicated: !isFirst };
 }
 
-/** Its endpoint may still have the request to start it: what that starts is this run, which does not begin again. */
+/**
+ * Reports whether the endpoint may still have the request to start this ended run. What the endpoint starts is then this run,
+ * which does not begin again.
+ */
 const mayBeAsked = ({ plan, state }: Run, now: number): boolean => {
   const { timeoutMs } = plan.policy;
   return state.kind !== "active" && !isOver(state.endedAt + timeoutMs, timeoutMs, now);
 };
 
-/** The run that it has started, or that was active under its name or started by the same deduplication id. */
+/** Starts a run. Returns the started run, or the one that was active under its id, or that the same deduplication id started. */
 export async function startRunOf(
   ports: RunPorts,
   command: PublishCommand,
@@ -120,7 +123,10 @@ export async function startRunOf(
   return command.deduplication ? startOnce(ports, command, own, start) : start(own);
 }
 
-/** The window first, then the start under the root that it names: a root has one run, whichever gateway starts it. */
+/**
+ * Claims the deduplication window first, then starts the run under the root that the window names. A root has one run, whichever
+ * gateway starts it.
+ */
 async function startOnce(
   ports: RunPorts,
   command: PublishCommand,
@@ -139,7 +145,7 @@ async function startOnce(
     return run ? { run, isNew: false } : gone;
   }
   const started = await start(root);
-  // Where another run was active under the name, the key names no run, and ends as a pending one does.
+  // Where another run was active under the id, the key names no run, and ends as a pending one does.
   if (started.run.root === root) await confirmKeys(ports, [{ key, id: root }]);
   return started;
 }
@@ -148,7 +154,7 @@ export const gone: Fault = fault("not_found", "the run is not kept any more");
 
 export type StartedAs = { readonly run: Run; readonly isNew: boolean };
 
-/** Of the run, if it is this that starts it. */
+/** The origin of a run, set if this call starts it. */
 type Lineage = Pick<Run, "root" | "invoker" | "from">;
 
 export async function startAs(

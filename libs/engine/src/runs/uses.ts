@@ -1,4 +1,4 @@
-/** A run that is held behind the use of its id before it, until no delivery of that is under way. */
+/** Runs held behind the use of their id before, until no delivery of that use is under way. */
 import {
   askedBy,
   isHeld,
@@ -14,7 +14,7 @@ export type UsePorts = {
   readonly runs: Pick<RunStore, "change" | "get">;
 };
 
-/** Whether the run may be delivered; if it may, what names its id alone is its own from now on. */
+/** Reports whether the run may be delivered. If so, requests that name only its id belong to it from now on. */
 export async function mayBegin(ports: UsePorts, run: RunRef, behind: RunRef): Promise<boolean> {
   if (await isDelivered(ports, behind)) return false;
   await ports.runs.change(run, (seen) => {
@@ -26,19 +26,19 @@ export async function mayBegin(ports: UsePorts, run: RunRef, behind: RunRef): Pr
   return true;
 }
 
-/** A run that has just started is held for no longer than it must be; what fails here is done before its first delivery. */
+/** Releases a run that has just started as soon as it may begin. If that fails here, it is done before the first delivery. */
 export async function beginUnlessHeld(ports: UsePorts, run: Run): Promise<void> {
   const behind = isHeld(run) ? run.state.behind : undefined;
   if (behind) await mayBegin(ports, run, behind).catch(() => false);
 }
 
-/** Records of one call. */
+/** The records of one call. */
 const recordsMax = 500;
 
 async function isDelivered({ records, runs }: UsePorts, ref: RunRef): Promise<boolean> {
   const run = await runs.get(ref);
   const ids = run ? askedBy(run) : [];
-  // The entry that was asked last is the most likely to have a delivery under way.
+  // Newest first: the entry that was asked last is the most likely to have a delivery under way.
   for (let to = ids.length; run && to > 0; to -= recordsMax) {
     const some = await records.get(run.tenant, ids.slice(Math.max(0, to - recordsMax), to));
     if (some.some(isClaimed)) return true;

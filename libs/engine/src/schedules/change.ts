@@ -1,6 +1,6 @@
 /**
- * Changing schedules for a caller: read, decide, write under the version; the slower one begins again. A scheduler that
- * fires it meanwhile is one of those.
+ * Changes schedules for a caller: reads, decides, and writes under the version; the slower of two writers begins again. A
+ * scheduler that fires the schedule is such a writer.
  */
 import {
   beyondQuota,
@@ -44,7 +44,7 @@ export type SchedulePorts = {
   readonly sha256: Sha256Hex;
 };
 
-/** A schedule to be made, or to be replaced where there is one of this id. */
+/** A schedule to make, or to replace where one with this id exists. */
 export type ScheduleGiven = {
   readonly command: ScheduleCommand;
   readonly id?: ScheduleId;
@@ -53,10 +53,10 @@ export type ScheduleGiven = {
 
 export type Scheduled = { readonly id: ScheduleId; readonly deduplicated: boolean };
 
-/** Writes lost in a row before the caller is asked to come again. */
+/** The writes lost in a row before the caller is asked to come again. */
 const triesMax = 20;
 
-/** Durable when it resolves. Rejects when the store does: the outcome is then unknown. */
+/** Makes or replaces a schedule; durable when it resolves. Rejects when the store does; the outcome is then unknown. */
 export async function putSchedule(
   ports: SchedulePorts,
   { command, id, deduplication }: ScheduleGiven,
@@ -74,7 +74,7 @@ export async function putSchedule(
     () => scheduleContent(command, ports.sha256),
     ports.sha256,
   );
-  // The windows hold ids of messages; these two never meet, since their keys differ.
+  // The windows also hold ids of messages; the two never meet, since their keys differ.
   const goneOf: GoneOf = async (ids) => {
     const { tenant } = command;
     const found = await ports.schedules.get(ids.map((id) => ({ tenant, id: scheduleId(id) })));
@@ -101,7 +101,7 @@ async function put(
   const { tenant } = command;
   for (let tries = 0; tries < triesMax; tries++) {
     const [current] = await schedules.get([{ tenant, id }]);
-    // Of several that are made at once the last ones may pass the quota, which is to bound millions.
+    // Schedules made at the same moment may pass the quota, which is meant to stop millions.
     if (!current && (await schedules.count(tenant)) >= plan.schedulesMax)
       return beyondQuota("maxSchedules", plan.schedulesMax);
     const now = clock.now();
@@ -126,7 +126,7 @@ export const resumeSchedule = (
     return resumed(current, cron, now);
   });
 
-/** `decide` returns the schedule as it is when there is nothing to change. */
+/** Changes a schedule. `decide` returns the same schedule when there is nothing to change. */
 async function change(
   { bus, clock, schedules }: SchedulePorts,
   key: ScheduleKey,
@@ -148,7 +148,7 @@ const withoutBody = ({ body: _, ...schedule }: WholeSchedule): Schedule => sched
 const changedByMany = (id: ScheduleId): Fault =>
   fault("overloaded", `schedule ${id} is being changed by many at once; try again`);
 
-/** A hint: the alarm in the store is the truth. */
+/** Sends a hint; the alarm in the store is the truth. */
 function wake(bus: EventBus, { shard, wakeAt }: Schedule): void {
   if (wakeAt === undefined) return;
   bus.publish("scheduler.wake", [{ shard, at: wakeAt }]).catch(() => undefined);

@@ -1,6 +1,6 @@
 /**
- * Firing: intent, message, done (docs/design/schedules#firing). Each of the three writes may be done twice: the first and
- * the last are conditional on the schedule's version, and the message's id is derived.
+ * Fires schedules in three writes: intent, message, done (docs/design/schedules#firing). Each write may be repeated: the first
+ * and the last are conditional on the schedule's version, and the message's id is derived.
  */
 import {
   commandAt,
@@ -35,16 +35,16 @@ export type FirePorts = SlotPorts & {
   readonly tenants: { get(id: Schedule["tenant"]): Tenant | undefined };
   readonly log: Log;
   readonly telemetry?: Telemetry;
-  /** Where it is not that of `limits`. */
+  /** Milliseconds, where they differ from `limits`. */
   readonly slotLateMsMax?: number;
 };
 
-/** So many schedules are fired at once, or as many as their bodies allow. */
+/** The number of schedules fired at once, or fewer, as their bodies allow. */
 const portionMax = 64;
-/** Slots of one schedule that are due together: those of `slotLateMs`, and one more. */
+/** The highest number of slots of one schedule that are due together: those within `slotLateMs`, and one more. */
 const slotsInARowMax = limits.slotLateMs / 60_000 + 2;
 
-/** All slots that are due of `rung`, and those that were under way. What fails rings again. */
+/** Fires all due slots of `rung`, and the slots that were under way. A schedule that fails rings again. */
 export async function fireSchedules(ports: FirePorts, rung: readonly Schedule[]): Promise<void> {
   for (const portion of portionsOf(rung)) {
     let due = portion;
@@ -68,7 +68,7 @@ function portionsOf(schedules: readonly Schedule[]): readonly (readonly Schedule
   return portions;
 }
 
-/** Returns those of which another slot is due. */
+/** Fires one slot of each schedule. Returns the schedules of which another slot is due. */
 async function fireOnce(ports: FirePorts, due: readonly Schedule[]): Promise<readonly Schedule[]> {
   const begun = await begin(ports, due);
   if (begun.length === 0) return [];
@@ -79,7 +79,7 @@ async function fireOnce(ports: FirePorts, due: readonly Schedule[]): Promise<rea
   return ended.filter(({ isPaused, next = Infinity }) => !isPaused && next <= now);
 }
 
-/** The first write. Returns the schedules that have a slot under way. */
+/** Makes the first write. Returns the schedules that have a slot under way. */
 async function begin(ports: FirePorts, due: readonly Schedule[]): Promise<readonly Schedule[]> {
   const now = ports.clock.now();
   const begun: Schedule[] = [];
@@ -94,7 +94,7 @@ async function begin(ports: FirePorts, due: readonly Schedule[]): Promise<readon
       ? await ports.schedules.move(advancing.map(({ schedule }) => schedule))
       : [];
   for (const [i, { schedule, slot, skipped }] of advancing.entries()) {
-    // Another scheduler was faster, or a caller has changed it.
+    // Another scheduler was faster, or a caller has changed the schedule.
     if (!written[i]) continue;
     if (skipped > 0) tellSkipped(ports, schedule, skipped);
     if (slot === undefined) continue;
@@ -123,11 +123,13 @@ function firingAt(
   if (!isOpen || isFault(cron)) {
     // The slot under way needs no expression.
     if (isOpen && schedule.pending !== undefined) return "repeat";
-    // Its zone may be none to this build any more. Either way nothing is to ring, until a caller comes.
+    // The tenant is closed, or this build does not know the schedule's time zone any more. Nothing rings until a caller changes
+    // the schedule.
     log.warn("schedule.stopped", { tenant: schedule.tenant, schedule: schedule.id });
     return { schedule: stopped(schedule, now), skipped: 0 };
   }
-  // What rings is due by the store's clock: to one that is behind it would come again at once, and again.
+  // A rung schedule is due by the store's clock. By a clock that lags, its slot would not be due, and the schedule would ring
+  // again and again.
   const dueBy = Math.max(now, schedule.next ?? now);
   const firing = firingOf(schedule, cron, dueBy, slotLateMsMax);
   switch (firing.kind) {
@@ -145,7 +147,7 @@ function tellSkipped(ports: FirePorts, schedule: Schedule, skipped: number): voi
   ports.log.warn("schedule.skipped", { tenant: schedule.tenant, schedule: schedule.id, skipped });
 }
 
-/** As they are now, bodies and all: one that was replaced since fires as it is, one that was removed does not. */
+/** Reads the schedules again, with bodies: a schedule replaced in the meantime fires as it is now, and a removed one does not fire. */
 async function underWay(
   { schedules, ids }: FirePorts,
   begun: readonly Schedule[],
@@ -169,10 +171,10 @@ const messageOfSlot = (
 
 type Ending = { readonly schedule: Schedule; readonly last: LastSlot };
 
-/** So often a caller may have changed a schedule while its slot is ended; then the alarm ends it. */
+/** The number of times that a caller may change a schedule while its slot is being ended; then the alarm ends the slot. */
 const endTriesMax = 3;
 
-/** The last write. Returns the schedules that were ended. */
+/** Makes the last write. Returns the schedules whose slots were ended. */
 async function end(
   ports: FirePorts,
   slots: readonly SlotMessage[],

@@ -1,4 +1,4 @@
-/** The messages of slots: inserted under derived ids, all that go to URLs in one write, each group's for itself. */
+/** Inserts the messages of slots under derived ids: those to URLs in one write, each group's in its own. */
 import {
   accept,
   beyondQuota,
@@ -20,7 +20,7 @@ import { inSlotSpan } from "../trace.ts";
 import { makeQueues } from "../lanes/queues.ts";
 import { type SlotMessage } from "./slot-message.ts";
 
-/** A tenant's plan bounds what it may have unfinished. */
+/** The ports of slots; a tenant's plan bounds its unfinished messages. */
 export type SlotPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local"> & {
   readonly queues: Queues;
   readonly tenants: { get(id: TenantId): Tenant | undefined };
@@ -29,7 +29,7 @@ export type SlotPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local"> & {
 
 type Outcome = LastSlot["messages"] | Fault;
 
-/** Of each slot the ids that it has made, or why it makes none. Rejects when the store does. */
+/** Returns for each slot the ids of its messages, or the reason why it makes none. Rejects when the store does. */
 export async function insertMessages(
   ports: SlotPorts,
   slots: readonly SlotMessage[],
@@ -82,7 +82,7 @@ async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): P
   );
   const fresh = records.filter((_, i) => inserted[i] === "inserted");
   const { tracer } = ports.telemetry ?? noTelemetry;
-  // The caller does not wait for hints: see `announceUnheard`.
+  // The caller does not wait for hints; see `announceUnheard`.
   announceTraced(ports, tracer, fresh).catch(() => undefined);
 }
 

@@ -1,7 +1,6 @@
 /**
  * A bulk action works on everything that matches a filter, in short steps, and goes on after a crash (docs/design/bulk).
- * Every
- * change is a function of this file that raises `version`; it is written where the stored version is one lower.
+ * Every change is a function of this file that raises `version`; it is written where the stored version is one lower.
  */
 import { type LiveFilter } from "../query/filter.ts";
 import { type ActiveRunFilter } from "../query/run-filter.ts";
@@ -23,8 +22,7 @@ export type BulkWork =
 
 /**
  * Where the next step goes on. Fan-outs that are not expanded come first; the messages' walk finds the children that they
- * make
- * meanwhile.
+ * make meanwhile.
  */
 export type BulkPlace =
   | { readonly in: "fanOuts"; readonly after?: MessageId }

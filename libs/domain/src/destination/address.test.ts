@@ -171,7 +171,7 @@ describe("addresses", () => {
 });
 
 describe("beside ipaddr.js, which others have written", () => {
-  /** At the edges of what is special, and anywhere. */
+  /** Addresses at the edges of special ranges, and anywhere. */
   const special = [
     ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"],
     ...["172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4"],
@@ -191,7 +191,7 @@ describe("beside ipaddr.js, which others have written", () => {
       }
       return ipaddr.fromByteArray(bytes).toString();
     });
-  /** It takes `::1.2.3.4` for `::ffff:1.2.3.4`, which is another address (RFC 4291, 2.5.5). */
+  /** `ipaddr.js` reads `::1.2.3.4` as `::ffff:1.2.3.4`, which is another address (RFC 4291, 2.5.5). */
   const isCompatible = (text: string): boolean => /^::\d+\.\d/.test(text);
   const anywhere = fc.oneof(fc.ipV4(), fc.ipV6(), edge).filter((text) => !isCompatible(text));
   const processed = (text: string) => ipaddr.process(text);

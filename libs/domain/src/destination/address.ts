@@ -1,6 +1,6 @@
 /**
- * What kind of place an IP address is (docs/design/delivery#destinations: IANA special-purpose registries and the clouds' own specials).
- * IPv4 is public unless listed; IPv6 is public only inside 2000::/3, minus what is listed.
+ * Classifies IP addresses (docs/design/delivery#destinations: the IANA special-purpose registries and the clouds' own
+ * special addresses). IPv4 is public unless listed; IPv6 is public only inside 2000::/3, minus what is listed.
  */
 export type AddressClass =
   | "public"
@@ -8,14 +8,14 @@ export type AddressClass =
   | "private"
   | "link_local"
   | "metadata"
-  /** Names no host: 0.0.0.0 (which connects to loopback), `::`, multicast. */
+  /** 0.0.0.0/8 and `::`, which name no host; a connection to 0.0.0.0 goes to loopback. */
   | "unspecified"
   | "multicast"
   | "reserved"
-  /** An IPv4 address inside an IPv6 one: NAT64, 6to4, Teredo, IPv4-compatible. Never unwrapped to see what is inside. */
+  /** An IPv4 address inside an IPv6 one: NAT64, 6to4, Teredo, IPv4-compatible. The inner address is never looked at. */
   | "transition";
 
-/** Big-endian 32-bit words: one for IPv4, four for IPv6. `::ffff:a.b.c.d` is parsed to the IPv4 address it is. */
+/** Big-endian 32-bit words: one for IPv4, four for IPv6. `::ffff:a.b.c.d` is parsed to the IPv4 address in it. */
 export type Address = readonly [number] | readonly [number, number, number, number];
 
 export type Cidr = { readonly address: Address; readonly prefix: number };
@@ -35,12 +35,15 @@ export function contains(cidr: Cidr, address: Address): boolean {
   return true;
 }
 
-/** A literal as DNS, sockets and the URL parser write it: dotted quad, or IPv6 without brackets. A zone makes it undefined. */
+/**
+ * Parses a literal as DNS, sockets and the URL parser write it: a dotted quad, or IPv6 without brackets. Returns undefined
+ * for an address with a zone.
+ */
 export function parseAddress(text: string): Address | undefined {
   return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
 }
 
-/** A key for what one owner has as a whole: an IPv4 address; of an IPv6 one its /64. What is no address is its own. */
+/** Returns a key for the network of one owner: an IPv4 address itself, the /64 of an IPv6 address, any other text itself. */
 export function networkOf(text: string): string {
   const address = parseAddress(text);
   if (address === undefined) return text;
@@ -48,7 +51,7 @@ export function networkOf(text: string): string {
   return words.map((word) => word.toString(16)).join(":");
 }
 
-/** `10.0.0.0/8`, `fd00::/8`, or one address without a prefix. */
+/** Parses `10.0.0.0/8`, `fd00::/8`, or one address without a prefix. */
 export function parseCidr(text: string): Cidr | undefined {
   const slash = text.indexOf("/");
   const address = parseAddress(slash < 0 ? text : text.slice(0, slash));
@@ -88,7 +91,7 @@ function parseIpv6(text: string): Address | undefined {
   return contains(mapped, words) ? [words[3]] : words;
 }
 
-/** `::ffff:1.2.3.4` as `::ffff:102:304`. */
+/** Writes `::ffff:1.2.3.4` as `::ffff:102:304`. */
 function withHexTail(text: string): string | undefined {
   if (!text.includes(".")) return text;
   const start = text.lastIndexOf(":") + 1;
@@ -100,7 +103,7 @@ function withHexTail(text: string): string | undefined {
 const mapped: Cidr = { address: [0, 0, 0xffff, 0], prefix: 96 };
 const globalUnicast: Cidr = { address: [0x2000_0000, 0, 0, 0], prefix: 3 };
 
-// The first row that matches decides, so the narrow stand before the wide.
+// The first row that matches decides, so narrow ranges stand before wide ones.
 const ipv4Table = table({
   "0.0.0.0/8": "unspecified",
   "127.0.0.0/8": "loopback",

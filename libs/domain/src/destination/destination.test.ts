@@ -20,7 +20,7 @@ const dev = policyOf({
   ownOrigins: ["0.0.0.0:8080", "posthaste.example:443"],
 });
 
-/** "allowed", or what the fault says after its fixed beginning. */
+/** Returns "allowed", or the fault's text after its fixed beginning. */
 const judge = (text: string, policy = strict): string => {
   const checked = checkDestination(text, policy);
   if (!isFault(checked)) return "allowed";
@@ -326,7 +326,7 @@ describe("a policy", () => {
   });
 });
 
-/** An address out of each blocked range, in all its spellings (docs/design/delivery#destinations). */
+/** An address of each blocked range, in all spellings (docs/design/delivery#destinations). */
 const blockedV4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",

@@ -1,4 +1,4 @@
-/** Judges the URL of a destination, without DNS: what a name stands for is the dialer's to judge, at each connection. */
+/** Judges the URL of a destination without DNS. The dialer judges the addresses of a name, at each connection. */
 import { type Fault, isFault } from "../shared/fault.ts";
 import { parseAddress } from "./address.ts";
 import {
@@ -14,7 +14,7 @@ import { readUrl, refusedUrl } from "./url.ts";
 /** A destination in the parts that dialing and the request line need. */
 export type DestinationUrl = {
   readonly scheme: "http" | "https";
-  /** Lower case, without brackets or a last dot. */
+  /** Lower case, without brackets and without a final dot. */
   readonly host: string;
   /** The host is an IP address. */
   readonly isLiteral: boolean;
@@ -24,13 +24,16 @@ export type DestinationUrl = {
 };
 
 export type CheckedDestination = {
-  /** The URL as it is stored, shown and signed, see `readUrl`. */
+  /** The URL as it is stored, shown and signed; see `readUrl`. */
   readonly text: string;
   readonly url: DestinationUrl;
   readonly origin: string;
 };
 
-/** Costs one URL parse and no more; a caller on a hot path may keep results by URL text. All faults are `malformed`. */
+/**
+ * Checks a destination, for the cost of one URL parse; a caller on a hot path may keep results by URL text. All faults are
+ * `malformed`.
+ */
 export function checkDestination(
   given: string,
   policy: DestinationPolicy,
@@ -68,12 +71,12 @@ function nameRefusal(name: string, port: number, policy: DestinationPolicy): str
   return localNamePattern.test(name) ? `endpoint has a local host name: ${name}` : undefined;
 }
 
-/** RFC 1035, without the last dot. */
+/** By RFC 1035, without the final dot. */
 const nameLengthMax = 253;
 const labelPattern = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const localNamePattern = /^[^.]+$|\.(?:local|internal|home\.arpa|svc|cluster\.local)$/;
 const metadataNames: ReadonlySet<string> = new Set(["metadata.google.internal", "metadata.goog"]);
 
-/** RFC 6761: these never leave the host. */
+/** Reports whether a name is one that never leaves the host (RFC 6761). */
 export const isLoopbackName = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost");

@@ -3,8 +3,8 @@ import { asWritten, TextCache } from "../shared/text-cache.ts";
 import { hostOf } from "./policy.ts";
 
 /**
- * Hash of scheme, host and port of a destination: the unit of fairness and of connection limits. Of what is dialled, not of
- * what is written: `http://a.example:080\b` has the origin of `http://a.example/`.
+ * Hashes scheme, host and port of a destination, the unit of fairness and of connection limits. The hash is of what is
+ * dialled, not of what is written: `http://a.example:080\b` has the origin of `http://a.example/`.
  */
 export function originHash(url: string): number {
   const known = knownHashes.get(url);
@@ -14,7 +14,7 @@ export function originHash(url: string): number {
   return made;
 }
 
-/** One message asks for the hash of its URL four times on its way, and most URLs come again. */
+/** A message asks for the hash of its URL four times on its way, and most URLs come again. */
 const knownHashes = new TextCache<number>({
   entriesMax: 4_096,
   lengthMax: 512,
@@ -34,7 +34,10 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
   ["https", "443"],
 ]);
 
-/** What the parser leaves as it is but for case and a default port, so that most messages need no parse: a name, or four plain numbers. */
+/**
+ * Matches an origin that the URL parser changes in nothing but case and a default port, a name or four plain numbers, so
+ * that most messages need no parse.
+ */
 export const plainOrigin =
   /^(https?):\/\/(?:(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d*))?(?=[/?#\\]|$)/i;
 

@@ -1,6 +1,6 @@
 /**
- * Where messages may go. One policy serves publish, URL groups and callbacks (for early errors) and the dialer, which
- * decides: only the dialer knows the address that a name stands for at that moment (docs/design/delivery#destinations).
+ * Where messages may go. One policy serves publish, URL groups and callbacks, for early errors, and the dialer, which
+ * decides: only the dialer knows the addresses of a name at that moment (docs/design/delivery#destinations).
  */
 import { fault, type Fault } from "../shared/fault.ts";
 import {
@@ -15,14 +15,16 @@ import {
 import { unreachable } from "../shared/unreachable.ts";
 
 export type DestinationPolicy = {
-  /** 127.0.0.0/8 and ::1; the dev profile. No CIDR opens them. */
+  /** Allows 127.0.0.0/8 and ::1, as in the dev profile. No CIDR allows them. */
   readonly allowLoopback: boolean;
   readonly allowPrivateCidrs: readonly Cidr[];
-  /** Cloud metadata addresses inside `allowPrivateCidrs`, which by themselves never open them. */
+  /** Allows cloud metadata addresses inside `allowPrivateCidrs`; those ranges alone never do. */
   readonly allowMetadata: boolean;
-  /** Any port but 0; the dev profile. */
+  /** Allows any port but 0, as in the dev profile. */
   readonly anyPort: boolean;
-  /** Where we listen ourselves. One on loopback, or on all interfaces, stands for every loopback alias of its port. */
+  /**
+   * Where this service listens. An origin on loopback, or on all interfaces, stands for every loopback alias of its port.
+   */
   readonly ownOrigins: readonly OwnOrigin[];
 };
 
@@ -34,11 +36,11 @@ export type DestinationPolicySettings = {
   readonly allowPrivateCidrs?: readonly string[];
   readonly allowMetadata?: boolean;
   readonly anyPort?: boolean;
-  /** `host:port`, IPv6 in brackets. Port 0 (whatever is free) protects nothing: name the port once it is known. */
+  /** `host:port`, IPv6 in brackets. Port 0, any free port, protects nothing: name the port once it is known. */
   readonly ownOrigins?: readonly string[];
 };
 
-/** Faults name the setting that cannot be read. */
+/** Reads the settings. A fault names the setting that cannot be read. */
 export function destinationPolicy(settings: DestinationPolicySettings): DestinationPolicy | Fault {
   const allowPrivateCidrs: Cidr[] = [];
   for (const text of settings.allowPrivateCidrs ?? []) {
@@ -62,18 +64,18 @@ export function destinationPolicy(settings: DestinationPolicySettings): Destinat
   };
 }
 
-/** The parser's host without brackets and without the dot of the root. */
+/** Returns the host without brackets and without the dot of the root. */
 export function hostOf(url: URL): string {
   const host = url.hostname;
   if (host.startsWith("[")) return host.slice(1, -1);
   return host.endsWith(".") ? host.slice(0, -1) : host;
 }
 
-/** Names of one's own network, the cluster or the host mean something only where such addresses are allowed. */
+/** Reports whether names of the local network, the cluster or the host are allowed: only where such addresses are. */
 export const allowsLocalNames = (policy: DestinationPolicy): boolean =>
   policy.allowLoopback || policy.allowPrivateCidrs.length > 0;
 
-/** Why no connection to this address and port may be made, as the end of a sentence; undefined: it may. */
+/** Returns why no connection to this address and port may be made, as the end of a sentence; undefined when it may. */
 export function addressRefusal(
   text: string,
   port: number,

@@ -1,6 +1,6 @@
 /**
- * The one rule for the URL of a destination, wherever a caller gives one: in a target, a header or JSON (ADR 130). The text that it
- * makes is what is dialled, shown and signed.
+ * The one rule for the URL of a destination, wherever a caller gives one: in a target, a header or JSON (ADR 130). The text
+ * that the rule makes is dialled, shown and signed.
  */
 import { fault, type Fault, isFault } from "../shared/fault.ts";
 import { urlLengthMax } from "../shared/limits.ts";
@@ -9,17 +9,17 @@ import { plainOrigin } from "./origin.ts";
 export type DestinationText = {
   /** Visible ASCII without a fragment. */
   readonly text: string;
-  /** Path and query as they go on the wire: the end of `text`, or `/` and that. */
+  /** Path and query as they go on the wire: the end of `text`, with a `/` added where `text` has no path. */
   readonly path: string;
   /** `text`, parsed. */
   readonly parsed: URL;
 };
 
 /**
- * Writes a URL as the WHATWG URL standard does, without its fragment: blanks and what is beyond ASCII are percent-encoded, a name in
- * Unicode becomes its ASCII form, a backslash a slash, and tabs and line breaks are left out. The case of scheme and host, a
- * default port and an empty path stay as they are given: they name the same place, and receivers compare a signature with the URL that
- * they have published to.
+ * Writes a URL as the WHATWG URL standard does, without its fragment: blanks and non-ASCII characters are percent-encoded, a
+ * Unicode name becomes its ASCII form, a backslash becomes a slash, and tabs and line breaks are removed. The case of scheme
+ * and host, a default port and an empty path stay as given: they name the same place, and receivers compare a signature with
+ * the URL that they published to.
  */
 export function readUrl(given: string): DestinationText | Fault {
   const text = withoutBlanks(given);
@@ -36,7 +36,7 @@ export function readUrl(given: string): DestinationText | Fault {
   return { text: written, path: parsed.href.slice(parsed.origin.length), parsed };
 }
 
-/** The text of a URL as `readUrl` writes it, for what is compared with it. What is none is itself. */
+/** Returns the text of a URL as `readUrl` writes it, for comparisons. Text that is no URL is returned as it is. */
 export function standardUrl(given: string): string {
   const plain = plainText(given);
   if (plain !== undefined) return plain;
@@ -44,23 +44,23 @@ export function standardUrl(given: string): string {
   return isFault(read) ? given : read.text;
 }
 
-/** Whether a text is meant as a URL, and not as the name of something. */
+/** Reports whether a text is meant as a URL, not as the name of a group. */
 export const hasScheme = (given: string): boolean => schemePattern.test(withoutBlanks(given));
 
-/** A name that may be one of a group, and looks like the host of a URL without its scheme. */
+/** Reports whether a name, which may be that of a group, looks like the host of a URL without its scheme. */
 export const looksLikeHost = (name: string): boolean =>
   /^(?:localhost|\d+(?:\.\d+){3}|(?:[a-z\d](?:[a-z\d-]*[a-z\d])?\.)+[a-z]{2,})$/i.test(name);
 
 export const refusedUrl = (why: string): Fault =>
   fault("malformed", `invalid destination url: ${why}`);
 
-/** In the words that callers know and search for. */
+/** Callers know and search for these words. */
 export const invalidScheme = "endpoint has invalid scheme, add http:// or https://";
 
-// `http:host`, `http:/host` and `http:///host` parse, too, but then no reader sees where the host begins.
+// `http:host`, `http:/host` and `http:///host` parse, too, but a reader cannot see where their host begins.
 const schemePattern = /^https?:\/\/(?![/\\])/i;
 
-/** Characters that the URL standard removes before it parses. */
+/** Removes the characters that the URL standard removes before it parses. */
 function withoutBlanks(given: string): string {
   return blanks.test(given) ? given.replace(around, "").replace(breaks, "") : given;
 }
@@ -69,7 +69,9 @@ const blanks = /^[\0- ]|[\t\n\r]|[\0- ]$/;
 const around = /^[\0- ]+|[\0- ]+$/g;
 const breaks = /[\t\n\r]/g;
 
-/** The text as it is, but for its fragment, if nothing of it has to be written in another way. Most need no more than this look. */
+/**
+ * Returns the text without its fragment if nothing else in it has to be rewritten; else undefined. Most URLs need only this.
+ */
 function plainText(text: string): string | undefined {
   const fragmentAt = text.indexOf("#");
   const whole = fragmentAt < 0 ? text : text.slice(0, fragmentAt);
@@ -81,7 +83,7 @@ function plainText(text: string): string | undefined {
 
 /** Characters that the URL standard encodes neither in a path nor in a query. */
 const plainRest = /^(?:\/[!$-;=@-[\]_a-z|~]*)?(?:\?[!$-&(-;=?-~]*)?$/;
-/** Segments of one dot or two, which the standard takes out of a path. */
+/** Segments of one or two dots, which the standard removes from a path. */
 const mayHoldDots = /\/(?:\.|%2e)/i;
 
 function encoded(text: string, parsed: URL): string {

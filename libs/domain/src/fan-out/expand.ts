@@ -1,4 +1,6 @@
-/** Expanding: children under derived ids, in batches, resumable at any point (docs/design/record#fan-out). */
+/**
+ * Expands a fan-out: makes its children under derived ids, in batches, resumable at any point (docs/design/record#fan-out).
+ */
 import { type Message } from "../message/message.ts";
 import { type Endpoint } from "../publish/url-group.ts";
 import { expansionBatchMax } from "../shared/limits.ts";
@@ -10,7 +12,7 @@ export type Expansion = {
   readonly done: boolean;
 };
 
-/** The next batch. `endpoints` are those of the group version that was published to, in order. */
+/** Returns the next batch. `endpoints` are those of the group version that was published to, in order. */
 export function expand(fanOut: Expanding, endpoints: readonly Endpoint[]): Expansion {
   const { state } = fanOut;
   const upTo = Math.min(state.upTo + expansionBatchMax, endpoints.length);

@@ -1,6 +1,6 @@
 /**
- * A fan-out: a publish to a URL group between its acknowledgement and the making of its children, which are the messages
- * (docs/design/record#fan-out). Its insert is the commit point; its body is stored once for all of them.
+ * A fan-out is a publish to a URL group between its acknowledgement and the making of its children, which are the messages
+ * (docs/design/record#fan-out). Its insert is the commit point; it stores the body once for all children.
  */
 import { type Flow, flowOf, flowsSetBy } from "../lane/flow.ts";
 import { shardOfMessage } from "../lane/gates.ts";
@@ -13,7 +13,10 @@ import { childId, type MessageId, type QueueId, type TenantId } from "../shared/
 import { ringAheadMs } from "../shared/limits.ts";
 import { shardOf } from "../shared/shards.ts";
 
-/** The version of the group that was published to. `skipped`: indices of endpoints that are not served, being duplicates. */
+/**
+ * The version of the group that was published to. `skipped`: indices of endpoints that get no child, since they are
+ * duplicates.
+ */
 export type FanOutTarget = {
   readonly group: string;
   readonly chunks: readonly GroupChunkId[];
@@ -38,12 +41,12 @@ export type FanOut<S extends FanOutState = FanOutState> = FanOutTarget & {
   readonly format?: number;
   readonly tenant: TenantId;
   readonly shard: number;
-  /** Of all children. */
+  /** The queue of all children. */
   readonly queue?: QueueId;
   readonly template: Template;
   readonly body: Uint8Array;
   readonly state: S;
-  /** The alarm, as of a record; undefined once it is expanded. */
+  /** The alarm, as of a record; undefined once the fan-out is expanded. */
   readonly wakeAt: number | undefined;
 };
 
@@ -52,7 +55,7 @@ export type Expanding = FanOut<Extract<FanOutState, { kind: "expanding" }>>;
 export const isExpanding = (fanOut: FanOut): fanOut is Expanding =>
   fanOut.state.kind === "expanding";
 
-/** As it is first written. It rings at once: no hint tells the scheduler of it. */
+/** Returns a fan-out as it is first written. It rings at once, since no hint tells the scheduler of it. */
 export function fanOutOf(
   command: PublishCommand,
   target: FanOutTarget,
@@ -75,7 +78,7 @@ export function fanOutOf(
   };
 }
 
-/** The child for the endpoint at `index`, the same however often it is made. */
+/** Returns the child for the endpoint at `index`, the same however often it is made. */
 export function childOf(fanOut: FanOut, endpoint: Endpoint, index: number): Message {
   const { queue, template, tenant } = fanOut;
   const id = childId(fanOut.id, index);
@@ -102,7 +105,7 @@ export function childOf(fanOut: FanOut, endpoint: Endpoint, index: number): Mess
   };
 }
 
-/** The lanes whose limits it sets, and the one that its children will stand in. */
+/** Returns the lanes whose limits the fan-out sets, and the lane that its children join. */
 export function flowsOf(fanOut: FanOut): {
   readonly sets: readonly Flow[];
   readonly joins: Flow | undefined;
@@ -114,7 +117,7 @@ export function flowsOf(fanOut: FanOut): {
   return { sets: flowsSetBy(brought), joins: flowOf(brought) };
 }
 
-/** The state and the alarm after the children up to `upTo` were made. */
+/** Returns the state and the alarm after the children up to `upTo` were made. */
 export function advanceTo(
   upTo: number,
   done: boolean,

@@ -1,7 +1,7 @@
 /** Flow control: at most `parallelism` attempts at once and `rate` dispatches per fixed window of `periodMs` (docs/design/lanes#slots-and-rates). */
 import { isAhead, isOver } from "../shared/time.ts";
 
-/** At least one of parallelism and rate is given; the contract sees to that. */
+/** At least one of `parallelism` and `rate` is given, as the contract requires. */
 export type FlowLimits = {
   readonly parallelism?: number;
   readonly rate?: number;
@@ -15,10 +15,10 @@ export const areSameLimits = (one: FlowLimits, other: FlowLimits): boolean =>
   one.rate === other.rate &&
   one.periodMs === other.periodMs;
 
-/** A fixed window that starts with its first dispatch. */
+/** A fixed window that begins with its first dispatch. */
 export type RateWindow = { readonly startedAt: number; readonly count: number };
 
-/** How many dispatches the window still allows at `now`, and when the next ones may be. */
+/** Returns how many dispatches the window still allows at `now`, and when the next window opens. */
 export function rateLeft(
   limits: FlowLimits,
   window: RateWindow | undefined,
@@ -41,8 +41,8 @@ export function countDispatches(
 }
 
 /**
- * One that begins now, with nothing counted: later than the one before, by whose start its tokens are told; unless a clock
- * that was ahead began that.
+ * Returns a window that begins now with nothing counted. It begins later than the window before, since tokens are told apart
+ * by their window's start; unless a clock that was ahead began that one.
  */
 export const newWindow = (before: RateWindow | undefined, now: number): RateWindow => ({
   startedAt:

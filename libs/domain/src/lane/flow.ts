@@ -1,4 +1,4 @@
-/** Flow keys as messages bring them: in which lane a message stands, and whose limits it sets. */
+/** Flow keys as messages bring them: the lane that a message stands in, and the lanes whose limits it sets. */
 import { shardOf } from "../shared/shards.ts";
 import { type Message } from "../message/message.ts";
 import { flowLaneId, isDerived, type FlowId, type TenantId } from "../shared/ids.ts";
@@ -11,21 +11,21 @@ export type Flow = {
   readonly key: string;
   readonly limits: FlowLimits;
   readonly shard: number;
-  /** Of what brought it: the row's is never lower. */
+  /** The format of the message that brought the key; the row's is never lower. */
   readonly format: number;
 };
 
 type Brings = Pick<Message, "id" | "format" | "tenant" | "policy" | "flow">;
 
-/** The lane that a message stands in. */
+/** Returns the lane that a message stands in. */
 export const flowOf = (message: Brings): Flow | undefined =>
   message.flow !== undefined && message.policy.flow
     ? flow(message, message.policy.flow)
     : undefined;
 
 /**
- * The lanes whose limits are set by inserting a message, in this order. Only what the caller publishes sets any, and it
- * does so for all that will come of it: a callback, or a child that is made late, would put old limits back.
+ * Returns the lanes whose limits inserting a message sets, in order. Only a message that a caller publishes sets limits, and
+ * it does so for its callbacks, too. Otherwise a callback, or a child that is made late, would put old limits back.
  */
 export function flowsSetBy(message: Brings): readonly Flow[] {
   if (isDerived(message.id)) return [];
@@ -35,7 +35,7 @@ export function flowsSetBy(message: Brings): readonly Flow[] {
   );
 }
 
-/** Of a key that is named by hand: one that has no row begins without limits. */
+/** Returns the flow of a key that is named by hand: a key without a row begins without limits. */
 export const flowByHand = (tenant: TenantId, key: string): Flow =>
   flow({ tenant }, { key, limits: { periodMs: flowPeriodMsDefault } });
 

@@ -1,4 +1,4 @@
-/** Lanes: ordered lines with limits. The row of one has the alarm of all messages that wait in it (I3). */
+/** Lanes are ordered lines with limits. A lane's row has the alarm of all messages that wait in it (I3). */
 import { isOver } from "../shared/time.ts";
 import { type FlowId, flowLaneId, queueId, type QueueId, type TenantId } from "../shared/ids.ts";
 import { laneKeptMs } from "../shared/limits.ts";
@@ -8,15 +8,18 @@ import { type FlowLimits, isWindowOver, type RateWindow } from "./flow-control.t
 type LaneIds = { readonly queue: QueueId; readonly flow: FlowId };
 export type LaneKind = keyof LaneIds;
 
-/** The lines that a message stands in, one for each kind of lane. */
+/** The lines that a message stands in, at most one for each kind of lane. */
 export type Lanes = { readonly [Kind in LaneKind]?: LaneIds[Kind] };
 
-/** Lanes of these kinds and of no other. What takes lanes apart `satisfies` it, and does not compile when a kind is added. */
+/**
+ * Lanes of these kinds and no other. Code that handles each kind uses `satisfies` with it, and stops compiling when a kind
+ * is added.
+ */
 export type LanesOf<Kinds extends LaneKind> = {
   readonly [Kind in LaneKind]?: Kind extends Kinds ? LaneIds[Kind] : never;
 };
 
-/** As its settings name them. */
+/** Returns the lanes that a message's settings name. */
 export const lanesOf = (
   tenant: TenantId,
   flow: { readonly key: string } | undefined,
@@ -29,11 +32,11 @@ export const lanesOf = (
 /** What the row of every lane has. */
 type LaneRow = {
   readonly tenant: TenantId;
-  /** The highest of the records that have joined it: a process that does not understand them all grants none. Absent: 1. */
+  /** The highest format of the records that have joined. A process that does not understand it grants nothing. Absent: 1. */
   readonly format?: number;
   readonly shard: number;
   readonly wakeAt: number | undefined;
-  /** Raised by whatever sets the alarm: the fence of the write that puts the lane to rest (ADR 21). */
+  /** Raised by every write that sets the alarm: the fence of the write that puts the lane to rest (ADR 21). */
   readonly seq: number;
 };
 
@@ -45,9 +48,9 @@ export type QueueLane = LaneRow & {
   readonly paused: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Deleted then: nothing in it gets a turn. An insert makes the queue anew. */
+  /** When the queue was deleted: no message in it gets a turn. The next insert makes the queue anew. */
   readonly endedAt?: number;
-  /** What has this place or a lower one was in the queue when it was deleted: it gets no turn, and is cancelled. */
+  /** Messages at this place or lower were in the queue when it was deleted: they get no turn, and are cancelled. */
   readonly purgeUpTo?: number;
 };
 
@@ -55,18 +58,21 @@ export type QueueLane = LaneRow & {
 export type FlowLane = LaneRow & {
   readonly id: FlowId;
   readonly key: string;
-  /** Of the most recent publish: they hold for messages that already wait, too. */
+  /** The limits of the most recent publish; they hold for messages that already wait, too. */
   readonly limits: FlowLimits;
   readonly pins: Pins;
-  /** By hand: nothing is granted (docs/design/lanes#by-hand). */
+  /** Paused by hand: nothing is granted (docs/design/lanes#by-hand). */
   readonly paused: boolean;
-  /** Kept with each batch of grants, so that a token store that forgot can be told (docs/design/lanes#grants). */
+  /**
+   * The rate's window, written with each batch of grants and restored to a token store that has forgotten it
+   * (docs/design/lanes#grants).
+   */
   readonly window: RateWindow | undefined;
 };
 
 /**
- * Whether a lane that has no alarm, and no record, can go: the next publish makes it anew, with its own limits. A
- * window that is still open would be lost with it, and so would what was set by hand.
+ * Reports whether a lane without an alarm and without records can be removed: the next publish makes it anew, with its own
+ * limits. Removing it earlier would lose an open window, or a pause or pins that were set by hand.
  */
 export const isForgettable = (
   { limits, paused, pins, window }: Pick<FlowLane, "limits" | "paused" | "pins" | "window">,

@@ -1,4 +1,4 @@
-/** Lanes without a line: a publish may take a slot of one by itself (docs/design/lanes#taken-by-a-publish). */
+/** Lanes without a line: a publish may take a slot of one itself (docs/design/lanes#taken-by-a-publish). */
 import { isUnderstood } from "../shared/format.ts";
 import { type Flow } from "./flow.ts";
 import { areSameLimits, type FlowLimits } from "./flow-control.ts";
@@ -8,9 +8,9 @@ import { limitsPublished } from "./pins.ts";
 type Row = Pick<FlowLane, "format" | "limits" | "paused" | "pins">;
 
 /**
- * The limits that a slot for a message of `flow` is taken by where nothing stands in line, or undefined: it goes into line
- * whatever stands there. A change of the limits is for the granter, since it holds for what waits, and so is a rate, whose
- * window is written by one granter after the other.
+ * Returns the limits by which a publish takes a slot for a message of `flow` while the line is empty, or undefined when the
+ * message joins the line in any case. A change of the limits is left to the granter, since it holds for waiting messages,
+ * too. So is a rate, whose window is written by one granter after the other.
  */
 export function openLimits(row: Row | undefined, flow: Flow): FlowLimits | undefined {
   const limits = row?.limits ?? flow.limits;

@@ -1,11 +1,13 @@
-/** Parts of a key's limits that are set by hand: publishes leave them as they are (docs/design/lanes#by-hand). */
+/**
+ * Pins mark the parts of a key's limits that were set by hand: publishes leave them as they are (docs/design/lanes#by-hand).
+ */
 import { type FlowLimits } from "./flow-control.ts";
 
-/** A period belongs to its rate. */
+/** A pinned rate pins its period, too. */
 export type Pins = { readonly parallelism: boolean; readonly rate: boolean };
 export const noPins: Pins = { parallelism: false, rate: false };
 
-/** Limits that a caller sets. A rate without a period keeps the period of the key. */
+/** Limits that a caller sets by hand. A rate without a period keeps the period of the key. */
 export type Pinned = {
   readonly parallelism?: number;
   readonly rate?: { readonly rate: number; readonly periodMs?: number };
@@ -13,13 +15,13 @@ export type Pinned = {
 
 export type Limited = { readonly limits: FlowLimits; readonly pins: Pins };
 
-/** A key's limits after a publish that brings `brought`. */
+/** Returns a key's limits after a publish that brings `brought`. */
 export const limitsPublished = ({ limits, pins }: Limited, brought: FlowLimits): FlowLimits => ({
   ...parallelismOf(pins.parallelism ? limits : brought),
   ...rateOf(pins.rate ? limits : brought),
 });
 
-/** Parts that are not given stay as they are. */
+/** Sets and pins the given parts; the other parts stay as they are. */
 export const pin = ({ limits, pins }: Limited, { parallelism, rate }: Pinned): Limited => ({
   limits: { ...limits, ...(parallelism !== undefined && { parallelism }), ...rate },
   pins: {
@@ -28,7 +30,7 @@ export const pin = ({ limits, pins }: Limited, { parallelism, rate }: Pinned): L
   },
 });
 
-/** The next publish sets those of `parts` again; until then they keep their value. */
+/** Unpins `parts`: they keep their value until the next publish sets them. */
 export const unpin = ({ limits, pins }: Limited, parts: Pins): Limited => ({
   limits,
   pins: {

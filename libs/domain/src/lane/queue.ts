@@ -1,10 +1,10 @@
-/** A queue's room for turns (docs/design/queues#turns). */
+/** How many turns a queue may give (docs/design/queues#turns). */
 import { type QueueLane } from "./lane.ts";
 
-/** Of a queue that was made by a publish, and of one whose maker has said nothing. */
+/** The parallelism of a queue that a publish made, or whose creator gave none. */
 export const queueParallelismDefault = 1;
 
-/** How many turns it may give beside `taken`. A pause, and the end of the queue, give none. */
+/** Returns how many turns a queue may give beside the `taken` ones. A paused or deleted queue gives none. */
 export const freeTurns = (
   { parallelism, paused, endedAt }: Pick<QueueLane, "parallelism" | "paused" | "endedAt">,
   taken: number,

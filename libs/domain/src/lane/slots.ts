@@ -1,9 +1,9 @@
 /**
- * The slots of a lane, and the rate tokens that were counted with them (docs/design/lanes#slots-and-rates): which
- * messages of a line get one, and what goes back. Slots are leases that end by themselves.
+ * The slots of a lane, and the rate tokens that were counted with them (docs/design/lanes#slots-and-rates): which messages
+ * of a line get a slot, and what goes back. Slots are leases that end by themselves.
  *
- * A slot is unused from its grant until its call begins. One that goes unused gives back the token that it was counted with;
- * one that ends in use says nothing: its call may still run, on a lease that could not be renewed here.
+ * A slot is unused from its grant until its call begins. A slot that ends unused gives back the token that it was counted
+ * with. A slot that ends in use gives nothing back: its call may still run, on a lease that could not be renewed here.
  */
 import { untilMs } from "../shared/time.ts";
 import { type MessageId } from "../shared/ids.ts";
@@ -16,33 +16,40 @@ import {
   type RateWindow,
 } from "./flow-control.ts";
 
-/** `now` for windows, which stand in the rows of lanes; `passedMs` for slots, which are in memory: no setting of the clock ends or keeps one. */
+/**
+ * `now` is for windows, which are stored in the rows of lanes. `passedMs` is for slots, which are in memory: setting the
+ * clock neither ends nor prolongs a slot.
+ */
 export type SlotTime = { readonly now: number; readonly passedMs: number };
 
 export type Slot = {
-  /** By `passedMs`. */
+  /** When the slot ends, by `passedMs`. */
   readonly until: number;
-  /** Unused; its token was counted in the window that began then, if the lane has a rate. */
+  /**
+   * Present while the slot is unused. `inWindow`: the start of the window in which its token was counted, if the lane has a
+   * rate.
+   */
   readonly granted?: { readonly inWindow: number | undefined };
 };
 
-/** In the order of their ends. */
+/** Ordered by their ends. */
 export type Slots = ReadonlyMap<MessageId, Slot>;
 
 export type Taken = {
   readonly granted: readonly MessageId[];
-  /** Slots that begin, or go on, now. */
+  /** Slots that begin now or are prolonged. */
   readonly slots: readonly (readonly [MessageId, Slot])[];
   /** Slots that ended unused. */
   readonly gone: readonly MessageId[];
   readonly window: RateWindow | undefined;
-  /** How long until the window opens again, if it was the limit. */
+  /** How long until the window opens again, if the rate was the limit. */
   readonly opensInMs?: number;
 };
 
 /**
- * Of `wanted`, in order, those that get a slot and a token now. A message that has both unused gets them again for nothing: another
- * granter was at it, too. Undefined where a slot has ended in use: the lane is not known any more.
+ * Returns the messages of `wanted`, in order, that get a slot and a token now. A message that has both unused gets them
+ * again without a new token: another granter worked on it, too. Returns undefined when a slot has ended in use: the state of
+ * the lane is not known any more.
  */
 export function takeSlots(
   lane: { readonly slots: Slots; readonly window: RateWindow | undefined },
@@ -84,7 +91,7 @@ export function takeSlots(
   };
 }
 
-/** The window once `slot` has gone. */
+/** Returns the window after `slot` has gone: an unused slot of this window gives its token back. */
 export const withTokenBack = (
   window: RateWindow | undefined,
   { granted }: Slot,

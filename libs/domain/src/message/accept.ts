@@ -50,8 +50,8 @@ export function messageOf(
 }
 
 /**
- * A record as it is first written. `unheard`: no hint of it can be sent, since the bus is away; then it rings as soon as it
- * is due (docs/design/outages#ownership-is-an-economy).
+ * Returns a record as it is first written. `unheard`: no hint of the message can be sent, since the bus is away, so a record
+ * that is due rings at once (docs/design/outages#ownership-is-an-economy).
  */
 export function accept(message: Message, now: number, unheard = false): MessageRecord {
   const record = recordIn(message, firstState(message, now), now);
@@ -61,15 +61,20 @@ export function accept(message: Message, now: number, unheard = false): MessageR
 const firstState = (message: Message, now: number): MessageState =>
   onward(message, "none", dueAtOf(message, now), now);
 
-/** docs/design/record#claimed-by-its-insert: may be claimed by its own insert, if a slot is reserved for it. */
+/**
+ * Reports whether a message may be claimed by its own insert, if a slot is reserved for it
+ * (docs/design/record#claimed-by-its-insert).
+ */
 export const claimableAtInsert = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "due";
 
-/** Nothing but a slot of its flow key stands between it and its call: with one it may be claimed by its insert, too. */
+/** Reports whether a message needs only a slot of its flow key before its call. With a slot its insert may claim it, too. */
 export const needsSlotAlone = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "waiting";
 
-/** Its slot is taken: it is due at once, for as long as a grant holds. `unheard` as of `accept`. */
+/**
+ * Returns the record of a message whose slot is taken: due at once, for as long as a grant holds. `unheard` as in `accept`.
+ */
 export function acceptGranted(message: Message, now: number, unheard = false): MessageRecord {
   const record = recordIn(message, promote(now + grantMs, now).next, now);
   return unheard ? { ...record, wakeAt: now } : record;
@@ -81,8 +86,8 @@ export function acceptClaimed(message: Message, owner: Owner, now: number): InSt
 }
 
 /**
- * Claimed by its insert for a deliverer in another process. Should that never hear of it, no process was lost with it: so
- * the first lease that runs out is not counted.
+ * Returns a record that its insert claims for a deliverer in another process. The first lease that runs out is not counted:
+ * if that deliverer never hears of the message, no process was lost with it.
  */
 export function acceptNamed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + namedLeaseMs }, now);
@@ -94,7 +99,10 @@ export const isNamed = (record: MessageRecord): record is InState<"claimed"> =>
   record.epoch === 1 &&
   record.state.leaseUntil <= record.message.createdAt + namedLeaseMs;
 
-/** Its hint may carry it, and its log be written at its end: it is to go at once, is small, and hides nothing. */
+/**
+ * Reports whether a message may be claimed for a named deliverer. Its hint carries the record, and its log is written at its
+ * end, so the message must go at once, be small, and have nothing to redact.
+ */
 export const mayBeNamed = (message: Message): boolean =>
   message.body.length <= namedBodyBytesMax &&
   message.bodyOf === undefined &&

@@ -1,21 +1,24 @@
-/** Where a record's alarm stands: the whole recovery design in one function (docs/design/record#the-alarm, I3). */
+/** Computes a record's alarm: the whole recovery design in one function (docs/design/record#the-alarm, I3). */
 import { isForeign } from "../lane/gates.ts";
 import { ringAheadMs, ringAheadMsMax } from "../shared/limits.ts";
 import { unreachable } from "../shared/unreachable.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { isFinished, type Message, type MessageState } from "./message.ts";
 
-/** What an alarm calls for. Each source rings with a limit of its own, so that a herd of one holds up no other. */
+/** What an alarm is for. Each source rings within a limit of its own, so that a herd of one source holds up no other. */
 export type AlarmSource = RecordSource | RowSource;
-/** Those of messages. */
+/** Sources of messages. */
 export const recordSources = ["record", "followUp", "fact"] as const;
 export type RecordSource = (typeof recordSources)[number];
-/** Those with a table or a collection of their own. */
+/** Sources with a table or a collection of their own. */
 export const rowSources = ["fanOut", "schedule", "bulkAction", "run"] as const;
 export type RowSource = (typeof rowSources)[number];
 export const alarmSources: readonly AlarmSource[] = [...recordSources, ...rowSources];
 
-/** Of a record: one that is not finished, one that has follow-ups left, and one that only has facts to tell, for which it needs the bus. */
+/**
+ * Returns the source of a record's alarm: `record` while it is not finished, `followUp` while follow-ups are left, and
+ * `fact` when only facts are left, which need the bus.
+ */
 export function sourceOf(
   state: MessageState,
   outbox: readonly Pick<FollowUp, "kind">[],
@@ -25,8 +28,8 @@ export function sourceOf(
 }
 
 /**
- * The alarm of a record that enters a state at `now`. One that gets into a line of another shard has an alarm of its own,
- * until that rings and tells the lane: record and lane are two writes.
+ * Returns the alarm of a record that enters a state at `now`. A record that joins a line of another shard has an alarm of
+ * its own until that alarm rings and tells the lane, since record and lane are two writes.
  */
 export function alarmOnEntering(
   message: Pick<Message, "shard">,
@@ -38,14 +41,17 @@ export function alarmOnEntering(
   return alarmOf(state, hasOutbox || isAlone, now);
 }
 
-/** The alarm that a state has on being entered at `now`; a record with an outbox rings within 30 s whatever its state. */
+/** Returns the alarm of a state entered at `now`. A record with an outbox rings within 30 s whatever its state. */
 export function alarmOf(state: MessageState, hasOutbox: boolean, now: number): number | undefined {
   const own = ownAlarm(state, now);
   if (!hasOutbox) return own;
   return Math.min(own ?? Number.POSITIVE_INFINITY, now + ringAheadMs);
 }
 
-/** Since when a record without a grant has been due, by its alarm: each ring has set it twice as far ahead, up to the bound. */
+/**
+ * Computes from its alarm since when a record without a grant has been due: each ring has set the alarm twice as far ahead,
+ * up to the bound.
+ */
 export function dueSince(hints: number, wakeAt: number): number {
   const doublings = Math.min(hints, doublingsMax);
   const doubledMs = ringAheadMs * (2 ** (doublings + 1) - 1);

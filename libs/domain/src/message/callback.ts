@@ -7,7 +7,10 @@ import { type Headers } from "./headers.ts";
 import { type CallbackPlan, type Message, type Policy } from "./message.ts";
 import { inheritedRedaction } from "./redact.ts";
 
-/** The message that tells of `item`; the same id and body however often it is made. Undefined when no such callback was asked for. */
+/**
+ * Returns the callback of `item`, with the same id and body however often it is made. Undefined when the source asked for
+ * none.
+ */
 export function callbackMessage(source: Message, item: CallbackItem): Message | undefined {
   const plan = item.kind === "callback" ? source.policy.callback : source.policy.failureCallback;
   if (!plan) return undefined;
@@ -53,8 +56,8 @@ const withContentType = (headers: Headers): Headers =>
     : [["Content-Type", "application/json"], ...headers];
 
 /**
- * JSON; `status` is 0 when there was no answer, and then `body` says why; `truncated` is there where `body` is not all of it. The bodies in it, which may be large, pass through
- * no escaping and stand in no text.
+ * Returns the callback's body as JSON. `status` is 0 when there was no answer, and `body` then says why; `truncated` is set
+ * where `body` is not all of the answer. The bodies inside may be large, so they are not escaped and never become one text.
  */
 export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
   const { response, error } = item;
@@ -91,10 +94,10 @@ export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
   ]);
 }
 
-/** Of an object that has some, without its braces. */
+/** Returns the JSON of an object's fields without its braces. The object has at least one field. */
 const fieldsOf = (object: object): string => JSON.stringify(object).slice(1, -1);
 
-/** Texts as UTF-8, bytes as base64. */
+/** Writes texts as UTF-8 and bytes as base64. */
 function written(parts: readonly (string | Uint8Array)[]): Uint8Array {
   const length = parts.reduce((sum, part) => sum + lengthOf(part), 0);
   const bytes = Buffer.allocUnsafeSlow(length);
@@ -106,7 +109,9 @@ function written(parts: readonly (string | Uint8Array)[]): Uint8Array {
 const lengthOf = (part: string | Uint8Array): number =>
   typeof part === "string" ? Buffer.byteLength(part) : Math.ceil(part.length / 3) * 4;
 
-/** What is large is never one text: that would be as large again, beside the body that it is written into. */
+/**
+ * Yields a part as texts. A large part is never one text, which would be as large again beside the body it is written into.
+ */
 function* textsOf(part: string | Uint8Array): Generator<string> {
   if (typeof part === "string") yield part;
   else
@@ -114,10 +119,10 @@ function* textsOf(part: string | Uint8Array): Generator<string> {
       yield base64(part.subarray(from, from + encodedAtOnce));
 }
 
-/** Three bytes are four characters: what is encoded before the end has no padding. */
+/** Three bytes become four characters, so a multiple of three is encoded without padding. */
 const encodedAtOnce = 3 * 16 * 1024;
 
-/** `{Name: [value, …]}` with names in Go's canonical form (docs/design/wire#headers). */
+/** Returns `{Name: [value, …]}` with names in Go's canonical form (docs/design/wire#headers). */
 export function groupedHeaders(headers: Headers): Readonly<Record<string, readonly string[]>> {
   const grouped = new Map<string, string[]>();
   for (const [name, value] of headers) {

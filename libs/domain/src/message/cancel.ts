@@ -1,4 +1,7 @@
-/** Cancelling: one conditional write from any live state (docs/design/record#cancelling). Not a dead letter, and no callback. */
+/**
+ * Cancelling: one conditional write from any live state (docs/design/record#cancelling). A cancelled message is no dead
+ * letter and has no callback.
+ */
 import { alarmOf } from "./alarm.ts";
 import { type AttemptFact } from "./follow-up.ts";
 import { leaseMs } from "../shared/limits.ts";
@@ -19,8 +22,8 @@ export type Cancellation = {
 };
 
 /**
- * What was still to be delivered of a run that has ended. There is no fact: the run says what has become of it. Undefined: it
- * is running, or over, or no message of a run.
+ * Drops a message that an ended run had still to deliver. There is no fact: the run says what became of it. Returns
+ * undefined for a message that is claimed or finished, or that is not of a run.
  */
 export function dropped(
   { epoch, message, state }: MessageRecord,
@@ -32,7 +35,7 @@ export function dropped(
 
 export function cancel(record: InState<LiveKind>, now: number): Cancellation {
   const { message, state } = record;
-  // Its turn lasts until the call has ended: the process that makes it aborts it, or its lease is past.
+  // The turn lasts until the call has ended: its process aborts the call, or the lease runs out.
   const cutsShort = message.queue !== undefined && state.kind === "claimed";
   const next = {
     kind: "canceled",
@@ -50,6 +53,6 @@ export function cancel(record: InState<LiveKind>, now: number): Cancellation {
   return { next, epoch: record.epoch + 1, wakeAt: alarmOf(next, true, now), fact };
 }
 
-/** When its call began, as far as the record knows: with the claim that an insert or a deliverer has made, or at its last renewal. */
+/** Returns when the call began, as far as the record knows: at its insert, at its claim, or at its last renewal. */
 const begunAt = ({ message, state }: InState<"claimed">, now: number): number =>
   Math.min(now, Math.max(message.createdAt, state.leaseUntil - leaseMs));

@@ -7,8 +7,9 @@ import { type Owner } from "../shared/ids.ts";
 import { type InState, type MessageRecord } from "./message.ts";
 
 /**
- * docs/design/record#claims-leases-epochs: `due` (inside its grant, if it has one), `held` with its time come, `claimed` with its lease past.
- * A held record with a lane is not: it must get into line first. What this build does not understand is not, either.
+ * Reports whether a record may be claimed: `due` and inside its grant if it has one, `held` with its time come, or `claimed`
+ * with its lease past. A held record with a flow key must join its line first. A record that this build does not understand
+ * is never claimable.
  */
 export function isClaimable(record: MessageRecord, now: number, setAheadMs: number): boolean {
   const { message, state } = record;
@@ -40,6 +41,6 @@ export function claim(record: MessageRecord, owner: Owner, now: number): InState
   };
 }
 
-/** What a lost claim counts (docs/design/record#poisonous-messages). */
+/** Returns the parts that a lost claim counts (docs/design/record#poisonous-messages). */
 export const lossOf = ({ renewed }: InState<"claimed">["state"]): number =>
   renewed ? 1 : leaseLossParts;

@@ -1,18 +1,21 @@
-/** What a retry or a restart changes of flow control: key and limits, each on its own. */
+/** What a retry or a restart changes of flow control: the key, the limits, or both. */
 import { type FlowLimits } from "../lane/flow-control.ts";
 import { fault, type Fault } from "../shared/fault.ts";
 import { type Policy } from "./message.ts";
 
-/** At least one of them. */
+/** At least one field is set. */
 export type FlowChange = { readonly key?: string; readonly limits?: FlowLimits };
 
-/** Key and limits of `change`, and those of `stored` where it names none. One without the other limits nothing. */
+/**
+ * Returns the key and the limits of `change`, each taken from `stored` where `change` has none. Returns undefined unless
+ * both are there.
+ */
 export function changedFlow(stored: Policy["flow"], change: FlowChange = {}): Policy["flow"] {
   const { key = stored?.key, limits = stored?.limits } = change;
   return key !== undefined && limits ? { key, limits } : undefined;
 }
 
-/** A key needs limits and limits need a key: of the change, or of what is changed. */
+/** Returns a fault when only one of key and limits is there, in the change or in what it changes. */
 export function faultOfFlow(stored: Policy["flow"], change?: FlowChange): Fault | undefined {
   if (!change || changedFlow(stored, change)) return undefined;
   const [given, missing] =

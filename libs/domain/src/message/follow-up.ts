@@ -1,16 +1,16 @@
 /**
- * Follow-ups: what an attempt causes. They stand in the record's outbox, in the same write as the new state (I2), until
- * each is safe elsewhere, and their ids are derived, so working one twice is working it once.
+ * Follow-ups are what an attempt causes. The write of the new state puts them into the record's outbox (I2), where they stay
+ * until each is safe elsewhere. Their ids are derived, so working one twice is working it once.
  */
 import { type DlqId, type MessageId } from "../shared/ids.ts";
 import { logResponseBytesMax } from "../shared/limits.ts";
 import { type Answer } from "./outcome.ts";
 
-/** In the order in which those of one attempt are worked: the dead letter is there before the failure is told (I6). */
+/** In the order in which those of one attempt are worked: the dead letter is written before the failure is told (I6). */
 export const followUpKinds = ["deadLetter", "callback", "failureCallback", "run", "fact"] as const;
 export type FollowUpKind = (typeof followUpKinds)[number];
 
-/** `format`: of the item, see `isUnderstood`; absent: 1. */
+/** `format`: the item's, see `isUnderstood`; absent: 1. */
 type Stored = { readonly format?: number };
 
 export const failureReasons = [
@@ -21,14 +21,17 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** Why a run has failed: as a message does, or since its start was answered by something that is no workflow. */
+/** Why a run has failed: for the reason of a message, or because something that is no workflow answered its start. */
 export type RunFailureReason = FailureReason | "not_a_workflow";
 
-/** How the attempt ended for the log: its events in order, and what the destination said. No request body (docs/design/wire#the-message-log). */
+/**
+ * How an attempt ended, for the log: its events in order, and what the destination answered. The request's body is not in it
+ * (docs/design/wire#the-message-log).
+ */
 export type AttemptFact = Stored & {
   readonly kind: "fact";
   readonly id: MessageId;
-  /** Position of the attempt: failures before it, whatever caused them; unique per message together with `ended`. */
+  /** The number of failures before this attempt, whatever caused them; unique per message together with `ended`. */
   readonly attempt: number;
   readonly startedAt: number | undefined;
   readonly endedAt: number;
@@ -52,7 +55,7 @@ export type CallbackItem = Stored & {
   readonly kind: "callback" | "failureCallback";
   readonly attempt: number;
   readonly endedAt: number;
-  /** Failures that count as retries, before this attempt. */
+  /** Failures before this attempt that count as retries. */
   readonly retried: number;
   readonly error?: string;
   readonly response?: Answer;
@@ -61,9 +64,9 @@ export type CallbackItem = Stored & {
 };
 
 /**
- * `failed`: a delivery of a run has, for good. `called`: a third party has had its last call, whatever came of that. `told`: of
- * the failure of a run, or that could not be; then there is a reason. `unmarked`: the start of a run was answered
- * without the mark of a workflow, or it is not known how.
+ * `failed`: a delivery of a run has failed for good. `called`: a call to a third party has ended, with whatever outcome.
+ * `told`: the failure of a run was told; `reason` is set where that failed. `unmarked`: the start of a run was answered
+ * without the mark of a workflow, or how it was answered is not known.
  */
 export type RunItem = Stored & {
   readonly kind: "run";
@@ -75,7 +78,7 @@ export type RunItem = Stored & {
   readonly response?: Answer;
 };
 
-/** What a fact keeps of an answer: the first `limits.logResponseBytesMax` bytes of its body. */
+/** Returns what a fact keeps of an answer: the first `limits.logResponseBytesMax` bytes of its body. */
 export const answerOfFact = (answer: Answer): Answer =>
   answer.body.length <= logResponseBytesMax
     ? answer

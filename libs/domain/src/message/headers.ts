@@ -1,3 +1,3 @@
-/** Pairs, never an object: names may repeat and may be called `__proto__`. */
+/** Pairs, never an object: names may repeat, and `__proto__` is a possible name. */
 export type HeaderPair = readonly [name: string, value: string];
 export type Headers = readonly HeaderPair[];

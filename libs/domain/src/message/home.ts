@@ -1,12 +1,16 @@
-/** After the clock was set back: when what waits of our own accord, a retry mostly, is made after all (docs/adr/0120-two-clocks.md). */
+/**
+ * Moves up messages that wait too long because the clock was set back: those that wait by our own decision, mostly for a
+ * retry (docs/adr/0120-two-clocks.md).
+ */
 import { aheadFrom, skewMsMax } from "../shared/time.ts";
 import { type MessageState } from "./message.ts";
 
 type Held = Extract<MessageState, { kind: "held" }>;
 
 /**
- * Of a record that waits further ahead than it can. `setBackMs`: by how much the clock was set back now; 0 at a start, before which
- * it may have been. Undefined: it stays as it is, as does what waits for a time that its caller named.
+ * Returns the state of a record that waits further ahead than it can. `setBackMs`: by how much the clock was set back now; 0
+ * at a start, before which it may have been. Returns undefined for a record that stays as it is, such as one that waits for
+ * a time that its caller named.
  */
 export function broughtHome(state: Held, now: number, setBackMs: number): Held | undefined {
   const { dueAt, waitMs } = state;
@@ -14,6 +18,8 @@ export function broughtHome(state: Held, now: number, setBackMs: number): Held |
   return { ...state, dueAt: Math.max(now, Math.min(dueAt - setBackMs, now + waitMs)) };
 }
 
-/** Records due later than this are brought home. Where the clock is set back now, some would have been due by now. */
+/**
+ * Returns the time after which a due time is moved up. Where the clock is set back now, some records would be due by now.
+ */
 const homeFrom = (waitMs: number, now: number, setBackMs: number): number =>
   setBackMs > 0 ? now + (setBackMs - skewMsMax) : aheadFrom(waitMs, now);

@@ -17,7 +17,7 @@ import { settleAttempt } from "./settle.ts";
 
 const isFact = (item: FollowUp): item is AttemptFact => item.kind === "fact";
 
-/** The log of a message whose attempts come to `outcomes`, a second apart. */
+/** Returns the log of a message whose attempts have these outcomes, a second apart. */
 function logOf(retriesMax: number, outcomes: readonly Outcome[]) {
   const facts = outcomes.flatMap((outcome, retried) => {
     const record = aClaimedRecord({ retried, policy: aPolicy({ retriesMax }) });

@@ -1,4 +1,7 @@
-/** The message log: what happened to a message, in events whose ids are (message, attempt, state) (docs/design/wire#the-message-log). */
+/**
+ * The message log: what happened to a message, as events with ids (message, attempt, state)
+ * (docs/design/wire#the-message-log).
+ */
 import { unreachable } from "../shared/unreachable.ts";
 import { type AttemptFact } from "./follow-up.ts";
 
@@ -26,7 +29,7 @@ export const createdEvent = (createdAt: number): LogEvent => ({
   state: "CREATED",
 });
 
-/** The events of one attempt (or of a cancellation), oldest first. */
+/** Returns the events of one attempt or of a cancellation, oldest first. */
 export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
   const event = (at: number, state: LogState): LogEvent => ({ at, attempt: fact.attempt, state });
   const active = fact.startedAt === undefined ? [] : [event(fact.startedAt, "ACTIVE")];
@@ -45,7 +48,7 @@ export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
   }
 }
 
-/** Tells whether the log has the destination's answer, or why there was none, beside this state. */
+/** Reports whether the log shows the destination's answer, or why there was none, beside this state. */
 export const tellsFact = (state: LogState): boolean => told[state];
 const told: Readonly<Record<LogState, boolean>> = {
   CREATED: false,
@@ -58,7 +61,7 @@ const told: Readonly<Record<LogState, boolean>> = {
   CANCELED: false,
 };
 
-/** Order of states that share a time. */
+/** Returns the order of states that share a time. */
 export const rankOf = (state: LogState): number => rank[state];
 const rank: Readonly<Record<LogState, number>> = {
   CREATED: 0,

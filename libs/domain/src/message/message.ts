@@ -1,8 +1,8 @@
 /**
  * The record: one message, one alarm (docs/design/record#the-alarm).
  *
- * `Message` is fixed when the message is accepted; `MessageRecord` is its moving part. All changes of the moving part
- * are the transitions of this folder, each taking the state that it is legal from.
+ * `Message` is fixed when the message is accepted; `MessageRecord` adds what changes. Every change is a transition in this
+ * folder, and takes the state that it is legal from.
  */
 import { type FlowLimits } from "../lane/flow-control.ts";
 import { type Lanes } from "../lane/lane.ts";
@@ -24,10 +24,10 @@ export type Dialect = (typeof dialects)[number];
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof methods)[number];
 
-/** What is replaced by `REDACTED:<sha256>` in every read; delivery uses the originals. Header names are lower case. */
+/** What every read shows as `REDACTED:<sha256>`; deliveries use the originals. Header names are lower case. */
 export type Redaction = { readonly body: boolean; readonly headers: "all" | readonly string[] };
 
-/** A callback to make after attempts of a message; absent settings are inherited from the message. */
+/** The callback to make after attempts of a message. Settings that are absent are inherited from the message. */
 export type CallbackPlan = {
   readonly url: string;
   readonly method: Method;
@@ -38,7 +38,7 @@ export type CallbackPlan = {
   readonly retryDelay?: string;
   readonly labels?: readonly string[];
   readonly flow?: { readonly key: string; readonly limits: FlowLimits };
-  /** The callback of a run's call that is told once the delivery of the call's answer has failed for good. */
+  /** Set on the callback of a run's call: told once the delivery of the call's answer has failed for good. */
   readonly failureCallback?: CallbackPlan;
 };
 
@@ -54,7 +54,7 @@ export type Policy = {
   readonly flow?: { readonly key: string; readonly limits: FlowLimits };
 };
 
-/** What the operator has a provider for. */
+/** APIs for which the operator configures a provider. */
 export type Api = "llm";
 
 export type Origin = {
@@ -62,45 +62,48 @@ export type Origin = {
   readonly group?: { readonly name: string; readonly endpointName?: string };
   readonly scheduleId?: string;
   readonly queueName?: string;
-  /** Its destination is the operator's provider, whose key the deliverer adds. */
+  /** Set when the destination is the operator's provider, whose key the deliverer adds. */
   readonly api?: Api;
-  /** Set on callbacks and failure callbacks: they have no callbacks of their own. */
+  /** Set on callbacks and failure callbacks, which have no callbacks of their own. */
   readonly callbackOf?: MessageId;
-  /** The message that failed, and its dead letter, which this message is a retry of. */
+  /** The message that failed and its dead letter, of which this message is a retry. */
   readonly retryOf?: { readonly message: MessageId; readonly letter: DlqId };
-  /** Times this chain of messages has passed through us (docs/design/delivery#loops). */
+  /** How often this chain of messages has passed through this service (docs/design/delivery#loops). */
   readonly hop: number;
 };
 
-/** The message of a queue that a callback tells of: its turn is not over before its callbacks have ended. */
+/** The message of a queue that a callback tells of. The turn of that message lasts until its callbacks have ended. */
 export type TurnOf = { readonly queue: QueueId; readonly id: MessageId };
 
-/** A message that is a delivery of a run. */
+/** What marks a message as a delivery of a run. */
 export type InRun = {
   readonly key: RunKey;
   readonly id: RunId;
   readonly root: MessageId;
-  /** Of the run, see `PartName`. */
+  /** The part of the run that is delivered, see `PartName`. */
   readonly part: string;
-  /** Of the run. */
+  /** When the run was created. */
   readonly createdAt: number;
-  /** At most so many are sent beside the body: the history up to its entry. */
+  /** The most bytes that are sent beside the body: the history up to this entry. */
   readonly bytes: number;
-  /** Its destination must answer as a workflow does; and what has started the run, which decides the words of a failure. */
+  /**
+   * Set when the destination must answer as a workflow does. The value says what started the run, and decides the text of a
+   * failure.
+   */
   readonly detects?: "client" | "request";
-  /** It asks its destination to start the run itself, which says what that speaks. */
+  /** The message asks its destination to start the run itself. The answer says which protocol the destination speaks. */
   readonly probes?: true;
-  /** Its endpoint fetches a history that is not sent. */
+  /** The endpoint fetches a history that is not sent. */
   readonly fetches?: true;
-  /** As its endpoint calls the step that it says, or asks for; there when it is traced. */
+  /** The endpoint's name of the step that this message tells or asks for; set when the run is traced. */
   readonly stepName?: string;
-  /** The use of the run's id before it: while that is being delivered, this is not. */
+  /** The previous use of the run's id: while that use is being delivered, this message is not. */
   readonly behind?: { readonly key: RunKey; readonly root: MessageId };
 };
 
 export type Message = Lanes & {
   readonly id: MessageId;
-  /** Of the record, see `isUnderstood`; absent: 1. */
+  /** The record's format, see `isUnderstood`; absent: 1. */
   readonly format?: number;
   readonly tenant: TenantId;
   readonly dialect: Dialect;
@@ -110,27 +113,32 @@ export type Message = Lanes & {
   readonly notBefore: number;
   readonly url: string;
   readonly method: Method;
-  /** What the destination gets beside our own headers; holds Content-Type when the caller gave one. */
+  /**
+   * The headers that the destination gets beside this service's own; Content-Type is among them when the caller gave one.
+   */
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** The body is stored with this fan-out, once for all of its children. */
+  /** The fan-out that stores the body, once for all of its children. */
   readonly bodyOf?: MessageId;
   readonly policy: Policy;
   readonly origin: Origin;
   readonly turnOf?: TurnOf;
-  /** Cancelled, released and logged with its run, never as a message. */
+  /** Set on messages of a run. They are cancelled, released and logged with the run, never as messages. */
   readonly run?: InRun;
-  /** W3C `traceparent` of what made it; there when its trace is sampled, and for no other. */
+  /** W3C `traceparent` of the publish or run that made the message; set only when that trace is sampled. */
   readonly trace?: string;
 };
 
-/** A message without its body: what the log, the bus and the lists of messages hold of it. */
+/** A message without its body: what the log, the bus and the lists of messages hold. */
 export type Configuration = Omit<Message, "body">;
 
 export type MessageState =
   /** Waits for a turn of its queue, whose row has the alarm. */
   | { readonly kind: "queued"; readonly queue: QueueId }
-  /** Waits for a time: delay, not-before, retry, Retry-After. `waitMs`: from when it was told; absent where a caller named the time. */
+  /**
+   * Waits for a time: delay, not-before, retry, Retry-After. `waitMs`: the length of the wait; absent where a caller named
+   * the time.
+   */
   | { readonly kind: "held"; readonly dueAt: number; readonly waitMs?: number }
   /** Waits for a slot of its flow key, whose lane has the alarm. */
   | { readonly kind: "waiting"; readonly flow: FlowId }
@@ -141,10 +149,10 @@ export type MessageState =
       readonly kind: "claimed";
       readonly owner: Owner;
       readonly leaseUntil: number;
-      /** Since its claim, or since its call began: that has not taken its process down so far. */
+      /** The lease was renewed since the claim, or since the call began: the call has not taken its process down so far. */
       readonly renewed?: true;
     }
-  /** Of one in a queue: until `runsUntil` the call that was cut short may still run elsewhere, and its turn lasts. */
+  /** `runsUntil`, in a queue: until then the interrupted call may still run elsewhere, and the message's turn lasts. */
   | { readonly kind: "canceled"; readonly endedAt: number; readonly runsUntil?: number }
   | { readonly kind: Exclude<FinishedKind, "canceled">; readonly endedAt: number };
 
@@ -159,15 +167,15 @@ export type InState<K extends StateKind> = MessageRecord<Extract<MessageState, {
 export type MessageRecord<S extends MessageState = MessageState> = {
   readonly message: Message;
   readonly state: S;
-  /** The alarm: a scheduler looks again at this time. Undefined: none of its own (I3). */
+  /** The alarm: a scheduler looks again at this time. Undefined: the record has no alarm of its own (I3). */
   readonly wakeAt: number | undefined;
   /** Raised by claim and cancel; the fence of every worker's write (I4). */
   readonly epoch: number;
-  /** Destination outcomes so far that were failures; what the destination sees as `-Retried`. */
+  /** Failed outcomes of the destination so far, which the destination sees as `-Retried`. */
   readonly retried: number;
-  /** Claims whose process was not heard of again, in parts: `lossOf`. */
+  /** Claims whose process was not heard of again, in parts of `lossOf`. */
   readonly leaseLosses: number;
-  /** Failures of ours in a row: they cost the caller no retry. */
+  /** Infrastructure failures in a row, which cost the caller no retry. */
   readonly deferrals: number;
   /** Follow-ups of any attempt that are not yet safe elsewhere (I5). */
   readonly outbox: readonly FollowUp[];

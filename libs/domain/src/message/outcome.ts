@@ -1,4 +1,7 @@
-/** What one HTTP call came to. The destination's doing costs a retry; ours never does (docs/design/delivery#whose-doing-it-was). */
+/**
+ * What one HTTP call came to. A failure of the destination costs a retry; one of this service never does
+ * (docs/design/delivery#whose-doing-it-was).
+ */
 import { unreachable } from "../shared/unreachable.ts";
 import { type Headers } from "./headers.ts";
 
@@ -6,14 +9,20 @@ export type Answer = {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Uint8Array;
-  /** `body` is not all of it: it was cut at the bound, or broke off after its head (docs/design/delivery#half-an-answer). */
+  /**
+   * `body` is not the whole answer: it was cut at the bound, or the connection broke after the head
+   * (docs/design/delivery#half-an-answer).
+   */
   readonly truncated: boolean;
 };
 
-/** Why an answer ended before its end and before the bound: its connection or its time did, we had no room for more, or we aborted it. */
+/**
+ * Why an answer ended too early and before the bound: its connection broke or its time ran out, this service had no room for
+ * more, or this service aborted the call.
+ */
 export type BrokenBy = "destination" | "room" | "abort";
 
-/** Why no answer came, where the destination is to blame. `text` is for people and holds no body and no header value. */
+/** Why no answer came, where the destination is to blame. `text` is for people and contains no body and no header value. */
 export type UnreachableCode =
   | "timeout"
   | "dns_failed"
@@ -24,11 +33,11 @@ export type UnreachableCode =
   | "header_overflow"
   | "address_refused";
 
-/** Why no attempt was possible, where we are to blame. */
+/** Why no attempt was possible, where this service is to blame. */
 export type InfrastructureCode = "out_of_sockets" | "out_of_room" | "resolver_down" | "internal";
 
 export type Outcome =
-  /** `refused`: why it is a failure, whatever its status says. */
+  /** `refused`: why the answer is a failure, whatever its status. */
   | ({
       readonly kind: "answered";
       readonly brokenBy?: BrokenBy;
@@ -36,7 +45,7 @@ export type Outcome =
     } & Answer)
   | { readonly kind: "unreachable"; readonly code: UnreachableCode; readonly text: string }
   | { readonly kind: "infrastructure"; readonly code: InfrastructureCode; readonly text: string }
-  /** Cut short by us: cancelled, claim lost, or stopping. */
+  /** This service cut the call short: the message was cancelled, the claim was lost, or the process stops. */
   | { readonly kind: "aborted" };
 
 export const isSuccess = (outcome: Outcome): boolean =>
@@ -46,8 +55,8 @@ export const isSuccess = (outcome: Outcome): boolean =>
   outcome.status <= 299;
 
 /**
- * What half an answer comes to where the answer is a result, as that of a run's call is: none, whatever its head said. One that
- * was cut at the bound is a result all the same, since the next would be as long.
+ * Returns the outcome where the answer is a result, as that of a run's call is: half an answer is no result, whatever its
+ * head said. An answer that was cut at the bound is a result all the same, since the next would be as long.
  */
 export function asResult(outcome: Outcome): Outcome {
   if (!isSuccess(outcome) || outcome.kind !== "answered") return outcome;

@@ -1,8 +1,11 @@
-/** Redaction: `REDACTED:<SHA256 hex>` in place of a value, in every read; deliveries use the originals (docs/design/wire#redaction). */
+/**
+ * Redaction: every read shows `REDACTED:<SHA256 hex>` in place of a value; deliveries use the originals
+ * (docs/design/wire#redaction).
+ */
 import { type Headers } from "./headers.ts";
 import { type CallbackPlan, type Configuration, type Message, type Redaction } from "./message.ts";
 
-/** SHA-256 in hex. The domain has no cryptography of its own. */
+/** SHA-256 in hex, passed in: the domain has no cryptography of its own. */
 export type Sha256Hex = (value: string | Uint8Array) => string;
 
 export const redacted = (value: string | Uint8Array, sha256: Sha256Hex): string =>
@@ -25,14 +28,17 @@ export function redactHeaders(
   ]);
 }
 
-/** A callback carries its source's body and headers inside its own body, so it hides that body if either is hidden (docs/design/wire#redaction). */
+/**
+ * Returns the redaction of a callback. Its body contains its source's body and headers, so that body is hidden if either is
+ * (docs/design/wire#redaction).
+ */
 export function inheritedRedaction(source: Message): Redaction | undefined {
   const { redaction } = source.policy;
   if (!redaction) return undefined;
   return { body: true, headers: redaction.headers };
 }
 
-/** A message as facts and logs may carry it: without its body, with the caller's redactions done. */
+/** Returns a message as facts and logs carry it: without its body, with the caller's redactions done. */
 export function redactedConfiguration(message: Message, sha256: Sha256Hex): Configuration {
   const { body: _, ...configuration } = message;
   const { redaction, callback, failureCallback } = message.policy;

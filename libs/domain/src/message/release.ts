@@ -1,4 +1,4 @@
-/** Releasing: what waits for its time, a delay or a retry, is due now. Its alarm does the rest: it rings as at the due time. */
+/** Releasing: a message that waits for its time, a delay or a retry, becomes due now. Its alarm rings as at the due time. */
 import { deliveryOf } from "../workflow/delivery.ts";
 import { isFinished, type Message, type MessageRecord, type MessageState } from "./message.ts";
 
@@ -8,9 +8,12 @@ export type Release =
       readonly next: Extract<MessageState, { kind: "held" }>;
       readonly wakeAt: number;
     }
-  /** It does not wait for a time. */
+  /** The message does not wait for a time. */
   | { readonly kind: "unknown" }
-  /** In a queue its turn decides, and what comes before it. A step of a run sleeps as long as it said. */
+  /**
+   * `inQueue`: the turn of its queue decides, and messages ahead of it come first. `asleep`: a step of a run sleeps its full
+   * time.
+   */
   | { readonly kind: "inQueue" | "asleep" };
 
 export function release({ message, state }: MessageRecord, now: number): Release {
@@ -25,7 +28,7 @@ export function release({ message, state }: MessageRecord, now: number): Release
   };
 }
 
-/** Before its own time a plan or a result waits for the sleep of its step. */
+/** Reports whether a message is a step's plan or result, which waits for the step's sleep until its own time. */
 function isStep({ run }: Pick<Message, "run">): boolean {
   const role = run && deliveryOf(run.part)?.role;
   return role === "plan" || role === "result";

@@ -1,4 +1,4 @@
-/** A dead letter once more: a message under an id that is derived from the letter, so that two retries at once make one. */
+/** Retries a dead letter as a new message, whose id is derived from the letter: two retries at once make one message. */
 import { shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { notBeforeOf, type Postponement } from "../publish/command.ts";
@@ -9,20 +9,20 @@ import { type Headers } from "./headers.ts";
 import { type Message, type Method, type Policy } from "./message.ts";
 import { type Sha256Hex } from "./redact.ts";
 
-/** What a retry changes of the stored message; what is absent stays. */
+/** What a retry changes of the stored message; absent parts stay. */
 export type Overrides = {
   readonly method?: Method;
-  /** Each in place of all of its name. */
+  /** Each replaces all stored headers of its name. */
   readonly headers: Headers;
   readonly policy: Partial<Omit<Policy, "flow">>;
-  /** Judged by `faultOfFlow`. */
+  /** Checked by `faultOfFlow`. */
   readonly flow?: FlowChange;
   readonly postponement?: Postponement;
-  /** In place of the stored one. */
+  /** Replaces the stored body. */
   readonly body?: Uint8Array;
 };
 
-/** `position`: of the time at which the message failed. */
+/** `position` belongs to the time at which the message failed. */
 export const idOfRetriedLetter = (
   tenant: TenantId,
   letter: DlqId,
@@ -31,8 +31,9 @@ export const idOfRetriedLetter = (
 ): MessageId => retriedLetterId(position, sha256(`${tenant}/${letter}`));
 
 /**
- * New but for its origin: a callback stays one and gets none of its own, whatever is asked for, and a queue's message goes to the end of its queue.
- * The trace of the message that failed has ended, and so has the turn that its callback told of.
+ * Returns the new message. Its origin is kept: a callback stays one and gets no callbacks, whatever is asked for, and a
+ * queue's message goes to the end of its queue. The trace of the failed message has ended, and so has the turn that its
+ * callback told of.
  */
 export function retriedMessage(
   { id: letter, message }: Pick<DeadLetter, "id" | "message">,

@@ -1,4 +1,7 @@
-/** When the next attempt is made: the default back-off, the caller's expression, or what the destination asked for. */
+/**
+ * Decides when the next attempt is made: by the default back-off, the caller's expression, or what the destination asked
+ * for.
+ */
 import { untilMs } from "../shared/time.ts";
 import { parseHttpDate } from "../shared/http-date.ts";
 import {
@@ -10,20 +13,23 @@ import {
 } from "../shared/limits.ts";
 import { type Headers } from "./headers.ts";
 
-/** `min(86400, e^(2.5 n))` seconds before retry n, n = 1 for the first; jitter adds up to 1 s, never subtracts (docs/design/delivery#retries). */
+/**
+ * `min(86400, e^(2.5 n))` seconds before retry n, with n = 1 for the first. Jitter adds up to 1 s, and subtracts nothing
+ * (docs/design/delivery#retries).
+ */
 export function backoffMs(retried: number, chance: number): number {
   const seconds = Math.min(86_400, Math.exp(2.5 * (retried + 1)));
   return Math.round(seconds * 1_000 + chance * backoffJitterMsMax);
 }
 
-/** The value of a caller's expression as a delay: negative, or no number, is none; at most a day. */
+/** Returns the value of a caller's expression as a delay of at most a day. A negative value or no number is no delay. */
 export const clampRetryDelayMs = (value: number): number =>
   Math.min(Math.max(Math.round(value) || 0, 0), retryDelayMsMax);
 
 export const deferralMs = (deferrals: number): number =>
   Math.min(deferralMsMin * 2 ** Math.min(deferrals, 16), deferralMsMax);
 
-/** In the order of precedence, docs/design/delivery#retries. */
+/** In order of precedence (docs/design/delivery#retries). */
 const waitHeaders = [
   "retry-after",
   "x-ratelimit-reset",
@@ -31,7 +37,10 @@ const waitHeaders = [
   "x-ratelimit-reset-tokens",
 ];
 
-/** Milliseconds that the destination asked us to wait: 0 = at once; undefined = nothing asked, or nonsense, or more than 24 h. */
+/**
+ * Returns the milliseconds that the destination asked to wait, 0 for at once. Undefined: it asked for nothing, for nonsense,
+ * or for more than 24 h.
+ */
 export function requestedWaitMs(headers: Headers, now: number): number | undefined {
   for (const wanted of waitHeaders) {
     const value = headers.find(([name]) => name.toLowerCase() === wanted)?.[1].trim();
@@ -42,7 +51,7 @@ export function requestedWaitMs(headers: Headers, now: number): number | undefin
   return undefined;
 }
 
-/** Integer seconds, an HTTP date (the past means now), or a Go duration such as `6m5s` or `1.5s`. */
+/** Parses integer seconds, an HTTP date (a past one means now), or a Go duration such as `6m5s` or `1.5s`. */
 function parseWait(value: string, now: number): number | undefined {
   if (/^\d+$/.test(value)) return Number(value) * 1_000;
   const at = parseHttpDate(value, now);

@@ -1,4 +1,4 @@
-/** Ringing: what the alarm of a record says when its time has come. Moves the alarm ahead, so that ringing twice does no harm. */
+/** Ringing: what happens when the alarm of a record rings. Ringing moves the alarm ahead, so ringing twice does no harm. */
 import {
   type InState,
   type LiveKind,
@@ -20,18 +20,21 @@ export type Ringing = {
   readonly followUp: boolean;
 };
 
-/** `setAheadMs`: of the clock. */
+/** `setAheadMs` is by how much the clock was set ahead. */
 export function ring(record: MessageRecord, now: number, setAheadMs: number): Ringing {
   const hasOutbox = record.outbox.length > 0;
   const { next, then } = isFinished(record.state)
     ? { next: record.state, then: "nothing" as const }
     : ringLive(record as InState<LiveKind>, now, setAheadMs);
-  // The alarm that a record has beside a foreign lane rings once: from then on the lane's covers it.
+  // A record in a lane of another shard has an alarm that rings once: from then on the lane's alarm covers it.
   const alarm = next === record.state ? alarmOf : alarmOnEntering.bind(undefined, record.message);
   return { next, wakeAt: ahead(next, alarm(next, hasOutbox, now), now), then, followUp: hasOutbox };
 }
 
-/** An alarm that has just rung must not ring again at once. That of a lease of a clock that was ahead has no other end. */
+/**
+ * Sets an alarm 30 s ahead that would ring again at once, or that belongs to a lease of a clock that was ahead and would
+ * ring much too late.
+ */
 const ahead = (
   { kind }: MessageState,
   wakeAt: number | undefined,
@@ -42,7 +45,10 @@ const ahead = (
     ? now + ringAheadMs
     : wakeAt;
 
-/** To the gate after its time. What becomes `due` rings at growing distances, and is found by `pull` when its hint is dropped. */
+/**
+ * Returns the gate after the time. A record that becomes `due` rings at growing distances, and `pull` finds it when its hint
+ * is dropped.
+ */
 function goOn({ message }: MessageRecord, now: number): Pick<Ringing, "next" | "then"> {
   const next = onward(message, "time", now, now);
   return { next, then: next.kind === "waiting" ? "grant" : "hint" };

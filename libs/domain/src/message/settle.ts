@@ -1,6 +1,6 @@
 /**
- * Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). One conditional write holds the
- * new state and the follow-ups; a settlement is that write, as data.
+ * Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). One conditional write holds
+ * the new state and the follow-ups; a settlement is that write, as data.
  */
 import { untilMs } from "../shared/time.ts";
 import { type DlqId, dlqIdOf, type MessageId } from "../shared/ids.ts";
@@ -23,25 +23,26 @@ import { type InState, type Message, type MessageState } from "./message.ts";
 import { type Answer, type Outcome, isSuccess } from "./outcome.ts";
 import { backoffMs, deferralMs, requestedWaitMs } from "./retry.ts";
 
-/** Written where `{id, epoch, claimed}` still holds; `append` joins what stands in the outbox. */
+/** Written where `{id, epoch, claimed}` still holds; `append` is added to the outbox. */
 export type Settlement = {
   readonly message: Message;
   readonly epoch: number;
   readonly next: Exclude<MessageState, { kind: "queued" | "claimed" }>;
   readonly wakeAt: number | undefined;
-  /** Of that alarm, as far as the claimer knows what else stands in the outbox. */
+  /** The source of that alarm, as far as the claimer knows what else is in the outbox. */
   readonly source: RecordSource;
   readonly retried: number;
   readonly leaseLosses: number;
   readonly deferrals: number;
   readonly append: readonly FollowUp[];
-  /** What says the same is durable: a settle that a crash undoes is made again without another call. */
+  /** Another durable write says the same: a settle that a crash undoes is made again without another call. */
   readonly isImplied?: true;
 };
 
 /**
- * A delivery of which only the log has to hear: a store that keeps the log apart may end the record with an empty outbox,
- * and then the log is owed this fact. Of a message with redactions it is not: its fact is told redacted, which no sweep could do.
+ * Returns the fact of a delivery that only the log has to hear of: a store that keeps the log apart may end the record with
+ * an empty outbox, and its settler then owes the log this fact. Undefined for a message with redactions: its fact is told
+ * redacted, which no sweep could do.
  */
 export function owedToLog({ message, next, append }: Settlement): AttemptFact | undefined {
   const [fact, ...others] = append;
@@ -49,7 +50,7 @@ export function owedToLog({ message, next, append }: Settlement): AttemptFact | 
   return message.run || message.policy.redaction ? undefined : fact;
 }
 
-/** What is known of that fact once its settler is gone: when the record ended, not when its call began. */
+/** Returns what a sweep knows of that fact once its settler is gone: when the record ended, not when its call began. */
 export const owedFact = (id: MessageId, attempt: number, endedAt: number): AttemptFact => ({
   kind: "fact",
   id,
@@ -65,7 +66,7 @@ export type Attempt = {
   readonly outcome: Outcome;
 };
 
-/** What the pure decision needs of the world: a number in [0, 1) and the value of the caller's expression. */
+/** What the pure decision takes from outside: a number in [0, 1), and the value of the caller's expression. */
 export type SettleInputs = { readonly chance: number; readonly retryDelayMs: number | undefined };
 
 const nonRetryableStatus = 489;
@@ -86,7 +87,7 @@ export function settleAttempt(
 
 function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
   const { outcome } = attempt;
-  // What a delivery of a run has caused says that it has succeeded.
+  // The parts of a run that the delivery has caused say that it succeeded.
   if (isCallOfRun(record.message)) return called(record, attempt, "delivered");
   if (tells(record)) return told(record, attempt, "delivered");
   const { dialect, run } = record.message;
@@ -106,8 +107,8 @@ const done = (record: InState<"claimed">, now: number): Settlement => ({
 });
 
 /**
- * A delivery of a run that is wanted no more. How a start was answered that was claimed before is not known; where its client asks
- * that a workflow answers it, one is expected all the same.
+ * Settles a delivery that its run no longer wants. If the start was claimed before, how it was answered is not known, so the
+ * start counts as unmarked; unless its client demands that a workflow answers, where marks are expected all the same.
  */
 export const over = (record: InState<"claimed">, now: number): Settlement => {
   const { run } = record.message;
@@ -125,7 +126,9 @@ const unmarked = (record: InState<"claimed">, { endedAt }: Attempt): Settlement 
     },
   ]);
 
-/** Says whether the start of a run was answered by something that is no workflow, or by none that its caller may start. */
+/**
+ * Reports whether something that is no workflow answered the start of a run, or a workflow that its caller may not start.
+ */
 const isStrange = (
   { message: { dialect, run } }: InState<"claimed">,
   outcome: Outcome,
@@ -140,14 +143,14 @@ const sdkOfRequests = /^v[1-9]/i;
 
 const failStrange = (record: InState<"claimed">, attempt: Attempt): Settlement =>
   failRun(record, attempt, "not_a_workflow", notAWorkflow[record.message.run?.detects ?? "client"]);
-/** In the words that clients know. */
+/** Clients know these texts. */
 const notAWorkflow = {
   client:
     "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint",
   request: "trigger rest api is only usable with sdk versions after v1.0.0 major version",
 } as const;
 
-/** What its run makes of it decides whether the run has failed. */
+/** Settles a failed delivery of a run. The run decides from it whether the run has failed. */
 const failRun = (
   record: InState<"claimed">,
   attempt: Attempt,
@@ -162,7 +165,7 @@ const failRun = (
     },
   ]);
 
-/** The endpoint is told, and it alone says what a failed call means. */
+/** Settles a run's call: the endpoint is told, and only the endpoint decides what a failed call means. */
 const called = (
   record: InState<"claimed">,
   attempt: Attempt,
@@ -172,7 +175,7 @@ const called = (
     { ...runItem(record, attempt), says: "called" },
   ]);
 
-/** Of the failure of its run. */
+/** Reports whether a message tells of the failure of its run. */
 const tells = ({ message: { run } }: InState<"claimed">): boolean =>
   run !== undefined && roundOf(run.part) !== undefined;
 
@@ -230,7 +233,10 @@ function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReaso
   return settlement(record, { kind: "failed", endedAt }, endedAt, items);
 }
 
-/** docs/design/record#poisonous-messages: a message that keeps taking deliverers down ends as a dead letter without another attempt. */
+/**
+ * Ends a message that keeps taking deliverers down as a dead letter, without another attempt
+ * (docs/design/record#poisonous-messages).
+ */
 export function quarantine(record: InState<"claimed">, now: number): Settlement {
   const lost = Math.ceil(record.leaseLosses / leaseLossParts);
   const text = `quarantined: at least ${lost} attempts ended without a word from the process that made them`;
@@ -239,8 +245,8 @@ export function quarantine(record: InState<"claimed">, now: number): Settlement 
 }
 
 /**
- * Our own failure: no retry is consumed and nothing is told; the log of the service says why. What has failed so for an hour,
- * without an attempt of which anything came, ends: a message that is never attempted must not be tried for ever.
+ * Settles an infrastructure failure: no retry is used and nothing is told; the log of the service says why. A message that
+ * has failed so for an hour, with no attempt between, ends: one that can never be attempted must not be tried for ever.
  */
 function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
   if (record.deferrals >= deferralsMax) return fail(record, deferredForLong(attempt), "deferred");
@@ -252,19 +258,19 @@ function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
 }
 
 /**
- * The claim is handed back at once: stopping, or the lane's slot was gone. No attempt is counted. The deliverer that does it
- * may be unable to send a hint, so the record is held until now and not due: its alarm rings at once.
+ * Hands the claim back at once, when the process stops or the lane's slot was gone. No attempt is counted. The deliverer may
+ * be unable to send a hint, so the record is held until now instead of due: its alarm rings at once.
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
   const next = onward(record.message, "time", now, now);
   return next.kind === "waiting" ? uncounted(record, next, now) : postpone(record, now, now);
 }
 
-/** The claim is handed back until then. No attempt is counted. */
+/** Hands the claim back until `dueAt`. No attempt is counted. */
 export const postpone = (record: InState<"claimed">, now: number, dueAt: number): Settlement =>
   uncounted(record, heldFor(untilMs(dueAt, Infinity, now), now), now);
 
-/** A wait of none has a length, too: a store may keep it as a number that is 0 where there is none. */
+/** `waitMs` is at least 1: a store may keep it as a number in which 0 stands for absent. */
 const heldFor = (waitMs: number, now: number): Extract<MessageState, { kind: "held" }> => ({
   kind: "held",
   dueAt: now + waitMs,

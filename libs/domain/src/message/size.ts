@@ -1,4 +1,4 @@
-/** What a record weighs in memory: its body and the answers in its outbox; all else is small. */
+/** What a record weighs in memory: its body and the answers in its outbox; the rest is small. */
 import { type Headers } from "./headers.ts";
 import {
   type CallbackPlan,
@@ -10,11 +10,14 @@ import {
 export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "outbox">): number =>
   outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), message.body.length);
 
-/** What a call of the message sends: its body, or the history of its run. */
+/** Returns the bytes that a call of the message sends: its body, or the history of its run. */
 export const sentBytes = ({ body, run }: Pick<Message, "body" | "run">): number =>
   body.length + (run?.bytes ?? 0);
 
-/** About what a message weighs beside its body, in memory and as text: what its caller sent, and as much again as it has of its own. */
+/**
+ * Estimates what a message weighs beside its body, in memory and as text: what its caller sent, and about a kilobyte of its
+ * own.
+ */
 export const configurationBytes = ({ headers, policy, url }: Configuration): number =>
   ownBytes +
   url.length +

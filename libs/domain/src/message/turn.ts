@@ -1,4 +1,4 @@
-/** Turns: what becomes of a message in a queue that gets one, or has it taken back (docs/design/queues#turns). */
+/** Turns: what becomes of a queue's message that gets a turn, or has it taken back (docs/design/queues#turns). */
 import { leaseMs } from "../shared/limits.ts";
 import { isOver } from "../shared/time.ts";
 import { dueAtOf, onward } from "../lane/gates.ts";
@@ -10,13 +10,13 @@ export type Turn = {
   readonly wakeAt: number | undefined;
 };
 
-/** A delayed message has its turn while it waits for its time: it keeps its place. */
+/** Gives a message its turn. A delayed message keeps its place: it holds the turn while it waits for its time. */
 export function takeTurn({ message, outbox }: InState<"queued">, now: number): Turn {
   const next = onward(message, "queue", dueAtOf(message, now), now);
   return { next, wakeAt: alarmOnEntering(message, next, outbox.length > 0, now) };
 }
 
-/** What a pause takes back: a message that no attempt was made of. One that was attempted goes on with its retries. */
+/** Reports whether a pause takes the turn back: only if no attempt of the message was made. Otherwise its retries go on. */
 export const mayTakeBack = (
   record: MessageRecord,
 ): record is InState<"queued" | "held" | "waiting" | "due"> =>
@@ -29,14 +29,17 @@ const untriedKinds: ReadonlySet<MessageState["kind"]> = new Set([
   "due",
 ]);
 
-/** Its epoch is raised also where it is still queued: that fences a look that is about to give it the turn. */
+/**
+ * Returns the epoch of a message whose turn is taken back. A queued message gets it, too: that fences an `admit` that is
+ * about to give it the turn.
+ */
 export const takenBackEpoch = ({ epoch }: Pick<MessageRecord, "epoch">): number => epoch + 1;
 
 type Holder = Pick<MessageRecord, "state" | "outbox">;
 
 /**
- * Whether nothing of a message itself keeps its turn any more: it has ended, its callbacks have been made, and no call of
- * it can be running. The turn is over when its callbacks have ended, too. Undefined: it was removed.
+ * Reports whether a message itself needs its turn no longer: it has ended, its callbacks have been made, and no call of it
+ * can be running. The turn is over when the callbacks have ended, too. An undefined `holder` was removed, and is done.
  */
 export function isDone(holder: Holder | undefined, now: number): boolean {
   if (!holder) return true;

@@ -92,8 +92,7 @@ export function notBeforeOf(
 
 /**
  * Returns the same for a step of a run. The SDK rounds the time of its `sleepUntil` to the nearest second, which may be half
- * a
- * second too early: a time of whole seconds waits that half second more.
+ * a second too early: a time of whole seconds waits that half second more.
  */
 export function notBeforeOfStep(command: Pick<PublishCommand, "postponement">, now: number) {
   const { postponement } = command;

@@ -1,7 +1,6 @@
 /**
  * Deduplication keys (docs/design/deduplication#keys): the tenant with an explicit id or a content hash; for a group, its
- * name
- * and the endpoint as well.
+ * name and the endpoint as well.
  */
 import { type HeaderPair, type Headers } from "../message/headers.ts";
 import { type StateKind } from "../message/message.ts";
@@ -80,8 +79,7 @@ export const scheduleContent = (
 
 /**
  * Hashes destination, method, body, the body's headers and the forwarded ones (docs/design/deduplication#keys), so equal
- * bodies
- * to two URLs are two messages. POST, the default, is left out, so that windows open during an upgrade hold.
+ * bodies to two URLs are two messages. POST, the default, is left out, so that windows open during an upgrade hold.
  */
 function contentHash(
   command: Pick<PublishCommand, "destination" | "method" | "headers" | "body">,
@@ -102,8 +100,7 @@ function contentHash(
 
 /**
  * Names are compared in lower case and sorted, since clients and proxies spell and order them as they like. Values of one
- * name
- * keep their order, which may mean something.
+ * name keep their order, which may mean something.
  */
 const comparable = (headers: Headers): Headers =>
   headers

@@ -40,10 +40,8 @@ export type PageRequest = {
   readonly order: ListOrder;
   /**
    * How many bytes of a body are shown: a longer body comes cut one byte further on, and none comes at 0. A body that is
-   * shown
-   * as its hash comes whole. Absent: all bodies are whole. The bodies of a page have a bound together in any case, which
-   * makes
-   * a page short.
+   * shown as its hash comes whole. Absent: all bodies are whole. The bodies of a page have a bound together in any case,
+   * which makes a page short.
    */
   readonly bodyBytesMax?: number;
   /**

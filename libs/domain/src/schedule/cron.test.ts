@@ -22,7 +22,7 @@ const namesOfDatabase = (
   "America/Argentina/ComodRivadavia America/North_Dakota/New_Salem Antarctica/DumontDUrville Asia/Ust-Nera"
 ).split(" ");
 
-/** \`Intl\` takes each of them for some place. */
+/** Names that `Intl` alone accepts. */
 const namesOfIntlAlone = (
   "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST bst " +
   "SystemV/AST4 SystemV/PST8PDT systemv/est5"
@@ -163,7 +163,7 @@ describe("a cron expression", () => {
       fc.property(text, (given) => {
         const cron = parseCron(given);
         if (given.length > 256) {
-          // Not looked at.
+          // The text is not looked at.
           expect(cron).toEqual(fault("malformed", "must be at most 256 characters"));
         } else if (isFault(cron)) {
           expect(cron.text).toMatch(
@@ -184,7 +184,7 @@ describe("a cron expression", () => {
   });
 });
 
-/** A million by hand. */
+/** Run a million of them by hand. */
 const fuzzRuns = Number(process.env["POSTHASTE_TEST_FUZZ_RUNS"] ?? 2_000);
 
 const pieces = [

@@ -1,4 +1,4 @@
-/** A cron expression: five fields, or a name for them, and perhaps a time zone (docs/design/schedules#the-expression). */
+/** A cron expression: five fields or a name for them, with an optional time zone (docs/design/schedules#the-expression). */
 import { type Fault, fault, isFault } from "../shared/fault.ts";
 import { type CronField, parseField, ranges } from "./field.ts";
 import { TextCache } from "../shared/text-cache.ts";
@@ -16,7 +16,7 @@ export type Cron = {
 
 const lengthMax = 256;
 
-/** As the hosted service reads them, in lower case only. */
+/** The names that the hosted service reads, in lower case only. */
 const namedFields: ReadonlyMap<string, string> = new Map([
   ["@yearly", "0 0 1 1 *"],
   ["@annually", "0 0 1 1 *"],
@@ -30,17 +30,20 @@ const namedFields: ReadonlyMap<string, string> = new Map([
 const form = "must be five fields: minute, hour, day of month, month, day of week";
 const names = `must be five fields, or one of ${[...namedFields.keys()].join(", ")}`;
 
-/** Expressions in use: a schedule reads its own at each slot. */
+/** Caches expressions in use: a schedule reads its own at each slot. */
 const known = new TextCache<Cron>({
   entriesMax: 2_000,
   lengthMax,
   canonical: (text) => text.trim(),
 });
 
-/** False where `text` was not read lately, or is no expression. */
+/** Reports whether `text` was read lately and is an expression. */
 export const isKnownCron = (text: string): boolean => known.has(text);
 
-/** `text` with or without `CRON_TZ=<zone>` or `TZ=<zone>` before it. A fault says which part is wrong, and how. */
+/**
+ * Parses an expression, with or without `CRON_TZ=<zone>` or `TZ=<zone>` before it. A fault says which part is wrong, and
+ * how.
+ */
 export function parseCron(text: string): Cron | Fault {
   const found = known.get(text);
   if (found) return found;
@@ -49,7 +52,7 @@ export function parseCron(text: string): Cron | Fault {
   return cron;
 }
 
-/** The expression of a schedule that was made before: its zone may be an abbreviation, and then means what it meant. */
+/** Parses the expression of a stored schedule. Its zone may be an abbreviation, and then keeps its meaning. */
 export function storedCron(text: string): Cron | Fault {
   const cron = parseCron(text);
   return isFault(cron) ? readCron(text, isZoneOfIntl) : cron;

@@ -1,4 +1,4 @@
-/** Random cron expressions: what they say, and how it is written. */
+/** Random cron expressions: what they mean, and how they are written. */
 import { type Dice } from "@posthaste/testing";
 import { type Cron } from "./cron.ts";
 import { type CronField } from "./field.ts";
@@ -12,7 +12,7 @@ const days = ["SUN", "Mon", "tue", "WED", "THU", "FRI", "SAT"];
 export function anyExpression(roll: Dice, zone: string | undefined): Expression {
   const minute = anyField(roll, 0, 59);
   const hour = anyField(roll, 0, 23);
-  // Most expressions have no restriction of days, or none would ever fire.
+  // Most expressions do not restrict the day of the month, since hardly any would fire otherwise.
   const dayOfMonth = roll.chance(0.6) ? star(1, 31) : anyField(roll, 1, 31);
   const month = roll.chance(0.8) ? star(1, 12) : anyField(roll, 1, 12, months);
   const dayOfWeek = roll.chance(0.6) ? star(0, 6) : anyField(roll, 0, 6, days);

@@ -1,10 +1,12 @@
-/** One field of a cron expression: which numbers it allows, and whether it begins with a star; `?` is one, too. */
+/** One field of a cron expression: the numbers that it allows, and whether it begins with a star, `*` or `?`. */
 import { type Fault, fault, isFault } from "../shared/fault.ts";
 
 export type CronField = {
-  /** Ascending, each once. */
+  /** Ascending, without repeats. */
   readonly values: readonly number[];
-  /** An hour is then taken as an interval, and a day as no restriction (docs/design/schedules#the-expression). */
+  /**
+   * A star in the hour makes it an interval; a star in a day means no restriction (docs/design/schedules#the-expression).
+   */
   readonly isStar: boolean;
 };
 
@@ -12,7 +14,7 @@ type Range = {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** The first stands for `min`. */
+  /** The first name stands for `min`. */
   readonly names?: readonly string[];
 };
 
@@ -28,7 +30,9 @@ export const ranges = {
   dayOfWeek: { name: "day of week", min: 0, max: 7, names: dayNames },
 } as const satisfies Readonly<Record<string, Range>>;
 
-/** Items between commas: `*` or `?`, a number or name, a range, and each of them with a step. A fault names the field. */
+/**
+ * Parses items between commas: `*` or `?`, a number or name, a range, each with an optional step. A fault names the field.
+ */
 export function parseField(text: string, range: Range): CronField | Fault {
   const values = new Set<number>();
   for (const item of text.split(",")) {
@@ -55,7 +59,7 @@ function parseItem(item: string, range: Range): Item | Fault {
   const highest = range === ranges.dayOfWeek ? range.max - 1 : range.max;
   if (isStar) return { from: range.min, to: highest, step };
   const from = parseNumber(first, range);
-  // `5/10` is `5-59/10`.
+  // `5/10` means `5-59/10`.
   const to = last !== undefined ? parseNumber(last, range) : steps !== undefined ? highest : from;
   if (from === undefined || to === undefined) return invalid(item, range);
   return from <= to || last === undefined
@@ -70,7 +74,7 @@ function parseNumber(text: string, { min, max, names }: Range): number | undefin
   return value >= min && value <= max ? value : undefined;
 }
 
-/** What is cited of the caller's text is bounded: the expression is. */
+/** The fault cites the caller's text, which is bounded, as the expression is. */
 const invalid = (item: string, range: Range): Fault =>
   refuse(
     range,

@@ -1,4 +1,4 @@
-/** Firing: which slots of a schedule fire, which are made up, which are skipped (docs/design/schedules#missed-slots). */
+/** Firing: which slots of a schedule fire, which fire late, and which are skipped (docs/design/schedules#missed-slots). */
 import { cutOff } from "../shared/time.ts";
 import { type PublishCommand } from "../publish/command.ts";
 import { type MessageId } from "../shared/ids.ts";
@@ -9,14 +9,14 @@ import { changed, type LastSlot, type Schedule, type WholeSchedule } from "./sch
 
 /** What a schedule that rings calls for. */
 export type Firing =
-  /** A slot whose message may have been made, or not: it is made again, under the same id. */
+  /** The message of this slot may have been made or not: it is made again, under the same id. */
   | { readonly kind: "repeat"; readonly slot: number }
-  /** `schedule` is to be written; then the message of `slot`, if there is one, is to be made. */
+  /** `schedule` is written first; then the message of `slot`, if there is one, is made. */
   | {
       readonly kind: "advance";
       readonly schedule: Schedule;
       readonly slot?: number;
-      /** Slots that are left out. At most `slotsCountedMax`. */
+      /** The number of slots that are left out, at most `slotsCountedMax`. */
       readonly skipped: number;
     };
 
@@ -25,7 +25,7 @@ export function firingOf(schedule: Schedule, cron: Cron, now: number, lateMsMax:
   const { pending, isPaused, next } = schedule;
   if (pending !== undefined) return { kind: "repeat", slot: pending };
   if (isPaused || next === undefined || next > now) return advance(schedule, next, now);
-  // The data of time zones may have changed since: what is no slot any more does not fire.
+  // The data of time zones may have changed: a time that is no slot any more does not fire.
   const first = nextSlot(cron, next - 1);
   if (first === undefined) return advance(schedule, first, now);
   const slot = slotAmong(cron, first, now, lateMsMax);
@@ -34,13 +34,13 @@ export function firingOf(schedule: Schedule, cron: Cron, now: number, lateMsMax:
   return advance(schedule, upcoming, now, { ...(slot !== undefined && { slot }), skipped });
 }
 
-/** `first` is due. Undefined: all that are due are too late. */
+/** Returns the due slot to fire; `first` is due. Undefined: all due slots are too late. */
 function slotAmong(cron: Cron, first: number, now: number, lateMsMax: number): number | undefined {
   const timely = nextSlot(cron, Math.max(first, cutOff(slotLateMs, now)) - 1);
   if (timely !== undefined && timely <= now) return timely;
   let latest: number | undefined;
   let slot = nextSlot(cron, Math.max(first, cutOff(lateMsMax, now)) - 1);
-  // Slots are a minute apart at the least: as many as `lateMsMax` has minutes.
+  // Slots are at least a minute apart, so the loop runs at most once per minute of `lateMsMax`.
   while (slot !== undefined && slot <= now) {
     latest = slot;
     slot = nextSlot(cron, slot);
@@ -76,7 +76,9 @@ function advance(
   };
 }
 
-/** The slot under way has its message, or will never have one. Undefined: another scheduler has ended it. */
+/**
+ * Records that the slot under way has its message, or will never have one. Undefined: another scheduler has ended the slot.
+ */
 export function fired(schedule: Schedule, outcome: LastSlot, now: number): Schedule | undefined {
   if (schedule.pending !== outcome.slot) return undefined;
   const { pending: _, ...rest } = schedule;
@@ -84,7 +86,7 @@ export function fired(schedule: Schedule, outcome: LastSlot, now: number): Sched
   return changed({ ...rest, last: { ...outcome, messages } }, now);
 }
 
-/** The message of a slot, as a publish. */
+/** Returns the message of a slot, as a publish. */
 export function commandAt(schedule: WholeSchedule, slot: number): PublishCommand {
   const { delayMs, ...template } = schedule.template;
   return {

@@ -129,7 +129,7 @@ describe("summer time", () => {
   });
 });
 
-/** A larger number asks more of the machine and of the rules, and of every zone that there is; 1 is 2,000 expressions. */
+/** A multiple of 2,000 expressions. A larger number also covers every zone that there is. */
 const rounds = Number(process.env["POSTHASTE_TEST_CRON_ROUNDS"] ?? 1);
 const seed = 20_260_329;
 
@@ -182,7 +182,10 @@ describe("slots, minute by minute", () => {
   });
 });
 
-/** Whole minutes: offsets with seconds ended in 1972. Mostly a day before a change of the clock, where there is one. */
+/**
+ * Returns a whole minute, since offsets had no seconds after 1972. Mostly it lies within the two days before a change of the
+ * clock, where there is one.
+ */
 function anyTimeOf(zone: string, roll: Dice): number {
   const year = zone === "Pacific/Apia" && roll.chance(0.5) ? 2011 : roll.integer(1973, 2059);
   const clock = wallClock(zone);
@@ -195,7 +198,7 @@ function anyTimeOf(zone: string, roll: Dice): number {
   return changedOn(day, offsetOn) - roll.integer(0, 2_880) * minuteMs;
 }
 
-/** The hour before which the offset of the five days from `from` changes; `from`, when it does not. */
+/** Returns the hour before which the offset changes within five days from `from`; `from` when it does not change. */
 function changedOn(from: number, offsetOn: (instant: number) => number): number {
   for (let hour = 0; hour < 120; hour++) {
     const at = from + hour * 60 * minuteMs;

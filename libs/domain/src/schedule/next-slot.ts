@@ -1,21 +1,21 @@
-/** The next slot of a cron expression (docs/design/schedules#summer-and-winter-time). */
+/** Finds the next slot of a cron expression (docs/design/schedules#summer-and-winter-time). */
 import { type Cron } from "./cron.ts";
 import { type Stretch, stretchAt } from "./zone.ts";
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** Wall time and UTC are never as far apart as this. */
+/** Wall time and UTC are never this far apart. */
 const offsetMsMax = dayMs;
-/** From one 29th of February to the next over a century without one, and some days. */
+/** Covers the longest gap between two 29ths of February, over a century year without one, and some days more. */
 const horizonMs = 8 * 366 * dayMs;
 
-/** The first slot later than `after`, in Unix milliseconds; undefined when there is none within eight years. */
+/** Returns the first slot later than `after`, in Unix milliseconds; undefined when there is none within eight years. */
 export function nextSlot(cron: Cron, after: number): number | undefined {
   const end = after + horizonMs;
   if (cron.zone === undefined) return firstWall(cron, after + 1, end);
   for (let at = after + 1; at < end;) {
-    // Years without a matching day in any zone are passed over: looking one up takes a thousand times as long.
+    // Years without a matching day in any zone are skipped: looking up a year's offsets takes a thousand times as long.
     const wall = firstWall(cron, at - offsetMsMax, end + offsetMsMax);
     if (wall === undefined) return undefined;
     at = Math.max(at, wall - offsetMsMax);
@@ -28,8 +28,9 @@ export function nextSlot(cron: Cron, after: number): number | undefined {
 }
 
 /**
- * An hour with a star is an interval: each instant fires whose wall time matches. Any other hour is a time of day: one
- * that is left out by a change fires at the first instant after it, and one that comes twice fires the first time.
+ * Finds the first slot of a stretch from `at` on. An hour with a star is an interval: each instant fires whose wall time
+ * matches. Any other hour is a time of day. One that a change of the clock leaves out fires at the first instant after the
+ * change, and one that comes twice fires the first time.
  */
 function slotIn(cron: Cron, stretch: Stretch, at: number): number | undefined {
   const { from, until, offsetMs, offsetBeforeMs } = stretch;
@@ -43,7 +44,7 @@ function slotIn(cron: Cron, stretch: Stretch, at: number): number | undefined {
   return found === undefined ? undefined : found - offsetMs;
 }
 
-/** The first minute that matches, of the wall times from `from` to before `until`, both as if they were UTC. */
+/** Returns the first matching minute among the wall times from `from` to before `until`, both read as if they were UTC. */
 function firstWall(cron: Cron, from: number, until: number): number | undefined {
   let day = Math.floor(from / dayMs) * dayMs;
   let minuteOfDay = Math.ceil((from - day) / minuteMs);
@@ -61,14 +62,14 @@ function firstWall(cron: Cron, from: number, until: number): number | undefined 
   return undefined;
 }
 
-/** Of two restricted day fields either is enough. */
+/** When both day fields are restricted, matching one of them is enough. */
 function isDay({ dayOfMonth, dayOfWeek }: Cron, date: Date): boolean {
   const inMonth = dayOfMonth.values.includes(date.getUTCDate());
   const inWeek = dayOfWeek.values.includes(date.getUTCDay());
   return dayOfMonth.isStar || dayOfWeek.isStar ? inMonth && inWeek : inMonth || inWeek;
 }
 
-/** The first minute of a day, from `from` on, counted from midnight. */
+/** Returns the first matching minute of a day at or after `from`, counted from midnight. */
 function firstMinute({ hour, minute }: Cron, from: number): number | undefined {
   const first = minute.values[0] ?? 0;
   for (const value of hour.values) {

@@ -3,7 +3,7 @@ import { type Cron } from "./cron.ts";
 
 const minuteMs = 60_000;
 
-/** Wall time as if it were UTC. */
+/** Returns the wall time of an instant, read as if it were UTC. */
 export type WallClock = (instant: number) => number;
 
 export function wallClock(timeZone: string): WallClock {
@@ -38,7 +38,7 @@ function wallAt(time: number): Wall {
 export type Minute = {
   readonly instant: number;
   readonly wall: Wall;
-  /** Wall times that this instant is the first to reach or to leave behind: its own, none, or with those of a gap. */
+  /** Wall times that this instant is the first to reach or to pass: its own, none, or those of a gap as well. */
   readonly reached: readonly Wall[];
 };
 

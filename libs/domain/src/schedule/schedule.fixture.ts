@@ -1,4 +1,4 @@
-/** Schedules of this package's tests, and times to look at them. */
+/** Schedules for this package's tests, and times to look at them. */
 import { aSchedule as made, aScheduleCommand } from "@posthaste/testing";
 import { type WholeSchedule } from "./schedule.ts";
 
@@ -7,6 +7,6 @@ export const noon = Date.UTC(2026, 2, 2, 12);
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
-/** Made at noon. */
+/** Returns a schedule made at noon. */
 export const aSchedule = (text?: string): WholeSchedule =>
   made("scd_1", aScheduleCommand(text), noon);

@@ -1,6 +1,6 @@
 /**
- * The record of a schedule. `Schedule` is all but the body, which only its messages need; every change is a function of
- * this folder that raises `version`, and is written where the stored version is one lower (docs/design/schedules#the-record).
+ * The record of a schedule. `Schedule` is all but the body, which only its messages need. Every change is a function of this
+ * folder that raises `version`; it is written where the stored version is one lower (docs/design/schedules#the-record).
  */
 import { shardOfSchedule } from "../shared/shards.ts";
 import { type PublishCommand } from "../publish/command.ts";
@@ -28,11 +28,11 @@ export type Schedule = {
   readonly id: ScheduleId;
   /** See `isUnderstood`; absent: 1. */
   readonly format?: number;
-  /** Chance that is given once: a schedule made anew under the id of an old one makes other messages. */
+  /** Random, drawn once: a schedule made anew under the id of an old one makes messages with other ids. */
   readonly uid: string;
   readonly shard: number;
   readonly createdAt: number;
-  /** Of the last change by a caller. */
+  /** When a caller last changed the schedule. */
   readonly updatedAt: number;
   /** Raised by each write. */
   readonly version: number;
@@ -51,14 +51,14 @@ export type Schedule = {
 
 export type WholeSchedule = Schedule & { readonly body: Uint8Array };
 
-/** `messages`: the first of them (limits.ts). `error`: why there are none. */
+/** `messages`: the first `slotMessagesMax` of them. `error`: why there are none. */
 export type LastSlot = {
   readonly slot: number;
   readonly messages: readonly MessageId[];
   readonly error?: string;
 };
 
-/** Characters of chance in `uid`. */
+/** Random characters in `uid`. */
 export const scheduleUidLength = 24;
 
 export function newSchedule(
@@ -75,7 +75,7 @@ export function newSchedule(
   );
 }
 
-/** All that a caller gives is replaced, a pause too; a slot under way is not (docs/design/schedules#the-record). */
+/** Replaces everything that a caller gives, a pause too, but not a slot under way (docs/design/schedules#the-record). */
 export function replaced(current: Schedule, command: ScheduleCommand, now: number): WholeSchedule {
   const { next: _, ...kept } = current;
   const from = Math.max(now, lastOf(current));
@@ -88,24 +88,24 @@ export function replaced(current: Schedule, command: ScheduleCommand, now: numbe
 export const paused = (current: Schedule, now: number): Schedule =>
   changed({ ...current, isPaused: true, updatedAt: now }, now);
 
-/** Nothing comes of it any more, not even of the slot under way: it has no alarm. */
+/** Stops a schedule for good: it makes no message any more, not even of the slot under way, and has no alarm. */
 export function stopped(current: Schedule, now: number): Schedule {
   const { pending: _, ...rest } = current;
   return paused(rest, now);
 }
 
-/** Slots that came during the pause are not made up. */
+/** Resumes a schedule. Slots that passed during the pause are not made up for. */
 export function resumed(current: Schedule, cron: Cron, now: number): Schedule {
   const { next: _, ...kept } = current;
   const from = Math.max(now, lastOf(current));
   return changed({ ...kept, isPaused: false, ...timeOf({ cron }, from), updatedAt: now }, now);
 }
 
-/** One version further, with the alarm that its state calls for. */
+/** Raises the version and sets the alarm that the state calls for. */
 export function changed<S extends Schedule>(schedule: S, now: number): S {
   const { wakeAt: _, ...rest } = schedule;
   const wakeAt = alarmOfSchedule(schedule, now);
-  // The rest of a generic type is not known to be it.
+  // TypeScript does not know the rest of a generic type to be that type.
   return { ...(rest as S), version: schedule.version + 1, ...(wakeAt !== undefined && { wakeAt }) };
 }
 
@@ -115,7 +115,7 @@ function alarmOfSchedule({ pending, isPaused, next }: Schedule, now: number): nu
   return isPaused ? undefined : next;
 }
 
-/** The latest slot that was ever taken. */
+/** Returns the latest slot that was ever taken. */
 const lastOf = ({ pending, last }: Schedule): number => pending ?? last?.slot ?? 0;
 
 function timeOf({ cron }: Pick<ScheduleCommand, "cron"> | { cron: Cron }, from: number) {

@@ -1,7 +1,7 @@
 /**
- * Time zones: the instants at which a zone's offset from UTC changes, found with `Intl` once for each zone and year and
- * kept (about 1 ms and 300 bytes). Callers choose zones and, by the dates of an expression, years; both are kept within
- * a bound, under the name in lower case.
+ * Time zones: the instants at which a zone's offset from UTC changes. They are found with `Intl`, once for each zone and
+ * year, and cached (about 1 ms and 300 bytes). Callers choose the zones and, by the dates of an expression, the years; the
+ * caches of both are bounded, under the name in lower case.
  */
 import { TextCache, type TextCacheOptions } from "../shared/text-cache.ts";
 
@@ -15,23 +15,23 @@ export type Stretch = {
   readonly offsetBeforeMs: number;
 };
 
-/** The longest name has 32 characters; a year is written behind it. */
+/** The longest name has 32 characters; the key of a year adds the year to it. */
 const nameLengthMax = 64;
-/** As `Intl` reads names. Only letters of ASCII come here. */
+/** `Intl` ignores the case of names. Only ASCII letters reach this. */
 const kept = {
   lengthMax: nameLengthMax + " 275760".length,
   canonical: (name: string) => name.toLowerCase(),
 } satisfies Partial<TextCacheOptions>;
 
-/** There are 600 names: all that are in use are kept. */
+/** There are 600 names, so all that are in use are cached. */
 const knownZones = new TextCache<true>({ ...kept, entriesMax: 1_200 });
-/** All zones in this year, the next and those that a 29th of February reaches. */
+/** Room for all zones in this year, the next, and those in which a 29th of February may fall. */
 const knownYears = new TextCache<readonly Stretch[]>({ ...kept, entriesMax: 8_000 });
 
-/** True for names of the IANA database, in any case. Offsets such as `+01:00` are no names. */
+/** Reports whether `name` is in the IANA database, in any case. Offsets such as `+01:00` are no names. */
 export const isZone = (name: string): boolean => isNameOfDatabase(name) && isZoneOfIntl(name);
 
-/** True also for the abbreviations that schedules could be made with before `isZone` was asked. */
+/** Reports whether `Intl` knows a name. It knows abbreviations, too, with which schedules could once be made. */
 export function isZoneOfIntl(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   if (knownZones.has(name)) return true;
@@ -45,9 +45,9 @@ export function isZoneOfIntl(name: string): boolean {
 }
 
 /**
- * `Intl` knows names that the database has not: abbreviations, which it takes for other places than their users do
- * (`BST` is Dhaka), and those of System V. So a name has an area and a place, or is one of a list to which nothing is
- * added any more.
+ * Reports whether a name has an area and a place, or is in the closed list of names without an area. `Intl` also knows names
+ * that the database does not: those of System V, and abbreviations, which it takes for other places than their users do
+ * (`BST` is Dhaka).
  */
 const isNameOfDatabase = (name: string): boolean =>
   /^(?!SystemV\/)[A-Z][A-Z_]+(\/[A-Z0-9_+-]+){1,2}$/i.test(name) ||
@@ -61,7 +61,7 @@ const namesWithoutArea: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** The stretch that holds `instant`. Throws for a name that is no zone. */
+/** Returns the stretch that contains `instant`. Throws for a name that is no zone. */
 export function stretchAt(zone: string, instant: number): Stretch {
   const year = new Date(instant).getUTCFullYear();
   const key = `${zone} ${year}`;
@@ -72,7 +72,7 @@ export function stretchAt(zone: string, instant: number): Stretch {
   return found;
 }
 
-/** Shorter than any time for which a zone has changed its offset; the shortest so far is six days. */
+/** Shorter than any zone has kept an offset; the shortest so far is six days. */
 const lookEveryMs = 3 * 86_400_000;
 const secondMs = 1_000;
 
@@ -97,7 +97,7 @@ function stretchesOf(zone: string, year: number): readonly Stretch[] {
 
 type OffsetAt = (instant: number) => number;
 
-/** The first second with another offset: `same` has it still, `other` not any more. */
+/** Returns the first second with another offset: `same` still has `offsetMs`, `other` no longer. */
 function changeWithin(same: number, other: number, offsetMs: number, offsetAt: OffsetAt): number {
   while (other - same > secondMs) {
     const middle = same + Math.floor((other - same) / (2 * secondMs)) * secondMs;
@@ -107,7 +107,7 @@ function changeWithin(same: number, other: number, offsetMs: number, offsetAt: O
   return other;
 }
 
-/** Reads `MM/DD/YYYY, HH:MM:SS`: a quarter of the time that the parts would take. */
+/** Reads `MM/DD/YYYY, HH:MM:SS`, in a quarter of the time that `formatToParts` takes. */
 function offsetReader(timeZone: string): OffsetAt {
   const twoDigits = "2-digit";
   const format = new Intl.DateTimeFormat("en-US", {

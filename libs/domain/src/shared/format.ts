@@ -1,8 +1,7 @@
 /**
  * A format is what a build has to know to handle what is stored. Records, lanes and outbox items carry a format where it is
  * above 1. A process neither claims, rings, follows up nor clears what is above its own format. So processes of two builds
- * may
- * run over the same stores, as they do during a rolling upgrade: new things are late, none is lost.
+ * may run over the same stores, as they do during a rolling upgrade: new things are late, none is lost.
  */
 export const ownFormat = 5;
 

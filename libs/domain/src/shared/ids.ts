@@ -82,8 +82,7 @@ const letterDigestLength = 23;
 
 /**
  * The id of a retried dead letter's message: `position` belongs to the time of failure, `digest` is the letter's name
- * hashed,
- * in hex.
+ * hashed, in hex.
  */
 export const retriedLetterId = (position: number, digest: string): MessageId =>
   randomMessageId(position, digest.slice(0, letterDigestLength));

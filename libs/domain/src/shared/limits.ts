@@ -39,14 +39,16 @@ export const admitBatchMax = 500;
 /** How long a lane's row stays after its last use. It stays at least until its rate window is over. */
 export const laneKeptMs = 86_400_000;
 
-/** A finished record stays readable for `finishedKeepMs`; a sweep, every `sweepEveryMs`, removes it 30 to 60 s after its end. */
+/**
+ * A finished record stays readable for `finishedKeepMs`; a sweep, every `sweepEveryMs`, removes it 30 to 60 s after its end.
+ */
 export const finishedKeepMs = 30_000;
 export const sweepEveryMs = 15_000;
 export const sweepBatchMax = 5_000;
 export const tombstoneMs = 86_400_000;
 /**
- * How long replaced chunks of a group stay: a publish that has read them may be about to insert its fan-out, for at most
- * 20 s.
+ * How long replaced chunks of a group stay: a publish that has read them may be about to insert its fan-out, for at most 20
+ * s.
  */
 export const replacedChunkKeptMs = 600_000;
 /** The rows among which a tenant's oldest due record is looked for. */

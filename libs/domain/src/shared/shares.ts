@@ -2,7 +2,7 @@
  * Bytes of one budget, by the tenants and the addresses that hold them.
  *
  * (1) A tenant, and an address, holds at most its share of what the rest have left; a tenant at an address holds at most its
- * share of what that address may have. So the next holder finds room, however many hold all that they may.
+ *     share of what that address may have. So the next holder finds room, however many hold all that they may.
  * (2) A holder of nothing may take its first bytes as long as all fit, and the very first take always fits.
  */
 import { shareOf } from "./share.ts";

@@ -6,8 +6,7 @@
  * (2) A value that was asked for among the last `entriesMax / 2` texts is still there.
  *
  * Two Maps stand for the order of use: the older Map is dropped whole when the younger holds half of all entries. So looking
- * up
- * a value in use reads one Map and changes none.
+ * up a value in use reads one Map and changes none.
  */
 export type TextCacheOptions = {
   readonly entriesMax: number;

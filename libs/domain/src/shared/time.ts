@@ -26,8 +26,7 @@ export const cutOff = (lengthMs: number, now: number): number => now - lengthMs;
 
 /**
  * Reports whether a lease that another process holds and renews is over. `setAheadMs` is by how much the clock was set
- * ahead;
- * the time before that counts, for as long as the owner may take to renew.
+ * ahead; the time before that counts, for as long as the owner may take to renew.
  */
 export const isLeaseOver = (until: number, now: number, setAheadMs: number): boolean =>
   until <= leaseNow(now, setAheadMs) || isAhead(until, leaseMs, now);

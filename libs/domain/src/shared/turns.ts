@@ -2,8 +2,7 @@
  * A map whose entries take turns: the first is taken out, and may be put back behind the rest.
  *
  * `[first] = map` looks at the places of all entries that were deleted before the first, until the map has a new table:
- * taking
- * a hundred thousand entries that way takes seconds. An iterator that is kept passes over each place once.
+ * taking a hundred thousand entries that way takes seconds. An iterator that is kept passes over each place once.
  */
 export class Turns<K, V> {
   readonly #entries = new Map<K, V>();

@@ -1,6 +1,6 @@
 /**
- * Attempts of the deliveries of a run that failed and were followed by another. What an attempt has caused otherwise stands
- * in the run itself.
+ * Failed attempts of a run's deliveries that were followed by another attempt. What an attempt has caused otherwise is in
+ * the run itself.
  */
 import { type AttemptFact } from "../message/follow-up.ts";
 import { type InRun } from "../message/message.ts";
@@ -9,7 +9,7 @@ import { type PartName } from "./run.ts";
 
 export type RunAttempt = { readonly part: PartName; readonly fact: AttemptFact };
 
-/** Of one delivery so many are kept, the latest: the attempt that goes when this one comes. */
+/** Returns the attempt to remove when `attempt` is stored: the latest `runAttemptsMax` of one delivery are kept. */
 export const attemptReplacedBy = (attempt: number): number | undefined =>
   attempt < runAttemptsMax ? undefined : attempt - runAttemptsMax;
 
@@ -19,7 +19,7 @@ export type ToldAttempt = {
   readonly fact: AttemptFact;
 };
 
-/** In the order of time. */
+/** Orders attempts by time. */
 export const byTime = (a: RunAttempt, b: RunAttempt): number =>
   a.fact.endedAt - b.fact.endedAt ||
   (a.part < b.part ? -1 : a.part > b.part ? 1 : a.fact.attempt - b.fact.attempt);

@@ -19,11 +19,11 @@ import {
 } from "./run.ts";
 
 export type Appended =
-  /** `fresh`: those of the entries that the run had not, in their order. The rest are known. */
+  /** `fresh`: the entries that the run did not have yet, in their order. It knew the rest. */
   | { readonly kind: "appended"; readonly run: RunIn<"active">; readonly fresh: readonly StepKey[] }
   | { readonly kind: "refused"; readonly text: string };
 
-/** All of `keys` that the run has not yet are accepted, or none: the first of each key wins. */
+/** Accepts all of `keys` that the run does not have yet, or none. The first entry of each key wins. */
 export function append(run: RunIn<"active">, keys: readonly StepKey[]): Appended {
   const { fresh, reached } = unknownOf(run, keys);
   if (reached > runStepsMax) return refused(`a run may have ${runStepsMax} steps`);
@@ -54,11 +54,14 @@ function unknownOf(
   return { fresh, reached: fresh.reduce((most, { step }) => Math.max(most, step), reached) };
 }
 
-/** The endpoint of a run that was started in two phases has started it. Undefined: it had, or was not asked to. */
+/**
+ * Marks that the endpoint of a run started in two phases has started it. Undefined: that was marked before, or it was not
+ * asked.
+ */
 export const adopted = (run: RunIn<"active">): RunIn<"active"> | undefined =>
   run.adoption === "awaited" ? changedRun({ ...run, adoption: "done" }) : undefined;
 
-/** The step waits for what is not a delivery. Undefined: it does so already, or is done. */
+/** Lets a step wait for something other than a delivery. Undefined: the step waits already, or is done. */
 export function awaiting(run: RunIn<"active">, pending: Pending): RunIn<"active"> | undefined {
   const { history, state } = run;
   const { step } = pending;
@@ -71,7 +74,7 @@ export function awaiting(run: RunIn<"active">, pending: Pending): RunIn<"active"
   });
 }
 
-/** The call of a step has had its last outcome. Undefined: it had, or its step is done, or its run has ended. */
+/** Marks that the call of a step has ended. Undefined: that was marked before, the step is done, or the run has ended. */
 export function callAnswered(run: Run, step: number): RunIn<"active"> | undefined {
   if (!isActive(run)) return undefined;
   const { pending } = run.state;
@@ -87,7 +90,10 @@ const isOpenCall = (pending: Pending, step: number): boolean =>
 
 const refused = (text: string): Appended => ({ kind: "refused", text });
 
-/** What the delivery of the entry causes has been accepted: it has succeeded, whatever became of its answer. */
+/**
+ * Reports whether what the delivery causes has been accepted. The delivery has then succeeded, whatever became of its
+ * answer.
+ */
 export function isAnswered(run: Run, key: DeliveryKey): boolean {
   const { history, reached, state } = run;
   switch (key.role) {
@@ -109,14 +115,14 @@ export function isAnswered(run: Run, key: DeliveryKey): boolean {
 const isPending = (state: RunState, step: number): boolean =>
   state.kind === "active" && state.pending.some((each) => each.step === step);
 
-/** A run ends by one write, and stays what it has become. */
+/** Ends a run, by one write. The end of a run never changes. */
 export const finish = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
   leaving(changedRun({ ...run, state: { kind: "succeeded", ...ended(run, now) } }));
 
 export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
   leaving(changedRun({ ...run, state: { kind: "canceled", ...ended(run, now) } }));
 
-/** Undefined: the run has ended, or has passed the delivery that failed. */
+/** Fails a run. Undefined: the run has ended, or is past the delivery that failed. */
 export function failRun(
   run: Run,
   key: DeliveryKey,
@@ -140,7 +146,10 @@ const ended = ({ heirs, invoker, state: { pending } }: RunIn<"active">, now: num
   ...((invoker || heirs) && { answerBy: now + ringAheadMs }),
 });
 
-/** Whatever becomes of the process that ends it, nothing of it is left in a line, or waits for a time. */
+/**
+ * Sets when what is left open of an ended run is dropped: whatever becomes of the process that ends the run, none of its
+ * messages stays in a line or waits for a time.
+ */
 const leaving = <S extends Exclude<RunState, { kind: "active" }>>(run: Run<S>): Run<S> =>
   leftOpen(run).length === 0
     ? run
@@ -149,14 +158,14 @@ const leaving = <S extends Exclude<RunState, { kind: "active" }>>(run: Run<S>): 
 export const owesDrop = ({ state }: Run): boolean =>
   state.kind !== "active" && state.dropBy !== undefined;
 
-/** What was left of it is dropped. Undefined: it was. */
+/** Marks that what was left open is dropped. Undefined: that was marked before. */
 export function leftDropped(run: Run): Run | undefined {
   if (run.state.kind === "active" || run.state.dropBy === undefined) return undefined;
   const { dropBy: _, ...state } = run.state;
   return changedRun({ ...run, state });
 }
 
-/** Whether a claimed delivery is still wanted, and up to which rank of the history it carries that. */
+/** Reports whether a claimed delivery is still wanted, and for an entry the rank up to which it carries the history. */
 export function wantedOf(
   run: Run | undefined,
   { part, root }: Pick<InRun, "part" | "root">,
@@ -165,20 +174,20 @@ export function wantedOf(
   if (roundOf(part) !== undefined) return isTelling(run, part) ? "wanted" : "over";
   const key = deliveryOf(part);
   if (!run || run.root !== root || !isActive(run) || !key) return "over";
-  // The first is always made: clients count what they are asked.
+  // The first attempt is always made, since clients count the requests they get.
   if (epoch > 1 && isAnswered(run, key)) return "over";
   if (!isEntryKey(key)) return "wanted";
   const rank = rankIn(run.history, key);
   return rank === undefined ? "over" : { rank };
 }
 
-/** What an entry adds to a delivery: its body in base64, and what stands around it. */
+/** Returns the bytes that an entry adds to a delivery: its body in base64, and the JSON around it. */
 export const bytesOfEntry = ({ length }: Uint8Array): number =>
   Math.ceil(length / 3) * 4 + aroundEntryBytes;
 
 const aroundEntryBytes = 128;
 
-/** Its dead letter is removed, and what else there is of it stays. Undefined: it is none. */
+/** Removes a run's dead letter and keeps the rest of the run. Undefined: the run has none. */
 export function withoutLetter(run: Run): RunIn<"failed"> | undefined {
   const { state } = run;
   if (state.kind !== "failed" || !state.failure.inDlq) return undefined;

@@ -1,4 +1,6 @@
-/** Deliveries of a run: ordinary messages, without a body where the history is theirs (docs/design/runs#deliveries). */
+/**
+ * Deliveries of a run: ordinary messages, stored without a body where they carry the history (docs/design/runs#deliveries).
+ */
 import { lanesOf } from "../lane/lane.ts";
 import { type Headers } from "../message/headers.ts";
 import { type CallbackPlan, type InRun, type Message, type Policy } from "../message/message.ts";
@@ -32,7 +34,7 @@ const roles = new Map([
   ["a", "answer"],
 ] as const);
 
-/** Undefined: nothing of the run waits for this delivery. */
+/** Returns the delivery of a part. Undefined: the run does not go on by this part. */
 export function deliveryOf(name: PartName): DeliveryKey | undefined {
   if (name === "start" || name === "adopted") return { role: name };
   const [, letter, digits] = /^([psca])([1-9][0-9]*)$/.exec(name) ?? [];
@@ -46,15 +48,18 @@ const isLetter = (text: string | undefined): text is Letter =>
 
 export const isStart = ({ part }: Pick<InRun, "part">): boolean => part === "start";
 
-/** To a third party: its answer is the result of a step, and its body is a part of the run. */
+/**
+ * Reports whether a message is a call to a third party: its answer is the result of a step, and its body is a part of the
+ * run.
+ */
 export const isCallOfRun = ({ run }: Pick<Message, "run">): boolean =>
   run !== undefined && deliveryOf(run.part)?.role === "call";
 
-/** Returns the step name of a call: clients give it in the headers with which they have the answer delivered. */
+/** Returns the step name of a call, which clients give in the headers with which the call's answer is delivered. */
 export const stepNameOf = (plan: Pick<CallbackPlan, "headers"> | undefined): string | undefined =>
   plan?.headers.find(([name]) => /-workflow-stepname$/i.test(name))?.[1];
 
-/** Undefined: the part is no entry. */
+/** Returns the key of an entry; undefined for a part that is no entry. */
 export function entryOf(name: PartName): EntryKey | undefined {
   const key = deliveryOf(name);
   return key && isEntryKey(key) ? key : undefined;
@@ -63,7 +68,7 @@ export function entryOf(name: PartName): EntryKey | undefined {
 export const isEntryKey = (key: DeliveryKey): key is EntryKey =>
   key.role !== "call" && key.role !== "answer";
 
-/** What is kept of how an entry is delivered. Undefined: it is the usual. */
+/** Returns what is stored about how an entry is delivered; undefined for the usual delivery. */
 export function keptDelivery(
   run: Run,
   { callerIp, headers, hop, method, notBefore, policy, url }: EntryDelivery,
@@ -80,7 +85,7 @@ export function keptDelivery(
   return isUsual ? undefined : { callerIp, headers, hop, method, notBefore, policy, url };
 }
 
-/** Of entries of which nothing else is kept. */
+/** Returns the delivery of entries of which nothing is stored. */
 export const usualDelivery = ({ callerIp, plan, url }: Run): EntryDelivery => ({
   ...{ url, callerIp, hop: 1 },
   method: "POST",
@@ -89,7 +94,7 @@ export const usualDelivery = ({ callerIp, plan, url }: Run): EntryDelivery => ({
   policy: plan.policy,
 });
 
-/** The message that delivers an entry. Its body, the history up to it, is read when it is sent. */
+/** Returns the message that delivers an entry. Its body, the history up to that entry, is read when it is sent. */
 export function entryMessage(
   run: Run,
   key: EntryKey,
@@ -115,7 +120,10 @@ export function entryMessage(
   });
 }
 
-/** The call of a step to a third party: with what it is asked for alone, and never with what the run carries. */
+/**
+ * Returns the message of a step's call to a third party. It carries only what the call asks for, never the headers of the
+ * run.
+ */
 export const callMessage = (
   run: Run,
   step: number,
@@ -131,7 +139,7 @@ export const callMessage = (
   });
 };
 
-/** The message that tells the endpoint what the call of a step was answered. */
+/** Returns the message that tells the endpoint how the call of a step was answered. */
 export const answerMessage = (
   run: Run,
   step: number,
@@ -163,7 +171,7 @@ const named = (stepName: string | undefined) => stepName !== undefined && { step
 
 const json: Headers = [["Content-Type", "application/json"]];
 
-/** How the failure of a run is told. */
+/** Returns how the failure of a run is told. */
 export const failureDelivery = (
   run: Run,
   told: CallbackPlan,
@@ -190,7 +198,7 @@ function retriesOf({ plan: { policy } }: Run, told: CallbackPlan) {
   return { timeoutMs, retriesMax, ...(retryDelay !== undefined && { retryDelay }) };
 }
 
-/** The message that tells of the failure of a run, in its last round. */
+/** Returns the message that tells of the failure of a run, in its last round. */
 export function failureMessage(
   run: RunIn<"failed">,
   sent: EntryDelivery,
@@ -240,7 +248,10 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
   };
 }
 
-/** The failure function of the step is kept with it: a client that does not know the endpoint's gives none at the start. */
+/**
+ * Returns the policy of an entry. It keeps the failure callback that the step gives: a client that does not know its
+ * endpoint's failure function at the start gives it with the steps.
+ */
 function entryPolicy({ plan }: Run, own: Policy): Policy {
   const { callback: _, failureCallback, ...rest } = own;
   const policy = plan.features.includes("WF_TriggerOnConfig")
@@ -254,7 +265,7 @@ function entryPolicy({ plan }: Run, own: Policy): Policy {
   return told ? { ...policy, failureCallback: told } : policy;
 }
 
-/** One value for each name: that of `own`. */
+/** Merges headers; a name in `own` replaces the values in `base`. */
 export function merged(base: Headers, own: Headers): Headers {
   const names = new Set(own.map(([name]) => name.toLowerCase()));
   return [...base.filter(([name]) => !names.has(name.toLowerCase())), ...own];

@@ -1,16 +1,16 @@
 /**
- * What tells of the failure of a run. It is asked in rounds: the first when the run fails, another when the caller asks for it
- * after one that has not succeeded. A round ends once.
+ * The failure function is told of the failure of a run. It is asked in rounds: the first when the run fails, another when
+ * the caller asks for it after a round that has not succeeded. A round ends once.
  */
 import { changedRun, type FailureFunction, type PartName, type Run, type RunIn } from "./run.ts";
 
-/** `f`, `f2`, `f3` …: what is told. `r`, `r2` …: what was answered. */
+/** `f`, `f2`, `f3` …: what is told in a round. `r`, `r2` …: how that was answered. */
 export const toldPart = (round: number): PartName => (round === 1 ? "f" : `f${round}`);
 export const answeredPart = (round: number): PartName => (round === 1 ? "r" : `r${round}`);
-/** What its endpoint answered beside the body of the answer, where no failure function is told of it. */
+/** The headers of the answer that failed the run, beside its body, where no failure function is told of it. */
 export const answerHeadersPart: PartName = "h";
 
-/** Undefined: the part is none that is told. */
+/** Returns the round of a part; undefined for a part that does not tell of a failure. */
 export function roundOf(part: PartName): number | undefined {
   const [, digits] = /^f([2-9]|[1-9][0-9]+)?$/.exec(part) ?? ["", "none"];
   return digits === "none" ? undefined : Number(digits ?? 1);
@@ -21,20 +21,20 @@ export const isTelling = (run: Run | undefined, part: PartName): boolean =>
   run.state.failure.function?.state === "running" &&
   run.state.failure.function.round === roundOf(part);
 
-/** Undefined: the round has ended, or is another. */
+/** Ends the round of `part`. Undefined: that round has ended, or another one runs. */
 export const functionEnded = (
   run: Run,
   part: PartName,
   state: "succeeded" | "failed",
 ): RunIn<"failed"> | undefined => (isTelling(run, part) ? withFunction(run, { state }) : undefined);
 
-/** Undefined: none is running. */
+/** Cancels the running round. Undefined: none is running. */
 export const functionCanceled = (run: Run): RunIn<"failed"> | undefined =>
   run.state.kind === "failed" && run.state.failure.function?.state === "running"
     ? withFunction(run, { state: "canceled" })
     : undefined;
 
-/** Undefined: there is none, or it is running, or has succeeded. */
+/** Begins the next round. Undefined: there is no failure function, or it is running or has succeeded. */
 export function functionAgain(run: Run): RunIn<"failed"> | undefined {
   if (run.state.kind !== "failed") return undefined;
   const { function: before } = run.state.failure;

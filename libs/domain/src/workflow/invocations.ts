@@ -11,19 +11,19 @@ const invocationsOf = ({ state }: Run): readonly Invocation[] =>
 export const invocationOf = (run: Run, step: number): Invocation | undefined =>
   invocationsOf(run).find((each) => each.step === step);
 
-/** Invocations whose child should have been started by now. */
+/** Returns the invocations whose child should have been started by now. */
 export const overdueStarts = (run: Run, now: number): readonly Invocation[] =>
   invocationsOf(run).filter(({ startBy = Infinity }) => startBy <= now);
 
-/** Whether the run has ended since or not. */
+/** Looks in runs that have ended, too. */
 const pendingInvocation = ({ state }: Run, step: number): Invocation | undefined =>
   state.pending.filter((each) => each.kind === "invoke").find((each) => each.step === step);
 
-/** Its child has not been said to be there. */
+/** Reports whether the child of a step is not known to be started yet. */
 export const isStarting = (run: Run, step: number): boolean =>
   pendingInvocation(run, step)?.startBy !== undefined;
 
-/** The child is there. Undefined: nothing waits for it. */
+/** Marks the child as started. Undefined: nothing waits for that. */
 export function startedInvocation(run: Run, step: number): RunIn<"active"> | undefined {
   if (!isActive(run) || invocationOf(run, step)?.startBy === undefined) return undefined;
   const pending = run.state.pending.map((each) => {
@@ -34,7 +34,7 @@ export function startedInvocation(run: Run, step: number): RunIn<"active"> | und
   return changedRun({ ...run, state: { ...run.state, pending } });
 }
 
-/** The run, if it waits for the end of that child. */
+/** Returns the run if it waits for the end of that child. */
 export const settledInvocation = (
   run: Run,
   step: number,
@@ -42,7 +42,9 @@ export const settledInvocation = (
 ): RunIn<"active"> | undefined =>
   isActive(run) && invocationOf(run, step)?.childRoot === childRoot ? run : undefined;
 
-/** A run that has ended has the end of that child for its log, once: it has no entry of it. Undefined: it wants none. */
+/**
+ * Marks that an ended run has the child's end for its log, once, without an entry. Undefined: the run needs it no longer.
+ */
 export function loggedInvocation(run: Run, step: number, childRoot: MessageId): Run | undefined {
   const { state } = run;
   const awaited = pendingInvocation(run, step);
@@ -53,14 +55,14 @@ export function loggedInvocation(run: Run, step: number, childRoot: MessageId): 
   return changedRun({ ...run, state: { ...state, pending } });
 }
 
-/** Those that wait for its end. */
+/** Returns the invokers that wait for the end of a run. */
 export const invokersOf = ({ heirs = [], invoker }: Run): readonly Invoker[] =>
   invoker ? [invoker, ...heirs] : heirs;
 
 export const tells = (run: Run, { key, step }: Invoker): boolean =>
   invokersOf(run).some((invoker) => invoker.key === key && invoker.step === step);
 
-/** One more waits for the end of the run. Undefined: there are too many. */
+/** Adds an invoker that waits for the end of the run. Undefined: there are `runHeirsMax` already. */
 export function withHeir(run: RunIn<"active">, heir: Invoker): RunIn<"active"> | undefined {
   const { heirs = [] } = run;
   return heirs.length < runHeirsMax ? changedRun({ ...run, heirs: [...heirs, heir] }) : undefined;
@@ -69,7 +71,7 @@ export function withHeir(run: RunIn<"active">, heir: Invoker): RunIn<"active"> |
 export const owesAnswer = ({ state }: Run): boolean =>
   state.kind !== "active" && state.answerBy !== undefined;
 
-/** Those that wait for its end know of it. Undefined: they did. */
+/** Marks that the invokers know of the end. Undefined: that was marked before. */
 export function told(run: Run): Run | undefined {
   if (run.state.kind === "active" || run.state.answerBy === undefined) return undefined;
   const { answerBy: _, ...state } = run.state;

@@ -33,9 +33,9 @@ describe("the mark of a workflow", () => {
     ["a1", anAnswer(200), true],
     ["adopted", anAnswer(200), true],
     ["s1", anAnswer(200, { headers: marked }), false],
-    // The start is looked at when it is settled.
+    // The start is checked when it is settled.
     ["start", anAnswer(200), false],
-    // The answer of a third party, and that of a failure function, which may be no workflow.
+    // The answers of a third party and of a failure function, which may be no workflow.
     ["c1", anAnswer(200), false],
     ["f", anAnswer(200), false],
     ["s1", anAnswer(302), false],

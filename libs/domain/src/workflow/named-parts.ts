@@ -1,9 +1,9 @@
-/** The parts that a head names: each name is given once, and a change that gives one again would lose the part that is there. */
+/** The parts that a head names. Each name is given once: a change that gave one again would lose the stored part. */
 import { deliveryOf, partOf } from "./delivery.ts";
 import { has } from "./order.ts";
 import { type PartName, type Pending, type Run } from "./run.ts";
 
-/** Keeps how a step waits, until its wait ends. */
+/** Returns the part that stores how a step waits, until its wait ends. */
 export function pendingPart({ kind, step }: Pick<Pending, "kind" | "step">): PartName {
   switch (kind) {
     case "call":

@@ -1,11 +1,14 @@
-/** What carries a run: the deliveries and calls that it goes on by. */
+/** What a run goes on by: its open deliveries and calls. */
 import { partOf } from "./delivery.ts";
 import { type EntryKey, entriesBetween, has, type Order } from "./order.ts";
 import { type PartName, type Run, type RunState } from "./run.ts";
 
 type Open = Pick<Run, "history"> & { readonly state: Pick<RunState, "pending"> };
 
-/** Its entries that are to be delivered again: planned steps that have not begun, or the last entry if nothing else is open. */
+/**
+ * Returns the entries that are delivered again: planned steps that have not begun, or the last entry if nothing else is
+ * open.
+ */
 export function openEntries({ history, state }: Open): readonly EntryKey[] {
   const pending = new Set(state.pending.map(({ step }) => step));
   const planned = history.spans
@@ -19,8 +22,8 @@ export function openEntries({ history, state }: Open): readonly EntryKey[] {
 }
 
 /**
- * Of a run that has ended what may still be to be delivered: what it would have gone on by, but the delivery that it has
- * returned from or failed at; and where its deliveries wait in a line, those of members of a group that it has passed.
+ * Returns what may still be undelivered of a run that has ended: what it would have gone on by, except the delivery that it
+ * returned from or failed at. Where its deliveries wait in a line, also results of members of groups that it has passed.
  */
 export function leftOpen({ history, plan, state }: Run): readonly PartName[] {
   const { pending } = state;

@@ -24,7 +24,7 @@ const inTheirOrder = (batches: readonly (readonly StepKey[])[]): readonly EntryK
   ...batches.flat(),
 ];
 
-/** Keys that differ, in batches of any size. */
+/** Distinct keys, in batches of any size. */
 const batches = fc
   .uniqueArray(
     fc.record({
@@ -47,7 +47,7 @@ const batches = fc
 
 type Group = { readonly first: number; readonly size: number };
 
-/** A run as clients make one: steps alone, and groups whose results come in any order. */
+/** A run as clients make one: single steps, and groups whose results come in any order. */
 const program = fc
   .array(fc.integer({ min: 1, max: 8 }), { minLength: 1, maxLength: 8 })
   .chain((sizes) => {

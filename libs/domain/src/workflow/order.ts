@@ -1,16 +1,16 @@
 /**
- * The history of a run: which entries it has, in the order in which they were accepted (docs/design/runs#history).
- * Run-length coded: ten thousand steps in sequence are one span. Rank 0 is the start; the spans follow it.
+ * The history of a run: its entries, in the order in which they were accepted (docs/design/runs#history). Run-length coded:
+ * ten thousand steps in sequence are one span. Rank 0 is the start; the spans follow it.
  */
 type StepRole = "plan" | "result";
 /**
- * The start, once more after its endpoint has said what it speaks, or a step: the plan of a member of a parallel group, or a
- * result.
+ * The start, `adopted` when the start is delivered once more after its endpoint has said which protocol it speaks, or a
+ * step: the plan of a member of a parallel group, or a result.
  */
 export type EntryKey = { readonly role: "start" | "adopted" } | StepKey;
 export type StepKey = { readonly role: StepRole; readonly step: number };
 
-/** What is delivered for a run: an entry, a call to a third party, or the answer of one. */
+/** What is delivered for a run: an entry, a call to a third party, or the answer of a call. */
 export type DeliveryKey = EntryKey | { readonly role: "call" | "answer"; readonly step: number };
 
 /** The steps `from` to `to`. A span of plans is one group, and is never joined with another. */
@@ -18,7 +18,7 @@ type Span = { readonly role: StepRole; readonly from: number; readonly to: numbe
 
 export type Order = {
   readonly spans: readonly Span[];
-  /** Of all entries, with the start. */
+  /** The number of entries, with the start. */
   readonly length: number;
 };
 
@@ -27,7 +27,7 @@ export const newOrder: Order = { spans: [], length: 1 };
 export const has = ({ spans }: Order, { role, step }: StepKey): boolean =>
   spans.some((span) => span.role === role && span.from <= step && step <= span.to);
 
-/** With `keys` at its end, which are different ones that it has not. Those of one call were published together. */
+/** Appends `keys`, which are distinct and not in the history. The keys of one call were published together. */
 export function extended({ spans, length }: Order, keys: readonly StepKey[]): Order {
   const next = [...spans];
   const before = spans.length;
@@ -41,7 +41,7 @@ export function extended({ spans, length }: Order, keys: readonly StepKey[]): Or
   return { spans: next, length: length + keys.length };
 }
 
-/** Undefined: the history has no such entry. */
+/** Returns the rank of an entry; undefined when the history does not have it. */
 export function rankIn({ spans }: Order, key: EntryKey): number | undefined {
   if (key.role === "start" || key.role === "adopted") return 0;
   let rank = 1;
@@ -52,7 +52,7 @@ export function rankIn({ spans }: Order, key: EntryKey): number | undefined {
   return undefined;
 }
 
-/** The entries from one rank up to and with another. */
+/** Returns the entries of the ranks `first` to `last`, both included. */
 export function entriesBetween({ spans }: Order, first: number, last: number): EntryKey[] {
   const keys: EntryKey[] = first === 0 ? [{ role: "start" }] : [];
   let rank = 1;
@@ -66,6 +66,6 @@ export function entriesBetween({ spans }: Order, first: number, last: number): E
   return keys;
 }
 
-/** The last step of the group that `step` was planned in; `step` itself if it was planned in none. */
+/** Returns the last step of the group that `step` was planned in; `step` itself if it was not planned. */
 export const groupEnd = ({ spans }: Order, step: number): number =>
   spans.find(({ role, from, to }) => role === "plan" && from <= step && step <= to)?.to ?? step;

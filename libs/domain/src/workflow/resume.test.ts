@@ -20,7 +20,7 @@ const anInvocation = (step: number): Pending => ({
   ...{ childId: runId("child"), childRoot: messageId("msg_child") },
 });
 
-/** What has happened to a run before it failed: each is published as one. */
+/** What has happened to a run before it failed. The keys of one array are published together. */
 type Did = readonly StepKey[] | Pending;
 
 function failedAfter(...did: readonly Did[]): RunIn<"failed"> {
@@ -32,7 +32,7 @@ function failedAfter(...did: readonly Did[]): RunIn<"failed"> {
       if (appended.kind === "appended") run = appended.run;
     }
   }
-  // Of a step that no run has: none has passed it.
+  // The failed step is one that no run has, so no run is past it.
   const failed = failRun(run, plan(9_999), { reason: "retries_exhausted" }, epochStart);
   if (!failed) throw new Error("the run has not failed");
   return failed;
@@ -85,7 +85,7 @@ describe("what is delivered again", () => {
         const open = openEntries(failed);
         const pending = state.pending.map((each) => each.step);
 
-        // Something carries the run on, and nothing that has been done is done again.
+        // Something is left to go on by, and nothing that was done is done again.
         expect(open.length + pending.length).toBeGreaterThan(0);
         for (const key of open) {
           if (key.role !== "plan") expect(open).toHaveLength(1);

@@ -1,5 +1,5 @@
 /**
- * A failed run gone on with, as a run of its own: what was done is done, and exactly what carried the failed one is issued
+ * Resumes a failed run as a new run: what was done stays done, and exactly what the failed run was waiting for is issued
  * again (docs/design/runs#resuming).
  */
 import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
@@ -16,7 +16,10 @@ import {
   type RunRef,
 } from "./run.ts";
 
-/** What a resumed run needs of the failed one beside its entries. A wait's part is written anew, with its new deadline. */
+/**
+ * Returns the parts that a resumed run needs of the failed one beside its entries. A wait's part is written anew, with its
+ * new deadline.
+ */
 export function inheritedParts({ state }: RunIn<"failed">): readonly PartName[] {
   return [...state.pending.flatMap(partsOfPending), ...state.notes.map(({ part }) => part)];
 }
@@ -35,16 +38,18 @@ function partsOfPending({ kind, step, ...rest }: Pending): readonly PartName[] {
   }
 }
 
-/** Of calls, waits and invocations what a log tells beside their results. */
+/** First letters of the parts of calls, waits and invocations that a log shows beside their results. */
 export const lettersOfLog = ["c", "i", "v", "w"] as const;
 
-/** Of a step that is done: those of one that waits are inherited by their names, or made anew. */
+/**
+ * Reports whether a part is only for the log, since its step is done. Parts of waiting steps are inherited or written anew.
+ */
 export const isOfLog = ({ state }: Run, name: PartName): boolean =>
   lettersOfLog.some((letter) => name.startsWith(letter)) &&
   /^.[1-9]/.test(name) &&
   !state.pending.some(({ step }) => step === Number(name.slice(1)));
 
-/** What is new about the run that goes on. */
+/** What is new about the resumed run. */
 export type NewUse = {
   readonly key: RunKey;
   readonly id: RunId;
@@ -55,11 +60,14 @@ export type NewUse = {
   readonly createdAt: number;
   readonly plan: RunPlan;
   readonly behind?: RunRef;
-  /** Of its waits, by step. */
+  /** New deadlines of its waits, by step. */
   readonly deadlines: ReadonlyMap<number, number>;
 };
 
-/** Children that may not have been started are started by the alarm; those that were tell this run of their end, too. */
+/**
+ * Returns the resumed run. Its alarm starts children that may not have been started; children that were started tell this
+ * run of their end, too.
+ */
 export function resumedRun(
   failed: RunIn<"failed">,
   { behind, deadlines, ...use }: NewUse,
@@ -86,10 +94,10 @@ export function resumedRun(
     from: key,
     aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),
     state: { kind: "active", pending, ...eventsOf(failed), ...(behind && { behind }) },
-    // Names are made of it, and the run has those of the failed one.
+    // Names of parts are made of the version, and the run has parts of the failed one.
     version: failed.version + 1,
   };
 }
 
-/** A new run that was made of a failed one: asked for twice under one name, it is the same. */
+/** Reports whether `run` was made from `failed`: asked for twice under one name, it is the same run. */
 export const isMadeOf = (run: Run, failed: Run): boolean => run.from === failed.key;

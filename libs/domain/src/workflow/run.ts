@@ -1,5 +1,5 @@
 /**
- * A run: a head, which is all of it that ever changes, and parts, which are written once (docs/design/runs#head-and-parts).
+ * A run is a head, the only part of it that changes, and parts, which are written once (docs/design/runs#head-and-parts).
  * Every change of a run is one conditional write of its head.
  */
 import { type RunFailureReason } from "../message/follow-up.ts";
@@ -14,19 +14,19 @@ import {
 } from "../shared/ids.ts";
 import { type Order } from "./order.ts";
 
-/** What the client announces that it can do; unknown ones are left out. */
+/** Features that a client announces; unknown ones are left out. */
 export const features = ["WF_DetectTrigger", "WF_TriggerOnConfig"] as const;
 export type Feature = (typeof features)[number];
 
 /** Fixed at the start, and applied to every delivery of the run. */
 export type RunPlan = {
   readonly features: readonly Feature[];
-  /** The user's own, of every delivery to the run's endpoint. */
+  /** The caller's headers for every delivery to the run's endpoint. */
   readonly headers: Headers;
   readonly policy: RunPolicy;
-  /** Started by a plain request, and by no client of workflows. */
+  /** Set when a plain request, not a client of workflows, started the run. */
   readonly isRequested?: true;
-  /** Of the start, when it is sampled: each delivery of the run is part of it. */
+  /** The trace of the start, when it is sampled: each delivery of the run belongs to it. */
   readonly trace?: string;
   /** Told once the run has failed. */
   readonly failureFunction?: CallbackPlan;
@@ -36,11 +36,11 @@ export type RunPolicy = Omit<Policy, "callback" | "failureCallback">;
 
 export type RunFailure = {
   readonly dlqId: DlqId;
-  /** Of the delivery that failed. */
+  /** The delivery that failed. */
   readonly at: PartName;
-  /** It is a dead letter until that is removed. */
+  /** Whether the run is a dead letter, until that is removed. */
   readonly inDlq: boolean;
-  /** What tells of it. Absent: nothing does. */
+  /** The failure function. Absent: nothing tells of the failure. */
   readonly function?: FailureFunction;
   readonly reason: RunFailureReason;
   readonly error?: string;
@@ -55,19 +55,21 @@ export type FailureFunction = {
 
 /** What a run waits for beside its deliveries. At most one for each step; it ends with the step's result. */
 export type Pending =
-  /** `isAnswered`: the third party has had its last call, and the endpoint is told. */
+  /** `isAnswered`: the call has ended, and the endpoint is being told. */
   | { readonly kind: "call"; readonly step: number; readonly isAnswered: boolean }
   | {
       readonly kind: "wait";
       readonly step: number;
       readonly event: string;
-      /** Ends it. Absent: the build that placed the wait did not say, and either does. */
+      /**
+       * How the event that ends the wait comes. Absent: the build that placed the wait did not say, and either way ends it.
+       */
       readonly by?: EventWay;
       readonly deadline: number;
     }
   /**
-   * Another run, of which the step has the end as its result. `startBy`: there until that is started. `isLogged`: this run
-   * had ended before that one, and has its end for the log alone.
+   * Another run, whose end is the step's result. `startBy`: when the alarm starts that run; present until it is started.
+   * `isLogged`: this run had ended before the other, and has the other's end only for its log.
    */
   | {
       readonly kind: "invoke";
@@ -78,7 +80,10 @@ export type Pending =
       readonly isLogged?: true;
     };
 
-/** Callers of the API tell events; a webhook's come without a token, by its address. Neither ends a wait for the other. */
+/**
+ * How an event comes: told by a caller of the API, or by a webhook, whose address stands for a token. An event of one way
+ * does not end a wait for the other.
+ */
 export type EventWay = "told" | "webhook";
 
 /** An event that came for a run before its wait. */
@@ -94,30 +99,33 @@ export type Note = {
 type Events = {
   readonly notes: readonly Note[];
   /**
-   * Events of the webhooks that the run has made, the latest. No other has an address. Absent: the run began under a build
-   * that did not say, and any event has one.
+   * Events of the run's webhooks, the latest `runHooksMax`; only they have an address. Absent: the run began under a build
+   * that did not say, and any event has an address.
    */
   readonly hooks?: readonly string[];
 };
 
 export type RunState =
-  /** `behind`: the use of its id before it, deliveries of which may be under way: until they are over none of its own begins. */
+  /**
+   * `behind`: the previous use of its id, deliveries of which may be under way. Until they are over no delivery of this run
+   * begins.
+   */
   | ({
       readonly kind: "active";
       readonly pending: readonly Pending[];
       readonly behind?: RunRef;
     } & Events)
   | ({ readonly kind: "succeeded" | "canceled" } & Ended)
-  /** The events of a failed run are those of the run that may go on from here. */
+  /** The events of a failed run go to the run that resumes it. */
   | ({ readonly kind: "failed"; readonly failure: RunFailure } & Events & Ended);
 
 type Ended = {
   readonly endedAt: number;
-  /** As it was. */
+  /** What the run waited for when it ended. */
   readonly pending: readonly Pending[];
-  /** There until those that wait for its end know of it. */
+  /** When the alarm tells the invokers of the end; present until they know of it. */
   readonly answerBy?: number;
-  /** There until what was still to be delivered is dropped. */
+  /** When the alarm drops what was left undelivered; present until it is dropped. */
   readonly dropBy?: number;
 };
 
@@ -136,38 +144,41 @@ export type Invoker = {
 export type Run<S extends RunState = RunState> = {
   readonly key: RunKey;
   readonly id: RunId;
-  /** The uses of an id are counted: it is free again when its run has ended. */
+  /** Which use of its id the run is, counted: an id is free again when its run has ended. */
   readonly generation: number;
   /** The id of the start's message, and the beginning of all message ids of the run. */
   readonly root: MessageId;
   readonly tenant: TenantId;
   readonly dialect: Dialect;
-  /** Of its head and of its records. */
+  /** The shard of the head and of the run's records. */
   readonly shard: number;
-  /** Absent: 1 (ADR 27). Its records have it, too, where it is above their own. */
+  /** Absent: 1 (ADR 27). The run's records have this format where it is above their own. */
   readonly format?: number;
   readonly url: string;
   readonly callerIp: string;
-  /** Later than that of the generation before: id and time together name one run. */
+  /** Later than that of the previous use: id and time together name one run. */
   readonly createdAt: number;
   readonly plan: RunPlan;
   readonly invoker?: Invoker;
-  /** Runs that were resumed after their invocation of this one, and wait for its end as well. */
+  /** Runs that were resumed after invoking this one, and that wait for its end as well. */
   readonly heirs?: readonly Invoker[];
-  /** The failed run that it goes on from, or begins again. */
+  /** The failed run that this run resumes or restarts. */
   readonly from?: RunKey;
-  /** Those of the runs that it goes on from: what is addressed to them finds it. */
+  /** Ids of the runs that this run resumes: what is addressed to them finds it. */
   readonly aliases?: readonly RunId[];
   readonly state: S;
-  /** Of a start in two phases: its endpoint is asked to start the run itself, and has done so. Absent: it is not asked. */
+  /**
+   * The progress of a start in two phases: the endpoint is asked to start the run itself, or has done so. Absent: the start
+   * has one phase.
+   */
   readonly adoption?: "awaited" | "done";
   /**
-   * Whether its endpoint marks its answers, by that to the start: `expected` until one without the mark is known. Absent: the
-   * run began under a build that did not look.
+   * Whether the endpoint marks its answers, as seen from the answer to the start: `expected` until an answer without the
+   * mark is known. Absent: the run began under a build that did not look.
    */
   readonly marks?: "expected" | "none";
   readonly history: Order;
-  /** Of the history, as a delivery of all of it carries it. */
+  /** Bytes of the history, as a delivery of all of it carries it. */
   readonly bytes: number;
   /** The highest step that is planned or done. */
   readonly reached: number;
@@ -176,30 +187,32 @@ export type Run<S extends RunState = RunState> = {
 };
 export type RunIn<K extends RunState["kind"]> = Run<Extract<RunState, { kind: K }>>;
 
-/** What every change does. */
+/** Raises the version, as every change does. */
 export const changedRun = <R extends Run>(run: R): R => ({ ...run, version: run.version + 1 });
 
 export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
 export const isFailed = (run: Run): run is RunIn<"failed"> => run.state.kind === "failed";
 
 /**
- * `start`, `p3` the plan of step 3, `s3` its result, `c3` the call that it makes, `a3` what that was answered, `w3` its wait, `v3` its invocation, `i3` when the run that this started was created, `n7` an event that came before its wait, `e` what the run returned, `x` the answer that failed it, `h` the
- * headers of that where no `f` says them, `f` its failure function. Message ids of a run are made of them.
+ * Names of parts, of which the message ids of a run are made. `start`; of step 3 `p3` its plan, `s3` its result, `c3` the
+ * call that it makes, `a3` how that call was answered, `w3` its wait, `v3` its invocation, and `i3` when the run that it
+ * started was created; `n7` an event that came before its wait; `e` what the run returned; `x` the answer that failed it;
+ * `h` the headers of that answer where no `f` has them; `f` what the failure function is told.
  */
 export type PartName = string;
 
-/** What is written once, before the head that names it. */
+/** Written once, before the head that names it. */
 export type RunPart = {
   readonly name: PartName;
   readonly at: number;
   readonly body: Uint8Array;
-  /** Of an entry. */
+  /** The rank of an entry. */
   readonly rank?: number;
-  /** How it is delivered, where that is not as most are. */
+  /** How the part is delivered, where that is not the usual way. */
   readonly sent?: EntryDelivery;
 };
 
-/** As the publish of the entry asks for it. */
+/** How an entry is delivered, as its publish asks for it. */
 export type EntryDelivery = {
   readonly url: string;
   readonly method: Method;
@@ -207,13 +220,13 @@ export type EntryDelivery = {
   readonly notBefore: number;
   readonly callerIp: string;
   readonly hop: number;
-  /** Counts where the run's plan does not: clients of before send it with each step. */
+  /** Counts where the run's plan does not apply to steps: older clients send a policy with each step. */
   readonly policy: Policy;
-  /** The endpoint that has published it fetches a history that is not sent. */
+  /** The endpoint that published the entry fetches a history that is not sent. */
   readonly fetches?: true;
-  /** As its endpoint calls the step. */
+  /** The endpoint's name of the step. */
   readonly stepName?: string;
 };
 
-/** Of an entry: what its delivery carries, in the order of the history. */
+/** What the delivery of an entry carries, in the order of the history. */
 export type HistoryEntry = { readonly messageId: MessageId; readonly body: Uint8Array };

@@ -1,9 +1,12 @@
-/** Runs that nothing will go on with: an endpoint has taken a delivery and published nothing (docs/design/runs#standing-still). */
+/** Finds runs that stand still: an endpoint has taken a delivery and published nothing (docs/design/runs#standing-still). */
 import { partOf } from "./delivery.ts";
 import { openEntries } from "./open.ts";
 import { isActive, type PartName, type Run } from "./run.ts";
 
-/** The delivery of this part was answered with 2xx, and what it was to cause is open nevertheless. */
+/**
+ * Reports whether a run stands still after the delivery of `part` was answered with 2xx: what that was to cause is still
+ * open.
+ */
 export function standsStill(run: Run, part: PartName): boolean {
   if (!isActive(run)) return false;
   const isUnheard = run.state.pending.some(

@@ -1,6 +1,7 @@
 /**
- * Uses of one id, one after another. Endpoints name a run by its id alone, so what comes while a delivery of the use before may
- * be under way is that one's: the next use is held until those deliveries are over (docs/design/runs#starting).
+ * Uses of one run id, one after another. Endpoints name a run by its id alone, so what they publish while a delivery of the
+ * previous use may be under way belongs to that use. The next use is held until those deliveries are over
+ * (docs/design/runs#starting).
  */
 import { agoMs } from "../shared/time.ts";
 import { runMessageId, type MessageId } from "../shared/ids.ts";
@@ -13,11 +14,11 @@ export function heldBehind(before: Run | undefined, now: number): RunRef | undef
   if (!before || before.state.kind === "active") return undefined;
   const { key, plan, root, state } = before;
   const { timeoutMs } = plan.policy;
-  // Also where the clock that ended it was ahead: a use that is held in vain goes on at the first look at the claims.
+  // Holds also where the clock that ended the use was ahead: a run held in vain goes on at the first look at the claims.
   return agoMs(state.endedAt, timeoutMs, now) < timeoutMs ? { key, root } : undefined;
 }
 
-/** Nothing of it has been delivered: what names its id alone is of the use before. */
+/** Reports whether nothing of a run has been delivered yet: what names its id alone belongs to the previous use. */
 export const isHeld = (run: Run): run is RunIn<"active"> =>
   isActive(run) && run.state.behind !== undefined;
 
@@ -28,7 +29,9 @@ export function released(run: Run): RunIn<"active"> | undefined {
   return changedRun({ ...run, state });
 }
 
-/** Messages by which the endpoint of a run was asked: while one is under way it may publish for the run. */
+/**
+ * Returns the ids of the messages by which a run's endpoint was asked: while one is under way it may publish for the run.
+ */
 export function askedBy({ history, root, state }: Run): readonly MessageId[] {
   const entries = entriesBetween(history, 0, history.length - 1).map(partOf);
   const steps = state.pending.flatMap((each) => (each.kind === "call" ? each.step : []));

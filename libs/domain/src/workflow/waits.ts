@@ -1,6 +1,6 @@
 /**
- * What a run waits for that comes from outside: events. One that comes for a run before its wait is noted. An event that is
- * told and one that comes by a webhook are of two kinds: neither ends the wait of the other, and each has bounds of its own.
+ * Waits of a run for events from outside. An event that comes for a run before its wait is noted. Events told by callers and
+ * events by webhooks are of two kinds: neither ends the wait of the other, and each kind has its own bounds.
  */
 import {
   runHookNoteBytesMax,
@@ -28,15 +28,15 @@ const waitsOf = ({ state }: Run): readonly Wait[] =>
 const isOfWay = ({ by }: { readonly by?: EventWay }, way: EventWay): boolean =>
   by === undefined || by === way;
 
-/** The waits that an event ends if it comes that way; without a way, all that wait for the event. */
+/** Returns the waits that an event ends if it comes by `way`; without `way`, all waits for the event. */
 export const waitsFor = (run: Run, event: string, way?: EventWay): readonly Wait[] =>
   waitsOf(run).filter((wait) => wait.event === event && (!way || isOfWay(wait, way)));
 
-/** Past their deadline. */
+/** Returns the waits past their deadline. */
 export const overdueWaits = (run: Run, now: number): readonly Wait[] =>
   waitsOf(run).filter(({ deadline }) => deadline <= now);
 
-/** The alarm of a run: the earliest deadline of its waits, and of what it owes other runs. */
+/** Returns the alarm of a run: the earliest deadline of its waits, and of what it owes other runs. */
 export function wakeAtOf(run: Run): number | undefined {
   const { state } = run;
   const times =
@@ -60,24 +60,24 @@ function deadlineOf(pending: Pending): number | undefined {
   }
 }
 
-/** Each once. */
+/** Returns the awaited events, each once. */
 export const awaitedEvents = (run: Run): readonly string[] => [
   ...new Set(waitsOf(run).map(({ event }) => event)),
 ];
 
-/** Events are taken in the order in which they came. */
+/** Returns the oldest note that ends such a wait: events are taken in the order in which they came. */
 export const oldestNote = ({ state }: Run, event: string, way: EventWay): Note | undefined =>
   state.kind === "active"
     ? state.notes.find((note) => note.event === event && isOfWay(note, way))
     : undefined;
 
-/** An active run keeps events for its next waits, and a failed one for the run that may go on from it. */
+/** A run that keeps events: an active run for its next waits, a failed one for the run that may resume it. */
 export type EventKeeper = RunIn<"active"> | RunIn<"failed">;
 
 export const keepsEvents = (run: Run): run is EventKeeper =>
   isActive(run) || (isFailed(run) && run.state.failure.inDlq);
 
-/** An event that nothing waits for yet. Undefined: there are too many. */
+/** Keeps an event that nothing waits for yet. Undefined: there are too many. */
 export function noted<R extends EventKeeper>(run: R, note: Note): R | undefined {
   const { notes } = run.state;
   if (isCrowded(notes, note)) return undefined;
@@ -96,13 +96,13 @@ function isCrowded(notes: readonly Note[], { by = "told", bytes = 0, event }: No
   return alike.length >= runHookNotesMax || held > runHookNoteBytesMax;
 }
 
-/** Part of a change that goes on. */
+/** Removes a note. Part of a change that goes on. */
 export const withoutNote = <R extends EventKeeper>(run: R, part: string): R => ({
   ...run,
   state: { ...run.state, notes: run.state.notes.filter((note) => note.part !== part) },
 });
 
-/** The events of webhooks are its own from now on. Part of a change that goes on. */
+/** Adds webhooks to the run, for these events. Part of a change that goes on. */
 export function withHooks(run: RunIn<"active">, events: readonly string[]): RunIn<"active"> {
   const { hooks } = run.state;
   const fresh = events.filter((event) => !hooks?.includes(event));
@@ -111,11 +111,11 @@ export function withHooks(run: RunIn<"active">, events: readonly string[]): RunI
   return { ...run, state: { ...run.state, hooks: latest } };
 }
 
-/** Whether the run has a webhook of that event. */
+/** Reports whether the run has a webhook for that event. */
 export const hasHook = (run: Run, event: string): boolean =>
   keepsEvents(run) && (run.state.hooks?.includes(event) ?? true);
 
-/** The events that have come for the run, and may come: of a run that goes on from it, too. */
+/** Returns the events that have come for a run, and may come, for it or for the run that resumes it. */
 export const eventsOf = ({ state: { hooks, notes } }: EventKeeper) => ({
   notes,
   ...(hooks && { hooks }),

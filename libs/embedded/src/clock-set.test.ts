@@ -1,4 +1,4 @@
-/** A store in use after its clock is set: ahead by an hour, or back by the two days that the clock was ahead. */
+/** Tests a store in use after its clock is set: ahead by an hour, or back by the two days that the clock was ahead. */
 import { describe, expect, it } from "@jest/globals";
 import {
   accept,
@@ -33,7 +33,7 @@ type Claimed = InState<"claimed">;
 const onceMore = { chance: 0, retryDelayMs: 10_000 };
 const failed = (endedAt: number) => anAttempt(anAnswer(500), { endedAt });
 
-/** Sets the clock of the store ahead. */
+/** Opens a store whose clock is set ahead. */
 function openAhead(): Opened {
   const clock = virtualClock();
   clock.set(days);

@@ -1,4 +1,4 @@
-/** Every port of this package against its contract, in memory and in a file. */
+/** Runs every port of this package against its contract, in memory and in a file. */
 import {
   describeAccounts,
   describeBulkActions,
@@ -41,7 +41,7 @@ describeMessageLog("embedded", open(":memory:"));
 describeEventBus("embedded", open(":memory:"));
 describeRunLog("embedded", open(":memory:"));
 
-// Lists read through a connection of their own here.
+// In a file, lists read through a connection of their own.
 const openFile = () => open(newDirectory())();
 describeDeadLetters("embedded in a file", openFile);
 describeMessageLog("embedded in a file", openFile);

@@ -1,6 +1,6 @@
 /**
- * Which calls resolve only when their write is on the disk: all that a caller of the service is answered for. A call of a
- * port that is not named here does not compile.
+ * Checks which calls resolve only when their write is on the disk: all whose result a caller of the service is told. A call of a port
+ * that is missing here does not compile.
  */
 import { expect, it } from "@jest/globals";
 import {
@@ -34,7 +34,7 @@ import {
 import { newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
 type Asked = (store: Opened) => Promise<unknown>;
-/** `background`: no caller is answered for it. */
+/** `background`: no caller is told of its result. */
 type Call = "reads" | "background" | Asked;
 type Told = {
   readonly [
@@ -201,7 +201,7 @@ const turns = async (count: number): Promise<void> => {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** A store whose syncs wait to be let go. */
+/** Opens a store whose syncs wait until they are let go. */
 function opened() {
   const held: (() => void)[] = [];
   let isHolding = false;

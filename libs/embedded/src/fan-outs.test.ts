@@ -8,7 +8,7 @@ import { migrate } from "./database/migrate.ts";
 import { migrations } from "./database/schema.ts";
 import { newDirectory, openIn } from "./opened.fixture.ts";
 
-/** The first in which fan-outs have a table of their own. */
+/** The first version in which fan-outs have a table of their own. */
 const version = migrations.findIndex((step) => step.includes("CREATE TABLE fan_outs"));
 
 it("a group publish that an earlier version was expanding goes on, with its body and its children", async () => {

@@ -1,9 +1,9 @@
 /**
- * Fan-outs: publishes to groups, from their insert until the last child that has their body is gone.
+ * Fan-outs: publishes to groups, from their insert until the last child that uses their body is gone.
  *
- * (1) positions for all children are reserved by the insert: a child's key, and so its place in line, is as old as its
- *     publish, however late it is made.
- * (2) a chunk is in use from the insert until the fan-out is expanded.
+ * (1) The insert reserves positions for all children: a child's key, and so its place in line, is as old as its publish, however late the
+ *     child is made.
+ * (2) A chunk is in use from the insert until the fan-out is expanded.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -49,7 +49,7 @@ type Parts = {
   readonly windows: Windows;
 };
 
-/** Where a child's body stands, and what was reserved for the child: its position, and its place in a queue. */
+/** The position of a child's body, and what was reserved for the child: its own position, and its place in a queue. */
 type Keeper = {
   readonly position: number;
   readonly reserved: number | undefined;
@@ -57,22 +57,25 @@ type Keeper = {
 };
 
 export type FanOutRows = Alarms<Rung> & {
-  /** Inside a write. */
+  /** For use inside a write. */
   readonly insert: (fanOut: FanOut, deduplication: readonly DeduplicationEntry[]) => Inserted;
   readonly get: (tenant: TenantId, id: MessageId) => FanOut | undefined;
   readonly expanding: (...given: Parameters<FanOuts["expanding"]>) => readonly MessageId[];
-  /** Inside a write. */
+  /** For use inside a write. */
   readonly advance: (...given: Parameters<FanOuts["advance"]>) => boolean;
   readonly keeperOf: (child: MessageId) => Keeper | undefined;
-  /** Of all places in a queue behind `after` that are reserved for children which are not made yet the lowest. */
+  /** Returns the lowest place in the queue behind `after` that is reserved for a child not made yet. */
   readonly firstUnmade: (queue: number, after: number) => number | undefined;
-  /** Inside a write: one record more uses the body that stands there. */
+  /** Counts one more record that uses the body at `position`. For use inside a write. */
   readonly addChild: (position: number) => void;
-  /** Inside a write: of the records at `positions` (a JSON array), which are about to go, those that use a body do so no more. */
+  /**
+   * Uncounts the records at `positions` (a JSON array), which are about to be removed, from the bodies that they use. For use inside a
+   * write.
+   */
   readonly removeChildren: (positions: string) => void;
-  /** Expanded before `endedBefore`, without children: their positions. */
+  /** Returns the positions of fan-outs without children that were expanded before `endedBefore`. */
   readonly removable: (shards: string, endedBefore: number, limit: number) => readonly number[];
-  /** Inside a write. `positions`: a JSON array. */
+  /** `positions` is a JSON array. For use inside a write. */
   readonly remove: (positions: string) => void;
 };
 

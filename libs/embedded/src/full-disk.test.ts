@@ -1,4 +1,4 @@
-/** Which calls a nearly full disk refuses: those that take on new work, and none that ends some. */
+/** Tests which calls a nearly full disk refuses: those that take on new work, and none that ends some. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The Groups port: a head row that lists immutable chunks (docs/design/record#fan-out). */
+/** The Groups port: a head row lists immutable chunks (docs/design/record#fan-out). */
 import { type DatabaseSync } from "node:sqlite";
 import {
   type Endpoint,
@@ -121,7 +121,7 @@ function openReads(db: DatabaseSync) {
   };
 }
 
-/** Whatever its version when none is given. */
+/** Without a version, removes the head whatever its version. */
 const removeHeadSql =
   "DELETE FROM groups WHERE tenant = ? AND name = ? AND version = coalesce(?, version) RETURNING *";
 

@@ -1,8 +1,8 @@
 /**
- * Lanes: the rows that hold the limits, the alarm and the rate window of the records that wait in them.
+ * Lanes: the rows with the limits, the alarm and the rate window of the records that wait in them.
  *
- * (1) whatever sets a lane's alarm raises its `seq` (`alarmAt`), the fence of `rest`: a granter that looked before cannot
- *     put the lane to sleep after it.
+ * (1) Every write that sets a lane's alarm raises its `seq` (`alarmAt`), the fence of `rest`: a granter that looked before cannot put the
+ *     lane to sleep after it.
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -33,25 +33,28 @@ import { integer, optionalInteger, type Row, stored, text } from "./database/row
 import { isUnderstood } from "./messages/records.ts";
 
 export type Lanes = Alarms<FlowId> & {
-  /** Inside a write: the lane has these limits from now on; where they differ from those before, the records that wait in it are looked at. */
+  /** Sets the lane's limits. Where they change, wakes the lane. For use inside a write. */
   configure(flow: Flow, now: number): void;
-  /** Inside a write: answers the lane's key; a row that is not there is made, with these limits. */
+  /** Returns the lane's key; makes a missing row, with these limits. For use inside a write. */
   join(flow: Flow, now: number): number;
-  /** Inside a write: a record has joined the line, or may go on. */
+  /** Wakes the lane: a record has joined its line, or may go on. For use inside a write. */
   wake(id: FlowId, now: number): void;
   rows(ids: readonly FlowId[]): readonly FlowLane[];
-  /** In the order of their keys, behind `after`; looks at `lanesPerTurn` of them. `next`: there may be more behind it. */
+  /**
+   * Lists lanes in the order of their keys behind `after`, and looks at `lanesPerTurn` of them. `next` is present when there may be more
+   * behind it.
+   */
   list(
     tenant: TenantId,
     search: string,
     after: FlowId | undefined,
     limit: number,
   ): { readonly lanes: readonly FlowLane[]; readonly next?: FlowId };
-  /** Inside a write: the lane is made if there is none, and looked at. */
+  /** Pins limits of the lane, which is made where missing, and wakes it. For use inside a write. */
   pin(flow: Flow, pinned: Pinned, now: number): void;
-  /** Inside a write. False: there is no such lane. */
+  /** Returns false when there is no such lane. For use inside a write. */
   unpin(id: FlowId, parts: Pins): boolean;
-  /** Inside a write. Resuming sets the alarm to now. */
+  /** Pauses or resumes the lane; resuming sets its alarm to now. For use inside a write. */
   pause(flow: Flow, paused: boolean, now: number): void;
   key(id: FlowId): number | undefined;
   rest(
@@ -60,13 +63,16 @@ export type Lanes = Alarms<FlowId> & {
     wakeAt: number | undefined,
     window: RateWindow | undefined,
   ): boolean;
-  /** Inside a write: what the lane has dispatched in its present period. */
+  /** Stores what the lane has dispatched in its present period. For use inside a write. */
   keepWindow(id: FlowId, window: RateWindow): void;
-  /** Inside a write: removes rows that are long unused, and have neither record nor open window. Looks at `limit` of them. Returns at how many. */
+  /**
+   * Removes lanes that are long unused and have neither a record nor an open window. Looks at up to `limit` lanes, and returns at how
+   * many. For use inside a write.
+   */
   sweep(limit: number): number;
 };
 
-/** A tenant may have a million, and nothing else runs while they are looked at. */
+/** A tenant may have a million lanes, and nothing else runs during a look. */
 const lanesPerTurn = 5_000;
 
 /** The one way to set an alarm. */
@@ -101,7 +107,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   const hasRecord = db.prepare("SELECT 1 FROM messages WHERE lane = ? LIMIT 1");
   const remove = db.prepare("DELETE FROM lanes WHERE key = ?");
 
-  /** Answers the row's key, and its limits as they stand. */
+  /** Returns the row's key and its stored limits. Makes a missing row. */
   const take = (flow: Flow, now: number): Limited & { readonly key: number } => {
     const { lane, tenant, key, shard, format } = flow;
     const row = find.get(lane);
@@ -174,7 +180,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
         const key = integer(row["key"]);
         const goes = isForgettable(laneFrom(row), integer(row["used_at"]), now);
         if (goes && !hasRecord.get(key)) remove.run(key);
-        // It is looked at again when it may have become so, and does not stand before other rows until then.
+        // Looks at the lane again when its row may be removable, so that the lane does not hold up other rows until then.
         else use.run(now, key);
       }
       return rows.length;
@@ -182,7 +188,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   };
 }
 
-/** Keys are of ASCII. */
+/** Sorts behind every flow key, since those are ASCII. */
 const afterAnyKey = "\u{10ffff}";
 
 const bitsOf = ({ parallelism, rate }: Pins): number => (parallelism ? 1 : 0) + (rate ? 2 : 0);

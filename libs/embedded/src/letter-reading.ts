@@ -1,4 +1,4 @@
-/** Reading dead letters: one, or page by page. What is looked at row by row is an id along its index, which begins with the time of failure. */
+/** Reads dead letters, one or page by page. A list looks at ids along their index; an id begins with the time of failure. */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   type Answer,
@@ -22,7 +22,7 @@ type Asked = {
   readonly tenant: number;
   readonly filter: DeadLetterFilter;
   readonly page: PageRequest;
-  /** Where the messages stand that are asked for; undefined: all are. */
+  /** The positions of the messages asked for, or undefined for all. */
   readonly positions: readonly number[] | undefined;
 };
 
@@ -31,7 +31,7 @@ export type LetterReading = {
   readonly scan: (asked: Asked) => Omit<Scan<DlqId, DeadLetter>, "breathe">;
 };
 
-/** A message becomes a dead letter once; what has stood here twice is still found. */
+/** A message becomes a dead letter once. The bound also finds a message that has failed here several times. */
 const lettersPerMessageMax = 100;
 
 export function openLetterReading(reader: DatabaseSync): LetterReading {
@@ -54,7 +54,7 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
     SELECT id FROM dead_letters INDEXED BY dead_letters_by_message WHERE message = ? AND tenant = ?
     LIMIT ${lettersPerMessageMax}`);
 
-  /** Those that the filter names, in the list's order. */
+  /** Returns the ids that the filter names, in the list's order. */
   const named = ({
     tenant,
     filter: { ids },
@@ -99,7 +99,7 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
       keyOf: (id) => id,
       look: (id) => {
         const row = head.get(asked.tenant, id);
-        // Named and not there, or removed since its id was read.
+        // Named but not stored, or removed since its id was read.
         if (!row) return { bytes: 0 };
         const bytes = text(row["json"]).length + (optionalText(row["answer"] ?? null)?.length ?? 0);
         const message = configurationFrom(row);
@@ -118,10 +118,10 @@ const idFrom = (row: Row): DlqId => dlqId(text(row["id"]));
 
 /** Sorts behind all ids, which begin with digits. */
 const afterAll = "~";
-/** Of these times the digits are as many, so that ids sort as they do: from 2001 to 2286. */
+/** Reports whether ids sort by this time: from 2001 to 2286, times have the same number of digits. */
 const sortsAsTime = (at: number): boolean => at >= 1_000_000_000_000 && at < 10_000_000_000_000;
 
-/** Where ids of failures between two times stand; times that ids do not sort by are asked of each row (`wants`). */
+/** Returns the range of ids of failures between two times. Times by which ids do not sort are compared row by row (`wants`). */
 function idsBetween({ from, to }: DeadLetterFilter): readonly [string, string] {
   return [
     from !== undefined && sortsAsTime(from) ? String(from) : "",
@@ -129,7 +129,7 @@ function idsBetween({ from, to }: DeadLetterFilter): readonly [string, string] {
   ];
 }
 
-/** Where ids of failures at `at` begin; behind all where ids do not sort by it. */
+/** Returns where ids of failures at `at` begin, or the end of all ids where ids do not sort by `at`. */
 export const firstIdAt = (at: number): string => (sortsAsTime(at) ? String(at) : afterAll);
 
 const wants = (filter: DeadLetterFilter, row: Row, message: Configuration): boolean =>

@@ -1,4 +1,4 @@
-/** Writing dead letters: configuration and body are the message's own rows, which stay for as long as the letter does. */
+/** Writes dead letters. Configuration and body are the message's own rows, which stay for as long as the letter does. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Answer, type DlqId, type FailureReason } from "@posthaste/domain";
 

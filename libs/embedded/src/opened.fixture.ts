@@ -1,4 +1,4 @@
-/** Stores for tests, in directories of their own that go when the test has ended. */
+/** Stores for tests, in directories of their own that are removed when the test has ended. */
 import { afterEach } from "@jest/globals";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ export function newDirectory(): string {
   return directory;
 }
 
-/** Closing twice is closing once, so a test may close and open again. */
+/** Closing is idempotent, so that a test may close a store and open it again. */
 export function openIn(
   dataDir: string,
   given: Partial<EmbeddedOptions> & { clock?: VirtualClock } = {},
@@ -40,7 +40,7 @@ export function openIn(
   return { ...embedded, close, clock, dataDir };
 }
 
-/** As a process leaves its directory when it is killed: nothing is closed. */
+/** Copies the files of a running store, as a killed process leaves them. */
 export function copyOf({ dataDir }: Opened): string {
   const copy = newDirectory();
   for (const file of ["posthaste.db", "posthaste.db-wal"])
@@ -48,7 +48,7 @@ export function copyOf({ dataDir }: Opened): string {
   return copy;
 }
 
-/** What is in a table of the file, as another process sees it. */
+/** Counts the rows of a table in the file, as another process sees them. */
 export function countRows(dataDir: string, table: string): number {
   const db = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
   try {

@@ -1,4 +1,4 @@
-/** How the statements of the store find their rows: the cost of none grows with what it does not return. */
+/** Checks how the statements of the store find their rows: no cost grows with rows that are not returned. */
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { newDirectory, openIn } from "./opened.fixture.ts";
@@ -22,7 +22,7 @@ afterEach(() => {
 
 /** The statement that reads a whole table, once, when the store is opened. */
 const atOpen = [/^SELECT key(, id)? FROM tenants$/];
-/** Statements that end after so many rows, or read a table as long as their answer. */
+/** Statements that end after a bounded number of rows, or read a table as long as their answer. */
 const bounded = [
   /^SELECT min\(given_at\)/,
   /^SELECT 1 FROM terms LIMIT 1$/,

@@ -4,12 +4,12 @@ import { type Clock, type Ids, type Random } from "@posthaste/ports";
 
 export type Positions = {
   next(): number;
-  /** `count` in a row. Returns the first. */
+  /** Reserves `count` positions in a row, and returns the first. */
   reserve(count: number): number;
   readonly at: (time: number) => number;
 };
 
-/** 2024-01-01T00:00:00Z. Its milliseconds, times 4096, keep positions in the order of time and far below 2^53 for centuries. */
+/** 2024-01-01T00:00:00Z. Milliseconds since then, times 4096, keep positions in the order of time and far below 2^53 for centuries. */
 const epochMs = 1_704_067_200_000;
 const positionsPerMs = 4_096;
 

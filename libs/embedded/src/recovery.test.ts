@@ -124,7 +124,7 @@ describe("after a process was killed", () => {
   it("however many messages there are, each is released or counted once", async () => {
     const first = openIn(newDirectory());
     const { clock, ids, records } = first;
-    // More than two of the pieces in which they are read.
+    // More than two of the pieces in which recovery reads messages.
     const count = 20_002;
     const made = Array.from({ length: count }, () =>
       aMessage({ id: ids.next(), now: clock.now() }),
@@ -196,7 +196,7 @@ describe("after a process was killed", () => {
       const state = { kind: "active", pending: [wait], notes: [] } as const;
       return { ...write, run: { ...write.run, format, state }, deliveries: [] };
     });
-    // As if all of it had rung, and was left.
+    // Sets every alarm as a ring leaves it.
     setAlarms(dataDir, clock.now() + limits.ringAheadMs);
     await first.close();
     const before = alarmsIn(dataDir);
@@ -282,7 +282,7 @@ function setAlarms(dataDir: string, at: number): void {
   db.close();
 }
 
-/** By table, where it has any. */
+/** Returns the alarms of each table that has any. */
 function alarmsIn(dataDir: string): Readonly<Record<string, readonly unknown[]>> {
   const db = new DatabaseSync(join(dataDir, "posthaste.db"));
   const alarms = tables.map((table) => [

@@ -1,8 +1,7 @@
 /**
- * What an earlier process left, at open: with the directory lock held no other process can have a claim, so every claimed
- * record may be claimed again at once (docs/design/record#starting-again), and has lost a lease. The hints of that process are lost, too: what
- * only waited to be heard of rings now instead of at its alarm. Runs in SQL, in one transaction: nothing
- * of the records passes through memory.
+ * Recovers what an earlier process left, at open. With the directory lock held no other process can have a claim, so every claimed record
+ * may be claimed again at once, and has lost a lease (docs/design/record#starting-again). The hints of that process are lost, too:
+ * records that waited for a hint ring now instead of at their alarm. Runs in SQL, in one transaction: records do not pass through memory.
  */
 import { openRetriesHome } from "./messages/homecoming.ts";
 import { type DatabaseSync } from "node:sqlite";
@@ -44,7 +43,7 @@ type Pass = {
   readonly ended: readonly { readonly position: number; readonly until: number }[];
 };
 
-/** A full disk must not keep us from starting: the claims then end with their leases. */
+/** On a full disk, counts without releasing claims: the start must not fail, and claims then end with their leases. */
 function passIfThereIsRoom(db: DatabaseSync, now: number, log: Log): Pass {
   try {
     return ringAgain(db, now);
@@ -55,7 +54,7 @@ function passIfThereIsRoom(db: DatabaseSync, now: number, log: Log): Pass {
   }
 }
 
-/** Reads the messages once: all that is asked of a piece is asked while its pages are in memory. */
+/** Reads the messages once: everything asked of a piece is asked while its pages are in memory. */
 function pass(db: DatabaseSync, release: (piece: Piece) => number): Pass {
   const within = "position > ? AND position <= ?";
   const liveIn = db.prepare(
@@ -79,7 +78,7 @@ function pass(db: DatabaseSync, release: (piece: Piece) => number): Pass {
   return { claims, live, ended };
 }
 
-/** Above the first position, up to the second. */
+/** The positions above the first, up to the second. */
 type Piece = readonly [above: number, upTo: number];
 const rowsPerPiece = 10_000;
 
@@ -105,7 +104,7 @@ const sum = (numbers: Iterable<number>): number => {
 };
 
 function ringAgain(db: DatabaseSync, now: number): Pass {
-  /** What this build does not understand keeps its alarm (ADR 27). */
+  /** Rows that this build does not understand keep their alarm (ADR 27). */
   const ringNow = (set: string, rows = "TRUE"): void =>
     void db
       .prepare(`UPDATE ${set} WHERE wake_at > ? AND ${rows} AND ${isUnderstood}`)
@@ -113,13 +112,13 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
   db.exec("BEGIN IMMEDIATE");
   try {
     const found = pass(db, releasing(db, now));
-    // Each along its index.
+    // Two updates, each along its own index.
     const hadOutbox = `state < ${firstFinishedCode} AND (state = ${stateCodes.due} OR outbox > 0)`;
     for (const rows of [hadOutbox, `state >= ${firstFinishedCode} AND outbox > 0`])
       ringNow(`messages SET wake_at = ?`, rows);
     openRetriesHome(db)(now, 0);
     for (const lines of ["lanes", "queues"]) ringNow(`${lines} SET ${alarmAt("?")}`);
-    // Calls that were cut short ended with their process.
+    // Canceled calls ended with their process.
     db.exec(
       `UPDATE messages SET runs_until = NULL
        WHERE position IN (SELECT message FROM turns) AND runs_until IS NOT NULL AND ${isUnderstood}`,
@@ -140,7 +139,7 @@ function releasing(db: DatabaseSync, now: number): (piece: Piece) => number {
   const wakeLanes = db.prepare(`
     UPDATE lanes SET ${alarmAt(soonest)}
     WHERE ${isUnderstood} AND key IN (SELECT lane FROM messages WHERE ${claimed})`);
-  // In a lane: back into line, where only an outbox has an alarm. Else: due, and ringing now.
+  // A record of a lane goes back into line, where only an outbox has an alarm. Any other is due and rings now.
   const release = db.prepare(`
     UPDATE messages SET owner = NULL, until = NULL, hints = 0,
       lease_losses = lease_losses + iif(hints > 0, 1, ${limits.leaseLossParts}),
@@ -154,8 +153,8 @@ function releasing(db: DatabaseSync, now: number): (piece: Piece) => number {
 }
 
 /**
- * Of what has a time of its own, only what has rung and was left rings now: its alarm stands no further ahead than a ring
- * moves it, and its own time has come. The rest ring in theirs.
+ * Matches schedules and runs that have rung and were left: their alarm stands no further ahead than a ring moves it. Of these, the ones
+ * whose own time has come ring now, and the rest at their time.
  */
 const rungAndLeft = `wake_at > ? AND wake_at <= ? AND ${isUnderstood}`;
 
@@ -166,7 +165,7 @@ function ringSchedules(db: DatabaseSync, now: number): void {
   ).run(now, now, now + limits.ringAheadMs);
 }
 
-/** The times of a run stand in its head, which is read one by one. One that is damaged keeps its alarm. */
+/** Rings runs by the times in their heads, which are read one by one. A damaged run keeps its alarm. */
 function ringRuns(db: DatabaseSync, now: number): void {
   const rows = db.prepare(`SELECT position, ${headColumns} FROM runs WHERE ${rungAndLeft}`);
   const alarms = new Map<number, number>();

@@ -1,4 +1,4 @@
-/** What stays in the file, for how long, and what it shares: seen in the tables, since no port shows it. */
+/** Tests what stays in the file, for how long, and what is shared. Reads the tables, since no port shows it. */
 import { describe, expect, it } from "@jest/globals";
 import {
   accept,

@@ -5,9 +5,9 @@ import { type Writer } from "./database/writer.ts";
 import { integer, text } from "./database/rows.ts";
 
 export type TenantKeys = {
-  /** Inside a write: makes the number if there is none. */
+  /** Returns the tenant's number, made where missing. For use inside a write. */
   take(id: TenantId): number;
-  /** Undefined: this tenant has never stored anything. */
+  /** Returns undefined when the tenant has never stored anything. */
   find(id: TenantId): number | undefined;
   name(key: number): TenantId;
 };

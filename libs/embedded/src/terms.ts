@@ -1,6 +1,6 @@
 /**
- * Terms: what few messages have and lists are asked for, each with the positions of those that have it. Labels, flow keys,
- * queues, schedules and groups; a message without any has no row here.
+ * Terms: rare properties that lists ask for, each with the positions of its messages. Labels, flow keys, queues, schedules and groups; a
+ * message without any has no row here.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { type Message, type MessageFilter, type TenantId } from "@posthaste/domain";
@@ -8,10 +8,10 @@ import { integer } from "./database/rows.ts";
 
 type Configured = Pick<Message, "origin" | "policy" | "tenant">;
 
-/** Inside a write. */
+/** For use inside a write. */
 export type Terms = {
   put(position: number, message: Configured): void;
-  /** Of `positions` (a JSON array) those whose configuration is gone. */
+  /** Removes the terms of `positions` (a JSON array) whose configuration is gone. */
   removeOrphans(positions: string): void;
 };
 
@@ -32,12 +32,12 @@ export function openTerms(db: DatabaseSync): Terms {
   };
 }
 
-/** Rarer ones lead to their messages; of a denser one the list finds some soon, in its own order. */
+/** A list starts from a term with at most this many messages. For a denser one it finds matches soon in its own order. */
 const positionsMax = 1_000;
-/** Of one filter. */
+/** Values of one filter that are looked up. */
 const valuesMax = 20;
 
-/** Of the messages that a filter can want, by the rarest of its terms; undefined: none is rare. */
+/** Returns the positions of the rarest term of the filter, or undefined when none is rare. */
 export function openTermReading(
   reader: DatabaseSync,
 ): (tenant: TenantId, filter: MessageFilter) => readonly number[] | undefined {
@@ -68,7 +68,7 @@ const kinds = [
 ] as const satisfies readonly (readonly [string, keyof MessageFilter])[];
 type Kind = (typeof kinds)[number][0];
 
-/** A tenant's id holds no slash. The migration that made the table writes them like this, too. */
+/** A tenant's id holds no slash. The migration that makes the table writes the same terms. */
 const termOf = (tenant: TenantId, kind: Kind, value: string): string =>
   `${tenant}/${kind}:${value}`;
 

@@ -1,4 +1,4 @@
-/** In how many turns of the event loop `work` was done, and what came of it. */
+/** Returns how many turns of the event loop `work` takes, and its result. */
 export async function turnsOf<T>(work: () => Promise<T>): Promise<{ turns: number; value: T }> {
   let turns = 0;
   let done = false;

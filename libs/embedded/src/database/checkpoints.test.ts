@@ -38,7 +38,7 @@ async function open() {
 
 const insert = "INSERT INTO filler VALUES (zeroblob(65536))";
 
-/** How often the writer was held. */
+/** Returns how often the writer was held. */
 async function commit(db: DatabaseSync, checkpoints: Checkpoints, count: number): Promise<number> {
   let held = 0;
   for (let i = 0; i < count; i++) {
@@ -51,7 +51,7 @@ async function commit(db: DatabaseSync, checkpoints: Checkpoints, count: number)
   return held;
 }
 
-/** One commit after another, slowly, until it is so. */
+/** Commits slowly, one by one, until `isSo`. */
 async function commitUntil(
   db: DatabaseSync,
   checkpoints: Checkpoints,

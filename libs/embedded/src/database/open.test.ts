@@ -139,7 +139,7 @@ describe("a file that cannot be served", () => {
 
 describe("a disk that is full to the last byte", () => {
   const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
-  /** Opens once `needed` rooms were made. */
+  /** Returns an opening that succeeds once `needed` rooms were made. */
   const opened = (needed: number, there: number) => {
     let made = 0;
     const open = (): string => {
@@ -256,7 +256,7 @@ describe("what is read back damaged", () => {
   it("stops no other run, neither its alarm nor its sweep, and is swept itself", async () => {
     const store = openIn(newDirectory());
     const { clock, dataDir } = store;
-    // Stands in heads alone.
+    // The caller's IP stands in the heads alone.
     const callers = { hurt: "198.51.100.66", sound: "198.51.100.77" };
     for (const [name, callerIp] of Object.entries(callers)) {
       const id = runId(name);
@@ -347,7 +347,7 @@ function damage(dataDir: string, table: string): void {
   closeSync(file);
 }
 
-/** What its head says is unknown; that it has ended stands in a column. */
+/** Sets the column that ends a run; its head stays as it is. */
 function endRun(dataDir: string, id: string, endedAt: number): void {
   const db = new DatabaseSync(fileIn(dataDir));
   db.prepare("UPDATE runs SET ended_at = ? WHERE id = ?").run(endedAt, id);

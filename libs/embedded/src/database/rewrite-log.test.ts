@@ -8,7 +8,9 @@ import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 import { openDatabase } from "./open.ts";
 import { rewriteLog } from "./rewrite-log.ts";
 
-/** What a process leaves that is killed with commits in its log: the files as they stand beside the running store. */
+/**
+ * Returns a directory as a process leaves it that is killed with commits in its log: the files as they stand beside the running store.
+ */
 async function leftByKilled(): Promise<string> {
   const store = openIn(newDirectory());
   await store.records.insert([{ record: accept(aMessage(), store.clock.now()) }], "new");

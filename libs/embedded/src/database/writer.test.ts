@@ -98,7 +98,7 @@ describe("group commit", () => {
     await Promise.all(weights.map((weight, i) => writer.write(put(i), "new", weight)));
 
     expect(ids(db)).toEqual(weights.map((_, i) => i));
-    // Two of 400 thrice, the third with one of 5 MiB; three of 5 MiB; the largest.
+    // Two of 400 records thrice, the third with one of 5 MiB; three of 5 MiB; the largest.
     expect(writer.commits).toBe(7);
   });
 });
@@ -329,7 +329,7 @@ describe("closing", () => {
   });
 });
 
-/** A connection whose first `times` commits fail with SQLite's `errcode`. */
+/** Returns a connection whose first `times` commits fail with SQLite's `errcode`. */
 function failingAtCommit(db: DatabaseSync, errcode: number, times: number): Connection {
   let left = times;
   return {

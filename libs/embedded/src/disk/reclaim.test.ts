@@ -17,12 +17,12 @@ import { type Embedded, openEmbedded } from "../index.ts";
 import { newDirectory } from "../opened.fixture.ts";
 
 const mebibyte = 1024 * 1024;
-/** Of which the last 64 MiB are kept for what is accepted. */
+/** The last 64 MiB of the disk are reserved for accepted messages. */
 const diskBytes = 144 * mebibyte;
 const withinMs = 10_000;
 const patienceMs = 60_000;
 
-/** Room comes back in the disk's own time, so time is real here. */
+/** Room comes back in the disk's own time, so the clock is real. */
 const realClock: Clock = {
   now: () => Date.now(),
   passedMs: () => performance.now(),
@@ -42,7 +42,7 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 
-/** `totalBytes`: of a disk that the store's own files fill. */
+/** Opens a store on a disk of `totalBytes` that only the store's own files fill. */
 function openOn(dataDir: string, totalBytes: number): Embedded {
   const store = openEmbedded({
     dataDir,
@@ -95,7 +95,7 @@ describe("a disk that was nearly full", () => {
     "has room again within ten seconds of the last delivery, by itself",
     async () => {
       const store = openOn(newDirectory(), diskBytes);
-      // What is left is looked at once a second, and filled faster than that.
+      // Free space is looked at once a second, and filled faster than that.
       while (await insert(store, 16)) await pause(1_001);
       await deliverAll(store);
 

@@ -1,9 +1,9 @@
 /**
- * How many events of each state a minute has. What commits have added is gathered in memory and written once a second:
- * a commit of one message would else cost a tenth more.
+ * Counts the events of each state by minute. The counts of commits are gathered in memory and written once a second: a commit of one
+ * message would else cost a tenth more.
  *
- * (1) a reader finds all that is committed.
- * (2) what a process that died had not written is counted again at open, from the minute before the last that has a count.
+ * (1) A reader finds everything committed.
+ * (2) Counts that a killed process had not written are counted again at open, from the minute before the last that has a count.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { type LogEvent, type LogState, minuteMs, rankOf } from "@posthaste/domain";
@@ -15,10 +15,10 @@ import { type TenantKeys } from "../tenants.ts";
 import { ranks, stateOf } from "./steps.ts";
 
 export type EventCounts = {
-  /** A commit has added it. */
+  /** Called after the commit that has added the event. */
   add(tenant: number, event: Pick<LogEvent, "at" | "state">): void;
   readonly read: (reader: DatabaseSync) => MessageLog["counts"];
-  /** Writes what was gathered. */
+  /** Writes the gathered counts. */
   close(): Promise<void>;
 };
 
@@ -74,7 +74,7 @@ export function openEventCounts({ db, writer, tenants, clock, log }: CountPorts)
   };
 }
 
-/** Tenant, state and minute as one number: of minutes there are fewer until the year 2097. */
+/** Packs tenant, state and minute into one number. Unix minutes stay below this bound until the year 2097. */
 const minutesMax = 2 ** 26;
 const keyOf = (tenant: number, at: number, rank: number): number =>
   (tenant * ranks + rank) * minutesMax + Math.floor(at / minuteMs);
@@ -102,7 +102,7 @@ function openReading(reader: DatabaseSync) {
   };
 }
 
-/** A full disk must not keep us from starting. */
+/** Counts again what a killed process had not written. A full disk is logged, since it must not prevent a start. */
 function countAgain(db: DatabaseSync, log: Log): void {
   const last = db.prepare("SELECT max(minute) AS minute FROM event_counts WHERE tenant = ?");
   const forget = db.prepare("DELETE FROM event_counts WHERE tenant = ? AND minute >= ?");
@@ -114,7 +114,7 @@ function countAgain(db: DatabaseSync, log: Log): void {
     db.exec("BEGIN IMMEDIATE");
     for (const row of db.prepare("SELECT key FROM tenants").all()) {
       const tenant = integer(row["key"]);
-      // An end at the end of a minute may have been written when the next minute had counts.
+      // An event of the end of a minute may have been written when the next minute had counts.
       const minute = Math.max(0, (optionalInteger(last.get(tenant)?.["minute"] ?? null) ?? 0) - 1);
       forget.run(tenant, minute);
       count.run(tenant, minute * minuteMs);

@@ -1,6 +1,6 @@
 /**
- * The rows of the message log. An event is four integers whose key is the event itself, so writing it twice is writing
- * it once; failed attempts have a row of details beside it. The configuration is the message's own (configurations.ts).
+ * The rows of the message log. An event is four integers that form its key, so writing it twice is writing it once. Each failed attempt
+ * has a row of details too. The configuration is the message's own (configurations.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -18,10 +18,10 @@ import { stepOf } from "./steps.ts";
 
 export type Events = {
   created(tenant: number, position: number, at: number): void;
-  /** The record was inserted with it: only then CREATED is counted. */
+  /** Counts a CREATED event. To be called only where the record was inserted with it. */
   countCreated(tenant: number, at: number): void;
   ended(tenant: number, position: number, fact: AttemptFact): void;
-  /** `grown` is called after each commit that holds events of the tenant. Returns what ends that. */
+  /** Calls `grown` after each commit that holds events of the tenant. Returns a function that ends the watch. */
   watch(tenant: TenantId, grown: () => void): () => void;
 };
 
@@ -47,7 +47,7 @@ export function openEvents(
     if (one.run(tenant, event.at, position, step).changes > 0)
       writer.onCommit(() => counts.add(tenant, event));
   };
-  /** Both are there or neither is: they are only written together. */
+  /** The two events are only written together, so both rows exist or neither does. */
   const putTwo = (tenant: number, position: number, a: LogEvent, b: LogEvent): void => {
     const [first, second] = [stepOf(a.attempt, a.state), stepOf(b.attempt, b.state)];
     const { changes } = two.run(tenant, a.at, position, first, tenant, b.at, position, second);

@@ -44,7 +44,7 @@ export function openMessageLog(
     sweep: async (tenantId, before, limit) => {
       const tenant = tenants.find(tenantId);
       let swept = 0;
-      // Ends when nothing is old enough, or at `limit`.
+      // Ends when no event is old enough, or at `limit`.
       while (tenant !== undefined && swept < limit && old.isDue(tenant, before)) {
         const portion = Math.min(limit - swept, messagesPerCommitMax);
         swept += await writer.write(() => old.sweep(tenant, before, portion), "accepted");

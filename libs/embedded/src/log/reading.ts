@@ -1,6 +1,6 @@
 /**
- * Reading the log page by page. What is looked at row by row is an event, four integers along an index; the rest is read
- * for those events only that the filter may want.
+ * Reads the log page by page. A list looks at events, four integers along an index; configurations and details are read only for events
+ * that the filter may want.
  */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
@@ -25,17 +25,17 @@ import { attemptOf, stateOf } from "./steps.ts";
 type Asked = {
   readonly tenant: number;
   readonly filter: LogFilter;
-  /** Of the messages asked for; undefined: of all. */
+  /** The positions of the messages asked for, or undefined for all. */
   readonly positions: readonly number[] | undefined;
   readonly page: PageRequest;
 };
 
-/** What tells events apart, in the order of the list. */
+/** The key of an event; keys sort in the order of the list. */
 type Key = readonly [at: number, message: number, step: number];
 
 const positionOf = (key: Key): string => key.join(".");
 
-/** Of each message, when few are asked for. */
+/** Rows read per message when few messages are asked for. */
 const rowsPerMessageMin = 8;
 
 export function openLogReading(reader: DatabaseSync): {
@@ -70,7 +70,7 @@ export function openLogReading(reader: DatabaseSync): {
 
 type EventStatements = { readonly ofAll: StatementSync; readonly ofOne: StatementSync };
 
-/** Of (tenant, key to begin behind, end, limit, and the one message). */
+/** Statements with the parameters tenant, key to begin behind, end, limit and, for `ofOne`, the message. */
 function openEvents(
   reader: DatabaseSync,
   { behind, before, direction }: { behind: string; before: string; direction: string },
@@ -85,7 +85,7 @@ function openEvents(
   };
 }
 
-/** Together as far as all of them reach: of a list that is full there may be more. */
+/** Merges the lists up to the point that all of them reach: behind the end of a full list there may be more. */
 function merge(
   lists: readonly (readonly Key[])[],
   each: number,
@@ -100,7 +100,7 @@ function merge(
 
 const compare = (a: Key, b: Key): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
 
-/** What hangs on an event: the configuration of its message, and of a failed attempt the fact. */
+/** Reads what belongs to an event: the configuration of its message and, for a failed attempt, the fact. */
 function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<LogEntry> {
   const configuration = reader.prepare("SELECT json, crc FROM configurations WHERE position = ?");
   const details = reader.prepare(`
@@ -108,7 +108,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
     FROM details WHERE message = ?1 AND attempt = ?2`);
 
   return ({ filter, page }) => {
-    // The events of a message mostly stand together.
+    // Events of one message mostly stand together.
     let last:
       | { readonly message: number; readonly found: Configuration; readonly bytes: number }
       | undefined;
@@ -130,7 +130,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
     return (key) => {
       const [at, message, step] = key;
       const event = { at, attempt: attemptOf(step), state: stateOf(step) };
-      // Before its configuration is read.
+      // Checked before the configuration is read.
       if (filter.states && !filter.states.includes(event.state)) return { bytes: 0 };
       let bytes = 0;
       if (last?.message !== message) {

@@ -1,13 +1,13 @@
-/** The end of log rows: event by event in the order of time, each failed attempt's details with its ERROR. */
+/** Sweeps the log event by event, in the order of time. The details of a failed attempt go with its ERROR. */
 import { minuteMs, rankOf } from "@posthaste/domain";
 import { integer, type Row } from "../database/rows.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { attemptOf, ranks } from "./steps.ts";
 
 export type LogSweep = {
-  /** Nothing is written to find out that there is nothing to do. */
+  /** Reports whether there is anything to sweep, without a write. */
   readonly isDue: (tenant: number, before: number) => boolean;
-  /** Inside a write: removes events before `before`, of about `limit` messages. Answers of how many. */
+  /** Removes events before `before`, of about `limit` messages, and returns the number of messages. For use inside a write. */
   readonly sweep: (tenant: number, before: number, limit: number) => number;
 };
 

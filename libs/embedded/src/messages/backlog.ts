@@ -1,4 +1,4 @@
-/** Unfinished records per tenant, counted as the commits go by; exact. */
+/** Counts unfinished records per tenant, commit by commit. Exact. */
 export type Backlog = {
   add(tenant: number, n: number): void;
   of(tenant: number): number;

@@ -1,4 +1,4 @@
-/** Cancelling: one write from any live state, with its fact (docs/design/record#cancelling). */
+/** Cancels messages: one write from any live state, with its fact (docs/design/record#cancelling). */
 import {
   cancel,
   dropped,
@@ -17,7 +17,7 @@ import { type Rooms } from "./rooms.ts";
 
 export type Cancel = {
   readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
-  /** Undefined: it is running, or over. */
+  /** Returns undefined when the record is running or finished. */
   readonly drop: (tenant: TenantId, id: MessageId) => Dropped | undefined;
 };
 

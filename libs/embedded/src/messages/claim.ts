@@ -1,4 +1,4 @@
-/** Claiming and renewing: the right to attempt (docs/design/record#claims-leases-epochs). */
+/** Claims records and renews claims (docs/design/record#claims-leases-epochs). */
 import {
   claim,
   type InState,
@@ -16,7 +16,7 @@ import { type Rooms } from "./rooms.ts";
 
 export type Claiming = {
   readonly claim: (ids: readonly MessageId[], owner: Owner) => readonly InState<"claimed">[];
-  /** Answers those that are lost. */
+  /** Returns the ids whose claim is lost. */
   readonly renew: (claims: readonly ClaimRef[]) => readonly MessageId[];
 };
 
@@ -41,7 +41,7 @@ export function openClaiming(
     }
   };
 
-  /** Undefined: it may not be claimed, or is no longer what it was. */
+  /** Returns undefined when the record may not be claimed, or has changed. */
   const take = (
     { position, record }: Standing,
     owner: Owner,

@@ -1,7 +1,7 @@
 /**
- * Configurations and bodies: what of a message never changes, written once, each with a checksum, so that a flipped bit
- * is noticed instead of delivered. A configuration outlives its record as long as the log or a dead letter refers to it.
- * Children of a group publish share the body of their fan-out.
+ * Configurations and bodies: the immutable parts of a message, written once, each with a checksum, so that a flipped bit is noticed
+ * instead of delivered. A configuration outlives its record as long as the log or a dead letter refers to it. Children of a group publish
+ * share the body of their fan-out.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -20,7 +20,7 @@ export type Configurations = {
   put(position: number, message: Message): void;
   putBody(position: number, body: Uint8Array): void;
   has(position: number): boolean;
-  /** Inside a write: of `positions` (a JSON array), what nothing refers to any more. */
+  /** Removes the rows at `positions` (a JSON array) that have no references left. For use inside a write. */
   removeOrphans(positions: string): void;
 };
 
@@ -40,7 +40,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM events WHERE events.message = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.message = configurations.position)`);
-  // Those with a tombstone ahead go when it ends (names.ts).
+  // A name with a tombstone ahead is removed when that ends (names.ts).
   const removeNames = db.prepare(`
     DELETE FROM names WHERE position IN (SELECT value FROM json_each(?)) AND expires_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = names.position)
@@ -68,7 +68,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
   };
 }
 
-/** Each by name: a rest of all but the body costs more than writing the text. */
+/** Names each field: a rest of all fields but the body costs more than writing the text. */
 const configurationOf = (
   message: Message,
 ): { [Name in keyof Required<Configuration>]: Configuration[Name] } => ({
@@ -92,14 +92,14 @@ const configurationOf = (
   trace: message.trace,
 });
 
-/** A stored text or body is not what was written: it is not served. */
+/** A stored text or body is not what was written. It is not served. */
 class DamagedError extends Error {
   override readonly name = "DamagedError";
 }
 export const isDamaged = (error: unknown): boolean =>
   Error.isError(error) && error.name === "DamagedError";
 
-/** The text of a row, if it is what was written. */
+/** Returns the text of a row. Throws when its checksum is wrong. */
 export function wholeText(row: Row, what = "a message"): string {
   const json = text(row["json"]);
   if (crc32(json) !== integer(row["crc"]))
@@ -111,7 +111,9 @@ export const configurationFrom = (row: Row): Configuration => stored<Configurati
 
 export const messageFrom = (row: Row): Message => withBody(configurationFrom(row), row);
 
-/** `bytes`, `body_crc`: whole; a body that was cut (`body_bytes` is then more) cannot be told from a damaged one. */
+/**
+ * Checks the body only when the row holds all of it: a body that was cut (`body_bytes` is then larger) cannot be told from a damaged one.
+ */
 export const withBody = (configuration: Configuration, row: Row): Message => ({
   ...configuration,
   body: bodyFrom(row, configuration.id),

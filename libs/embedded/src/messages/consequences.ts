@@ -1,8 +1,11 @@
-/** What a settle makes safe in its own transaction: dead letters and facts, which those of a run tell its log. Callbacks, and what a run makes of a failure, are left for later (docs/design/record#the-outbox). */
+/**
+ * The consequences that a settle writes in its own transaction: dead letters, and facts, which go to the message log or to the log of
+ * their run. Callbacks, and what a run makes of a failure, go into the outbox (docs/design/record#the-outbox).
+ */
 import { type FollowUp, type Message, unreachable } from "@posthaste/domain";
 import { type Rooms } from "./rooms.ts";
 
-/** Inside a write. Answers what is left, which has gone into the outbox. */
+/** Carries out follow-ups, and returns those left, which have gone into the outbox. For use inside a write. */
 export function carryOut(
   { letters, events, outbox, runAttempts, tenants }: Rooms,
   message: Message,
@@ -36,7 +39,7 @@ export function carryOut(
   return left;
 }
 
-/** Inside a write: the record counts no more, and goes in its time. */
+/** Takes an ended record off the backlog, and hands it to the removal. For use inside a write. */
 export const end = (
   { writer, finished, backlog }: Rooms,
   position: number,
@@ -48,7 +51,10 @@ export const end = (
     backlog.add(tenant, -1);
   });
 
-/** Inside a write: a message of a queue, or a callback of one, has ended. */
+/**
+ * Updates the queue of a message, or of the message that a callback tells of, when the message or callback has ended. For use inside a
+ * write.
+ */
 export function endInQueue(
   { names, queues, turns }: Rooms,
   { queue, turnOf }: Message,

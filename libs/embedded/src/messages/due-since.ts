@@ -1,4 +1,4 @@
-/** How long a tenant's due messages have been waiting: read along the index of those, no further than so many. */
+/** Returns since when the tenant's due messages have been waiting, read along their index, up to `limits.dueSinceRowsMax` rows. */
 import { type DatabaseSync } from "node:sqlite";
 import { dueSince, limits } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";

@@ -1,12 +1,15 @@
 /**
- * Finished records in the order of their end, in memory: what `removeFinished` takes next, without an index on disk.
- * It may hold what is no longer there or not yet free to go; the rows decide. Rebuilt at start.
+ * Finished records in the order of their end, in memory: `removeFinished` takes from here, without an index on disk. An entry may be gone
+ * already or not yet removable; the rows decide. Rebuilt at start.
  */
 import { isAhead } from "@posthaste/domain";
 
 export type Finished = {
   add(position: number, endedAt: number): void;
-  /** At most `limit` that ended before `endedBefore`, or by a clock that was ahead of `now`; `upTo` is what to drop once they are gone. */
+  /**
+   * Returns at most `limit` positions that ended before `endedBefore`, or by a clock that was ahead of `now`. `upTo` is what to drop once
+   * they are removed.
+   */
   first(
     at: { readonly endedBefore: number; readonly now: number },
     limit: number,

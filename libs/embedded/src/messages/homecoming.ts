@@ -1,8 +1,8 @@
 /**
- * After the clock was set back, alarms that were set before stand as far ahead as the clock was. What callers named stays:
- * delays, schedules, waits of runs. The rest is brought home once: retries come as much sooner, and all else rings within
- * `limits.ringAheadMs`. By then a call that runs has renewed its lease. A start brings retries home by their own length, and
- * rings the rest (recovery.ts).
+ * Corrects alarms after the clock was set back: alarms set before stand as far ahead as the clock was. Times that callers named stay:
+ * delays, schedules, waits of runs. All remaining alarms are corrected once: retries come as much sooner, and the rest rings within
+ * `limits.ringAheadMs`. By then a running call has renewed its lease. A start corrects retries by their own length, and rings the rest
+ * (recovery.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
 import { aheadFrom, limits, skewMsMax } from "@posthaste/domain";
@@ -10,7 +10,7 @@ import { type Clock, watchSetBack } from "@posthaste/ports";
 import { alarmAt } from "../lanes.ts";
 import { firstFinishedCode, isUnderstood, stateCodes } from "./records.ts";
 
-/** Each along its index. A record that is due rings at growing distances. */
+/** Each update runs along an index. A due record rings at growing distances, so its bound is larger. */
 const alarms = [
   [
     `messages SET wake_at = ? WHERE wake_at > ? AND state < ${firstFinishedCode}
@@ -32,7 +32,7 @@ const alarms = [
   ["bulk_actions SET wake_at = ? WHERE wake_at > ?", limits.ringAheadMs],
 ] as const;
 
-/** As `broughtHome` of the domain says it. */
+/** Does in SQL what `broughtHome` of the domain does. */
 export function openRetriesHome(db: DatabaseSync): (now: number, setBackMs: number) => void {
   const update = db.prepare(`
     UPDATE messages SET
@@ -42,7 +42,7 @@ export function openRetriesHome(db: DatabaseSync): (now: number, setBackMs: numb
   return (now, setBackMs) => void update.run(now, setBackMs);
 }
 
-/** To be called inside a write. Nothing, unless the clock was set back since the last call. */
+/** Returns a function to be called inside a write. It does nothing unless the clock was set back since the last call. */
 export function openHomecoming(db: DatabaseSync, clock: Clock): () => void {
   const setBack = watchSetBack(clock);
   const bringRetriesHome = openRetriesHome(db);

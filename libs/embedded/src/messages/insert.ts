@@ -1,4 +1,4 @@
-/** Inserting: the record, its configuration and body, its CREATED event, its lane and its dedup windows, in one transaction. */
+/** Inserts the record, its configuration and body, its CREATED event, its lane and its deduplication windows in one transaction. */
 import {
   alarmOnEntering,
   flowOf,
@@ -42,7 +42,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     const flow = flowOf(message);
     const flowsSet = flowsSetBy(message);
     const { queue } = message;
-    // With lanes we look first: an insert that is known already must not give one its limits, nor take a place.
+    // With lanes the insert looks first: a message that is stored already must neither set the limits of a lane nor take a place.
     const standsInLine = flow !== undefined || flowsSet.length > 0 || queue !== undefined;
     if (!address || (standsInLine && isKnown(address))) return "known";
     for (const each of flowsSet) lanes.configure(each, now);

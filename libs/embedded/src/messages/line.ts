@@ -1,4 +1,4 @@
-/** A lane's records: which wait at its head, which hold a slot, and the promotion from the one to the other. */
+/** A lane's records: which wait at its head, which hold a slot, and the promotion from waiting to due. */
 import { type FlowId, type MessageId, promote } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
@@ -19,7 +19,7 @@ export type Line = {
   ) => readonly { readonly id: MessageId; readonly until: number }[];
 };
 
-/** The place in line is the position: it is given once, so a record that waits again has its old place. */
+/** A record's place in line is its position, which never changes: a record that waits again has its old place. */
 export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): Line {
   const heads = db.prepare(`
     SELECT ${hintColumns} FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} ORDER BY position LIMIT ?`);

@@ -1,7 +1,6 @@
 /**
- * Walking through the live messages of a tenant by position: those that a rare term of the filter leads to, else all. Nothing
- * else runs while rows are read, so few are read at a time. A configuration is parsed only where its text holds what the
- * filter asks for.
+ * Walks through the live messages of a tenant by position: those of a rare term of the filter, or else all. Nothing else runs while rows
+ * are read, so each turn reads few. A configuration is parsed only where its text holds what the filter asks for.
  */
 import {
   type Configuration,
@@ -29,14 +28,14 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
     SELECT ${columns} FROM messages m
     LEFT JOIN configurations c ON ${live} AND c.position = m.position
     WHERE m.position > ? ORDER BY m.position LIMIT ?`);
-  // The positions lead, whatever the planner thinks of them.
+  // CROSS JOIN makes the positions the outer loop, whatever the planner would choose.
   const selectAt = db.prepare(`
     SELECT ${columns} FROM json_each(?) p CROSS JOIN messages m ON m.position = p.value
     LEFT JOIN configurations c ON ${live} AND c.position = m.position
     ORDER BY m.position`);
   const rareOf = openTermReading(db);
 
-  /** `end`: the last position that was looked at; undefined: there is no more. */
+  /** `end` is the last position looked at, or undefined at the end of the messages. */
   const rowsAfter = (
     tenant: TenantId,
     filter: LiveFilter,
@@ -55,7 +54,7 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
     return { rows, end: ahead.length > max ? some.at(-1) : undefined };
   };
 
-  /** Of one turn. */
+  /** Looks at the rows of one turn. */
   const look = (tenant: TenantId, filter: LiveFilter, walk: Walk): Walked => {
     const { after = "0", upTo, foundMax, lookedMax } = walk;
     const last = positionOf(upTo.id) ?? Infinity;
@@ -95,7 +94,7 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
   };
 }
 
-/** A configuration that is damaged matches nothing. */
+/** Returns undefined for a damaged configuration too: it matches nothing. */
 function matched(filter: LiveFilter, row: Row): Configuration | undefined {
   const json = optionalText(row["json"]);
   if (json === undefined || !mayMatch(filter, json)) return undefined;
@@ -108,7 +107,7 @@ function matched(filter: LiveFilter, row: Row): Configuration | undefined {
   }
 }
 
-/** Looked for in the text as they stand there. */
+/** Fields whose values stand in the text as the filter names them. */
 const soughtFields = [
   "urls",
   "groups",
@@ -118,7 +117,7 @@ const soughtFields = [
   "flowControlKeys",
   "callerIps",
 ] as const satisfies readonly (keyof MessageFilter)[];
-/** More values than these cost more to look for than a text to parse. */
+/** More values than these cost more to look for than a text costs to parse. */
 const soughtMax = 8;
 
 const mayMatch = (filter: LiveFilter, json: string): boolean =>

@@ -1,6 +1,6 @@
 /**
- * From ids to rows. A random id holds its row's position and is checked by its tail; a derived id has a row in `names`,
- * which stays behind as its tombstone for 24 h (docs/design/record#removal).
+ * Maps ids to rows. A random id holds its row's position and is checked by its tail; a derived id has a row in `names`, which stays as
+ * its tombstone for 24 h (docs/design/record#removal).
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -14,22 +14,22 @@ import {
 import { integer } from "../database/rows.ts";
 import { type Positions } from "../positions.ts";
 
-/** `name` is what the hot row keeps of the id: the tail of a random one, all of a derived one behind a `=`. */
+/** `name` is the part of the id in the hot row: the tail of a random id, or all of a derived one behind a `=`. */
 export type Address = { readonly position: number; readonly name: string };
 
 export type Names = {
-  /** Where the record stands if it exists. */
+  /** Returns where the record stands if it exists. */
   find(id: MessageId): Address | undefined;
   /**
-   * Inside a write: where the record is to stand; undefined when it is there already, or its tombstone. `reserved`: the
-   * position that is kept for a derived id.
+   * Returns where a new record is to stand, or undefined when the record or its tombstone exists. `reserved` is the position kept for a
+   * derived id. For use inside a write.
    */
   take(id: MessageId, now: number, reserved?: number): Address | undefined;
-  /** Inside a write: the address of a message that need not stand here. */
+  /** Returns the address of a message that may have no record here. For use inside a write. */
   note(id: MessageId): Address;
-  /** Inside a write: `positions` (a JSON array) are gone; those with derived ids leave tombstones. */
+  /** Turns the names of the removed `positions` (a JSON array) into tombstones; random ids have none. For use inside a write. */
   bury(positions: string, now: number): void;
-  /** Inside a write. Answers how many tombstones came to their end. */
+  /** Returns how many tombstones have ended. For use inside a write. */
   sweep(now: number, limit: number): number;
 };
 
@@ -38,7 +38,7 @@ export const idOf = ({ position, name }: Address): MessageId =>
 
 export function openNames(db: DatabaseSync, positions: Positions): Names {
   const select = db.prepare("SELECT position, expires_at FROM names WHERE id = ?");
-  // One look and one write in one statement: a delivery of a run has a derived id, and so has each callback.
+  // One look and one write in one statement, since each delivery of a run and each callback has a derived id.
   const claim = db.prepare(`
     INSERT INTO names (id, position) VALUES (?, ?)
     ON CONFLICT (id) DO UPDATE SET position = excluded.position, expires_at = NULL

@@ -1,4 +1,4 @@
-/** The earliest alarm of records, lanes, queues and the other sources: one look at each index. */
+/** Finds the earliest alarm of records, lanes, queues and the other sources, with one look at each index. */
 import {
   type AlarmSource,
   recordSources,
@@ -15,7 +15,7 @@ export type NextAlarm = (
   sources: readonly AlarmSource[],
 ) => number | undefined;
 
-/** Which records are of a source, each along an index of its own. Facts are safe with their settle: none is left to ring. */
+/** The rows of each source of records, each along an index of its own. `fact` has none: facts are written by the settle itself. */
 const recordsOf: { readonly [Source in RecordSource]: string | undefined } = {
   record: `state < ${firstFinishedCode}`,
   followUp: `state >= ${firstFinishedCode}`,
@@ -52,6 +52,6 @@ export function openNextAlarm({ alarms, db, laneAlarms }: Rooms): NextAlarm {
   };
 }
 
-/** Undefined for all: a single process has all the shards and need not filter. */
+/** Returns undefined for all shards: a single process has them all and need not filter. */
 export const shardsColumn = (shards: readonly number[]): string | undefined =>
   shards.length === shardCount ? undefined : JSON.stringify(shards);

@@ -6,9 +6,9 @@ import { optionalBytes, stored, text } from "../database/rows.ts";
 
 export type Outbox = {
   add(position: number, items: readonly FollowUp[]): void;
-  /** In working order: by attempt, and within one as they were added. */
+  /** In working order: by attempt, and within an attempt as they were added. */
   of(position: number): readonly FollowUp[];
-  /** False: it was not there. */
+  /** Returns false when there was no such item. */
   remove(position: number, attempt: number, item: FollowUpKind): boolean;
 };
 

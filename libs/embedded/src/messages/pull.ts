@@ -1,4 +1,4 @@
-/** Pulling: how a deliverer finds what it had no room for when it was hinted (docs/design/delivery#hints-and-slots). */
+/** Pull: how a deliverer finds messages that it had no room for when they were hinted (docs/design/delivery#hints-and-slots). */
 import { type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
@@ -12,12 +12,12 @@ export type Pull = (
   exceptOrigins: readonly number[],
 ) => readonly Hint[];
 
-/** How many destinations one pull looks at; the next pull goes on behind them. */
+/** Destinations that one pull looks at; the next pull goes on behind them. */
 const originsPerPullMax = 1_000;
-/** How many rows one pull reads: so many times its limit. */
+/** The rows that one pull reads, as a multiple of its limit. */
 const rowsPerPullFactor = 16;
 
-/** Goes from destination to destination, so that a million messages to one that is excepted cost nothing. */
+/** Goes from destination to destination, so that a million messages to an excepted one cost nothing. */
 export function openPull({ db, clock, tenants }: Rooms, reading: Reading): Pull {
   const nextOrigin = db.prepare(`
     SELECT origin FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin > ? ORDER BY origin LIMIT 1`);
@@ -26,7 +26,7 @@ export function openPull({ db, clock, tenants }: Rooms, reading: Reading): Pull 
       AND (until IS NULL OR until > ?) ORDER BY position LIMIT ?`);
   const pulledUpTo = new Map<number, number>();
 
-  /** From where the last pull stopped, once around. */
+  /** Returns destinations from where the last pull stopped, once around. */
   const originsOf = (tenant: number, except: ReadonlySet<number>): readonly number[] => {
     const start = pulledUpTo.get(tenant) ?? beforeAll;
     pulledUpTo.delete(tenant);
@@ -64,5 +64,5 @@ export function openPull({ db, clock, tenants }: Rooms, reading: Reading): Pull 
   };
 }
 
-/** Origins are hashes of 32 bits, none below zero. */
+/** Below all origins, which are hashes of 32 bits. */
 const beforeAll = -1;

@@ -1,4 +1,4 @@
-/** Reading whole records, and hints from hot rows alone. */
+/** Reads whole records, and hints from hot rows alone. */
 import {
   limits,
   type MessageId,
@@ -20,16 +20,16 @@ import {
 } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-/** A record as it stands, and where. One that this build does not understand is not there for it. */
+/** A stored record and its position. A record of a newer format is treated as missing. */
 export type Standing = { readonly position: number; readonly record: MessageRecord };
 
 type SlimStanding = Standing & { readonly hasOutbox: boolean };
 
 export type Reading = {
-  /** As it was inserted a moment ago; since then it may have changed. */
+  /** Returns the record as it was inserted a moment ago; it may have changed since. */
   readonly recent: (id: MessageId) => Standing | undefined;
   readonly find: (id: MessageId) => Standing | undefined;
-  /** Without body and outbox. */
+  /** Reads the record without body and outbox. */
   readonly slim: (id: MessageId) => SlimStanding | undefined;
   readonly at: (position: number) => Standing | undefined;
   readonly hint: (row: Row) => Hint;
@@ -84,13 +84,13 @@ export function openReading({ db, names, outbox, recent, tenants }: Rooms): Read
   };
 }
 
-/** Rows of an earlier version do not say it. */
+/** Returns nothing for rows of an earlier version, which do not hold the size. */
 function bytesOf(row: Row): Pick<Hint, "bytes"> {
   const bytes = optionalInteger(row["body_bytes"]);
   return bytes === undefined ? {} : { bytes };
 }
 
-/** Another tenant's record is as unknown as one that never was. */
+/** Treats another tenant's record as missing. */
 export const ofTenant = <S extends Standing>(
   tenant: TenantId,
   found: S | undefined,

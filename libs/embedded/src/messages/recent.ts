@@ -1,7 +1,6 @@
 /**
- * Records that were inserted a moment ago and wait for a slot: what was just written is not read back and parsed again,
- * and is claimed without a look, if its row says that it is still the same. Owns nothing that is not in the store, too;
- * bounded, oldest out first.
+ * Records that were inserted a moment ago and wait for a slot. They are not read back and parsed again: a claim tries the kept record
+ * first, and succeeds if its row is unchanged. Everything here is in the store too. Bounded, oldest out first.
  */
 import { type MessageRecord, TurnoverMap } from "@posthaste/domain";
 
@@ -13,7 +12,7 @@ export type Recent = {
 
 const messagesMax = 10_000;
 const bytesMax = 32 * 1024 * 1024;
-/** What a message weighs beside its body, about. */
+/** The approximate size of a message without its body. */
 const headBytes = 1_024;
 
 export function openRecent(): Recent {

@@ -1,4 +1,4 @@
-/** The ports over the records, assembled: which call writes, which reads, and in what portions. */
+/** Assembles the ports over the records: which call writes, which reads, and in what portions. */
 import { type DatabaseSync } from "node:sqlite";
 import { alarmSources, type FlowId, type FlowLane, progressOf } from "@posthaste/domain";
 import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
@@ -23,13 +23,13 @@ import { type Rooms } from "./rooms.ts";
 import { openSettling } from "./settle.ts";
 import { openWaiting } from "./waiting.ts";
 
-/** So many finished records go per transaction: nothing else runs meanwhile. */
+/** Finished records removed per transaction, during which nothing else runs. */
 const removedPerCommitMax = 250;
-/** Of tombstones, windows and lanes, so many of each per transaction, and in so many transactions per call. */
+/** Tombstones, windows and lanes swept per transaction, of each, and transactions per call. */
 const sweptPerCommitMax = 500;
 const sweepCommitsMax = 200;
 
-/** `reader`: the connection of the lists. */
+/** `reader` is the connection of the lists. */
 export function openRecordPorts(
   rooms: Rooms,
   reader: DatabaseSync,
@@ -162,7 +162,7 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
   };
 }
 
-/** A child shares the body of its fan-out. */
+/** Counts no body for a child, which shares that of its fan-out. */
 const weightOf = (inserts: readonly Insert[]): Weight => ({
   records: inserts.length,
   bytes: inserts.reduce(

@@ -1,4 +1,4 @@
-/** The hot row of a message and the record that it stands for, in both directions. */
+/** Maps the hot row of a message to its record and back. */
 import {
   alarmOf,
   type FollowUp,
@@ -13,7 +13,7 @@ import {
 import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
 import { messageColumns } from "./configurations.ts";
 
-/** Part of the schema: never renumbered. Live states are below 5; 4 and 8 were those of fan-outs. */
+/** Part of the schema, never renumbered. Live states are below 5. Codes 4 and 8 were states of fan-outs. */
 export const stateCodes = {
   queued: -1,
   held: 0,
@@ -121,17 +121,17 @@ function stateFrom(row: Row, { queue, flow }: Message): MessageState {
   }
 }
 
-/** The condition that this build knows what to do with a row, of messages, fan-outs or lanes. */
+/** The condition that this build understands a row of messages, fan-outs or lanes. */
 export const isUnderstood = `format <= ${ownFormat}`;
 
-/** The columns that `recordFrom` reads, from messages m. */
+/** The columns that `recordFrom` reads, from `messages` as m. */
 const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
   m.retried, m.lease_losses, m.deferrals, m.outbox, m.runs_until`;
 export const recordColumns = `${hotColumns}, ${messageColumns}`;
 export const recordTables = `messages m JOIN configurations c ON c.position = m.position
   LEFT JOIN bodies b ON b.position = coalesce(m.body_of, m.position)`;
 
-/** The same for a caller that needs no body: it is then empty. */
+/** The same without the body, which is then empty. */
 export const bodilessColumns = `${hotColumns}, c.json, c.crc, NULL AS bytes, NULL AS body_crc`;
 export const bodilessTables = "messages m JOIN configurations c ON c.position = m.position";
 
@@ -150,6 +150,6 @@ export const recordFrom = (
   outbox,
 });
 
-/** The alarm as a column; the outbox that counts is what is left of it in the store. */
+/** Returns the alarm as a column. `hasOutbox` means items left in the store. */
 export const alarmColumn = (state: MessageState, hasOutbox: boolean, now: number): number | null =>
   alarmOf(state, hasOutbox, now) ?? null;

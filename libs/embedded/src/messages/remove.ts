@@ -1,21 +1,21 @@
-/** The end of records: the sweep of what has been finished for a while (I5), in batches, never one by one. */
+/** Removes records that have been finished for a while (I5), in batches, never one by one. */
 import { shardCount } from "@posthaste/domain";
 import { integer, text } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
-/** To remove a body is to walk through its pages, while nothing else runs. */
+/** Bytes of bodies removed per transaction. Removing a body walks through its pages, while nothing else runs. */
 export const freedBytesMax = 16 * 1024 * 1024;
 
 type Removed = { readonly removed: number; readonly more: boolean };
 export type Removing = {
-  /** At most `limit`. Answers how many went, and whether there may be more. */
+  /** Removes at most `limit` records. Returns how many, and whether there may be more. */
   readonly removeFinished: (
     shards: readonly number[],
     endedBefore: number,
     limit: number,
   ) => Removed;
-  /** Tombstones, windows, lanes and queues whose time is over, at most `limit` of each. Returns whether there may be more. */
+  /** Removes expired tombstones, windows, quota rows, lanes and queues, at most `limit` of each. Returns whether there may be more. */
   readonly sweep: (limit: number) => boolean;
 };
 
@@ -46,7 +46,7 @@ export function openRemoving(rooms: Rooms): Removing {
     ORDER BY json_each.key`);
   const remove = db.prepare(`DELETE FROM messages WHERE ${batch}`);
 
-  /** How many of them are one portion: at least one, and then as many as have few bytes of bodies. */
+  /** Returns how many of the positions form one portion: at least one, then as many as their bodies allow. */
   const countWithin = (positions: readonly number[]): number => {
     let bytes = 0;
     const rows = sizes.all(JSON.stringify(positions));
@@ -67,7 +67,7 @@ export function openRemoving(rooms: Rooms): Removing {
     bury(positions);
   };
 
-  /** Answers how many. */
+  /** Returns how many fan-outs were removed. */
   const removeFanOuts = (shards: readonly number[], endedBefore: number, limit: number): number => {
     const expanded = fanOuts.removable(JSON.stringify(shards), endedBefore, limit);
     if (expanded.length === 0) return 0;

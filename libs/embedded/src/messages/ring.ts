@@ -1,4 +1,4 @@
-/** Ringing: what is due is moved ahead in the same write that answers it. */
+/** Rings alarms: the write that returns the due rows moves their alarms ahead. */
 import {
   type AlarmSource,
   isForeign,
@@ -55,7 +55,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
   );
   const postpone = db.prepare("UPDATE messages SET wake_at = ? WHERE position = ?");
 
-  /** A record that cannot be read rings seldom, says so in the log, and holds up no other record. */
+  /** Postpones and logs a record that cannot be read, so that it rings seldom and holds up no other. */
   const unlessDamaged = <T>(position: number, now: number, read: () => T): T | undefined => {
     try {
       return read();
@@ -72,7 +72,10 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     if (key !== undefined) queues.wake(key, now);
   };
 
-  /** `foreign`: lanes of other shards that were told. `more`: what is left would be more than one reading holds, and rings in the next round. */
+  /**
+   * `foreign` holds the lanes of other shards that were woken. `more` means that the rest exceeds one reading, and rings in the next
+   * round.
+   */
   const ringRecords = (rows: readonly Row[], now: number): RungRecords => {
     const rung: Rung[] = [];
     const foreign = new Set<FlowId>();

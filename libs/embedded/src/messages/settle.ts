@@ -1,4 +1,4 @@
-/** The write that ends an attempt, and the one that clears what it left (I2, I4). */
+/** Writes the end of an attempt, and clears items of the outbox (I2, I4). */
 import { alarmOnEntering, isFinished, limits, type Settlement } from "@posthaste/domain";
 import { type OutboxItemRef, type Settled } from "@posthaste/ports";
 import { integer, optionalInteger } from "../database/rows.ts";

@@ -1,4 +1,4 @@
-/** How many records wait in lanes: counted some rows in a turn, since nothing else runs meanwhile and a line may hold millions. */
+/** Counts the records that wait in lanes, some rows per turn: nothing else runs during a turn, and a line may hold millions. */
 import { type FlowId } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
@@ -7,7 +7,7 @@ import { type Rooms } from "./rooms.ts";
 
 const rowsPerTurn = 5_000;
 
-/** The next to be counted: of which lane, and behind which position. */
+/** Where counting goes on: the index of the lane, and the position behind which. */
 type Place = { readonly at: number; readonly behind: number };
 
 export function openWaiting({ db, lanes, writer }: Rooms): FlowLanes["waiting"] {
@@ -16,7 +16,7 @@ export function openWaiting({ db, lanes, writer }: Rooms): FlowLanes["waiting"] 
       SELECT position FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} AND position > ?
       ORDER BY position LIMIT ?)`);
 
-  /** Of one turn. Undefined: those were all. */
+  /** Counts the rows of one turn. Returns undefined when all lanes are counted. */
   const look = (
     ids: readonly FlowId[],
     { at, behind }: Place,
@@ -38,7 +38,7 @@ export function openWaiting({ db, lanes, writer }: Rooms): FlowLanes["waiting"] 
   return async (ids) => {
     const counted = new Map<FlowId, number>();
     let place: Place | undefined = { at: 0, behind: 0 };
-    // Each turn counts on from where the one before it has ended.
+    // Each turn goes on where the last one ended.
     while (place) {
       const from: Place = place;
       place = await writer.read(() => look(ids, from, counted));

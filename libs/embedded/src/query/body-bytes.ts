@@ -1,7 +1,7 @@
-/** How much of the bodies of a message a list reads. */
+/** How much of a message's bodies a list reads. */
 import { type Configuration, type PageRequest } from "@posthaste/domain";
 
-/** By the next byte a cut sees whether it falls between two characters. */
+/** The next byte shows whether a cut falls inside a character. */
 const furtherBytes = 1;
 
 /** A body that is shown as its hash is read whole, unless nothing is shown. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { readPage, type Scan } from "./keyset.ts";
 
-/** Numbers from 1 to `n`, of which those that `wanted` likes are items. */
+/** Scans the numbers from 1 to `n`; those that `wanted` accepts are items. */
 const numbers = (
   n: number,
   wanted: (i: number) => boolean,

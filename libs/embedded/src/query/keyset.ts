@@ -1,26 +1,26 @@
 /**
  * Pages by keyset: a position survives whatever is inserted or removed around it.
  *
- * Nothing else runs while rows are read, so a list reads few at a time and lets other work have its turns between; and a page
- * is short rather than slow or large.
+ * Nothing else runs while rows are read, so a list reads few at a time and lets other work run in between. A page is short rather than
+ * slow or large.
  */
 import { limits, type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 
-/** Of one turn: narrow rows, and bytes of what hangs on them. */
+/** Bounds of one turn: index rows, and bytes read for them. */
 const rowsPerChunk = 500;
 const bytesPerTurnMax = 1024 * 1024;
-/** Rows of which more was read than stands in the index: half a millisecond. */
+/** Rows per turn for which more than the index was read: half a millisecond. */
 const readsPerTurnMax = 50;
-/** What one page looks at. Of bodies it holds as much as one reading, and an item more. */
+/** Bounds of one page. Of bodies it holds as much as one reading, and one item more. */
 const rowsPerPageMax = 100_000;
 const bytesPerPageMax = 32 * 1024 * 1024;
 
 export type Scan<Row, Item> = {
-  /** The next rows behind `after` (undefined: from the beginning), in order, about `limit` of them. */
+  /** Returns about `limit` rows behind `after`, in order; from the beginning when `after` is undefined. */
   readonly rows: (after: string | undefined, limit: number) => Chunk<Row>;
   readonly keyOf: (row: Row) => string;
-  /** Without an item: the filter does not want it. */
+  /** Returns no item for a row that the filter does not want. */
   readonly look: (row: Row) => Looked<Item>;
   /** Lets other work run. */
   readonly breathe: () => Promise<void>;
@@ -28,7 +28,7 @@ export type Scan<Row, Item> = {
 
 export type Chunk<Row> = { readonly rows: readonly Row[]; readonly isLast: boolean };
 
-/** `bytes`: how many were read to find out, and for the item; `held`: what it has of bodies, where those may be large. `size`: of all that the item says. */
+/** `bytes`: read to decide, and for the item. `held`: of the item's bodies, where those may be large. `size`: of the whole item. */
 export type Looked<Item> = {
   readonly item?: Item;
   readonly bytes: number;

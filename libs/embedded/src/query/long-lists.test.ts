@@ -1,4 +1,4 @@
-/** What a list costs other requests: it is read in the one thread that also settles and renews. */
+/** Measures what a list costs other requests: it is read in the one thread that also settles and renews. */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { DatabaseSync } from "node:sqlite";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -28,11 +28,11 @@ import { turnsOf } from "../turns.fixture.ts";
 const patienceMs = 120_000;
 const events = 1_000_000;
 const rowsPerPage = 100_000;
-/** A millisecond's worth; a list reads half of it. */
+/** A millisecond's worth of rows; a list reads half of it. */
 const rowsPerTurnMax = 1_000;
 const mebibyte = 1024 * 1024;
 
-/** Pages until the end. */
+/** Reads pages until the end. */
 async function allPages<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   order: ListOrder,
@@ -67,7 +67,7 @@ describe("a list of a million rows of which none is wanted", () => {
     multiply(dataDir);
   }, patienceMs);
 
-  /** The same event and the same letter, a million times, each a millisecond later. */
+  /** Copies one event and one dead letter many times, each copy a millisecond later. */
   function multiply(directory: string): void {
     const db = new DatabaseSync(join(directory, "posthaste.db"));
     db.exec(`
@@ -112,7 +112,7 @@ describe("a list of a million rows of which none is wanted", () => {
 
       expect(value.items).toHaveLength(11);
       expect(value.pages).toBe(1);
-      // A walk from the latest would look at 300,000 rows, in hundreds of turns.
+      // A walk from the latest letter would look at 300,000 rows, in hundreds of turns.
       expect(turns).toBeLessThan(10);
     },
     patienceMs,

@@ -1,4 +1,4 @@
-/** What the lists of a tenant's flow keys cost other requests, however many keys there are and however many messages wait. */
+/** Measures what the lists of a tenant's flow keys cost other requests, however many keys there are and however many messages wait. */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { DatabaseSync } from "node:sqlite";
 import { mkdtempSync } from "node:fs";
@@ -62,7 +62,7 @@ describe("of 200,000 flow keys, and as many messages that wait in one of them", 
   });
 });
 
-/** The same lane by other keys, and the same message at other positions. */
+/** Copies the lane under other keys, and the message at other positions. */
 function multiply(file: string): void {
   const db = new DatabaseSync(file);
   const copied = (table: string, changed: Readonly<Record<string, string>>): string => {

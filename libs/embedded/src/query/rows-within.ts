@@ -1,7 +1,6 @@
-/** Rows that are read together. */
 import { type Row, text } from "../database/rows.ts";
 
-/** The first of `rows`, up to the one by which their `json` has `bytesMax` bytes: no further row is read. */
+/** Returns the first of `rows`, up to the one at which their `json` reaches `bytesMax` bytes. Reads no further row. */
 export function rowsWithin(rows: Iterable<Row>, bytesMax: number): readonly Row[] {
   const read: Row[] = [];
   let bytes = 0;

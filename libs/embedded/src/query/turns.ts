@@ -1,6 +1,6 @@
-/** Turns of lists: of all that are being read one goes on at a time, after what else the event loop had to do. */
+/** Lets one of the lists being read go on at a time, after the other work of the event loop. */
 export function createTurns(schedule: (task: () => void) => void): () => Promise<void> {
-  // No longer than there are lists: each waits once.
+  // Bounded by the number of lists: each waits once.
   const waiting: (() => void)[] = [];
   const next = (): void => {
     waiting.shift()?.();

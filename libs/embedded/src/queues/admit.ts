@@ -1,4 +1,4 @@
-/** Admitting: the turns that are free go to the first in line (docs/design/queues#turns). */
+/** Admits messages: gives a queue's free turns to the first in its line (docs/design/queues#turns). */
 import { type FlowId, freeTurns, isIn, limits, type QueueId, takeTurn } from "@posthaste/domain";
 import { type Admitted, type Hint } from "@posthaste/ports";
 import { integer, type Row } from "../database/rows.ts";
@@ -16,7 +16,7 @@ import {
 import { type Rooms } from "../messages/rooms.ts";
 import { type Standing } from "./rows.ts";
 
-/** Each by itself, since the index of a queue has the places of each state: a range of states would be read from end to end. */
+/** Listed one by one, since the index of a queue has the places of each state: a range of states would be read from end to end. */
 const liveCodes = Object.values(stateCodes).filter((code) => code < firstFinishedCode);
 
 export function openAdmit(rooms: Rooms, reading: Reading): (id: QueueId) => Admitted | undefined {

@@ -1,4 +1,4 @@
-/** The port of queues, assembled: which call writes, and which looks. */
+/** Assembles the Queues port: which call writes, and which reads. */
 import {
   mayTakeBack,
   type MessageId,
@@ -35,7 +35,7 @@ export function openQueues(rooms: Rooms): Queues {
 
   const { living, make, missing } = openMaking(rooms);
 
-  /** Turns of those that were not attempted yet. */
+  /** Takes back the turns of messages that were not attempted yet. */
   const takeBack = ({ key }: Standing): readonly TakenBack[] =>
     turns.holders(key).flatMap((position) => {
       const record = reading.at(position)?.record;
@@ -107,7 +107,7 @@ function openMaking({ clock, queues }: Rooms) {
   return {
     living,
     missing,
-    /** Inside a write: all that are missing, or none. Returns those for which there is no room. */
+    /** Makes all missing queues, or none. Returns the names for which there is no room. For use inside a write. */
     make: (tenant: TenantId, names: readonly string[], max: number): readonly string[] => {
       const wanted = missing(tenant, names);
       const tooMany = wanted.slice(Math.max(0, max - queues.count(tenant)));

@@ -1,8 +1,8 @@
 /**
- * The rows of queues: their settings, places and alarms. All calls are part of a write, but for those that look.
+ * The rows of queues: their settings, places and alarms. All calls but the reads are for use inside a write.
  *
- * (1) whatever sets a queue's alarm raises its `seq` (`alarmAt` of lanes.ts).
- * (2) an insert that finds the row deleted makes the queue anew, in the same write; the row's places go on.
+ * (1) Every write that sets a queue's alarm raises its `seq` (`alarmAt` of lanes.ts).
+ * (2) An insert that finds the row deleted makes the queue anew in the same write; the row's places go on.
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -24,32 +24,32 @@ import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
 import { alarmAt, soonest } from "../lanes.ts";
 import { isUnderstood } from "../messages/records.ts";
 
-/** Where a message stands in its queue. */
+/** A message's place in its queue. */
 export type Spot = { readonly queue: number; readonly place: number };
 type InQueue = Pick<Message, "tenant" | "format"> & { readonly queue: QueueId };
 export type Standing = { readonly key: number; readonly lane: QueueLane };
 
 export type QueueRows = Alarms<QueueId> & {
-  /** The next place. A queue that is not there, or was deleted, is made anew. It has the highest format of what has joined it. */
+  /** Takes the next place. Makes a missing or deleted queue anew. The row keeps the highest format of the messages that have joined. */
   join(message: InQueue, now: number): Spot;
-  /** The first of `count` places, for children that are made later. Made anew like that, too. */
+  /** Reserves `count` places for children that are made later, and returns the first. Makes a missing or deleted queue anew, too. */
   reserve(fanOut: InQueue, count: number, now: number): Spot;
-  /** A child takes the place that was reserved for it, also in a queue that was deleted since. */
+  /** Counts a child that takes its reserved place, also in a queue that was deleted since. */
   takeReserved(key: number, now: number): void;
   make(tenant: TenantId, name: string, now: number): Standing;
   change(key: number, parallelism: number, paused: boolean, now: number): void;
   end(key: number, now: number): void;
-  /** Of its records one is no longer live. */
+  /** Counts one live record less. */
   countEnd(key: number): void;
   wake(key: number, now: number): void;
   rest(key: number, wakeAt: number | undefined): void;
   find(id: QueueId): Standing | undefined;
   keyOf(id: QueueId): number | undefined;
-  /** Those that are not deleted. */
+  /** Counts queues that are not deleted. */
   count(tenant: TenantId): number;
   get(tenant: TenantId, name: string): Queue | undefined;
   list(tenant: TenantId, after: string, limit: number): readonly Queue[];
-  /** Removes rows that were deleted a day ago and have no record left. Returns at how many it has looked. */
+  /** Removes rows that were deleted a day ago and have no record left. Returns how many it has looked at. */
   sweep(now: number, limit: number): number;
 };
 
@@ -153,7 +153,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
   };
 }
 
-/** A queue's id ends with its name. */
+/** Returns the end of a queue's id, which is its name. */
 const nameOf = (tenant: TenantId, id: QueueId): string => id.slice(queueId(tenant, "").length);
 
 const idFrom = (row: Row): QueueId => queueId(tenantId(text(row["tenant"])), text(row["name"]));

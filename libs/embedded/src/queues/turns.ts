@@ -11,20 +11,26 @@ import { type QueueRows } from "./rows.ts";
 
 export type Turns = {
   give(queue: number, position: number, now: number): void;
-  /** Positions of those that have one. */
+  /** Returns the positions of the messages that have a turn. */
   holders(queue: number): readonly number[];
   take(queue: number, position: number): void;
-  /** None has one any more. */
+  /** Takes all turns of the queue. */
   takeAll(queue: number): void;
-  /** Takes away those that are over. Returns how many are left. */
+  /** Takes the turns that are over. Returns how many are left. */
   repair(queue: number, now: number): number;
-  /** Something has ended that may have kept the turn of the message at `position`: the queue is looked at now. */
+  /**
+   * Takes the turn of the message at `position` if it is over, and wakes the queue. To be called after an end that may have ended the
+   * turn.
+   */
   mayBeOver(queue: number, position: number, now: number): void;
-  /** When the oldest was given, of queues that are not paused. */
+  /** Returns when the oldest turn of the queues that are not paused was given. */
   oldest(): number | undefined;
 };
 
-/** As `isDone` of the domain says it, and no callback of it is live: the two questions are of one transaction. */
+/**
+ * The condition that the message is done, as `isDone` of the domain has it, and that no callback of it is live. Both are checked in one
+ * transaction.
+ */
 const isOver = `
   NOT EXISTS (SELECT 1 FROM messages m WHERE m.position = turns.message
     AND (m.state < ${firstFinishedCode} OR m.outbox > 0 OR (m.runs_until > ? AND m.runs_until <= ?)))

@@ -1,4 +1,4 @@
-/** Attempts of the deliveries of runs: written with the settle, or by whatever else has facts, and read with their run. */
+/** Attempts of the deliveries of runs: written by the settle or with facts from elsewhere, and read with their run. */
 import { type DatabaseSync } from "node:sqlite";
 import {
   attemptReplacedBy,
@@ -13,7 +13,7 @@ import {
 import { pack, unpack } from "../answers.ts";
 import { optionalBytes, stored, text } from "../database/rows.ts";
 
-/** Inside a write. */
+/** For use inside a write. */
 export type RunAttempts = { readonly put: (told: ToldAttempt) => void };
 
 export function openRunAttempts(db: DatabaseSync): RunAttempts {
@@ -32,7 +32,7 @@ export function openRunAttempts(db: DatabaseSync): RunAttempts {
   };
 }
 
-/** In the order of time. */
+/** Returns attempts in the order of time. */
 export function openAttemptReading(
   reader: DatabaseSync,
 ): (root: MessageId) => readonly RunAttempt[] {

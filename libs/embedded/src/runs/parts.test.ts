@@ -7,7 +7,7 @@ import { openParts, placeOf } from "./parts.ts";
 let database: Database | undefined;
 afterEach(() => database?.close());
 
-/** A run whose parts have the ranks below ten. */
+/** Stores a run whose parts have the ranks below ten. */
 function opened() {
   const { db } = (database = openDatabase(":memory:", { makeRoom: () => false }));
   const root = newId();

@@ -1,4 +1,4 @@
-/** Parts of runs as they are read: one by its name, or entries of the history by their ranks. */
+/** Reads parts of runs: one by its name, or entries of the history by their ranks. */
 import {
   type HistoryEntry,
   type InRun,
@@ -16,7 +16,7 @@ import { type Writer } from "../database/writer.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { bodyOf, partColumns, partFrom } from "./rows.ts";
 
-/** The position of the root is the key of a run. */
+/** Returns the key of a run: the position of its root. */
 export function placeOf(root: MessageId): number {
   const position = positionOf(root);
   if (position === undefined) throw new Error(`the root of a run is no random id: ${root}`);
@@ -24,8 +24,8 @@ export function placeOf(root: MessageId): number {
 }
 
 /**
- * From a rank up to another; it ends when there are so many bytes, behind one entry at least, and where one is missing: a sweep
- * removes a long run in portions, and what is left behind a gap is no history.
+ * Returns the entries from one rank to another. Ends once `bytesMax` is reached, after at least one entry, and at a missing entry: a
+ * sweep removes a long run in portions, and entries behind a gap are no history.
  */
 type Between = (
   root: MessageId,
@@ -59,7 +59,7 @@ export function openParts({ db }: Pick<Rooms, "db">) {
   };
 }
 
-/** A long history is read in several glances, so that the work of other callers comes between them. */
+/** Reads a long history in several glances, so that the work of other callers comes between them. */
 export async function brief(
   writer: Pick<Writer, "glance">,
   find: (run: InRun) => Run | undefined,

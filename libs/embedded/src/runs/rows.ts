@@ -1,4 +1,4 @@
-/** The head of a run as the two texts of its row: what is fixed at its start, and what moves. */
+/** The head of a run as two texts of its row: the fixed part and the moving part. */
 import { crc32 } from "node:zlib";
 import { type EntryDelivery, type Run, type RunPart, type TenantId } from "@posthaste/domain";
 import { understood } from "@posthaste/ports";
@@ -69,7 +69,7 @@ export const termOf = (
   value: string,
 ): string => `${tenant}/${kind}:${value}`;
 
-/** By which lists find a run without looking at all that there are. */
+/** Returns the terms by which lists find a run without looking at all runs. */
 export function termsOf({ aliases = [], plan, tenant, url }: Run): ReadonlySet<string> {
   const { flow, labels } = plan.policy;
   return new Set([

@@ -1,4 +1,4 @@
-/** The RunLog port: lists by the times of starts and failures, along an index, through the connection of the lists. */
+/** The RunLog port: lists runs by the times of starts and failures, along an index, through the connection of the lists. */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
   type FailedRunFilter,
@@ -21,7 +21,7 @@ import { type Chunk, readPage, type Scan } from "../query/keyset.ts";
 import { openAttemptReading } from "./attempts.ts";
 import { headColumns, partColumns, partFrom, runFrom, termOf } from "./rows.ts";
 
-/** Where a run stands in a list. */
+/** The place of a run in a list. */
 type Place = { readonly at: number; readonly position: number };
 type Rows = (after: string | undefined, limit: number) => Chunk<Place>;
 
@@ -46,7 +46,7 @@ export function openRunLog(
     keyOf: ({ at, position }) => `${at}:${position}`,
     look: (place) => {
       const row = head.get(place.position);
-      // Swept since its place was read, or of a newer build.
+      // Swept since its place was read, or of a newer format.
       if (!row) return { bytes: 0 };
       const bytes = text(row["json"]).length + text(row["moving"]).length;
       const run = runFrom(row);
@@ -92,7 +92,7 @@ const order = "latestFirst";
 
 const placeOf = (root: MessageId): number => positionOf(root) ?? -1;
 
-/** Which rows are looked at: those of one id, of one term, of runs that are named, that are active, or all of the tenant. */
+/** Chooses the rows that a list looks at: of one id, of one term, of named runs, of active runs, or all of the tenant. */
 function openLists(reader: DatabaseSync) {
   const along = (at: string, key: string, table: string, where: string): StatementSync =>
     reader.prepare(`
@@ -124,7 +124,7 @@ function openLists(reader: DatabaseSync) {
     (list: StatementSync, tenant: TenantId, value: string | null, { from, to }: Times): Rows =>
     (after, limit) => {
       const { at, position } = behind(after);
-      // Where the page before has ended the index is entered, however far that is.
+      // Enters the index where the page before ended, however far that is.
       const found = list.all(
         tenant,
         value,
@@ -182,7 +182,7 @@ function behind(after: string | undefined): Place {
   return { at: at ?? 0, position: position ?? 0 };
 }
 
-/** Few, so they are sorted here. */
+/** Sorts in memory: named runs are few. */
 function named(found: readonly Row[], { from = 0, to = Infinity }: Times): Rows {
   const places = new Map(found.map(placeFrom).map((place) => [place.position, place]));
   const sorted = [...places.values()]
@@ -196,7 +196,7 @@ function named(found: readonly Row[], { from = 0, to = Infinity }: Times): Rows 
   };
 }
 
-/** Of a filter that asks for one value of what few runs have. */
+/** Returns the term of a filter that asks for exactly one value of a kind that few runs share. */
 function onlyTerm(tenant: TenantId, filter: RunFilter): string | undefined {
   const { flowControlKeys, labels, urls } = filter;
   const [label] = labels ?? [];

@@ -1,4 +1,4 @@
-/** The RunStore port: head, parts and records of one change are one transaction. */
+/** The RunStore port. Head, parts and records of one change are one transaction. */
 import { crc32 } from "node:zlib";
 import {
   type InRun,
@@ -77,7 +77,7 @@ export function openRuns(rooms: Rooms): RunStore {
     brief: (deliveries) => brief(writer, find, between, deliveries),
     sweep: async (tenant, endedBefore, limit) => {
       let removed = 0;
-      // Each portion removes something, and ends with the runs or at `limit`.
+      // Each portion removes something; ends with the runs or at `limit`.
       for (;;) {
         const runsMax = Math.min(sweptAtOnce, limit - removed);
         const sweep = () => sweepSome(tenant, endedBefore, runsMax);
@@ -160,7 +160,7 @@ function openPut(rooms: Rooms) {
   };
   return {
     has: copy.has,
-    /** False: its root has a run. */
+    /** Returns false when the root has a run already. */
     start: (write: RunWrite, inherited?: Inherited): boolean => {
       const { run } = write;
       const { root, tenant, id, generation, createdAt, shard, format = 1 } = run;
@@ -186,7 +186,7 @@ function openPut(rooms: Rooms) {
   };
 }
 
-/** Parts that a run has of the one that it goes on from. */
+/** Copies the parts that a resumed run inherits. */
 function openCopy({ db }: Rooms) {
   const isNeeded = "rank IS NOT NULL OR name IN (SELECT value FROM json_each(?))";
   const isOfLog = `
@@ -215,7 +215,7 @@ const endOf = ({ state }: Run): number | null => (state.kind === "active" ? null
 const dlqAtOf = ({ state }: Run): number | null =>
   state.kind === "failed" && state.failure.inDlq ? state.endedAt : null;
 
-/** Of one transaction, during which nothing else runs. */
+/** Rows removed in one transaction, during which nothing else runs. */
 const sweptAtOnce = 250;
 
 function openSweep({ db, log }: Rooms) {
@@ -232,7 +232,7 @@ function openSweep({ db, log }: Rooms) {
   const removeHeads = db.prepare(`
     DELETE FROM runs WHERE position IN (${ended}) RETURNING id, ${headColumns}`);
   const removeTerm = db.prepare("DELETE FROM run_terms WHERE term = ? AND at = ? AND run = ?");
-  /** One that is damaged stops no other, and leaves its terms behind: they lead nowhere, which lists pass over. */
+  /** Skips a damaged run, so that the sweep goes on. Its terms stay and lead nowhere, which lists pass over. */
   const readable = (row: Row): readonly Run[] => {
     try {
       return [runFrom(row)];

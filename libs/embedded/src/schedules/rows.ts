@@ -1,4 +1,4 @@
-/** A schedule as the text of its row. The alarm stands in its own column: a ring moves it without reading the rest. */
+/** Schedules as JSON. The alarm has a column of its own, so that a ring moves it without reading the rest. */
 import { crc32 } from "node:zlib";
 import { type Schedule } from "@posthaste/domain";
 import { integer, optionalInteger, type Row, stored, text } from "../database/rows.ts";

@@ -1,5 +1,5 @@
 /**
- * The Schedules port: a row that is small and moves, and its body beside it, which does not (docs/design/schedules#the-record).
+ * The Schedules port: a small row that moves, and beside it the body, which does not (docs/design/schedules#the-record).
  * `schedule_counts` has a row for each tenant that ever had a schedule, so that the quota reads one row.
  */
 import { type DatabaseSync } from "node:sqlite";

@@ -1,9 +1,9 @@
 /**
- * Flow slots and rate windows of the lanes in use, in memory. A lane that is not known has to be restored from the records
- * before the next grant; until then it grants nothing. So any lane may be forgotten, and most are when they are idle.
+ * Flow slots and rate windows of the lanes in use, in memory. An unknown lane grants nothing until it is restored from the records. So
+ * any lane may be forgotten, and idle ones are.
  *
- * I1: lanes stand in the order of their last use, slots in that of their ends. Each new lane looks at the two that were not
- *     used for longest, so that a million flow keys of a second cost as much each as ten.
+ * (1) Lanes stand in the order of their last use, slots in the order of their ends. Each new lane looks at the two lanes least recently
+ *     used, so that each of a million flow keys in a second costs as much as each of ten.
  */
 import {
   endedSlots,
@@ -28,7 +28,7 @@ const looksPerLane = 2;
 type Lane = {
   readonly slots: Map<MessageId, Slot>;
   window: RateWindow | undefined;
-  /** By which its window ends. */
+  /** The limits by which the window ends. */
   limits: FlowLimits | undefined;
   usedAt: number;
 };
@@ -37,7 +37,7 @@ export class Slots {
   readonly #lanes = new Turns<FlowId, Lane>();
   readonly #lanesMax: number;
 
-  /** Beyond `most` lanes those go that have no slot, also with a window that is open: the window stands in the lane's row. */
+  /** Above `most` lanes, lanes without a slot are forgotten even with an open window: the window stands in the lane's row. */
   constructor(most = lanesMax) {
     this.#lanesMax = most;
   }
@@ -71,7 +71,7 @@ export class Slots {
     return gone;
   }
 
-  /** A lane that is not known is restored from the records, which say as much. */
+  /** Does nothing for an unknown lane: it is restored from the records, which hold the same. */
   hold(id: FlowId, messages: readonly MessageId[], passedMs: number): void {
     const lane = this.#lanes.get(id);
     if (!lane) return;
@@ -89,7 +89,10 @@ export class Slots {
     }
   }
 
-  /** What is known by now is kept: a grant may have come between. What ended in use is answered for by the holders. */
+  /**
+   * Adds the holders to what is known: a grant may have come since they were read. Slots that ended while in use are dropped, since the
+   * holders name them.
+   */
   restore(
     id: FlowId,
     holders: readonly SlotHolder[],
@@ -109,7 +112,7 @@ export class Slots {
     this.#used(id, lane, passedMs);
   }
 
-  /** A lane that is not known takes its window from its row. */
+  /** Begins a new window and returns it. An unknown lane keeps none here and takes it from its row later. */
   resetRate(id: FlowId, now: number): RateWindow {
     const lane = this.#lanes.get(id);
     const window = newWindow(lane?.window, now);
@@ -153,6 +156,6 @@ function sortByEnd(slots: Map<MessageId, Slot>): void {
   for (const [message, slot] of inOrder) slots.set(message, slot);
 }
 
-/** Whose limits are not known yet keeps its window for as long as any may last. */
+/** Reports whether the lane's window is open. With unknown limits the longest period counts. */
 const hasOpenWindow = ({ window, limits: flow }: Lane, now: number): boolean =>
   window !== undefined && !isWindowOver(flow ?? { periodMs: limits.flowPeriodMsMax }, window, now);

@@ -1,13 +1,13 @@
-/** What has been spent of quotas: rows, so that a restart forgets none. */
+/** The amounts spent of quotas, as rows, so that a restart forgets none. */
 import { type DatabaseSync } from "node:sqlite";
 import { aheadFrom } from "@posthaste/domain";
 import { type Clock, type Spent } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 
 export type SpentRows = {
-  /** Inside a write. */
+  /** For use inside a write. */
   spend(name: string, n: number, max: number, lastsMs: number): Spent;
-  /** Inside a write: removes those whose time is over. Returns how many. */
+  /** Removes expired rows, and returns how many. For use inside a write. */
   sweep(now: number, limit: number): number;
 };
 

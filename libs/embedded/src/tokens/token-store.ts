@@ -1,4 +1,4 @@
-/** The TokenStore port: pending dedup keys and slots in memory, windows that are done in rows. */
+/** The TokenStore port: pending deduplication keys and slots in memory, windows that are done in rows. */
 import { type DeduplicationKey, limits, type MessageId, type SlotTime } from "@posthaste/domain";
 import {
   type Claim,
@@ -13,11 +13,11 @@ import { Slots } from "./slots.ts";
 import { type SpentRows } from "./spent.ts";
 import { type Windows } from "./windows.ts";
 
-/** With so many keys pending, the oldest give way once they have been so for this long: their publishes have failed. */
+/** At this many pending keys, the oldest are dropped once they have been pending for this long: their publishes have failed. */
 const pendingMax = 100_000;
 const pendingMsMin = 30_000;
 
-/** `until`: of `passedMs`. */
+/** `until` is a time by `passedMs`. */
 type Pending = { readonly id: MessageId; readonly until: number };
 
 export function openTokenStore(
@@ -27,7 +27,7 @@ export function openTokenStore(
   spent: SpentRows,
 ): TokenStore {
   const slots = new Slots();
-  // In the order in which they were claimed, so the oldest end first.
+  // In the order of their claims, so the oldest end first.
   const pending = new Map<DeduplicationKey, Pending>();
 
   const claim = ({ key, id }: DeduplicationEntry): Window => {
@@ -55,7 +55,7 @@ export function openTokenStore(
   };
 
   const isConfirmed = ({ key, id }: DeduplicationEntry): boolean => windows.find(key) === id;
-  /** Also of a key that has run out: its record is there. */
+  /** Reports whether the entry may be confirmed. An expired key may, since its record exists. */
   const isFree = ({ key, id }: DeduplicationEntry): boolean => {
     const current = pending.get(key);
     return current === undefined || current.id === id || current.until <= clock.passedMs();

@@ -1,4 +1,7 @@
-/** Dedup windows that are done: rows, written with the record they stand for, so they survive whatever it survives (docs/design/deduplication#windows). */
+/**
+ * Deduplication windows that are done: rows, written with the record they stand for, so they survive whatever it survives
+ * (docs/design/deduplication#windows).
+ */
 import { type DatabaseSync } from "node:sqlite";
 import {
   aheadFrom,
@@ -11,12 +14,12 @@ import { type Clock, type DeduplicationEntry } from "@posthaste/ports";
 import { text } from "../database/rows.ts";
 
 export type Windows = {
-  /** Inside a write. A key that holds another id is left as it is until its time is over. */
+  /** Leaves a key that holds another id as it is until its window ends. For use inside a write. */
   put(entries: readonly DeduplicationEntry[]): void;
-  /** Inside a write: of a key that names this id. */
+  /** Removes the window of the key if it names this id. For use inside a write. */
   remove(entry: DeduplicationEntry): void;
   find(key: DeduplicationKey): MessageId | undefined;
-  /** Inside a write: removes those whose time is over. Returns how many. */
+  /** Removes expired windows, and returns how many. For use inside a write. */
   sweep(now: number, limit: number): number;
 };
 
@@ -46,6 +49,6 @@ export function openWindows(db: DatabaseSync, clock: Clock): Windows {
   };
 }
 
-/** Over by `heldFrom`, as `isOver` of the domain says it. */
+/** The condition that a window is open; its parameters come from `heldFrom`. Matches `isOver` of the domain. */
 const holds = "until > ? AND until <= ?";
 const heldFrom = (now: number): [number, number] => [now, aheadFrom(limits.deduplicationMs, now)];

@@ -1,4 +1,4 @@
-/** What a request asks of its endpoint, as the row lets it: parameters of the path, query, body. */
+/** Reads what a request asks of its endpoint, by the endpoint's row: path parameters, query, body. */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type AskedOf, type Endpoint, type EndpointSpec, faultOfNames } from "@posthaste/contract";
 import { type Fault, fault, isFault, type Plan } from "@posthaste/domain";
@@ -9,15 +9,15 @@ export type Asking = {
   readonly params: Readonly<Record<string, string | readonly string[]>>;
   readonly search: URLSearchParams;
   readonly budget: BodyBudget;
-  /** At whose expense the body is in memory. */
+  /** The tenant and address that are charged for the body in memory. */
   readonly owner: { readonly tenant: string; readonly address: string };
-  /** Of the tenant, where there is one. */
+  /** The tenant's plan, where there is one. */
   readonly plan?: Plan;
 };
 
 const empty = new Uint8Array(0);
 
-/** Refuses an encoded body, which would be read as something else. */
+/** Refuses an encoded body, which would be misread. */
 function faultOfEncoding(headers: IncomingMessage["headers"]): Fault | undefined {
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
   return encoding === "" || encoding === "identity"
@@ -25,7 +25,9 @@ function faultOfEncoding(headers: IncomingMessage["headers"]): Fault | undefined
     : fault("encoding_not_read", "Content-Encoding: a body is read as it is, and not encoded");
 }
 
-/** The first fault in the order of path, query and body: a body is read when all else is right. */
+/**
+ * Returns the request's parameters, or the first fault in the order of path, query and body: a body is read only when all else is right.
+ */
 export async function askedOf<Spec extends EndpointSpec>(
   row: Endpoint<Spec>,
   res: ServerResponse<IncomingMessage>,

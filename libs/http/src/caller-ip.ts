@@ -1,11 +1,11 @@
-/** The address of the caller, through the proxies that we were told to believe and no further ones. */
+/** Finds the address of the caller behind trusted proxies, and no further. */
 import { type IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
 
-/** Addresses by range. IPv4 addresses are meant in both their forms. */
+/** Addresses by range. An IPv4 address matches in both its forms. */
 export type AddressSet = { readonly size: number; has(address: string): boolean };
 
-/** `ranges` as the configuration checked them: `10.0.0.0/8`, `fd00::/8`. */
+/** `ranges` as the configuration has checked them: `10.0.0.0/8`, `fd00::/8`. */
 export function addressSet(ranges: readonly string[]): AddressSet {
   const list = new BlockList();
   for (const range of ranges) {
@@ -19,15 +19,15 @@ export function addressSet(ranges: readonly string[]): AddressSet {
   };
 }
 
-/** A proxy chain that is longer is made up. */
+/** Hops read of X-Forwarded-For; a longer chain is made up. */
 const hopsMax = 32;
 
 export const callerIp = (req: IncomingMessage, trustedProxies: AddressSet): string =>
   callerIpOf(req.socket.remoteAddress, req.headers["x-forwarded-for"], trustedProxies);
 
 /**
- * The rightmost address that is no trusted proxy's. What stands to the left of it, or of anything that is no address,
- * was written by strangers. Empty when the socket has gone.
+ * Returns the rightmost address that is no trusted proxy's. Anything to the left of it, or of an entry that is no address, was written by
+ * strangers. Empty when the socket has gone.
  */
 export function callerIpOf(
   peer: string | undefined,
@@ -46,7 +46,7 @@ export function callerIpOf(
   return address;
 }
 
-/** Without a zone, and IPv4 as IPv4: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for what is no address. */
+/** Returns the address without a zone, and IPv4 as IPv4: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for a text that is no address. */
 function plainAddress(text: string): string | undefined {
   const zone = text.indexOf("%");
   const address = zone < 0 ? text : text.slice(0, zone);

@@ -1,17 +1,17 @@
 /**
- * Cursors of lists: a position in a tenant's list, signed, so that it comes back unchanged, to the same tenant, for the
- * same filter, within the hour (docs/design/wire#lists-and-cursors).
+ * Cursors of lists: a position in a tenant's list, signed, so that it comes back unchanged, from the same tenant, for the same filter,
+ * within the hour (docs/design/wire#lists-and-cursors).
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { fault, type Fault, isOver, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
-/** What the position is in: the list's name and the filter as it was asked for. Any text that tells lists apart. */
+/** The list that a position belongs to. `filter` is any text that tells lists apart: the list's name and the filter as asked for. */
 export type CursorScope = { readonly tenant: TenantId; readonly filter: string };
 
 export type Cursors = {
   seal(scope: CursorScope, position: string): string;
-  /** The position; or fault `malformed`, in the same words whatever is wrong. */
+  /** Returns the position, or fault `malformed` with the same text whatever is wrong. */
   open(scope: CursorScope, cursor: string): string | Fault;
 };
 
@@ -20,7 +20,7 @@ const lifetimeMs = 3_600_000;
 const signatureBytes = 16;
 const cursorLengthMax = 4_096;
 
-/** `secret`: of this installation, the same in all its processes (`Accounts.secret`). */
+/** `secret` belongs to the installation and is the same in all its processes (`Accounts.secret`). */
 export function createCursors({ secret, clock }: { secret: string; clock: Clock }): Cursors {
   const sign = (payload: Uint8Array): Buffer =>
     createHmac("sha256", secret).update(payload).digest().subarray(0, signatureBytes);
@@ -54,7 +54,10 @@ export function createCursors({ secret, clock }: { secret: string; clock: Clock 
 
 const notOurs = fault("malformed", "cursor: not a cursor of this list, or older than an hour");
 
-/** The payload, if we have signed it. Read back and compared: base64 has several texts for the same bytes. */
+/**
+ * Returns the payload if it was signed here. The decoded bytes are encoded again and compared: base64 has several texts for the same
+ * bytes.
+ */
 function verified(cursor: string, sign: (payload: Uint8Array) => Uint8Array): Buffer | undefined {
   if (cursor.length > cursorLengthMax) return undefined;
   const bytes = Buffer.from(cursor, "base64url");

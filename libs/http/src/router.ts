@@ -1,6 +1,6 @@
 /**
- * Express for everything but the raw targets, which are taken by hand before it. One router, bound from the rows of the
- * endpoints, and no middleware: bodies are read by the door of a service, and queries stay text.
+ * Routes with Express everything but the raw targets, which are handled before it. One router, bound from the rows of the endpoints, and
+ * no middleware: the door of a service reads bodies, and queries stay text.
  */
 import express, {
   type ErrorRequestHandler,
@@ -30,7 +30,7 @@ const reply = (value: unknown, status: number): Reply => ({
 
 const emptyReply = (status: number): Reply => ({ status, body: "" });
 
-/** `owner`: at whose expense a long answer is in memory while it is written. */
+/** `owner` is charged for a long answer in memory while it is written. */
 export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply | StreamedReply {
   const { status } = answered;
   if ("read" in answered) {
@@ -43,12 +43,12 @@ export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply 
 const inPieces = (read: Pieces | { readonly json: unknown } | Fault): Pieces | Fault =>
   !isFault(read) && "json" in read ? { text: JSON.stringify(read.json) } : read;
 
-/** What an endpoint does for one method. What it throws is answered with 500, a failing store with 503 or 507. */
+/** The work of an endpoint for one method. A throw is answered with 500, a failing store with 503 or 507. */
 export type Work = (req: Request, res: Response) => Promise<Reply | StreamedReply | Refusal>;
 
 export type Route = Pick<Endpoint, "method" | "path"> & { readonly work: Work };
 
-/** Case and a trailing slash of a path do not matter, but see `emptyId`. */
+/** Case and a trailing slash of a path do not matter, except for `emptyId`. */
 export function createExpressApp(routes: readonly Route[], answers: Answers): Express {
   const app = express();
   app.disable("x-powered-by");
@@ -63,7 +63,7 @@ export function createExpressApp(routes: readonly Route[], answers: Answers): Ex
 
 type Methods = ReadonlyMap<string, Work>;
 
-/** Express takes the first that fits: `/v2/dlq/retry` before `/v2/dlq/{dlqId}`. */
+/** Groups routes by path. Express takes the first that fits: `/v2/dlq/retry` before `/v2/dlq/{dlqId}`. */
 function byPath(routes: readonly Route[]): readonly (readonly [string, Methods])[] {
   const paths = new Map<string, Map<string, Work>>();
   for (const { method, path, work } of routes) {
@@ -81,7 +81,10 @@ const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ":$1
 const isItemOf = (path: string, collection: string): boolean =>
   path.startsWith(`${collection}/{`) && path.indexOf("/", collection.length + 1) < 0;
 
-/** With an empty id the path of an item is that of its collection: it must not change the whole of it. */
+/**
+ * Refuses a path that ends with a slash. With an empty id the path of an item is that of its collection, and the request must not change
+ * the whole of it.
+ */
 const ofCollection =
   (work: Work): Work =>
   async (req, res) =>
@@ -91,7 +94,7 @@ const emptyId = fault("malformed", "the id at the end of the path is empty");
 
 const notFound = fault("not_found", "no such endpoint");
 
-/** The query of a request, each name as often as it stands there. */
+/** Returns the query of a request, each name as often as it stands there. */
 export function queryOf(req: Pick<Request, "url">): URLSearchParams {
   const mark = req.url.indexOf("?");
   return new URLSearchParams(mark < 0 ? "" : req.url.slice(mark + 1));
@@ -122,7 +125,7 @@ async function send(
   else answer(res, result.status, result.body, result.headers);
 }
 
-/** What Express itself refuses, a broken escape in a parameter, has a status; everything else is ours. */
+/** Handles Express's errors. Its own refusal, of a broken escape in a parameter, has a status; everything else is ours. */
 function failure(answers: Answers): ErrorRequestHandler {
   // Express tells error handlers by their four parameters.
   return (error: unknown, _req: Request, res: Response, _next: NextFunction) => {

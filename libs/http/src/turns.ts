@@ -1,4 +1,4 @@
-/** Long work in short turns of the event loop, so that one request's does not hold up the rest. */
+/** Splits long work into short turns of the event loop, so that one request does not hold up the rest. */
 import { type InTurns, pause, type Pause } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 
@@ -6,8 +6,8 @@ import { type Fault, isFault } from "@posthaste/domain";
 const itemsPerTurn = 200;
 
 /**
- * All items in their order, or the first fault among them: what stands behind it is not asked for. `weightOf`: how many
- * items without much in them one is as much work as. A pause ends a turn, too.
+ * Returns all items in their order, or the first fault; no item behind a fault is asked for. `weightOf` gives the work of an item, in
+ * small items. A pause ends a turn, too.
  */
 export async function inTurns<T>(
   items: Iterable<T | Fault | Pause>,
@@ -28,7 +28,7 @@ export async function inTurns<T>(
   return all;
 }
 
-/** What is read or made in turns, other requests having a turn in each pause. */
+/** Runs `reading` to its end, and lets other requests run in each pause. */
 export async function toItsEnd<T>(reading: InTurns<T>): Promise<T> {
   for (;;) {
     const { done, value } = reading.next();

@@ -13,7 +13,7 @@ const calm: Load = { loopDelayMs: 5, storeWaitMs: 5 };
 const slowLoop: Load = { loopDelayMs: 201, storeWaitMs: 0 };
 const slowStore: Load = { loopDelayMs: 0, storeWaitMs: 501 };
 
-/** The share after each second of these loads. */
+/** Returns the share after each second of these loads. */
 function sharesOf(loads: readonly Load[]): number[] {
   let pressure: Pressure = { share: 0, slowSince: undefined, sampledAt: 0 };
   return loads.map((load, second) => {

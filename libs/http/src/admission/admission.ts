@@ -1,6 +1,6 @@
 /**
- * Refusing early under load (docs/design/outages#refusing-early): a rising share of requests gets 503, what can wait first. The share
- * moves once a second, when a request asks: an idle process does nothing for it.
+ * Refuses requests early under load (docs/design/outages#refusing-early): a rising share of requests gets 503, the kinds that can wait
+ * first. The share moves once a second, when a request asks, so that an idle process does no work for it.
  */
 import { fault } from "@posthaste/domain";
 import { type Clock, type Random } from "@posthaste/ports";
@@ -8,15 +8,15 @@ import { type Refusal } from "../answers/answers.ts";
 import { createLoopDelay } from "./loop-delay.ts";
 
 /**
- * The kinds stand in the order in which they are refused. `ongoing` goes on with what was accepted, or ends it, and is never refused: a step that
- * has run would run again, and a cancellation or a pause is what takes load away. Nor is health.
+ * Kinds in the order in which they are refused. `ongoing` requests continue or end what was accepted and are never refused: a step that
+ * has run would run again, and a cancellation or a pause takes load away. `health` is never refused either.
  */
 export type RequestKind = "list" | "read" | "publish" | "ongoing" | "health";
 
-/** What was seen in the last second or so; of the event loop its worst delay. */
+/** The load of about the last second; of the event loop its worst delay. */
 export type Load = { readonly loopDelayMs: number; readonly storeWaitMs: number };
 
-/** `share`: of 0 … 1, how hard we refuse. `slowSince`: when the event loop began to be slow without a break. */
+/** `share`: how hard requests are refused, from 0 to 1. `slowSince`: since when the event loop has been slow without a break. */
 export type Pressure = {
   readonly share: number;
   readonly slowSince: number | undefined;
@@ -28,10 +28,10 @@ const slowForMs = 5_000;
 const storeWaitMsMax = 500;
 const sampleEveryMs = 1_000;
 const stepPerSample = 0.1;
-/** No request asked for longer than that: what was seen before says nothing about now. */
+/** After this long without a request, earlier samples count for nothing. */
 const breakMs = 3 * sampleEveryMs;
 
-/** Up by one step while there is too much, down by one for every second in which there was not. Pure. */
+/** Raises the share by one step while the load is too high, and lowers it by one for each second in which it is not. Pure. */
 export function nextPressure(pressure: Pressure, load: Load, passedMs: number): Pressure {
   const elapsedMs = passedMs - pressure.sampledAt;
   const unbroken = elapsedMs <= breakMs ? pressure.slowSince : undefined;
@@ -40,11 +40,11 @@ export function nextPressure(pressure: Pressure, load: Load, passedMs: number): 
   const isTooMuch = isSlow || load.storeWaitMs > storeWaitMsMax;
   const steps = isTooMuch ? 1 : -Math.floor(elapsedMs / sampleEveryMs);
   const share = Math.min(1, Math.max(0, pressure.share + steps * stepPerSample));
-  // Rounded, so that ten steps up and ten steps down end at exactly nothing.
+  // Rounded, so that ten steps up and ten steps down end at exactly 0.
   return { share: Math.round(share * 10) / 10, slowSince, sampledAt: passedMs };
 }
 
-/** The chance of being refused: lists are all gone at a quarter of the scale, reads at half, where publishes begin. Pure. */
+/** Returns the chance of a refusal: lists are all refused at a quarter of the scale, reads at half, where publishes begin. Pure. */
 export function refusalChance(kind: RequestKind, share: number): number {
   switch (kind) {
     case "ongoing":
@@ -55,13 +55,13 @@ export function refusalChance(kind: RequestKind, share: number): number {
     case "read":
       return Math.min(1, share * 2);
     case "publish":
-      // Never all of them: some must get through to show that it is over.
+      // Never all of them: some must get through to show that the load is over.
       return Math.min(0.95, Math.max(0, share - 0.5) * 2);
   }
 }
 
 export type Admission = {
-  /** Undefined: come in. */
+  /** Returns undefined for a request that is let in. */
   readonly refuse: (kind: RequestKind) => Refusal | undefined;
   readonly close: () => void;
 };
@@ -69,7 +69,7 @@ export type Admission = {
 export type AdmissionOptions = {
   readonly clock: Clock;
   readonly random: Random;
-  /** How long the oldest insert has been waiting for its commit. */
+  /** How long the oldest insert has waited for its commit. */
   readonly storeWaitMs: () => number;
 };
 

@@ -1,13 +1,13 @@
 /**
- * How late timers fire. Ten a second while requests come, none while there are none: Node's own histogram ticks for ever,
- * and forgets the tick that a reset falls into, which is the late one.
+ * Measures how late timers fire, with ten timers a second while requests come and none otherwise. Node's own histogram ticks for ever,
+ * and drops the tick that a reset falls into, which is the late one.
  */
 import { type Clock } from "@posthaste/ports";
 
 export type LoopDelay = {
-  /** There is work: keep watching for a while. */
+  /** Keeps watching for a while. To be called when there is work. */
   watch(): void;
-  /** The worst delay since it was last asked for. */
+  /** Returns the worst delay since the last call. */
   takeMs(): number;
   close(): void;
 };

@@ -12,7 +12,7 @@ function opened(room: AnswerRoom, owner: string): AnswerStream {
 
 const last = (text: string) => ({ text, isLast: true });
 
-/** Takes a seat as soon as it gets one, and keeps it until told. */
+/** Takes a seat as soon as there is one, and keeps it until told to leave. */
 function sitter(room: AnswerRoom, owner: string) {
   const state = { sits: false, leave: (): void => undefined };
   void opened(room, owner).piece(async () => {

@@ -1,31 +1,31 @@
 /**
- * Room for long answers, which are made and sent piece by piece. Owns how many pieces are being made by all streams of a
- * process and how much of those made was not sent, so that callers that read slowly, or not at all, cost little.
+ * Room for long answers, which are made and sent piece by piece. Owns how many pieces all streams of a process are making, and how much
+ * made text is not sent yet, so that callers that read slowly, or not at all, cost little.
  *
- * (1) a piece is made by a stream that has a seat, and seats are given while there is room for what is made: no more than
- *     `seatsMax` pieces beyond `charsMax`, and of one owner no more than its part of both.
- * (2) a seat is taken before the first read, and no port is asked for a page without one: `Seat` is made here alone.
- * (3) what waits gets the next seat that its owner may have, in the order in which they began to wait; of one owner, streams
- *     that have begun go first, since each of them keeps what it has read.
+ * (1) A stream makes a piece in a seat, and seats are given while there is room for unsent text: at most `seatsMax` pieces beyond
+ *     `charsMax`, and for one owner at most its share of both.
+ * (2) A seat is taken before the first read, and no port is asked for a page without one: `Seat` is made only here.
+ * (3) Waiting streams get the next seat that their owner may have, in the order in which they began to wait. Of one owner, streams that
+ *     have begun go first, since each of them keeps what it has read.
  */
 import { type Seat } from "@posthaste/contract";
 import { fault, type Fault, limits } from "@posthaste/domain";
 
 export type AnswerRoom = {
-  /** Overloaded: too many streams are under way, all in all or of this owner. */
+  /** Returns fault `overloaded` when too many streams are under way, all in all or of this owner. */
   open(owner: string): AnswerStream | Fault;
 };
 
 export type AnswerStream = {
-  /** Runs `work` in a seat, and returns what it returns. */
+  /** Runs `work` in a seat, and returns its result. */
   seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
   /** Makes a piece in a seat. The piece takes room until `sent` is called; calling it again does nothing. */
   piece(make: (seat: Seat) => Promise<Made>): Promise<Piece>;
-  /** More than once is no harm. */
+  /** Idempotent. */
   close(): void;
 };
 
-/** A stream that goes on keeps as much as it reads at a time, beside its text. */
+/** A piece. A stream that is not at its end keeps as much as it reads at a time, beside its text. */
 type Made = { readonly text: string; readonly isLast: boolean };
 type Piece = { readonly text: string; readonly sent: () => void };
 
@@ -61,7 +61,7 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
   const streams = countsByOwner();
   const seats = countsByOwner();
   const chars = countsByOwner();
-  // No longer than there are streams: each waits once.
+  // Bounded by the number of streams: each waits once.
   const waiting: Waiting[] = [];
 
   const mayHaveSeat = (owner: string): boolean =>
@@ -81,7 +81,7 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
   }
 
   function seatWaiting(): void {
-    // Each turn seats one or is the last.
+    // Each turn seats one stream or is the last.
     for (let next = nextSeated(); next; next = nextSeated()) {
       waiting.splice(waiting.indexOf(next), 1);
       next.sit(seats.take(next.owner, 1));
@@ -145,7 +145,7 @@ function countsByOwner() {
       return all;
     },
     of,
-    /** Returns how to give it back; calling that again does nothing. */
+    /** Returns a function that gives the count back; calling it again does nothing. */
     take: (owner: string, n: number): GiveBack => {
       add(owner, n);
       let isHeld = true;

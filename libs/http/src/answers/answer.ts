@@ -1,6 +1,6 @@
 /**
- * Answers. The status and all headers go out in one write with the body, in an array that Node takes as it is: the
- * progressive `setHeader` costs several times as much.
+ * Sends answers. The status and all headers go out in one write with the body, in an array that Node takes as it is: the progressive
+ * `setHeader` costs several times as much.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 
@@ -8,7 +8,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 export type FlatHeaders = readonly string[];
 
 export const noHeaders: FlatHeaders = [];
-/** A browser takes what a caller has stored for nothing but what the answer says it is. */
+/** `nosniff`: a browser must take stored data for nothing but its declared type. */
 export const jsonHeaders: FlatHeaders = [
   "Content-Type",
   "application/json",
@@ -17,7 +17,7 @@ export const jsonHeaders: FlatHeaders = [
 ];
 const closing: FlatHeaders = ["Connection", "close"];
 
-/** `body` is JSON text. Does nothing when the caller has gone or was answered already. */
+/** Sends `body`, a JSON text. Does nothing when the caller has gone or was answered already. */
 export function answer(
   res: ServerResponse,
   status: number,
@@ -29,13 +29,13 @@ export function answer(
   res.end(body);
 }
 
-/** What a caller may still send after it was refused: less than that is read and forgotten, so that it reads the answer. */
+/** What a caller may still send after a refusal: up to this much is read and dropped, so that the caller reads the answer. */
 const discardedBytesMax = 32 * 1024 * 1024;
 const discardMsMax = 5_000;
 
 /**
- * Answers a request whose body will not be read, and gives up the connection. Closing with unread bytes makes the kernel
- * send a reset, which can overtake the answer: so the answer is sent whole, and the end waits for the caller's.
+ * Answers a request whose body is not read, and closes the connection. Closing with unread bytes makes the kernel send a reset, which can
+ * overtake the answer: so the answer is sent whole, and the end waits for the caller's.
  */
 export function answerAndClose(
   res: ServerResponse,
@@ -68,7 +68,7 @@ export function answerAndClose(
   req.on("data", count).on("end", end).on("close", end);
 }
 
-/** The caller waits for our word before it sends the body. */
+/** Reports whether the caller waits for 100 Continue before it sends the body. */
 export const expectsContinue = (req: IncomingMessage): boolean => req.headers.expect !== undefined;
 
 function headersFor(body: string, extra: FlatHeaders): string[] {

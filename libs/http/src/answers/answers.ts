@@ -1,4 +1,4 @@
-/** From what went wrong to what the caller reads: faults by the catalogue, a failing store as 503 or 507, all else as 500. */
+/** Turns failures into answers: faults by the catalogue, a failing store as 503 or 507, everything else as 500. */
 import { type ServerResponse } from "node:http";
 import { faultCatalogue, faultHeader, rateHeaders } from "@posthaste/contract";
 import { fault as faultOf, type Fault, type FaultCode, untilMs } from "@posthaste/domain";
@@ -8,16 +8,16 @@ import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } 
 
 import { sendStreamed, type StreamedReply } from "./streamed.ts";
 
-/** A fault that knows when the caller may come back; of a 401, what it asks for where that is not what the API does. */
+/** A fault with the time at which the caller may come back and, for a 401, the challenge where it is not the API's. */
 export type Refusal = Fault & { readonly retryAfterSeconds?: number; readonly challenge?: string };
 
 export type Answers = {
   fault(res: ServerResponse, fault: Refusal, extra?: FlatHeaders): void;
-  /** For an answer that tells what was done: it is refused before that or not at all. */
+  /** Opens a stream for an answer that tells what was done: the request is refused before its work or not at all. */
   open(owner: string): AnswerStream | Fault;
-  /** Without ever holding it whole. */
+  /** Sends the answer without ever holding it whole. */
   streamed(res: ServerResponse, reply: StreamedReply): Promise<void>;
-  /** For what was thrown: nothing of it reaches the caller but an id, under which it is logged. */
+  /** Answers for a thrown error: the caller gets only an id, under which the error is logged. */
   failed(res: ServerResponse, error: unknown): void;
 };
 
@@ -25,13 +25,13 @@ export type AnswersOptions = {
   readonly log: Log;
   readonly random: Random;
   readonly clock: Clock;
-  /** What a 401 asks for. Default: a token. */
+  /** The challenge of a 401. Default: a token. */
   readonly challenge?: string;
 };
 
-/** A body up to this size is read and forgotten by Node, and the connection lives on. */
+/** Node reads and drops a body up to this size, and the connection stays open. */
 const unreadBytesMax = 64 * 1024;
-/** Whatever is still to come is not wanted. */
+/** Faults after which the rest of the request is not read. */
 const closes: ReadonlySet<FaultCode> = new Set(["too_large", "timed_out"]);
 const errorIdLength = 12;
 const spreadSeconds = 5;
@@ -63,7 +63,7 @@ export function createAnswers(options: AnswersOptions): Answers {
     return ["Retry-After", String(retryAfterSeconds ?? spread(retryAfter))];
   }
 
-  /** docs/design/outages#refusing-early: callers that were refused together should not come back together. */
+  /** Spreads the times at which callers that were refused together come back (docs/design/outages#refusing-early). */
   const spread = (seconds: number): number =>
     Math.max(1, seconds - 1 + Math.floor(random.fraction() * spreadSeconds));
 

@@ -1,10 +1,10 @@
-/** Work that needs the room for long answers before it begins: since its answer tells what was done, or since it reads a page. */
+/** Runs work that needs the room for long answers before it begins: its answer tells what was done, or it reads a page. */
 import { type Seat } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 import { type AnswerStream } from "./answer-room.ts";
 import { type Answers } from "./answers.ts";
 
-/** With the stream that the answer is to be sent through, if it comes in pieces. */
+/** Runs `work`. Its result carries the stream that the answer is to be sent through, if the answer comes in pieces. */
 export async function doneInRoom<A extends object>(
   answers: Pick<Answers, "open">,
   owner: string,
@@ -22,7 +22,7 @@ export async function doneInRoom<A extends object>(
   }
 }
 
-/** Runs `work` in a seat, and returns what it returns; a fault when too many wait for a seat. */
+/** Runs `work` in a seat and returns its result, or a fault when too many streams are under way. */
 export async function inSeat<T>(
   answers: Pick<Answers, "open">,
   owner: string,

@@ -1,4 +1,4 @@
-/** A bare array that is never held whole. */
+/** Yields the text of a JSON array in pieces, so that it is never held whole. */
 export async function* listTexts(
   pages: AsyncIterable<readonly object[]>,
 ): AsyncGenerator<string, void, undefined> {

@@ -1,4 +1,4 @@
-/** Answers that are never held whole: a piece is made when the one before it has left the process. */
+/** Sends answers that are never held whole: a piece is made when the one before it has left the process. */
 import { type ServerResponse } from "node:http";
 import { type Pieces, type Seat } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
@@ -7,21 +7,21 @@ import { answer, jsonHeaders, type FlatHeaders, noHeaders } from "./answer.ts";
 
 export type StreamedReply = {
   readonly status: number;
-  /** Begun with the seat of the first piece. */
+  /** Called with the seat of the first piece. */
   readonly read: (seat: Seat) => Promise<Pieces | Fault>;
-  /** Whose share of the room it takes; or its stream, of an answer that may not be refused any more. */
+  /** The owner whose share of the room the answer takes, or the stream of an answer that may not be refused any more. */
   readonly owner: string | AnswerStream;
-  /** Beside those of what is read. */
+  /** Sent in addition to the headers of what is read. */
   readonly headers?: FlatHeaders;
 };
 
 const textLengthMin = 64 * 1024;
-/** A caller that takes nothing of a piece for so long has its connection cut. */
+/** A caller that takes nothing of a piece for this long is cut off. */
 const stalledMsMax = 30_000;
 
 /**
- * A fault, or a throw, is for the caller of this function to answer: nothing was sent yet. What fails behind the first piece cuts the connection,
- * which the caller knows for an answer that is not whole.
+ * Sends the answer. A returned fault, or a throw, is for the caller of this function to answer: nothing was sent yet. A failure behind
+ * the first piece cuts the connection, by which the caller knows that the answer is not whole.
  */
 export async function sendStreamed(
   res: ServerResponse,
@@ -59,7 +59,7 @@ export async function sendStreamed(
       const { text, sent } = await stream.piece(async (seat) => {
         // Nothing is read for a caller that has gone while it waited.
         let made = hasBegun || res.destroyed ? "" : await begin(seat);
-        // Small pieces go together; a caller that asks for little gets an answer like any other.
+        // Small pieces are joined; a short answer is sent like any other.
         while (iterator && !isDone && made.length < textLengthMin && !res.destroyed) {
           const next = await iterator.next();
           isDone = next.done === true;
@@ -94,7 +94,7 @@ function refusedBefore(res: ServerResponse, refusal: Fault): Fault {
   return refusal;
 }
 
-/** Sends a piece, or all at once where the first is the last, and waits until it has left the process. */
+/** Sends a piece, or the whole answer where the first piece is the last, and waits until it has left the process. */
 async function sendPiece(
   res: ServerResponse,
   piece: { text: string; isDone: boolean; status: number; headers: FlatHeaders },
@@ -110,7 +110,7 @@ async function sendPiece(
   if (text !== "") await flushed(res, after, text);
 }
 
-/** Ends when the kernel has `text`, or without one the whole answer, or when the connection has gone. */
+/** Resolves when the kernel has `text` (without `text`: the whole answer), or when the connection has gone. */
 function flushed(
   res: ServerResponse,
   after: (ms: number, task: () => void) => () => void,

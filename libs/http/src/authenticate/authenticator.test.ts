@@ -38,7 +38,7 @@ let beforeCall: () => Promise<void>;
 let authenticator: Authenticator;
 const log = recordingLog();
 
-/** A change as the store has it: readers are told of its tenant. */
+/** Changes the store, and marks the tenant as changed for readers. */
 function change(to: { readonly tenants?: Tenant[]; readonly tokens?: Token[] }): void {
   tenants = to.tenants ?? tenants;
   tokens = to.tokens ?? tokens;

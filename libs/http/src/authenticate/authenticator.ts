@@ -1,11 +1,10 @@
 /**
- * From a token to its tenant. Owns a copy of all accounts in memory, at most five seconds old while the store answers: a
- * request costs one hash and one look into it, and a revoked token lives no longer than that. A refresh reads those alone
- * that were changed, and an unknown token is looked up in the store by its hash.
+ * Finds the tenant of a token. Owns a copy of all accounts in memory, at most five seconds old while the store answers: a request costs
+ * one hash and one look into the copy, and a revoked token lives no longer than that. A refresh reads only changed accounts, and an
+ * unknown token is looked up in the store by its hash.
  *
  * Every failure is answered alike (docs/design/security#authentication): a caller does not learn what was wrong with its token. A known
- * token passes even from a network that has failed too often: tokens are too long to be guessed, and neighbours are not
- * to be locked out.
+ * token passes even from a network that has failed too often: tokens are too long to be guessed, and neighbours must not be locked out.
  */
 import { fault, type Fault, type Plan, type TenantId, type TokenScope } from "@posthaste/domain";
 import {
@@ -25,17 +24,17 @@ import { type Refusal } from "../answers/answers.ts";
 import { tokenHash } from "./credentials.ts";
 import { createFailureLimit } from "./failure-limit.ts";
 
-/** The caller, and what its token is good for: `read` may not change anything. */
+/** The caller, and the scope of its token: `read` may not change anything. */
 export type Caller = { readonly tenant: Tenant; readonly scope: TokenScope };
 
 export interface Authenticator extends Service {
   /**
-   * `authorization`: the header's value, undefined when there is none or more than one. `queryToken`: the value of
-   * `qstash_token`, used when there is no header. A promise only where an unknown token is looked up: the token may
-   * be new. Faults: `unauthorized`, `too_many_requests`.
+   * `authorization` is the header's value, or undefined when there is none or more than one. `queryToken` is the value of `qstash_token`,
+   * used when there is no header. Returns a promise only where an unknown token is looked up, since the token may be new. Faults:
+   * `unauthorized`, `too_many_requests`.
    *
-   * Nothing that a page can make the browser of its reader send is counted as a failure: no token, and, where
-   * `isOfOtherOrigin` is true, one that is not known.
+   * A page must not be able to lock its reader out. So a missing token is not counted as a failure and, where `isOfOtherOrigin` is true,
+   * neither is an unknown one.
    */
   readonly authenticate: (
     authorization: string | undefined,
@@ -43,17 +42,20 @@ export interface Authenticator extends Service {
     callerIp?: string,
     isOfOtherOrigin?: boolean,
   ) => Caller | Refusal | Promise<Caller | Refusal>;
-  /** The caller that has the token of this hash, looked up where the token may be new; undefined: there is none. A miss is counted as no failure. */
+  /**
+   * Returns the caller whose token has this hash; looks an unknown hash up, since the token may be new. A miss is not counted as a
+   * failure.
+   */
   holderOf(hash: string): Caller | Promise<Caller | undefined> | undefined;
-  /** As read last; undefined: there is none, or it is closed. */
+  /** Returns the tenant as last read, or undefined when there is none or it is closed. */
   openTenant(id: TenantId): Tenant | undefined;
-  /** As read last. */
+  /** As last read. */
   planOf(tenant: TenantId): Plan | undefined;
-  /** As read last. */
+  /** As last read. */
   isClosed(tenant: TenantId): boolean;
-  /** False until a token has been read: on a first start management makes the first tenant. */
+  /** Returns false until a token has been read: on a first start management makes the first tenant. */
   knowsAnybody(): boolean;
-  /** Reads now what was changed: after a change in this process no request should wait. */
+  /** Reads the changes now, so that no request waits for a change made in this process. */
   refresh(): Promise<void>;
 }
 
@@ -66,11 +68,11 @@ export type AuthenticatorOptions = {
   readonly log: Log;
 };
 
-/** With the reading itself less than the five seconds that are promised. */
+/** Together with the reading itself less than the promised five seconds. */
 const refreshMs = 4_000;
-/** The first tenant is not to wait so long. */
+/** Used until a token is known: the first tenant must not wait so long. */
 const firstRefreshMs = 250;
-/** However many unknown tokens come. */
+/** Bounds the look-ups, however many unknown tokens come. */
 const lookUpsPerSecondMax = 100;
 const tokenLengthMax = 1_024;
 const scheme = "bearer ";
@@ -113,7 +115,10 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     });
   }
 
-  /** Undefined where this second has had its look-ups. Never rejects: what is not found stays unknown. */
+  /**
+   * Looks a token up in the store. Returns undefined when the look-ups of this second are used up. Never rejects: a token that is not
+   * found stays unknown.
+   */
   function lookUp(hash: string): Promise<void> | undefined {
     const now = clock.passedMs();
     if (now >= lookUpsUntil) {
@@ -183,11 +188,11 @@ const tooManyFailures = (retryAfterSeconds: number): Refusal => ({
 
 type Known = {
   readonly callers: Map<string, Caller>;
-  /** With the hashes of those tokens that are callers. */
+  /** Tenants, with the hashes of their tokens in `callers`. */
   readonly tenants: Map<TenantId, { readonly tenant: Tenant; readonly hashes: string[] }>;
 };
 
-/** A token whose tenant is not (or not yet) there, or is closed, proves nothing. */
+/** Adds a token. A token whose tenant is missing (or not there yet) or closed is left out. */
 function know({ callers, tenants }: Known, { hash, scope, tenant: id }: Token): void {
   const account = tenants.get(id);
   if (!account || account.tenant.closedAt !== undefined) return;
@@ -195,13 +200,13 @@ function know({ callers, tenants }: Known, { hash, scope, tenant: id }: Token): 
   callers.set(hash, { tenant: account.tenant, scope });
 }
 
-/** The hash of the token in this header; undefined where there is none. */
+/** Returns the hash of the token in this header, or undefined where there is none. */
 export function hashOfBearer(authorization: string | undefined): string | undefined {
   const token = authorization === undefined ? undefined : bearerToken(authorization);
   return token ? tokenHash(token) : undefined;
 }
 
-/** What stands after one space; a token with a space of its own is simply unknown. */
+/** Returns what follows one space; a token with a space of its own is unknown. */
 const bearerToken = (authorization: string): string | undefined =>
   authorization.length <= scheme.length + tokenLengthMax &&
   authorization.slice(0, scheme.length).toLowerCase() === scheme

@@ -1,14 +1,14 @@
-/** Tokens and signing keys: their formats, and those that are public. */
+/** The formats of tokens and signing keys, and the public ones. */
 import { hash } from "node:crypto";
 import { type Random, type SigningKeys } from "@posthaste/ports";
 
-/** SHA-256 of the whole token in base64url; the only form in which a token is kept (docs/design/security#authentication). */
+/** Returns SHA-256 of the whole token in base64url, the only form in which a token is kept (docs/design/security#authentication). */
 export const tokenHash = (token: string): string => hash("sha256", token, "base64url");
 
 const passwordLength = 32;
 const signingKeyLength = 28;
 
-/** `base64(JSON {UserID, Password})`: workflow clients read the user out of it. */
+/** Makes a token, `base64(JSON {UserID, Password})`: workflow clients read the user from it. */
 export const newToken = (userId: string, random: Random): string =>
   Buffer.from(JSON.stringify({ UserID: userId, Password: random.text(passwordLength) })).toString(
     "base64",
@@ -16,7 +16,7 @@ export const newToken = (userId: string, random: Random): string =>
 
 export const newSigningKey = (random: Random): string => `sig_${random.text(signingKeyLength)}`;
 
-/** The user and the password inside a token of that form; undefined for other tokens. */
+/** Returns the user and password inside a token of that form, or undefined for other tokens. */
 export function userOf(token: string): { userId: string; password: string } | undefined {
   let value: unknown;
   try {
@@ -38,8 +38,8 @@ export type DevelopmentUser = {
 };
 
 /**
- * The public credentials that SDKs in development mode bring along (docs/design/security#development). The dev profile adopts
- * them, every other refuses them. The first is the default tenant's.
+ * The public credentials that SDKs bring along in development mode (docs/design/security#development). The dev profile adopts them, every
+ * other profile refuses them. The first is the default tenant's.
  */
 export const developmentUsers = [
   {

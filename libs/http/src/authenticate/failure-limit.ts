@@ -1,15 +1,15 @@
 /**
- * Counts failed authentications per network: /24 of IPv4, /64 of IPv6, since that is what one attacker has. Ten in a
- * minute, and the network is told to come back later, each time twice as much later (docs/design/security#authentication).
+ * Counts failed authentications per network: /24 of IPv4, /64 of IPv6, since that is what one attacker has. After ten in a minute the
+ * network is told to come back later, each time after twice as long (docs/design/security#authentication).
  */
 import { isIPv6 } from "node:net";
 import { Turns } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 export type FailureLimit = {
-  /** Seconds for which this address is to stay away; undefined: it may try. */
+  /** Returns the seconds for which this address is to stay away, or undefined when it may try. */
   blockedSeconds(address: string): number | undefined;
-  /** One more failure; answers what `blockedSeconds` would answer now. */
+  /** Counts one more failure, and returns what `blockedSeconds` now returns. */
   failed(address: string): number | undefined;
 };
 
@@ -27,7 +27,7 @@ const firstBlockMs = 1_000;
 const blockMsMax = 900_000;
 const networksMax = 10_000;
 
-/** Pure. A network that has been quiet for a whole window is forgiven. */
+/** Returns the failures after one more. Forgives a network that has been quiet for a whole window. Pure. */
 function afterFailure(before: Failures | undefined, passedMs: number): Failures {
   if (!before || passedMs >= Math.max(before.windowEndsAt, before.blockedUntil + windowMs)) {
     return { count: 1, windowEndsAt: passedMs + windowMs, blocks: 0, blockedUntil: 0 };
@@ -53,14 +53,14 @@ export function createFailureLimit(clock: Clock): FailureLimit {
       const network = networkOf(address);
       const failures = afterFailure(networks.get(network), clock.passedMs());
       networks.put(network, failures);
-      // The first has been quiet for longest.
+      // The first entry has been quiet for longest.
       if (networks.size > networksMax) networks.take();
       return blockedSeconds(address);
     },
   };
 }
 
-/** `1.2.3` or the first four groups of an IPv6 address; what is neither shares one network. */
+/** Returns `1.2.3` or the first four groups of an IPv6 address. All other addresses share one network. */
 export function networkOf(address: string): string {
   if (isIPv6(address)) return firstGroups(address);
   const end = address.lastIndexOf(".");

@@ -1,40 +1,40 @@
 /**
- * Memory for bodies. Owns how many bytes of all bodies of a process have arrived and are still in use, and whose they are.
- * What was announced does not count: it costs nothing until it comes.
+ * The memory for bodies. Owns how many bytes of the bodies of a process have arrived and are in use, and by whom. Announced bytes do not
+ * count: they cost nothing until they arrive.
  *
- * (1) half of the bytes any caller may take. Of the other half, the reserve, no tenant and no address has more than its share, so
- *    that a caller that sends much, slowly, or never to the end leaves room for the rest.
- * (2) an upload keeps pace with what it holds, or is told that it is too slow. A caller that holds little may take its time: Node ends
- *    each request after a minute.
+ * (1) Any caller may take the first half of the bytes. Of the other half, the reserve, no tenant and no address has more than its share,
+ *     so that a caller that sends much, slowly, or never to the end leaves room for the rest.
+ * (2) An upload keeps pace with what it holds, or is told that it is too slow. A caller that holds little may take its time: Node ends
+ *     each request after a minute.
  */
 import { networkOf } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
-/** What is charged: a tenant, and the address that it calls from, of IPv6 its /64. */
+/** The tenant that is charged, and the address that it calls from (of IPv6 its /64). */
 export type BodyOwner = { readonly tenant: string; readonly address: string };
 
 export type BodyBudget = {
   open(owner: BodyOwner, onSlow: () => void): Upload;
-  /** False: not even a byte would fit now. */
+  /** Returns false when not even a byte would fit now. */
   hasRoom(owner: BodyOwner): boolean;
   /** Bytes taken now. */
   readonly taken: number;
 };
 
 type Upload = {
-  /** False: they do not fit, or all were given back, and are not taken. */
+  /** Takes bytes. Returns false when they do not fit, or all bytes were given back already; then nothing is taken. */
   take(bytes: number): boolean;
-  /** It has arrived whole: from now on it may take its time. */
+  /** The body has arrived whole: its pace is no longer watched. */
   arrived(): void;
-  /** Its bytes are not in use any more. More than once is no harm. */
+  /** Gives the bytes back. Idempotent. */
   giveBack(): void;
 };
 
 type Bounds = {
   readonly bytesMax: number;
-  /** Of the reserve. More than the longest body, so that every caller can send one. */
+  /** Bound of a tenant in the reserve. Above the longest body, so that every caller can send one. */
   readonly tenantBytesMax: number;
-  /** Several tenants may stand behind one address. */
+  /** Bound of an address in the reserve. Several tenants may stand behind one address. */
   readonly addressBytesMax: number;
 };
 
@@ -46,7 +46,7 @@ const bounds: Bounds = {
 };
 
 const lookEveryMs = 5_000;
-/** Between two looks at least this part of what it holds has to come: of 10 MiB, 32 KiB a second. */
+/** The part of what an upload holds that has to come between two looks: of 10 MiB, 32 KiB a second. */
 const partPerLook = 1 / 64;
 
 type Watched = {
@@ -58,7 +58,7 @@ type Watched = {
 
 export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): BodyBudget {
   const { bytesMax, tenantBytesMax, addressBytesMax } = { ...bounds, ...changed };
-  // Of the reserve alone: a request for which there is room otherwise looks up nothing.
+  // Bytes of the reserve alone: a request that fits beside the reserve looks nothing up.
   const byTenant = new Map<string, number>();
   const byAddress = new Map<string, number>();
   const watched = new Set<Watched>();
@@ -86,7 +86,7 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
     for (const upload of [...watched]) {
       const { before, bytes } = upload;
       upload.before = bytes;
-      // What came since the last look at it; of one that was not seen before nothing is known yet.
+      // Compares with the last look; an upload seen for the first time is not judged yet.
       if (before !== undefined && bytes - before <= bytes * partPerLook) {
         watched.delete(upload);
         upload.onSlow();

@@ -85,7 +85,7 @@ describe("a body", () => {
 
     await closed;
 
-    // Four million are read and forgotten; the rest of these is in buffers on the way.
+    // 32 MiB are read and dropped; the rest is in buffers on the way.
     expect(socket.bytesWritten).toBeLessThan(64_000_000);
   });
 
@@ -157,7 +157,7 @@ it("a body in one-byte chunks costs what it weighs, and not an object and a bloc
   socket.destroy();
 });
 
-/** Of what is in use. */
+/** Returns the heap bytes in use. */
 function heapBytes(): number {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;

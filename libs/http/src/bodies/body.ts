@@ -1,6 +1,4 @@
-/**
- * Bodies. What counts are the bytes that arrive: a Content-Length is believed only when it is too large.
- */
+/** Reads bodies. The arriving bytes count; a Content-Length is believed only when it is too large. */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { fault, type Fault } from "@posthaste/domain";
 import { expectsContinue } from "../answers/answer.ts";
@@ -15,9 +13,9 @@ export type ReadBodyOptions = {
 const empty = new Uint8Array(0);
 
 /**
- * The whole body, or a fault: `too_large`, `overloaded` (the budget), `timed_out`, `malformed` (the caller went away
- * half-way). The budget gets its bytes back when the response closes, since until then the body is in use; of a caller that
- * went away before its answer when the work has ended, see `workEnded`. A body that came in one chunk is that chunk.
+ * Returns the whole body, or a fault: `too_large`, `overloaded` (the budget), `timed_out`, `malformed` (the caller went away half-way).
+ * The budget gets its bytes back when the response closes, since until then the body is in use; where the caller went away before its
+ * answer, when the work has ended (`workEnded`). A body that came in one chunk is that chunk.
  */
 export function readBody(
   res: ServerResponse<IncomingMessage>,
@@ -74,12 +72,12 @@ function collect(
   });
 }
 
-/** Closed before there was an answer: bodies that are still being worked on. */
+/** Responses that closed before an answer, while work on their bodies goes on. */
 const abandoned = new WeakMap<ServerResponse, () => void>();
-/** Whose work has ended without an answer, and which may not have closed yet. */
+/** Responses whose work ended without an answer, and which may not have closed yet. */
 const withoutAnswer = new WeakSet<ServerResponse>();
 
-/** To be called at the end of all work on a request: the body of a caller that is gone would otherwise be held at the expense of none. */
+/** To be called at the end of all work on a request. Otherwise the body of a caller that has gone would be charged for ever. */
 export function workEnded(res: ServerResponse): void {
   if (res.writableEnded) return;
   withoutAnswer.add(res);
@@ -89,14 +87,14 @@ export function workEnded(res: ServerResponse): void {
 /** The first room for several chunks; it doubles, so that a body in one-byte chunks costs no more than twice its size. */
 const roomBytesMin = 16 * 1024;
 
-/** Chunks as one: each kept for itself would keep the block that it was read into. */
+/** Joins chunks: each kept chunk would keep the whole block that it was read into. */
 class Collected {
   readonly #bytesMax: number;
   #first: Uint8Array | undefined;
   #room: Uint8Array | undefined;
   bytes = 0;
 
-  /** `bytesMax`: no more than these come. */
+  /** At most `bytesMax` bytes come. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -111,7 +109,7 @@ class Collected {
     this.#roomFor(from).set(chunk, from);
   }
 
-  /** Room for all `bytes`, with the first `from` of them in it. */
+  /** Returns room for `bytes` bytes that holds the first `from` of them. */
   #roomFor(from: number): Uint8Array {
     if (this.#room && this.#room.length >= this.bytes) return this.#room;
     const wanted = Math.max(2 * this.bytes, roomBytesMin);
@@ -123,7 +121,7 @@ class Collected {
     return room;
   }
 
-  /** Once. What is much smaller than its room gets one of its own, since it may be kept for long. */
+  /** To be called once. A body much smaller than its room gets one of its own, since it may be kept for long. */
   whole(): Uint8Array {
     const room = this.#room;
     const body = room ? room.subarray(0, this.bytes) : (this.#first ?? empty);

@@ -46,7 +46,7 @@ async function ask(
 const headerOf = ({ head }: RawAnswer, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)\r$`, "im").exec(head)?.[1];
 
-/** As Vite lays it out; `second`: when. */
+/** Lays out a build as Vite does; `second` is the time of its last file. */
 function build(second: number, text = script): void {
   mkdirSync(join(folder, "assets"), { recursive: true });
   writeFileSync(join(folder, "assets/main-1.js"), text);

@@ -1,4 +1,4 @@
-/** Pages for a browser, which need no credentials and hold no data: the console (ADR 59), and the reference of the API (ADR 177). */
+/** Serves pages for a browser, without credentials and without data: the console (ADR 59), and the reference of the API (ADR 177). */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { type Clock } from "@posthaste/ports";
@@ -7,13 +7,13 @@ import { type ConsoleFile, ConsoleFiles } from "./files.ts";
 type Response = ServerResponse<IncomingMessage>;
 
 type ConsoleOptions = {
-  /** Of what was built. */
+  /** The folder of the built pages. */
   readonly folder: string;
-  /** What `/console/` is: the pages of a tenant, or those of the operator. */
+  /** The page at `/console/`: the tenant's or the operator's. */
   readonly page: "index.html" | "operator.html";
 };
 
-/** False: the request is for something else, or there is no such file. */
+/** Returns false for a request for something else, and for a missing file. */
 export type AnswerConsole = (req: IncomingMessage, res: Response) => Promise<boolean>;
 
 const policyWith = (images: string): string =>
@@ -26,7 +26,7 @@ const policyWith = (images: string): string =>
   ].join("; ");
 
 const consolePolicy = policyWith("'self'");
-/** The style sheet of the reference has its icons inside. */
+/** Allows `data:` images, since the reference's style sheet has its icons inside. */
 const referencePolicy = policyWith("'self' data:");
 
 type Pages = {
@@ -59,7 +59,7 @@ function createPages(files: ConsoleFiles, { name, page, policy }: Pages): Answer
 const createConsole = ({ folder, page }: ConsoleOptions, clock: Clock): AnswerConsole =>
   createPages(new ConsoleFiles(folder, clock), { name: "console", page, policy: consolePolicy });
 
-/** The pages of the reference, and the document that they show, which each of the two APIs has of its own. */
+/** Serves the pages of the reference, and the document that they show; each of the two APIs has its own. */
 function createReference({ folder, page }: ConsoleOptions, clock: Clock): AnswerConsole {
   const files = new ConsoleFiles(join(folder, "docs"), clock);
   const pages = createPages(files, { name: "docs", page: "index.html", policy: referencePolicy });
@@ -78,13 +78,16 @@ const documents = {
 } as const satisfies Record<ConsoleOptions["page"], string>;
 
 export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
-  /** The folder of the built pages; absent: none are served. */
+  /** The folder of the built pages; absent where none are served. */
   readonly folder?: string | undefined;
   /** Signs in and out. */
   readonly session?: AnswerConsole | undefined;
 };
 
-/** Returns what answers a request for a page, undefined for any other: `/` of a browser leads to the console. */
+/**
+ * Returns the function that answers requests for pages, which returns undefined for any other request. `/` leads a browser to the
+ * console.
+ */
 export function createBrowsed(
   { folder, page, session }: BrowsedOptions,
   clock: Clock,
@@ -109,7 +112,7 @@ const toConsole: AnswerConsole = async (_, res) => {
   return true;
 };
 
-/** A browser that is told an address; a program takes anything, or JSON. */
+/** Reports whether a browser opens this address; a program accepts anything, or JSON. */
 const wantsPage = ({ headers: { accept = "" } }: IncomingMessage): boolean =>
   /(^|,)\s*text\/html\s*(;|,|$)/i.test(accept);
 
@@ -118,7 +121,7 @@ function pathOf({ method, url = "" }: IncomingMessage): string | undefined {
 }
 
 type Answered = {
-  /** The name of the file changes with its content. */
+  /** True where the file's name changes with its content. */
   readonly isKept: boolean;
   readonly policy: string;
 };
@@ -154,7 +157,7 @@ const isKnown = (given: string | undefined, tag: string): boolean =>
   given !== undefined &&
   given.split(",").some((each) => ["*", tag, `W/${tag}`].includes(each.trim()));
 
-/** Named, and not refused by a weight of nothing (RFC 9110, 12.5.3). */
+/** Reports whether gzip is named, and not refused by a weight of 0 (RFC 9110, 12.5.3). */
 function takesGzip(accepted: string | string[] | undefined): boolean {
   const codings = [accepted ?? ""].flat().join(",").toLowerCase().split(",");
   const [gzip] = codings.filter((coding) => /^\s*gzip\s*(;|$)/.test(coding));

@@ -1,9 +1,9 @@
 /**
- * The files of a built console, in memory: read when one is first asked for, and again when the folder was built anew.
+ * The files of a built console, in memory: read at the first request, and again when the folder was built anew.
  *
- * (1) a request for a file costs no reading; the folder is looked at once in `lookEveryMs` at most.
- * (2) what is answered is one build: the files of two are never mixed.
- * (3) a name is one of those that a build gives, so no path leads out of the folder.
+ * (1) A request for a file costs no reading; the folder is looked at at most once in `lookEveryMs`.
+ * (2) Answers are of one build: the files of two are never mixed.
+ * (3) Only names that a build makes are read, so no path leads out of the folder.
  */
 import { hash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -16,14 +16,14 @@ export type ConsoleFile = {
   readonly type: string;
   readonly bytes: Buffer;
   readonly gzipped: Buffer;
-  /** Of the bytes; without quotes. */
+  /** The digest of the bytes, without quotes. */
   readonly digest: string;
 };
 
 const lookEveryMs = 1_000;
 const filesMax = 200;
 const fileBytesMax = 8 * 1024 * 1024;
-/** It is there when the rest is. */
+/** The file that a build writes last. */
 const lastMade = "index.html";
 const digestLength = 22;
 
@@ -51,7 +51,7 @@ export class ConsoleFiles {
     this.#clock = clock;
   }
 
-  /** `name`: as it is in the folder, such as `assets/main-1a2b.js`. */
+  /** `name` is relative to the folder, such as `assets/main-1a2b.js`. */
   async get(name: string): Promise<ConsoleFile | undefined> {
     const passedMs = this.#clock.passedMs();
     if (passedMs - this.#lookedAt >= lookEveryMs) {
@@ -62,7 +62,7 @@ export class ConsoleFiles {
     return this.#files.get(name);
   }
 
-  /** A folder that is being built, or is not there, leaves what was read before. */
+  /** Looks at the folder. While it is being built or missing, the files read before stay. */
   async #look(): Promise<void> {
     const made = await stat(join(this.#folder, lastMade)).catch(() => undefined);
     if (made === undefined || made.mtimeMs === this.#madeAt) return;

@@ -1,4 +1,4 @@
-/** Answers to what is no HTTP request: the parser has given up, so the text goes to the socket as it is. */
+/** Answers bytes that are no HTTP request. The parser has given up, so the text goes to the socket as it is. */
 import { type IncomingMessage, ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 
@@ -6,7 +6,7 @@ const lingerMs = 1_000;
 
 type After = (ms: number, task: () => void) => () => void;
 
-/** The parser reports every further chunk of the same broken request: one word to each connection is enough. */
+/** Sockets answered already: the parser reports every further chunk of the same broken request. */
 const answered = new WeakSet<Duplex>();
 
 export function answerClientError(
@@ -22,29 +22,29 @@ export function answerClientError(
   }
   const response = responseUnderWay(socket);
   if (response?.req.complete && !response.writableEnded) {
-    // The broken bytes came behind a whole request, whose answer is still to come: it is the last one here.
+    // The broken bytes came behind a whole request, whose answer is still to come and is the last here.
     response.shouldKeepAlive = false;
     response.once("finish", () => socket.end());
     return;
   }
-  // A second status line inside an answer that has begun would corrupt it.
+  // A second status line inside a begun answer would corrupt it.
   endAndLinger(socket, response?.headersSent ? "" : textFor(error.code), after);
 }
 
-/** We are no proxy: a tunnel is refused like any other method that is not allowed. Node reads nothing more from `socket`. */
+/** Refuses a tunnel like any other method that is not allowed, since the server is no proxy. Node reads nothing more from `socket`. */
 export function answerConnect(socket: Duplex, after: After): void {
   socket.on("error", () => socket.destroy()).resume();
   endAndLinger(socket, text("405 Method Not Allowed", "CONNECT is not allowed here"), after);
 }
 
-/** The caller has a second to read the answer: bytes that we left unread would turn the close into a reset. */
+/** Ends the socket, and gives the caller a second to read the answer: unread bytes would turn the close into a reset. */
 function endAndLinger(socket: Duplex, answer: string, after: After): void {
   socket.end(answer);
   const callOff = after(lingerMs, () => socket.destroy());
   socket.once("close", callOff);
 }
 
-/** Node keeps it on the socket. */
+/** Returns the response that Node keeps on the socket. */
 function responseUnderWay(socket: Duplex): ServerResponse<IncomingMessage> | undefined {
   const response: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined;
   return response instanceof ServerResponse ? response : undefined;

@@ -10,7 +10,7 @@ import { createConnections } from "./connections.ts";
 import { type Edge, type RequestHandler } from "./edge.ts";
 import { testEdge } from "./raw-exchange.fixture.ts";
 
-/** 16, one of them the reserve; from half of them on an address may have four. */
+/** 16 connections, one of them the reserve. Once half of the places are taken, an address may have four. */
 const limits = { connectionsMax: 16 };
 const mine = "127.0.0.1";
 const theirs = "127.0.0.2";
@@ -43,7 +43,7 @@ async function connectedAll(localAddress: string, count: number): Promise<Socket
   return all;
 }
 
-/** The status, or "cut". */
+/** Returns the status, or "cut". */
 async function asked(socket?: Socket, path = "/x", client?: string): Promise<number | "cut"> {
   if (!socket?.readable) return "cut";
   const ended = Promise.race([once(socket, "data"), once(socket, "close").then(() => [])]);
@@ -185,7 +185,7 @@ describe("behind a trusted proxy", () => {
   });
 });
 
-/** A socket that has come from there, as far as it says. */
+/** Returns a socket that claims to come from `remoteAddress`. */
 const socketFrom = (remoteAddress: string): Socket =>
   Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress });
 

@@ -1,14 +1,14 @@
 /**
- * The connections of a listener. Owns which are open, from which address, and which of them have not asked for anything yet.
+ * The connections of a listener. Owns which are open, from which address, and which have not sent a request yet.
  *
- * (1) no more are open than `connectionsMax`, the reserve included. When all places are taken a newcomer gets that of the
- *    oldest that has sent nothing, else of the oldest idle one of the address that has most.
- * (2) from half of them on, an address that has its share gets no more: its newcomers take the places of its own.
- *    An address is an IPv4 address or a /64 of IPv6, which is what one caller has.
- * (3) a connection with a request under way is not cut. A newcomer for which there is no place stands in the reserve, where
- *    health is answered and nothing else: probes need no place.
- * (4) a trusted proxy has no share, since many callers stand behind it: the share is of their requests under way, by the address
- *    that the proxy has seen.
+ * (1) At most `connectionsMax` are open, the reserve included. When all places are taken, a newcomer gets the place of the oldest silent
+ *     connection, else of the oldest idle one of the address with the most connections.
+ * (2) Once half of the places are taken, newcomers of an address that has its share take the places of its own connections. An address is
+ *     an IPv4 address or a /64 of IPv6, which is what one caller has.
+ * (3) A connection with a request under way is not cut. A newcomer without a place stands in the reserve, where only health is answered:
+ *     probes need no place.
+ * (4) A trusted proxy has no share, since many callers stand behind it: the share is of their requests under way, by the address that the
+ *     proxy has seen.
  */
 import { type IncomingMessage, ServerResponse } from "node:http";
 import { type Socket } from "node:net";
@@ -17,13 +17,13 @@ import { type AddressSet, callerIp } from "../caller-ip.ts";
 
 export type Connections = {
   arrived(socket: Socket): void;
-  /** A request has come. False: its connection stands in the reserve, or its caller has a share of requests under way. */
+  /** Notes a request. Returns false when its connection stands in the reserve, or its caller has its share of requests under way. */
   hasAsked(req: IncomingMessage, res: ServerResponse<IncomingMessage>): boolean;
 };
 
-/** Of all connections, the part that one address may have when half are taken. */
+/** One address may have this fraction of all places once half are taken. */
 const sharesMax = 4;
-/** Of all connections, the part that is the reserve: 64 of 8,192. */
+/** The reserve's part of all connections: 64 of 8,192. */
 const reservePart = 1 / 128;
 
 export function createConnections(
@@ -35,11 +35,11 @@ export function createConnections(
   const placesMax = connectionsMax - reserveMax;
   const perAddressMax = Math.ceil(placesMax / sharesMax);
   const addresses = new WeakMap<Socket, string>();
-  // Each in the order in which they came.
+  // Sockets in the order in which they came.
   const byAddress = new Map<string, Set<Socket>>();
   const silent = new Set<Socket>();
   const reserve = new Set<Socket>();
-  // Requests under way of callers behind proxies; of a caller without one there is no entry.
+  // Requests under way of callers behind proxies; a caller without any has no entry.
   const byCaller = new Map<string, number>();
   const ofProxies = new WeakSet<Socket>();
   let open = 0;
@@ -56,7 +56,7 @@ export function createConnections(
     const leaver = hasItsShare ? leaverOf(own) : (oldestOf(silent) ?? leaverOf(largest()));
     if (!leaver) return addToReserve(socket);
     leaver.destroy();
-    // Its own close comes later, and would find the newcomer refused.
+    // The leaver's own close event comes later, and would find the newcomer refused.
     remove(leaver);
     add(socket, address);
   }
@@ -86,7 +86,7 @@ export function createConnections(
     socket.once("close", () => reserve.delete(socket));
   }
 
-  /** The oldest that has sent nothing, else the oldest without a request under way. */
+  /** Returns the oldest silent connection, else the oldest without a request under way. */
   function leaverOf(own: ReadonlySet<Socket> | undefined): Socket | undefined {
     let idle: Socket | undefined;
     for (const socket of own ?? []) {
@@ -133,6 +133,6 @@ const oldestOf = (sockets: ReadonlySet<Socket>): Socket | undefined => {
   return oldest;
 };
 
-/** Node keeps the answer that is to come on the socket. */
+/** Node keeps a pending answer on the socket. */
 const isBusy = (socket: Socket): boolean =>
   "_httpMessage" in socket && socket._httpMessage instanceof ServerResponse;

@@ -6,18 +6,15 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { isIPv4 } from "node:net";
 import { fault, type Fault, isLoopbackName } from "@posthaste/domain";
 
-/**
- * `none`: pages of other origins are told nothing. `local`: pages and names of this machine alone are served. `any`: all
- * are.
- */
+/** `none`: pages of other origins may not read answers. `local`: only pages and names of this machine are served. `any`: all are. */
 export type Origins = "none" | "local" | "any";
 
 /**
- * Returns a check that finds a fault with pages of other machines, and with names of other machines. A page may give its own
- * name the address of this machine (DNS rebinding): its requests then are of its own origin, and only their Host tells.
+ * Returns a check that finds a fault with pages of other machines, and with names of other machines. A page may give its own name the
+ * address of this machine (DNS rebinding): its requests are then of its own origin, and only their Host tells.
  */
 export function createOriginCheck(): (req: IncomingMessage) => Fault | undefined {
-  /** Most requests name the same host. */
+  /** The last host that passed: most requests name the same one. */
   let lastServed: string | undefined;
   return ({ headers: { host, origin } }) => {
     if (origin !== undefined && !isLocalOrigin(origin)) return foreign("Origin");
@@ -28,7 +25,7 @@ export function createOriginCheck(): (req: IncomingMessage) => Fault | undefined
   };
 }
 
-/** As other containers call this one: no page on the internet has such a name. */
+/** Reports whether the host has no dot, as other containers call this one: no page on the internet has such a name. */
 const isDotless = (host: string): boolean =>
   /^[a-z0-9_-]*[a-z_-][a-z0-9_-]*(:\d{0,5})?$/i.test(host);
 
@@ -49,7 +46,7 @@ function isLocalHost(host: string): boolean {
   return isLoopbackName(name) || name === "[::1]" || (isIPv4(name) && name.startsWith("127."));
 }
 
-/** True: this was a preflight, and it is answered. Without credentials, since the token is a header. */
+/** Returns true when the request was a preflight, which is then answered. Sends no credentials header, since the token is a header. */
 export function allowOrigin(req: IncomingMessage, res: ServerResponse): boolean {
   if (req.headers.origin === undefined) return false;
   res.setHeader("Access-Control-Allow-Origin", "*");

@@ -1,8 +1,8 @@
 /**
- * The HTTP server's edge. Owns the listening socket and its connections; what is refused here never reaches a handler.
+ * The edge of the HTTP server. Owns the listening socket and its connections; a request refused here never reaches a handler.
  *
- * (1) every request gets exactly one answer, JSON in every case, also when a handler throws.
- * (2) every wait has an end: headers 10 s, the whole request 60 s, an idle connection 65 s, stopping `drainMs`.
+ * (1) Every request gets exactly one answer, always JSON, also when a handler throws.
+ * (2) Every wait has an end: headers 10 s, the whole request 60 s, an idle connection 65 s, stopping `drainMs`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { fault as faultOf } from "@posthaste/domain";
@@ -16,7 +16,7 @@ import { allowOrigin, createOriginCheck, type Origins } from "./cors.ts";
 import { answerHealth } from "./health.ts";
 import { faultOfHead, headersMax } from "./request-head.ts";
 
-/** Node's promise of the handler, or nothing when it has answered by other means. */
+/** Returns a promise of the end of its work, or undefined when the answer is under way by other means. */
 export type RequestHandler = (
   req: IncomingMessage,
   res: ServerResponse<IncomingMessage>,
@@ -26,7 +26,7 @@ type EdgeLimits = {
   readonly headerBytesMax: number;
   readonly headersMsMax: number;
   readonly requestMsMax: number;
-  /** Longer than what load balancers keep idle connections for, so that they are the ones to close. */
+  /** Longer than load balancers keep idle connections, so that they close first. */
   readonly idleMsMax: number;
   readonly connectionsMax: number;
   readonly requestsPerConnectionMax: number;
@@ -34,7 +34,7 @@ type EdgeLimits = {
   readonly checkEveryMs: number;
 };
 
-/** Where the system has files for so many. */
+/** Used where the system has enough files. */
 export const connectionsMax = 8_192;
 
 const edgeLimits: EdgeLimits = {
@@ -53,23 +53,23 @@ const tooMany = faultOf("overloaded", "too many connections, come back later");
 export type EdgeOptions = {
   readonly name: string;
   readonly host: string;
-  /** 0: any free port; `port` of the edge has it once started. */
+  /** 0 for any free port; the edge's `port` has it once started. */
   readonly port: number;
   readonly handler: RequestHandler;
   readonly answers: Answers;
   readonly log: Log;
   readonly clock: Clock;
   readonly drainMs: number;
-  /** Absent: `/healthz` and `/readyz` are the handler's. */
+  /** Absent: `/healthz` and `/readyz` are left to the handler. */
   readonly readiness?: Readiness;
   /** Default: `none`. */
   readonly origins?: Origins;
-  /** Whose word on the caller's address is believed. */
+  /** Proxies whose word on the caller's address is believed. */
   readonly trustedProxies?: AddressSet;
   readonly limits?: Partial<EdgeLimits>;
 };
 
-/** What the process has found to be less than usual. */
+/** Limits that the process has found to be lower than usual. */
 export type EdgeRoom = Pick<EdgeOptions, "limits">;
 
 export interface Edge extends Service {
@@ -86,7 +86,7 @@ export function createEdge(options: EdgeOptions): Edge {
 
   let crowdedAt = -Infinity;
   const connections = createConnections(limits.connectionsMax, trustedProxies, () => {
-    // One line a minute: it may be thousands a second.
+    // One line a minute: there may be thousands of events a second.
     if (clock.passedMs() - crowdedAt < crowdedEveryMs) return;
     crowdedAt = clock.passedMs();
     log.warn("connections.crowded", { name, limit: limits.connectionsMax });
@@ -159,15 +159,15 @@ function createTunedServer(
     keepAliveTimeout: limits.idleMsMax,
     connectionsCheckingInterval: limits.checkEveryMs,
     insecureHTTPParser: false,
-    // We ask for it ourselves: Node's own answer has no body.
+    // The edge checks for the header itself: Node's own answer has no body.
     requireHostHeader: false,
     noDelay: true,
   });
-  // Node drops headers beyond its count without a word; one more than allowed shows that there were too many.
+  // Node silently drops headers beyond its count; one more than allowed shows that there were too many.
   server.maxHeadersCount = headersMax + 1;
   server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
   server.on("request", onRequest);
-  // A client that asks before it sends a body is told by what reads it (body.ts), or refused before it was sent.
+  // A client that asks before it sends a body is told by the reader of the body (body.ts), or refused before it sends.
   server.on("checkContinue", onRequest);
   server.on("checkExpectation", onRequest);
   return server;
@@ -192,11 +192,11 @@ const whyNot = ({ code, message }: NodeJS.ErrnoException): string =>
 
 const closeIdleEveryMs = 50;
 
-/** Ends when every request in flight was answered, at the latest after `drainMs`. */
+/** Resolves when every request in flight was answered, at the latest after `drainMs`. */
 async function close(server: Server, clock: Clock, drainMs: number): Promise<void> {
   if (!server.listening) return;
   let callOff = (): void => undefined;
-  // A connection whose last answer was under way when we began to stop is idle only afterwards.
+  // A connection whose last answer was under way at the stop is idle only later.
   const closeIdle = (): void => {
     server.closeIdleConnections();
     callOff = clock.after(closeIdleEveryMs, closeIdle);

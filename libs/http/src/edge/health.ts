@@ -3,7 +3,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Readiness } from "@posthaste/ports";
 import { answer } from "../answers/answer.ts";
 
-/** False: the request asks for something else. */
+/** Returns false when the request is for something else. */
 export function answerHealth(
   req: IncomingMessage,
   res: ServerResponse,

@@ -1,4 +1,4 @@
-/** Bytes on a socket as they are, and whatever comes back until the server closes. */
+/** Sends raw bytes over a socket, and returns everything that comes back until the server closes. */
 import { connect, type Socket } from "node:net";
 import { fault } from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";
@@ -8,14 +8,14 @@ import { createEdge, type Edge, type EdgeOptions, type RequestHandler } from "./
 
 export type RawAnswer = { readonly status: number; readonly head: string; readonly body: string };
 
-/** All answers until the server closes the connection; the caller keeps its side open, as attackers do. */
+/** Returns all answers until the server closes the connection; the caller keeps its side open, as attackers do. */
 export async function rawExchange(port: number, bytes: string | Uint8Array): Promise<RawAnswer[]> {
   const socket = connect(port, "127.0.0.1");
   socket.write(bytes);
   return answersIn(await everything(socket));
 }
 
-/** A whole request that asks the server to close afterwards. */
+/** Returns a whole request that asks the server to close afterwards. */
 export const request = (line: string, headers: readonly string[] = [], body = ""): string =>
   [line, "Host: a", "Connection: close", ...headers, "", body].join("\r\n");
 
@@ -43,7 +43,7 @@ function answersIn(text: string): RawAnswer[] {
   return answers;
 }
 
-/** Its timers do not keep the process of a test alive. */
+/** A clock whose timers do not keep the test's process alive. */
 export const hostClock = systemClock({ unref: true });
 
 export type TestEdge = { readonly edge: Edge; readonly answers: Answers };
@@ -51,7 +51,7 @@ export type TestEdge = { readonly edge: Edge; readonly answers: Answers };
 const ignore = (): void => undefined;
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
 
-/** A started edge on a free port. Without a handler every request that gets through is answered 404 "got through". */
+/** Starts an edge on a free port. Without a handler every request that gets through is answered with 404 "got through". */
 export async function testEdge(
   options: Partial<EdgeOptions> & {
     readonly handle?: (answers: Answers) => RequestHandler;

@@ -1,4 +1,4 @@
-/** What Node's parser lets through and we do not (docs/design/wire#front-door). */
+/** Refuses heads that Node's parser lets through (docs/design/wire#front-door). */
 import { type IncomingMessage } from "node:http";
 import { fault, type Fault } from "@posthaste/domain";
 
@@ -12,7 +12,7 @@ export function faultOfHead(req: IncomingMessage): Fault | undefined {
   const hosts = countOf(rawHeaders, "host");
   if (hosts > 1) return fault("malformed", "more than one Host header");
   if (hosts === 0 && req.httpVersion !== "1.0") return fault("malformed", "no Host header");
-  // Every other coding, or a list of them, is read in one way here and in another by a proxy before us.
+  // Any other coding, or a list of them, is read in one way here and in another by a proxy before us.
   const coding = req.headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return fault("malformed", "Transfer-Encoding: must be chunked and nothing else");
@@ -25,7 +25,9 @@ export function faultOfHead(req: IncomingMessage): Fault | undefined {
   return undefined;
 }
 
-/** Returns what follows the host in an absolute form (RFC 9112 §3.2.2), which clients of a proxy send; the host stands for the Host header. */
+/**
+ * Returns what follows the host in an absolute form (RFC 9112 §3.2.2), which clients of a proxy send; the host replaces the Host header.
+ */
 function originForm(req: IncomingMessage): string {
   const target = req.url ?? "";
   const authority = target.startsWith("/")
@@ -38,13 +40,13 @@ function originForm(req: IncomingMessage): string {
   return req.url;
 }
 
-/** The value of a header that may stand once; undefined when it is absent, and when there are several. */
+/** Returns the value of a header that may stand once, or undefined when it is absent or there are several. */
 export function onlyValueOf(req: IncomingMessage, name: "authorization"): string | undefined {
   const value = req.headers[name];
   return value !== undefined && countOf(req.rawHeaders, name) === 1 ? value : undefined;
 }
 
-/** `name` in lower case. Lengths first: of twenty headers hardly one is compared. */
+/** `name` is in lower case. Compares lengths first, so that of twenty headers hardly one is compared. */
 function countOf(rawHeaders: readonly string[], name: string): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -54,7 +56,7 @@ function countOf(rawHeaders: readonly string[], name: string): number {
   return count;
 }
 
-/** Browsers say whose idea a request was: true where it was that of a page of another origin. */
+/** Reports whether a browser says that a page of another origin made the request. */
 export function isOfOtherOrigin(req: IncomingMessage): boolean {
   const site = req.headers["sec-fetch-site"];
   return site !== undefined && site !== "same-origin" && site !== "none";

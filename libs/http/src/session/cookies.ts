@@ -1,4 +1,4 @@
-/** The cookies of a request, and how those of sessions are kept from whatever hands on the headers of a request. */
+/** Reads the cookies of a request, and hides those of sessions from code that hands the headers of a request on. */
 import { type IncomingMessage } from "node:http";
 
 /** Names the session that a page means. */
@@ -15,12 +15,12 @@ export function cookiesIn(header: string | undefined): readonly Cookie[] {
   });
 }
 
-/** All cookies of ours, of gateway and management: browsers do not tell ports apart. */
+/** Matches all our cookies, of gateway and management: browsers do not tell ports apart. */
 const isOurs = ({ name }: Cookie): boolean => /^(__Host-)?posthaste-/i.test(name);
 
 /**
- * Leaves out of `rawHeaders` what proves a session. What hands on the headers of a request (`Header-Forward`, a webhook, the start
- * of a run) takes them from there; `headers`, which stay as they came, are read by the door alone.
+ * Removes what proves a session from `rawHeaders`. Code that hands the headers of a request on (`Header-Forward`, a webhook, the start of
+ * a run) takes them from there; `headers` stays unchanged and is read by the door alone.
  */
 export function hideSessions(req: IncomingMessage): void {
   const { cookie, [sessionHeader]: named } = req.headers;
@@ -34,7 +34,7 @@ export function hideSessions(req: IncomingMessage): void {
   req.rawHeaders = left;
 }
 
-/** Undefined: nothing is left. */
+/** Returns undefined when nothing is left. */
 function valueLeft(lowerName: string, value: string): string | undefined {
   if (lowerName === sessionHeader) return undefined;
   if (lowerName !== "cookie") return value;

@@ -1,10 +1,10 @@
 /**
- * `/console/sign-in` leads to the provider, which leads back to `/console/sign-in/back`. Both are gone to by the browser, and both
- * lead on: there is nothing in them that a caller could have them lead elsewhere by.
+ * `/console/sign-in` leads to the provider, which leads back to `/console/sign-in/back`. The browser goes to both, and both redirect; no
+ * part of a request can change where to.
  *
- * (1) an attempt is good in the browser that began it, once: its seed is in a cookie, which the way back takes away.
- * (2) the session that begins is a new one, whatever the browser had.
- * (3) the provider is asked on behalf of strangers, so a network whose attempts fail too often is led back without a question.
+ * (1) An attempt is good once, in the browser that began it: its seed is in a cookie, which the way back removes.
+ * (2) The session that begins is new, whatever the browser had.
+ * (3) The provider is asked on behalf of strangers, so a network whose attempts fail too often is led back without asking it.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Clock, type Log, type Random } from "@posthaste/ports";
@@ -25,14 +25,14 @@ type ProviderDoorParts = {
   readonly log: Log;
 };
 
-/** The console has words for each. */
+/** The console has a text for each. */
 type Refused = SignInRefusal["refused"] | "no-group";
 
 const seedLength = 43;
 const attemptSeconds = 600;
 const prefix = "/console/sign-in";
 
-/** Returns what answers the two; undefined for any other request. */
+/** Returns a function that answers the two paths, and returns undefined for any other request. */
 export function createProviderDoor(parts: ProviderDoorParts) {
   const { clock, log, random, sessions, signIn, trustedProxies } = parts;
   const { consoleUrl, groups, provider } = signIn;
@@ -41,7 +41,7 @@ export function createProviderDoor(parts: ProviderDoorParts) {
   const isSecure = consoleUrl.startsWith("https://");
   // The operator's console may be at another port of the same host.
   const name = `${isSecure ? "__Host-" : ""}posthaste-sign-in-${new URL(consoleUrl).port}`;
-  // Lax: the way back begins at the provider.
+  // Lax, since the way back begins at the provider.
   const cookie = (value: string, seconds: number): string =>
     `${name}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? "; Secure" : ""}`;
 
@@ -72,7 +72,7 @@ export function createProviderDoor(parts: ProviderDoorParts) {
     const { req, res } = visit;
     const seeds = cookiesIn(req.headers.cookie).filter((each) => each.name === name);
     const [seed] = seeds;
-    // Any stranger can ask for this: no line of the log.
+    // Not logged: any stranger can make this request.
     if (!seed || seeds.length > 1) return leadBack(res, "refused");
     const came = new URL(redirectUri);
     came.search = /\?.*/.exec(req.url ?? "")?.[0] ?? "";

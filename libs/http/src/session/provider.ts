@@ -1,9 +1,9 @@
-/** Signing in by a provider of identities: what is asked of it, and how an attempt is bound to the browser that began it. */
+/** Signing in by an identity provider: its port, and how an attempt is bound to the browser that began it. */
 import { hash } from "node:crypto";
 
-/** An attempt to sign in: `state` and `nonce` go to the provider and must come back. */
+/** An attempt to sign in. `state` and `nonce` go to the provider and must come back. */
 export type Attempt = {
-  /** Where the provider leads back to. */
+  /** The address that the provider leads back to. */
   readonly redirectUri: string;
   readonly state: string;
   readonly nonce: string;
@@ -13,31 +13,34 @@ export type Attempt = {
 
 export type IdentityProvider = {
   readonly issuer: string;
-  /** The address at the provider where a person signs in. Throws where the provider does not answer. */
+  /** Returns the address at the provider where a person signs in. Throws where the provider does not answer. */
   addressOf(attempt: Attempt): Promise<string>;
-  /** The groups of the person that has signed in. `came`: the address that the provider has led back to. */
+  /** Returns the groups of the person that has signed in. `came` is the address that the provider has led back to. */
   groupsOf(attempt: Attempt, came: URL): Promise<readonly string[] | SignInRefusal>;
 };
 
 /** `why` is for the log, and holds nothing that came from outside. */
 export type SignInRefusal = { readonly refused: "refused" | "away"; readonly why: string };
 
-/** The browser keeps the seed, in a cookie; what is derived from it leaves with the attempt and tells nothing of it. */
+/**
+ * Derives an attempt from its seed. The browser keeps the seed in a cookie; the derived values leave with the attempt and do not reveal
+ * it.
+ */
 export function attemptOf(seed: string, redirectUri: string): Attempt {
   const derived = (what: string): string => hash("sha256", `${what} ${seed}`, "base64url");
   const [state, nonce, verifier] = ["state", "nonce", "verifier"].map(derived);
   return { redirectUri, state: state ?? "", nonce: nonce ?? "", verifier: verifier ?? "" };
 }
 
-/** How people come in by a provider. */
+/** How people sign in by a provider. */
 export type ProviderSignIn = {
   readonly provider: IdentityProvider;
-  /** The address of the console as browsers have it; it ends in a slash. */
+  /** The address of the console as browsers have it; ends in a slash. */
   readonly consoleUrl: string;
   /** The groups that are let in. The first that a person is in counts. */
   readonly groups: readonly string[];
 };
 
-/** Names the owner of a session that a group began: two providers may have groups of one name. */
+/** Names the owner of a session that a group began. Contains the issuer, since two providers may have groups of one name. */
 export const groupOf = ({ provider }: Pick<ProviderSignIn, "provider">, group: string): string =>
   `${provider.issuer} ${group}`;

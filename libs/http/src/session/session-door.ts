@@ -1,7 +1,7 @@
 /**
  * `/console/session`, where the pages of console and reference sign in and out: POST with an `Authorization` begins a session, POST
- * without tells which one the browser has, DELETE ends the one that the page names. Beside it, with a provider, `/console/sign-in`.
- * Neither is part of the API.
+ * without one tells which session the browser has, DELETE ends the session that the page names. With a provider, `/console/sign-in` is
+ * served too. Neither is part of the API.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { fault, isFault } from "@posthaste/domain";
@@ -14,9 +14,9 @@ import { createProviderDoor } from "./provider-door.ts";
 import { type ProviderSignIn } from "./provider.ts";
 import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
 
-/** Lets in and knows which sessions have ended: the gateway by its accounts, management by its own rules. */
+/** Lets people in and knows which sessions have ended: the gateway by its accounts, management by its own rules. */
 export type SessionKeeper = {
-  /** By the `Authorization` of the request. */
+  /** Checks the `Authorization` of the request. */
   enter(req: IncomingMessage, address: string): Promise<SessionOwner | Refusal>;
   isOpen(session: Session): Promise<boolean>;
   end(session: Session): Promise<Refusal | undefined>;
@@ -30,13 +30,13 @@ export type SessionDoorParts = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Absent: there is none. */
+  /** Absent where there is no provider. */
   readonly signIn?: ProviderSignIn | undefined;
 };
 
 type Response = ServerResponse<IncomingMessage>;
 
-/** Not `Basic`: a browser would ask for user and password by a dialog of its own. */
+/** Not `Basic`: a browser would ask for user and password in a dialog of its own. */
 const challenge = "Session";
 
 export const sessionHasEnded: Refusal = {
@@ -88,7 +88,7 @@ export function createSessionDoor(parts: SessionDoorParts) {
 type Done = {
   readonly session?: Session;
   readonly setCookie?: string;
-  /** The host where a browser without a session may be signed in. */
+  /** The host where a browser without a session may sign in. */
   readonly provider?: string | undefined;
 };
 
@@ -98,7 +98,7 @@ function answerDone(res: Response, { provider, session, setCookie }: Done): void
   answer(res, 200, body, ["Cache-Control", "no-store", ...cookie]);
 }
 
-/** A browser says in `Origin` how it has reached us; else the word of a proxy that is believed counts. */
+/** Reports whether the request came over TLS: by the browser's `Origin`, else by the word of a trusted proxy. */
 function isOverTls({ headers, socket }: IncomingMessage, trustedProxies: AddressSet): boolean {
   if (headers.origin !== undefined) return headers.origin.startsWith("https://");
   const proto = String(headers["x-forwarded-proto"] ?? "").split(",")[0];

@@ -1,4 +1,4 @@
-/** Sessions in cookies, and the resource that begins and ends them, over real sockets. */
+/** Tests sessions in cookies, and the resource that begins and ends them, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { fault, sessionMs } from "@posthaste/domain";
 import { recordingLog, seededRandom, type VirtualClock, virtualClock } from "@posthaste/testing";
@@ -64,7 +64,7 @@ async function ask(method: string, headers: readonly string[] = []): Promise<Raw
 const headerOf = ({ head }: RawAnswer, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)\r$`, "im").exec(head)?.[1];
 
-/** Signs in; the cookie as a browser sends it, and the session's id. */
+/** Signs in, and returns the cookie as a browser sends it and the session's id. */
 async function begun(...headers: readonly string[]) {
   const answer = await ask("POST", ["Authorization: Bearer right", ...headers]);
   const setCookie = headerOf(answer, "Set-Cookie") ?? "";

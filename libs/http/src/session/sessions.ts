@@ -1,9 +1,10 @@
 /**
- * Sessions of people in a browser: sealed cookies, so that every process with the secret of the installation takes what another
- * one has made, and none keeps any (docs/adr/0190-a-session-is-a-sealed-cookie.md).
+ * Sessions of people in a browser: sealed cookies, so that every process with the secret of the installation accepts every other
+ * process's sessions, and none keeps any (docs/adr/0190-a-session-is-a-sealed-cookie.md).
  *
- * (1) a cookie counts only where the page names its session beside it: what makes a browser send a cookie knows no name.
- * (2) over TLS a session begins in a cookie with the prefix `__Host-`, which no other host of the domain can set.
+ * (1) A cookie counts only where the page names its session beside it: a request that another page forges carries the cookie but not the
+ *     name.
+ * (2) Over TLS a session begins in a cookie with the prefix `__Host-`, which no other host of the domain can set.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
 import { type IncomingMessage } from "node:http";
@@ -11,7 +12,7 @@ import { isSessionOpen, type SessionMade, sessionMs } from "@posthaste/domain";
 import { type Clock, type Random } from "@posthaste/ports";
 import { cookiesIn, sessionHeader } from "./cookies.ts";
 
-/** `of`: the hash of the token, the mark of the password, or the group of the provider that began the session. */
+/** `of` is the hash of the token, the mark of the password, or the group of the provider that began the session. */
 export type SessionOwner = {
   readonly kind: "token" | "password" | "group";
   readonly of: string;
@@ -22,22 +23,24 @@ export type Session = SessionMade & { readonly owner: SessionOwner };
 type SessionCookie = { readonly value: string; readonly isSecure: boolean };
 
 export type Sessions = {
-  /** The session that the page means; "none": it names none; "ended": there is no such session, or it has run out. */
+  /**
+   * Returns the session that the page means, "none" when the page names none, or "ended" when there is no such session or it has run out.
+   */
   named(req: IncomingMessage): Session | "none" | "ended";
-  /** The session that this browser has; over TLS only one that began there. */
+  /** Returns the session that this browser has; over TLS only one that began there. */
   ofBrowser(req: IncomingMessage, isSecure: boolean): Session | undefined;
   begin(
     owner: SessionOwner,
     isSecure: boolean,
   ): { readonly session: Session; readonly setCookie: string };
-  /** Takes the cookie out of the browser. */
+  /** Returns a cookie that removes the session's cookie from the browser. */
   clear(isSecure: boolean): string;
 };
 
 export type SessionsOptions = {
-  /** Whose sessions: none of one is good for the other. */
+  /** Sessions of one audience are not valid for the other. */
   readonly audience: "tenant" | "operator";
-  /** Of this installation, the same in all its processes (`Accounts.secret`). */
+  /** Belongs to the installation and is the same in all its processes (`Accounts.secret`). */
   readonly secret: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -56,7 +59,7 @@ export function createSessions({ audience, secret, clock, random }: SessionsOpti
     isSecure ? `__Host-${names[audience]}` : names[audience];
   const known = [nameOf(true), nameOf(false)];
 
-  /** At most `cookiesMax`: a host beside us in the domain may have set more of the name. */
+  /** Opens at most `cookiesMax` cookies: another host of the domain may have set more of the name. */
   function opened(req: IncomingMessage, wanted: readonly string[]): readonly Session[] {
     const found: SessionCookie[] = [];
     for (const { name, value } of cookiesIn(req.headers.cookie))
@@ -90,7 +93,7 @@ export function createSessions({ audience, secret, clock, random }: SessionsOpti
 const cookiesMax = 4;
 const kinds: readonly SessionOwner["kind"][] = ["token", "password", "group"];
 
-/** `text`: what was sealed, by this build or another. */
+/** `text` was sealed by this build or another. */
 function sessionIn(text: string | undefined): Session | undefined {
   const fields: unknown = JSON.parse(text ?? "null");
   if (!Array.isArray(fields)) return undefined;
@@ -114,7 +117,7 @@ function createSealing(secret: string, audience: SessionsOptions["audience"]) {
       const sealed = [cipher.update(text, "utf8"), cipher.final()];
       return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]).toString("base64url");
     },
-    /** Undefined: it was not sealed here. */
+    /** Returns undefined for a value that was not sealed here. */
     open: (value: string): string | undefined => {
       const bytes = Buffer.from(value.slice(0, valueLengthMax), "base64url");
       if (bytes.length <= nonceBytes + tagBytes) return undefined;

@@ -4,7 +4,7 @@ import { type Attempt, type IdentityProvider, type SignInRefusal } from "@postha
 export type OidcSettings = {
   readonly issuer: string;
   readonly clientId: string;
-  /** Absent: a public client, which PKCE alone protects. */
+  /** Absent for a public client, which PKCE alone protects. */
   readonly clientSecret?: string | undefined;
   /** Separated by spaces. */
   readonly scopes: string;
@@ -21,7 +21,7 @@ export function createOidcProvider(settings: OidcSettings): IdentityProvider {
   async function load() {
     const client = await import("openid-client");
     const auth = clientSecret === undefined ? client.None() : client.ClientSecretPost(clientSecret);
-    // The configuration allows such an issuer on this machine alone.
+    // The configuration allows such an issuer only on this machine.
     const insecure = issuer.startsWith("http://") ? [client.allowInsecureRequests] : [];
     const config = await client.discovery(new URL(issuer), clientId, {}, auth, {
       execute: [client.enableNonRepudiationChecks, ...insecure],
@@ -30,7 +30,7 @@ export function createOidcProvider(settings: OidcSettings): IdentityProvider {
     return { client, config };
   }
 
-  /** What could not be discovered is asked for again. */
+  /** Discovers the provider once; a failed discovery is tried again. */
   function discovered(): ReturnType<typeof load> {
     loaded ??= load().catch((error: unknown) => {
       loaded = undefined;
@@ -78,12 +78,12 @@ export function createOidcProvider(settings: OidcSettings): IdentityProvider {
   };
 }
 
-/** Codes of openid-client for a provider that did not answer, or not as one. */
+/** Codes of openid-client for a provider that did not answer, or not as a provider. */
 const awayCodes: ReadonlySet<unknown> = new Set(["OAUTH_TIMEOUT", "OAUTH_ABORT"]);
 
 function refusalOf(error: unknown): SignInRefusal {
   const { code, name } = Object(error) as { readonly code?: unknown; readonly name?: unknown };
-  // Of fetch: nothing answered.
+  // fetch throws a TypeError without a code when nothing answers.
   const isAway = name === "TypeError" && code === undefined;
   const why = typeof code === "string" ? code : String(name);
   return { refused: isAway || awayCodes.has(code) ? "away" : "refused", why };

@@ -1,10 +1,10 @@
 /**
  * The language of `-Retry-Delay`: numbers, `retried`, `+ - * /`, unary minus, parentheses, nine functions.
  *
- * mathjs speaks far more than that, so it is closed up three times (docs/design/wire#retry-delays): the text is read token by
- * token before its parser sees it, the parsed tree must hold nothing but the list, and the instance that compiles it
- * was made of the listed functions only. The numbers are those of mathjs: `floor(2.9999999999999996)` is 3. All of them
- * are doubles, so that a step costs the same whatever its values are, and what an expression costs is known by its size.
+ * mathjs accepts far more than that, so it is restricted three times (docs/design/wire#retry-delays): the text is read token by token
+ * before its parser sees it, the parsed tree must hold nothing but the list, and the instance that compiles it is made of the listed
+ * functions only. The numbers are those of mathjs: `floor(2.9999999999999996)` is 3. All of them are doubles, so that a step costs the
+ * same whatever its values are, and the size of an expression says what it costs.
  */
 import { createRequire } from "node:module";
 import { limits } from "@posthaste/domain";
@@ -13,15 +13,15 @@ import type * as MathJs from "mathjs/number";
 export type Expression =
   /** `why` is for the caller and quotes nothing of the text. */
   | { readonly kind: "refused"; readonly why: string }
-  /** NaN where the value is no number; never throws. */
+  /** `valueAt` returns NaN where the value is no number; it never throws. */
   | {
       readonly kind: "compiled";
       readonly valueAt: (retried: number) => number;
-      /** What one evaluation takes: one for each number, name, operator and call. */
+      /** The cost of one evaluation: one step for each number, name, operator and call. */
       readonly steps: number;
     };
 
-/** Milliseconds, as most callers write them: read without mathjs, and in no time. */
+/** Reports whether the text is whole milliseconds, as most callers write them: read without mathjs, and in no time. */
 export const isWholeNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 /** Never throws, whatever the text. */
@@ -46,7 +46,7 @@ export function compileExpression(text: string): Expression {
 
 const refused = (why: string): Expression => ({ kind: "refused", why });
 
-/** What the parser may know: anything else is no function to it. */
+/** The functions that the parser knows. */
 const listed = [
   "absDependencies",
   "addDependencies",
@@ -67,29 +67,31 @@ const listed = [
 
 let loaded: ReturnType<typeof load> | undefined;
 
-/** 660 modules, half a second of a core and 60 MiB: with the first expression, or ahead of all where none may wait. */
+/**
+ * Loads mathjs once: 660 modules, half a second of a core and 60 MiB. Done with the first expression, or ahead where no caller may wait.
+ */
 export function loadedMathjs(): ReturnType<typeof load> {
   return (loaded ??= load());
 }
 
 function load() {
-  // Only this is lazy without a promise, for which the hot path would have to wait.
+  // `require` is lazy without a promise, for which the hot path would have to wait.
   const mathjs = createRequire(import.meta.url)("mathjs/number") as typeof MathJs;
-  /** Its types say of every one that it may be missing; if one were, nothing here would be right. */
+  /** The types say of each factory that it may be missing; a missing one would break everything here. */
   const factories = listed.map((name) => {
     const found = mathjs[name];
     if (!found) throw new Error(`mathjs/number has no ${name}`);
     return [name, found] as const;
   });
-  // The last of two of the same name counts.
+  // The last of two factories of the same name counts.
   const createRound = mathjs.factory("round", [], () => roundHalfAwayFromZero);
   const { parse } = mathjs.create({ ...Object.fromEntries(factories), createRound });
   return { mathjs, parse };
 }
 
 /**
- * In place of mathjs's own, on which its `floor` and `ceil` stand, too: that one writes the number out and reads it
- * back, which takes a hundred times as long as any other step where the number has three hundred digits.
+ * Replaces mathjs's own `round`, on which its `floor` and `ceil` are built, too: that one writes the number out and reads it back, which
+ * takes a hundred times as long as any other step for a number of three hundred digits.
  */
 const roundHalfAwayFromZero = (value: number): number =>
   Math.sign(value) * Math.round(Math.abs(value));
@@ -103,11 +105,11 @@ function parsed(text: string): MathJs.MathNode | undefined {
   }
 }
 
-/** A decimal number, a name, an operator or a bracket. The number ends where it ends: `0x10` and `1_000` are none. */
+/** A decimal number, a name, an operator or a bracket. A number must end at a boundary: `0x10` and `1_000` are none. */
 const token =
   /[ \t]*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])|([A-Za-z_]\w*)|([-+*/(),]))[ \t]*/y;
 
-/** One pass over a bounded text, before a recursive parser sees it: its alphabet, and how deep it can possibly go. */
+/** Checks alphabet and possible depth in one pass over a bounded text, before a recursive parser sees it. */
 function whyUnreadable(text: string): string | undefined {
   const { expressionLengthMax, expressionDepthMax } = limits;
   if (text.length > expressionLengthMax) return `has more than ${expressionLengthMax} characters`;
@@ -131,7 +133,7 @@ function whyUnreadable(text: string): string | undefined {
 
 const tooDeep = `is nested deeper than ${limits.expressionDepthMax}`;
 
-/** The functions and how many arguments each takes. A Map: `constructor` is no key of it. */
+/** The functions and their numbers of arguments. A Map, so that `constructor` is no key of it. */
 const arity: ReadonlyMap<string, number> = new Map([
   ["pow", 2],
   ["exp", 1],
@@ -144,7 +146,7 @@ const arity: ReadonlyMap<string, number> = new Map([
   ["max", 2],
 ]);
 
-/** Why the tree holds more than the language has; a chain of sums is not deep, what stands inside something is. */
+/** Returns why the tree holds more than the language has. A chain of sums is not deep; nesting is. */
 function whyForbidden(node: MathJs.MathNode, depth: number): string | undefined {
   const { mathjs } = loadedMathjs();
   if (depth > limits.expressionDepthMax + 1) return tooDeep;

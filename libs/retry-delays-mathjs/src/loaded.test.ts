@@ -1,4 +1,4 @@
-/** When mathjs is loaded: half a second of a core, and 60 MiB for as long as the process lives. */
+/** Tests when mathjs is loaded: it takes half a second of a core, and 60 MiB for as long as the process lives. */
 import { describe, expect, it } from "@jest/globals";
 import { modulesLoadedBy } from "@posthaste/testing";
 

@@ -302,8 +302,8 @@ type Tree =
     };
 
 /**
- * Roundings of a value that arithmetic has smeared across a boundary differ by design (mathjs forgives 1e-12), so
- * they are left to the table above.
+ * Roundings of a value that arithmetic has smeared across a boundary differ by design (mathjs forgives 1e-12), so they are left to the
+ * table above.
  */
 const functions = {
   pow: { arity: 2, value: (x: number, y: number) => x ** y },

@@ -1,9 +1,9 @@
 /**
- * Retry delays by expression (port `RetryDelays`), on mathjs: an expression is compiled once and kept with what its check
- * found; publish checks it, so that no delivery meets it for the first time.
+ * Retry delays by expression (port `RetryDelays`), on mathjs. An expression is compiled once and kept with what its check found; publish
+ * checks it, so that no delivery meets it for the first time.
  *
- * The caller decides how many expressions are new, so a check has a bound in steps, whatever the expression and
- * however many its retries are: about a millisecond.
+ * The caller decides how many expressions are new, so a check is bounded in steps, whatever the expression and its number of retries:
+ * about a millisecond.
  */
 import {
   asWritten,
@@ -16,15 +16,15 @@ import {
 import { type RetryDelays } from "@posthaste/ports";
 import { compileExpression, type Expression, isWholeNumber, loadedMathjs } from "./expression.ts";
 
-/** Compiled expressions are kept up to this many. */
+/** Compiled expressions that are kept. */
 const expressionsMax = 1_000;
-/** One check takes so many steps at most, a fraction of a microsecond each. */
+/** Steps that one check may take, a fraction of a microsecond each. */
 const stepsMax = 2_500;
-/** Also of the longest expression so many values are looked at. */
+/** Values looked at even of the longest expression. */
 const valuesMin = 8;
 
 export type RetryDelaysOptions = {
-  /** mathjs is loaded now; else the first expression waits for it, and half a second long all else does. */
+  /** Loads mathjs now. Otherwise the first expression waits for it, and so does everything else, for half a second. */
   readonly loadedAhead?: boolean;
 };
 
@@ -57,7 +57,7 @@ export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): R
     delayMs: (text, retried) => {
       const { expression } = compiled(text);
       const value = expression.kind === "refused" ? Number.NaN : expression.valueAt(retried);
-      // Publish has checked it: this is for records of another version. A delivery must not stop on one.
+      // For records of another version, since publish has checked it otherwise. A delivery must not fail on an expression.
       return clampRetryDelayMs(Number.isFinite(value) ? value : backoffMs(retried, 0));
     },
   };
@@ -65,11 +65,11 @@ export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): R
 
 type Kept = {
   readonly expression: Expression;
-  /** The lowest `retried` below `end` at which the value was found not to be finite. */
+  /** Returns the lowest `retried` below `end` whose value was found not to be finite. */
   readonly firstNotFinite: (end: number) => number | undefined;
 };
 
-/** Remembers what it found: the thousandth publish with an expression evaluates nothing. */
+/** Remembers what was found: the thousandth publish with an expression evaluates nothing. */
 function keep(text: string): Kept {
   const expression = compileExpression(text);
   if (expression.kind === "refused") return { expression, firstNotFinite: () => undefined };
@@ -89,9 +89,9 @@ function keep(text: string): Kept {
 type Compiled = Extract<Expression, { readonly kind: "compiled" }>;
 
 /**
- * Looks at every `retried` below `end` where the steps allow it; else at the first ones, and at as many again spread over
- * the rest, the last among them: what grows beyond all numbers does so to the end. What is missed is made up for at
- * delivery, by the default back-off.
+ * Looks at every `retried` below `end` where the steps allow it. Otherwise looks at the first ones, and at as many again spread over the
+ * rest, the last among them: an expression that grows beyond all numbers does so to the end. A value missed here falls back to the
+ * default back-off at delivery.
  */
 function lookForNotFinite({ steps, valueAt }: Compiled, end: number): number | undefined {
   const isFinite = (retried: number): boolean => Number.isFinite(valueAt(retried));
@@ -107,7 +107,7 @@ function lookForNotFinite({ steps, valueAt }: Compiled, end: number): number | u
   return undefined;
 }
 
-/** Halves what lies between one that is finite and one that is not, down to two neighbours. */
+/** Halves the range between a finite value and one that is not, down to two neighbours. */
 function between(
   finiteAt: number,
   notFiniteAt: number,

@@ -4,7 +4,7 @@ import { usedBytes } from "./test-kit.ts";
 
 const roomy = { takeBytes: () => true };
 
-/** Gives so many bytes and no more. */
+/** Grants this many bytes and no more. */
 function roomOf(bytes: number) {
   let left = bytes;
   return {

@@ -1,14 +1,14 @@
 /**
- * The body of an answer while it comes in, in one buffer that grows. What comes is copied at once: a chunk is a view of
- * the socket's whole read buffer, and a destination may send a million of one byte each. Beyond `freeBytes` the buffer
- * grows only as far as it is given bytes, since thousands of destinations may send almost all and stop.
+ * The body of an answer while it arrives, in one growing buffer. Chunks are copied at once: a chunk is a view of the socket's whole read
+ * buffer, and a destination may send a million of one byte each. Above `freeBytes` the buffer grows only by granted bytes, since
+ * thousands of destinations may send almost all of an answer and stop.
  */
 const firstBytes = 1_024;
-/** Each call may hold so much of an answer; more is of a budget for all of them. */
+/** Each call may hold this much of an answer; more comes from a budget that all calls share. */
 export const freeBytes = 16 * 1024;
 
 export type AnswerRoom = {
-  /** False: there are no more to give. */
+  /** Returns false when there are no more bytes to grant. */
   takeBytes(bytes: number): boolean;
 };
 
@@ -16,14 +16,14 @@ export class AnswerBody {
   readonly #bytesMax: number;
   #buffer: Buffer = nothing;
   #length = 0;
-  /** Bytes that it was given. */
+  /** Bytes granted so far. */
   #given = 0;
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** False: it is longer than `bytesMax`, or than there is room for, and cut there. */
+  /** Returns false when the body exceeds `bytesMax` or its room, and is cut there. */
   add(chunk: Uint8Array, room: AnswerRoom): boolean {
     const wanted = Math.min(this.#length + chunk.length, this.#bytesMax);
     if (wanted > this.#buffer.length) this.#grow(wanted, room);
@@ -34,12 +34,12 @@ export class AnswerBody {
     return fits;
   }
 
-  /** What there is of it. */
+  /** The bytes that have arrived. */
   get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** The body has as many bytes as it may have. */
+  /** The body has reached `bytesMax`. */
   get isFull(): boolean {
     return this.#length === this.#bytesMax;
   }
@@ -48,7 +48,7 @@ export class AnswerBody {
     return this.#given;
   }
 
-  /** Most answers are one chunk, which fits exactly; of the rest each byte is copied twice at most, on average. */
+  /** Most answers are one chunk, which fits exactly. Of longer ones each byte is copied twice at most, on average. */
   #grow(length: number, room: AnswerRoom): void {
     const isFirst = this.#length === 0;
     const capacity = isFirst ? length : Math.max(length, 2 * this.#buffer.length, firstBytes);
@@ -57,7 +57,7 @@ export class AnswerBody {
     this.#buffer = grown;
   }
 
-  /** Of this capacity what it may have, and what it has already at least. */
+  /** Returns the capacity that is granted of the wanted one, at least the present one. */
   #granted(capacity: number, room: AnswerRoom): number {
     const more = Math.max(0, capacity - freeBytes - this.#given);
     if (more === 0) return capacity;

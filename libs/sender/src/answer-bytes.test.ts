@@ -11,7 +11,7 @@ const answerBytesMax = 8 * mebibyte;
 const head = `HTTP/1.1 200 OK\r\ncontent-length: ${mebibyte}\r\n\r\n`;
 const other = tenantId("other");
 
-/** Sends all of its body but one byte, and stops. */
+/** Sends all of a body but one byte, and stops. */
 const openStopping = () =>
   openDestination((socket) => socket.write(head + "x".repeat(mebibyte - 1)));
 

@@ -1,11 +1,11 @@
 /**
- * One HTTP call. It is undici's handler and the caller's `Sending` in one object, since it is made for every attempt.
+ * One HTTP call. undici's handler and the caller's `Sending` are one object, since one is made for every attempt.
  *
  * 1. The outcome is given once: by the answer, an error, the deadline or `abort`, whichever is first.
- * 2. Once the head of an answer is there, its status decides, however the body ends; only `abort` of an answer other
- *    than 2xx is still an abort (docs/design/delivery#whose-doing-it-was).
- * 3. A call is made once more, at once and within its deadline, where a kept connection ended before a byte of the
- *    answer came: most likely it was closed before the request arrived (docs/design/delivery#a-kept-connection-that-ends).
+ * 2. Once the head of an answer has come, its status decides, however the body ends; only `abort` of an answer other than 2xx is still an
+ * abort (docs/design/delivery#whose-doing-it-was).
+ * 3. A call is made once more, at once and within its deadline, where a kept connection ended before a byte of the answer came: most
+ * likely it was closed before the request arrived (docs/design/delivery#a-kept-connection-that-ends).
  */
 import {
   type BrokenBy,
@@ -29,7 +29,7 @@ export type CallPorts = {
   readonly pools: OriginPools;
   readonly deadlines: Deadlines;
   readonly counts: Counts;
-  /** Of answers, also of those that have come and are in use still. */
+  /** The shared budget for answers, including answers that are complete and still in use. */
   readonly answerBytes: Shares;
 };
 
@@ -52,7 +52,7 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   #status = 0;
   #headers: Headers = [];
   readonly #body: AnswerBody;
-  /** The share of the bytes for answers, once the call has needed any. */
+  /** The call's share of the bytes for answers, once it has needed any. */
   #share: Share | undefined;
 
   constructor(
@@ -102,10 +102,10 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
     this.#cut(unreachableBy("timeout", `no answer within ${this.#timeoutMs} ms`));
   }
 
-  /** undici asks for it. */
+  /** Required by undici. */
   onRequestStart(): void {}
 
-  /** At the first byte of an answer, an informational one included. */
+  /** Called at the first byte of an answer, an informational one included. */
   onResponseStarted(): void {
     this.#isAnswered = true;
   }
@@ -155,7 +155,7 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
     this.#connection.dispatch(this.#options, this);
   }
 
-  /** Before the head of an answer, a failure; after it, an answer with what there is of the body. */
+  /** Ends the call: before the head of an answer with the failure, after it with the answer and the body so far. */
   #cut(failure: Outcome): void {
     this.#end(this.#status === 0 ? failure : this.#cutAnswer("destination"));
   }

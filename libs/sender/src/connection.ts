@@ -1,15 +1,15 @@
-/** One keep-alive connection to an origin: an undici client, which dials when a call is given to it and none stands. */
+/** One keep-alive connection to an origin: an undici client, which dials when it gets a call and is not connected. */
 import { type Socket } from "node:net";
 import { type CheckedDestination } from "@posthaste/domain";
 import { Client, type Dispatcher } from "undici";
 import { type Dialer, type Dialing } from "./dial.ts";
 
 export class Connection {
-  /** The connection that stands has carried a call before: the other end may have closed it since, unnoticed. */
+  /** The connection has carried a call before: the other end may have closed it since, unnoticed. */
   isReused = false;
-  /** The call that it carries. */
+  /** The call that the connection carries. */
   call: { abort(): void } | undefined;
-  /** When its last call ended, in rests of all. */
+  /** When its last call ended, as a count of all rests. */
   restedAt = 0;
   readonly #client: Client;
   #socket: Socket | undefined;
@@ -34,15 +34,15 @@ export class Connection {
     this.#client.on("disconnect", () => disconnected(this));
   }
 
-  /** The network that it goes to, once that is known. */
+  /** The network that the connection goes to, once known. */
   get network(): string | undefined {
     return this.#dial?.network;
   }
 
   /**
-   * A destination that closes after its answer without a word is noticed one poll after the answer at the earliest,
-   * and undici looks only until this turn's end. So a connection that was kept in this turn rests until the next:
-   * without that, a call made as soon as another ends would often be lost with the connection.
+   * A silent close by the destination is noticed one poll after its answer at the earliest, and undici looks only until the end of this
+   * turn. So a connection that was kept in this turn rests until the next: without that, a call made as soon as another ends would often
+   * be lost with the connection.
    */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     if (this.#keptInTurn === turn) setImmediate(() => this.#client.dispatch(options, handler));
@@ -54,12 +54,12 @@ export class Connection {
     this.restedAt = ++rests;
   }
 
-  /** False: an answer came before all of the request was sent, and the rest would stand before the next one. */
+  /** False when an answer came before all of the request was sent: the rest would stand before the next request. */
   get isDrained(): boolean {
     return this.#socket?.writableLength === 0;
   }
 
-  /** An error has ended it, as a reset does. */
+  /** True when an error has ended the connection, as a reset does. */
   get hasFailed(): boolean {
     return this.#socket !== undefined && this.#socket.errored !== null;
   }
@@ -72,7 +72,7 @@ export class Connection {
 
 let rests = 0;
 
-/** Turns of the event loop, counted only while connections are kept: one immediate for all of a turn. */
+/** Turns of the event loop, counted only while connections are kept, by one immediate per turn. */
 let turn = 0;
 let isTurnEnding = false;
 
@@ -94,9 +94,9 @@ const clientOptions: Client.Options = {
   headersTimeout: 0,
   bodyTimeout: 0,
   maxHeaderSize: 16 * 1024,
-  // A busy connection comes to an end, too, so that its origin's addresses are asked for and vetted again.
+  // A busy connection ends, too, so that the addresses of its origin are resolved and vetted again.
   maxRequestsPerClient: 10_000,
-  // Shorter than the idle time of common servers: a request on a connection that they just closed is lost.
+  // Shorter than the idle time of common servers: a request on a connection that they have just closed is lost.
   keepAliveTimeout: 4_000,
   keepAliveMaxTimeout: 30_000,
   useMilo: false,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { type Clock } from "@posthaste/ports";
 import { Deadlines } from "./deadlines.ts";
 
-/** Time passes when a test says so, to the millisecond. Remembers each wait that was asked for. */
+/** A clock that a test advances, to the millisecond. Records each wait asked for. */
 class SteppedClock implements Clock {
   at = 0;
   readonly waits: number[] = [];
@@ -27,7 +27,7 @@ class SteppedClock implements Clock {
     return () => (this.armed = undefined);
   }
 
-  /** The timer that is armed runs only now. */
+  /** Runs the armed timer only now. */
   wakeLateAt(at: number): void {
     const { armed } = this;
     this.armed = undefined;

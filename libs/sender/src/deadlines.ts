@@ -1,19 +1,19 @@
 /**
- * Owns the one timer behind all deadlines of a sender. Calls come and go thousands of times a second and almost none
- * reaches its deadline, so adding and removing are cheap and the rare ring looks at all of them.
+ * Owns the one timer behind all deadlines of a sender. Calls come and go thousands of times a second and almost none reaches its
+ * deadline, so adding and removing are cheap, and a rare ring looks at all of them.
  *
  * 1. A deadline expires once, at most 50 ms after its time, or is removed before.
- * 2. A process that was held up reads what came in meanwhile before anything expires; one that is held up again and again
- *    does so once, and then they expire.
- * 3. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core; no timer is longer than an hour.
+ * 2. A process that was held up reads what came in meanwhile before anything expires. When it is held up again and again it does so once,
+ * and then they expire.
+ * 3. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core. No timer is longer than an hour.
  */
 import { Places } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 export interface Deadline {
-  /** On the sender's clock. */
+  /** The time on the sender's clock. */
   readonly at: number;
-  /** Among the pending ones; set by their queue alone. */
+  /** The place among the pending deadlines; only `Deadlines` sets it. */
   place?: number | undefined;
   expire(): void;
 }
@@ -24,11 +24,11 @@ const timerMsMax = 3_600_000;
 
 export class Deadlines {
   readonly #clock: Clock;
-  /** Not a Set, whose tables would keep calls that have ended (`TurnoverMap` says how). */
+  /** Not a Set, whose tables would keep ended calls alive (see `TurnoverMap`). */
   readonly #pending = new Places<Deadline>();
   #armedFor = Infinity;
   #ringsAt = Infinity;
-  /** The last ring was late, and has left its work to the next. */
+  /** The last ring was late, and left its work to the next. */
   #isPostponed = false;
   #disarm: () => void = () => undefined;
 
@@ -64,7 +64,7 @@ export class Deadlines {
 
   #ring(): void {
     const now = this.#clock.passedMs();
-    // Timers come before sockets in a turn: an answer may have been waiting longer than its deadline has.
+    // Timers come before sockets in a turn: an answer may have been waiting since before its deadline.
     this.#isPostponed = !this.#isPostponed && now - this.#ringsAt > heldUpMs;
     if (this.#isPostponed) return this.#arm(now);
     this.#armedFor = Infinity;
@@ -75,7 +75,7 @@ export class Deadlines {
       else nearest = Math.min(nearest, deadline.at);
     }
     for (const deadline of past.sort((a, b) => a.at - b.at)) {
-      // One that expires may remove further ones.
+      // An expiry may remove further deadlines.
       if (deadline.place === undefined) continue;
       this.remove(deadline);
       deadline.expire();

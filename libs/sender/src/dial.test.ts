@@ -23,7 +23,7 @@ afterEach(closeAll);
 
 const strict = policyOf({ anyPort: true });
 
-/** The dialer alone, as if all checks before it had been passed. `opened`: a connection came about. */
+/** The dialer alone, as if all checks before it had passed. `opened` means that a connection came about. */
 function dialerOf(policy: DestinationPolicy, answers: Parameters<typeof fakeNameServer>[0] = {}) {
   const counts = noCounts();
   const deadlines = new Deadlines(realClock);
@@ -226,7 +226,7 @@ describe("the dialer", () => {
 });
 
 describe("a destination behind DNS", () => {
-  /** The allowed address is loopback here, the forbidden ones private. */
+  /** The allowed address is loopback here, the forbidden ones are private. */
   const sendTo = async (answers: Parameters<typeof fakeNameServer>[0]): Promise<string> => {
     const destination = await openDestination((socket) => socket.write(ok));
     const sender = openSender({ nameServer: fakeNameServer(answers), hosts: async () => [] });

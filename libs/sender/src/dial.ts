@@ -1,7 +1,7 @@
 /**
- * Opens connections, and decides where none may go (docs/design/delivery#destinations): publish only judged a name's form.
+ * Opens connections, and decides where none may go (docs/design/delivery#destinations): publish has judged only the form of a name.
  *
- * 1. Every address is vetted before it is dialled, a literal like an answer of DNS; what was vetted is what is dialled.
+ * 1. Every address is vetted before it is dialled, a literal like an answer of DNS; only vetted addresses are dialled.
  * 2. The connected address is vetted again before the first byte, TLS's included.
  * 3. TLS is always verified, against the name in the URL.
  * 4. `dialled` is called once, within the resolver's time and `connectMsMax`, or never after `cancel`.
@@ -39,7 +39,7 @@ import { TlsSessions } from "./tls-sessions.ts";
 type Dialled = (...result: [null, Socket] | [DialFailure, null]) => void;
 
 export interface Dialing {
-  /** The network that it goes to, once that is known. */
+  /** The network that the connection goes to, once known. */
   readonly network: string | undefined;
   cancel(): void;
 }
@@ -62,7 +62,7 @@ export type DialerPorts = {
 
 export function createDialer(ports: DialerPorts): Dialer {
   const secureContext = createSecureContext({
-    // A destination could ask for handshakes without end, hundreds a second, on a connection that stands.
+    // A destination could ask for endless handshakes, hundreds a second, on an open connection.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(ports.certificates !== undefined && { ca: [...ports.certificates] }),
   });
@@ -76,10 +76,10 @@ export function createDialer(ports: DialerPorts): Dialer {
   };
 }
 
-/** More addresses than this are not tried; each but the last has `attemptMsMax` before the next one is. */
+/** At most this many addresses are tried; each but the last has `attemptMsMax` before the next is tried. */
 const addressesMax = 4;
 const attemptMsMax = 1_000;
-/** So that a network address translator does not forget a call that is silent for hours. */
+/** Keeps a network address translator from forgetting a call that is silent for hours. */
 const tcpKeepAliveMs = 30_000;
 
 type DialPorts = DialerPorts & {
@@ -189,7 +189,7 @@ class Dial implements Deadline, Dialing {
     const session = sessions.of(sessionKey);
     const secured = connectTls({
       socket,
-      // What the certificate is compared with; SNI takes no addresses.
+      // The name that the certificate is compared with; SNI takes no addresses.
       host,
       ...(isLiteral ? {} : { servername: host }),
       ...(session === undefined ? {} : { session }),

@@ -1,4 +1,4 @@
-/** What an error of a socket, of TLS or of undici means for the message: whose doing it was (docs/design/delivery#whose-doing-it-was). */
+/** Classifies errors of sockets, TLS and undici: whose doing a failure was (docs/design/delivery#whose-doing-it-was). */
 import { type InfrastructureCode, type Outcome, type UnreachableCode } from "@posthaste/domain";
 
 export const unreachableBy = (code: UnreachableCode, text: string): Outcome => ({
@@ -13,7 +13,7 @@ export const infrastructure = (code: InfrastructureCode, text: string): Outcome 
   text,
 });
 
-/** No connection came about. Made by the dialer, handed through undici unread. */
+/** No connection came about. Made by the dialer, and handed through undici unread. */
 export class DialFailure extends Error {
   readonly outcome: Outcome;
 
@@ -23,7 +23,9 @@ export class DialFailure extends Error {
   }
 }
 
-/** An error before or while TCP connects. `reach`: whether this host has an address to call that one from. */
+/**
+ * Classifies an error before or while TCP connects. `reach` reports whether this host has an address from which to call the given one.
+ */
 export function connectFailure(error: unknown, reach?: (address: string) => boolean): Outcome {
   return (
     outOfSockets(error, reach) ??
@@ -31,14 +33,14 @@ export function connectFailure(error: unknown, reach?: (address: string) => bool
   );
 }
 
-/** An error between TCP's connect and the end of the TLS handshake. */
+/** Classifies an error between TCP's connect and the end of the TLS handshake. */
 export function tlsFailure(error: unknown): Outcome {
   return outOfSockets(error) ?? unreachableBy("tls_failed", `TLS failed: ${nameOf(error)}`);
 }
 
 /**
- * An error on a connection that stood, before the head of an answer. Only what this host has run out of is ours: whatever
- * else there is, known or not, a destination may have caused, and as a failure of ours it would be caused for ever.
+ * Classifies an error on an open connection, before the head of an answer. Only a shortage of this host is ours: a destination may have
+ * caused any other error, known or not, and could cause a failure of ours for ever.
  */
 export function requestFailure(error: unknown): Outcome {
   if (error instanceof DialFailure) return error.outcome;
@@ -51,7 +53,7 @@ export function requestFailure(error: unknown): Outcome {
     return unreachableBy("protocol_error", `the request cannot be written: ${messageOf(error)}`);
   if (isParserError(error) || protocolMessages.has(messageOf(error)))
     return unreachableBy("protocol_error", `the answer is not HTTP/1.1: ${messageOf(error)}`);
-  // undici asserts what its parser lets pass: `HTTP/1.1 000`, or 101 without an upgrade. Its message is its source.
+  // undici asserts on what its parser lets pass: `HTTP/1.1 000`, or 101 without an upgrade. The message of the error is its source text.
   if (code === "ERR_ASSERTION")
     return unreachableBy("protocol_error", "the answer is not HTTP/1.1: it cannot be understood");
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return tlsFailure(error);
@@ -61,11 +63,11 @@ export function requestFailure(error: unknown): Outcome {
   );
 }
 
-/** The connection ended without a word that says why. */
+/** Reports whether the connection ended without a reason. */
 export const isLost = (failure: Outcome): boolean =>
   failure.kind === "unreachable" && failure.code === "connection_lost";
 
-/** By name, since undici leaves its code undefined; once a length was read, the same is said with another class. */
+/** Matches by name, since undici leaves the code undefined; once a length was read, undici reports the same error with another class. */
 const isParserError = (error: unknown): boolean =>
   codeOf(error) === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH" ||
   (Error.isError(error) && error.name === "HTTPParserError");
@@ -81,7 +83,7 @@ const protocolMessages: ReadonlySet<string> = new Set(["bad response", "bad upgr
 /** All ports are taken, or this host has no address of that family. */
 const noLocalAddress = "EADDRNOTAVAIL";
 
-/** No file descriptors, ports or buffers left here: nothing that the destination did. */
+/** This host has no file descriptors, ports or buffers left; not the destination's doing. */
 const exhaustedCodes: ReadonlySet<string> = new Set([
   "EMFILE",
   "ENFILE",
@@ -101,7 +103,8 @@ function outOfSockets(
     const isUnreached = codeOf(each) === noLocalAddress && address !== undefined && !reach(address);
     return exhaustedCodes.has(codeOf(each)) && !isUnreached;
   };
-  // No local address for one of its addresses, and an answer from another: that is how the destination's name is set up.
+  // No local address for one address of the destination, and a failure of another kind from a second: that is how the destination's name
+  // is set up.
   const isNameOnly = !errors.every(isExhausted);
   const exhausted = errors
     .filter(isExhausted)
@@ -112,13 +115,13 @@ function outOfSockets(
     : infrastructure("out_of_sockets", `no socket left: ${exhausted}`);
 }
 
-/** Of a connect to several addresses. */
+/** The errors of a connect to several addresses. */
 const errorsIn = (error: unknown): readonly unknown[] =>
   typeof error === "object" && error !== null && "errors" in error && Array.isArray(error.errors)
     ? error.errors
     : [];
 
-/** OpenSSL's own messages name source files; its codes say as much. */
+/** Returns the code where there is one: OpenSSL's messages name source files, and its codes say as much. */
 function nameOf(error: unknown): string {
   const several = errorsIn(error).map(codeOf);
   if (several.length > 0) return [...new Set(several)].join(", ");
@@ -146,5 +149,5 @@ const messageOf = (error: unknown): string =>
     ? error.message.replace(adviceOfNode, "")
     : String(error);
 
-/** How Node.js is started is none of a tenant's business. */
+/** Removed from messages: how Node.js is started is none of a tenant's business. */
 const adviceOfNode = /; if the root CA is installed locally, .*$/s;

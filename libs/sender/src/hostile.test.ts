@@ -36,7 +36,7 @@ const slowly =
     socket.on("close", () => clearInterval(timer));
   };
 
-/** A part each turn, since a destination of another process could not stop our event loop either. */
+/** Writes a part each turn, since a destination in another process could not stop our event loop either. */
 const endlessly =
   (first: string, chunk: string | Buffer): Respond =>
   (socket) => {

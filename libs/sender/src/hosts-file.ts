@@ -1,11 +1,11 @@
-/** /etc/hosts, for destinations on one's own network: `host.docker.internal` and its like are nowhere else. */
+/** Reads /etc/hosts, for destinations on one's own network: names such as `host.docker.internal` are nowhere else. */
 import { readFile } from "node:fs/promises";
 import { type Clock } from "@posthaste/ports";
 import { type Hosts } from "./names.ts";
 
 const keepMs = 10_000;
 
-/** The file is read again at most every ten seconds. One that cannot be read holds no names. */
+/** Looks names up in the file, which is read again at most every ten seconds. An unreadable file holds no names. */
 export function hostsFile(path: string, clock: Clock): Hosts {
   let entries: Promise<ReadonlyMap<string, readonly string[]>> = Promise.resolve(new Map());
   let readAt = -Infinity;

@@ -1,19 +1,19 @@
-/** DNS through c-ares: `dns.lookup` would share four threads with the file system, and a black-holed name would stop it. */
+/** DNS through c-ares: `dns.lookup` would share four threads with the file system, and a black-holed name would block it. */
 import { Resolver } from "node:dns/promises";
 
 export type AddressRecord = { readonly address: string; readonly ttl: number };
 
-/** Questions to the resolvers of this host. Each rejects within two seconds, with c-ares' codes (`ENOTFOUND`, …). */
+/** Asks the resolvers of this host. Each question rejects within two seconds, with c-ares' codes (`ENOTFOUND`, …). */
 export interface NameServer {
   resolve4(name: string): Promise<readonly AddressRecord[]>;
   resolve6(name: string): Promise<readonly AddressRecord[]>;
-  /** Resolves when the resolver can answer something that has nothing to do with any destination. */
+  /** Resolves when the resolver answers a question that has nothing to do with any destination. */
   probe(): Promise<unknown>;
   /** Reads the host's resolver settings again. */
   renew(): void;
 }
 
-/** `servers` (`ip` or `ip:port`) instead of those in the host's settings. */
+/** Uses `servers` (`ip` or `ip:port`) instead of those in the host's settings. */
 export function createNameServer(servers?: readonly string[]): NameServer {
   const open = (): Resolver => {
     const resolver = new Resolver(timing);

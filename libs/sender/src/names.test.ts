@@ -96,7 +96,7 @@ describe("names", () => {
   );
 
   it("that no resolver could be asked for are our failure, also when it has just answered for another", async () => {
-    // What c-ares says when there is no file left for its socket.
+    // The code of c-ares when there is no file left for its socket.
     const answers = { "b.test": dnsError("ECONNREFUSED"), "a.test": ["192.0.2.1"] };
     const { names } = namesOf({ ...answers, probe: dnsError("ECONNREFUSED") });
     const { names: whole } = namesOf({ ...answers, probe: ["192.0.2.1"] });

@@ -1,5 +1,5 @@
 /**
- * Names to addresses. Owns the cache; used by the dialer alone, which vets whatever comes out of here.
+ * Resolves names to addresses. Owns the cache; only the dialer uses it, and vets every address.
  *
  * 1. Only answers are kept, for their TTL held between `ttlMsMin` and `ttlMsMax`; at most `namesMax` of them.
  * 2. A name is asked for once at a time, however many calls wait for it.
@@ -14,13 +14,13 @@ export type Resolution =
   | { readonly addresses: readonly string[] }
   | { readonly failed: "dns_failed" | "resolver_down"; readonly text: string };
 
-/** Names that are known without DNS, as /etc/hosts has them. */
+/** Returns the addresses of names that are known without DNS, as in /etc/hosts. */
 export type Hosts = (name: string) => Promise<readonly string[]>;
 
 const ttlMsMin = 1_000;
 const ttlMsMax = 60_000;
 const namesMax = 10_000;
-/** Longer ones are none. */
+/** The longest possible name. */
 const nameLengthMax = 255;
 /** An answer this recent proves that the resolver works. */
 const evidenceMs = 30_000;
@@ -88,7 +88,10 @@ export class Names {
     return resolution;
   }
 
-  /** A domain whose own servers are broken looks the same as a resolver that is: ask for something else. */
+  /**
+   * Reports whether the resolver works, by asking for something else: a domain whose own servers are broken looks the same as a broken
+   * resolver.
+   */
   async #works(trouble: string): Promise<boolean> {
     const isRecent = this.#clock.passedMs() - this.#answeredAt < evidenceMs;
     if (isRecent && trouble !== unasked) return true;
@@ -105,8 +108,8 @@ export class Names {
 
 const loopback: readonly string[] = ["127.0.0.1", "::1"];
 
-/** No resolver could be asked, as when this process has no file left for a socket: what was answered before proves nothing. */
+/** No resolver could be asked, for example because this process has no file left for a socket: earlier answers prove nothing. */
 const unasked = "ECONNREFUSED";
 
-/** The resolver did its work: there is no such name, no such record, or no such name is possible. */
+/** Codes of a working resolver: no such name, no such record, or an impossible name. */
 const answerCodes: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);

@@ -30,7 +30,7 @@ describe("calls to origins", () => {
           pools.giveBack(pool);
         };
         const giveBack = end(() => pool.keep(connection));
-        // Once more on a fresh one, which fails, too; the first is told to have ended once more.
+        // Moves to a fresh connection, which fails, too; the first is dropped twice.
         const fail = end(() => {
           pool.drop(connection);
           const first = connection;

@@ -1,11 +1,11 @@
 /**
  * The connections to one origin, and the pools of all origins.
  *
- * 1. A call has a connection to itself; a pool never has more than `connectionsPerOriginMax` calls, and says so.
+ * 1. A call has a connection to itself. A pool never has more than `connectionsPerOriginMax` calls; `take` then returns undefined.
  * 2. Of the pools without a call at most `originsMax` keep connections: the least recently used goes first.
- * 3. At most `idleConnectionsMax` connections without a call are kept, of all: a destination may ask for each of its own to
- *    be kept for long, and files that may be open are for calls.
- * 4. Where there are `connectionsMax` of all, one more takes the place of those that have had no call for the longest.
+ * 3. At most `idleConnectionsMax` connections without a call are kept, over all pools: a destination may ask for each of its own to be
+ * kept for long, and open files are for calls.
+ * 4. At `connectionsMax` connections over all pools, a new one replaces the ones longest without a call.
  */
 import { type CheckedDestination } from "@posthaste/domain";
 import { Connection } from "./connection.ts";
@@ -18,13 +18,13 @@ export type PoolBounds = {
   readonly connectionsMax: number;
 };
 
-/** Connections of all pools. */
+/** Counts over the connections of all pools. */
 type OfAll = {
   count: number;
-  /** Of these without a call. */
+  /** Connections without a call. */
   idle: number;
   readonly idleMax: number;
-  /** A new one is wanted. */
+  /** Called before a new connection is opened. */
   readonly makeRoom: () => void;
 };
 
@@ -34,7 +34,7 @@ export class OriginPools {
   readonly #pools = new Map<string, OriginPool>();
   readonly #ofAll: OfAll;
   #idle = 0;
-  /** How often one has fallen idle. */
+  /** Counts how often a pool has fallen idle. */
   #rests = 0;
 
   constructor(dialer: Dialer, bounds: PoolBounds) {
@@ -55,7 +55,7 @@ export class OriginPools {
     return { all: this.#ofAll.count, idle: this.#ofAll.idle };
   }
 
-  /** Undefined: the origin has all the calls it may have. */
+  /** Returns undefined when the origin has all the calls that it may have. */
   take(destination: CheckedDestination): OriginPool | undefined {
     const { origin } = destination;
     let pool = this.#pools.get(origin);
@@ -75,7 +75,7 @@ export class OriginPools {
     if (++this.#idle > this.#bounds.originsMax) this.#dropOldest();
   }
 
-  /** A tenth at once, since all are looked at. */
+  /** Drops a tenth at once, since finding them looks at all pools. */
   #dropOldest(): void {
     const oldest = [...this.#pools.values()]
       .filter(({ calls }) => calls === 0)
@@ -88,7 +88,7 @@ export class OriginPools {
     this.#idle -= oldest.length;
   }
 
-  /** A tenth at once here, too. */
+  /** Drops a tenth at once here, too. */
   #dropIdle(): void {
     const idle = [...this.#pools.values()]
       .flatMap((pool) => pool.idle.map((connection) => ({ pool, connection })))
@@ -105,13 +105,13 @@ export class OriginPools {
 export class OriginPool {
   readonly origin: string;
   calls = 0;
-  /** When it last fell idle, in rests of all. */
+  /** When the pool last fell idle, as a count of all rests. */
   restedAt = 0;
   readonly #destination: CheckedDestination;
   readonly #dialer: Dialer;
   readonly #ofAll: OfAll;
   readonly #all = new Set<Connection>();
-  /** The last used is used first: the rest then reach their idle time and go. */
+  /** The last used is used first: the rest then reach their idle time and close. */
   readonly #idle: Connection[] = [];
 
   constructor(destination: CheckedDestination, dialer: Dialer, ofAll: OfAll) {
@@ -150,14 +150,14 @@ export class OriginPool {
     void connection.close();
   }
 
-  /** Those without a call, the one of the longest rest first. */
+  /** Connections without a call, the one of the longest rest first. */
   get idle(): readonly Connection[] {
     return this.#idle;
   }
 
   dropIdle(connection: Connection): void {
     const index = this.#idle.indexOf(connection);
-    // One with a call dials again by itself, or its call has failed and drops it.
+    // A connection with a call dials again by itself, or its call has failed and drops it.
     if (index < 0) return;
     this.#idle.splice(index, 1);
     this.#ofAll.idle -= 1;

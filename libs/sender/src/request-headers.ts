@@ -1,7 +1,7 @@
 /** The headers of a request as undici takes them: name, value, name, value. */
 import { type Headers } from "@posthaste/domain";
 
-/** Names may repeat. What belongs to the connection, or follows from the URL and the body, is never the caller's. */
+/** Flattens headers; names may repeat. Drops the caller's headers that belong to the connection, or follow from URL and body. */
 export function flatHeaders(headers: Headers, userAgent: string): string[] {
   const flat: string[] = [];
   let hasUserAgent = false;

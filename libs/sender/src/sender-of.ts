@@ -1,4 +1,4 @@
-/** The sender of a process, as it is configured. */
+/** Makes the sender of a process from its configuration. */
 import { type DestinationPolicy, limits } from "@posthaste/domain";
 import { type Clock, type Metrics } from "@posthaste/ports";
 import { type CountingSender, createSender } from "./sender.ts";
@@ -8,7 +8,7 @@ type SenderConfig = { readonly maxInFlight: number; readonly maxWaiting: number 
 type SenderParts = {
   readonly clock: Clock;
   readonly metrics: Metrics;
-  /** What the system lets this process have, with a call and without. */
+  /** The connections that the system allows this process, with and without a call. */
   readonly connectionsMax: number;
 };
 
@@ -24,7 +24,7 @@ export function senderOf(
   const { clock, connectionsMax, metrics } = parts;
   const sender = createSender({
     policy,
-    // The deliverer bounds them, by its own spelling of origins: all its calls, with those that are made alone, fit.
+    // The deliverer bounds calls by its own spelling of origins: all of them fit, including isolated ones.
     connectionsPerOriginMax: config.maxInFlight + config.maxWaiting + limits.isolatedMax,
     originsMax,
     idleConnectionsMax: Math.min(idleConnectionsMax, connectionsMax),

@@ -1,6 +1,6 @@
 /**
- * The port `Sender` on undici's dispatch: it writes the request as it is given, follows nothing, and reads no more of
- * the answer than it was asked for (docs/design/delivery#one-deadline).
+ * The port `Sender` on undici's dispatch. Writes the request as given, follows no redirect, and reads no more of the answer than asked
+ * for (docs/design/delivery#one-deadline).
  */
 import { type networkInterfaces } from "node:os";
 import {
@@ -31,35 +31,35 @@ import { flatHeaders } from "./request-headers.ts";
 export type SenderSettings = {
   readonly policy: DestinationPolicy;
   /**
-   * Calls to one origin at a time. One more is not queued but ends as `out_of_sockets`, which costs no retry: the
-   * caller's own slots, those for calls that wait included, are to stay below it.
+   * Calls to one origin at a time. One more is not queued but ends as `out_of_sockets`, which costs no retry: the caller's own slots,
+   * including those for calls that wait, must stay below this.
    */
   readonly connectionsPerOriginMax: number;
   /** Origins without a running call of which connections are kept. */
   readonly originsMax: number;
   /** Connections without a call that are kept. */
   readonly idleConnectionsMax: number;
-  /** All connections: for a new one beyond these some of those without a call are closed, if there are any. */
+  /** All connections. A new one above this closes some of those without a call, if there are any. */
   readonly connectionsMax: number;
-  /** Of answers beyond the first 16 KiB of each. */
+  /** Bytes of answers beyond the first 16 KiB of each. */
   readonly answerBytesMax: number;
   readonly clock: Clock;
-  /** Where the caller's headers have none. */
+  /** Sent where the caller's headers have none. */
   readonly userAgent?: string;
   /** PEM certificates of the authorities to trust, instead of Node's list. */
   readonly certificates?: readonly string[];
-  /** TCP's connect and the TLS handshake together. */
+  /** The time for TCP's connect and the TLS handshake together. */
   readonly connectMsMax?: number;
   readonly nameServer?: NameServer;
   /** The network interfaces of this host; the system's own when absent. */
   readonly interfaces?: typeof networkInterfaces;
-  /** Default: /etc/hosts, if the policy allows loopback or any private range, else none. */
+  /** Default: /etc/hosts if the policy allows loopback or any private range, else none. */
   readonly hosts?: Hosts;
 };
 
 export type CountingSender = Sender & {
   readonly counts: Readonly<Counts>;
-  /** Of answers that are held, beyond the first 16 KiB of each. */
+  /** Bytes of answers held, beyond the first 16 KiB of each. */
   readonly answerBytes: () => number;
 };
 

@@ -13,7 +13,7 @@ UFrOnCoF2YuSEvDDQ+Z0Ta1JrGAnng==
 -----END CERTIFICATE-----
 `;
 
-/** Of every certificate below. */
+/** The key of every certificate below. */
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgmZKF9J9ULwyK3BZv
 1u3XJYTkECLhUZasMCeRl7NRvzOhRANCAASTDnZE7sG8lA3mpZ6XlUed41LJxYth
@@ -48,7 +48,7 @@ ODAKBggqhkjOPQQDAgNIADBFAiEA0AnFwXE0P6ShDyKpukpfW4RfOYvcFgfiQJNs
 -----END CERTIFICATE-----
 `;
 
-/** Ended in 2001. */
+/** Expired in 2001. */
 export const expired = `-----BEGIN CERTIFICATE-----
 MIIBeDCCAR6gAwIBAgIBBDAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5UZXN0IEF1
 dGhvcml0eTAeFw0wMDAxMDEwMDAwMDBaFw0wMTAxMDEwMDAwMDBaMBIxEDAOBgNV

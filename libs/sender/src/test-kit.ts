@@ -16,7 +16,7 @@ import { type NameServer } from "./name-server.ts";
 import { type CountingSender, createSender, type SenderSettings } from "./sender.ts";
 import { key } from "./test-certificates.ts";
 
-/** Closes everything that a test opened; call it in `afterEach`. */
+/** Closes everything that a test has opened. To be called in `afterEach`. */
 export async function closeAll(): Promise<void> {
   await Promise.all(opened.splice(0).map((close) => close()));
 }
@@ -69,7 +69,7 @@ export const requestTo = (
   ...changes,
 });
 
-/** The outcome in short: `200 body`, with `…` where it was cut; or the kind and code. */
+/** Shortens an outcome: `200 body`, with `…` where it was cut, or the kind and code. */
 export function inShort(outcome: Outcome): string {
   switch (outcome.kind) {
     case "answered":
@@ -90,7 +90,7 @@ export type Destination = {
   received(): string;
 };
 
-/** `respond` is called at each connection's first bytes and again after each answer of its own. */
+/** Called with each chunk that a connection receives. */
 export type Respond = (socket: Socket, request: string) => void;
 
 export type DestinationSettings = {
@@ -148,7 +148,7 @@ export const ok = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
 
 type Answers = Readonly<Record<string, readonly string[] | Error | Promise<readonly string[]>>>;
 
-/** Answers with these addresses (TTL 0), and `ENOTFOUND` for any other name. `asked` counts the questions. */
+/** Answers with these addresses (TTL 0), and with `ENOTFOUND` for any other name. `asked` counts the questions. */
 export function fakeNameServer(answers: Answers): NameServer & { asked: number } {
   const records = async (
     name: string,
@@ -174,7 +174,7 @@ export function fakeNameServer(answers: Answers): NameServer & { asked: number }
 
 export const dnsError = (code: string): Error => Object.assign(new Error(code), { code });
 
-/** Of memory, after a full collection. */
+/** Bytes of memory in use after a full collection. */
 export function usedBytes(): number {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;

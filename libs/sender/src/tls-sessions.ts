@@ -1,11 +1,11 @@
 /**
- * TLS sessions of destinations, to resume. A destination says how large its own is, and how many it sends: the latest of
- * each is kept, at most `sessionsMax`, none above `sessionBytesMax`.
+ * TLS sessions of destinations, to resume. A destination decides how large and how many its sessions are: the latest of each is kept, at
+ * most `sessionsMax`, none above `sessionBytesMax`.
  */
 import { asWritten, TextCache } from "@posthaste/domain";
 
 const sessionsMax = 1_000;
-/** A ticket and a leaf certificate take about two; without a session the next handshake is a whole one. */
+/** A ticket and a leaf certificate take about 2 KiB. Without a session the next handshake is a full one. */
 const sessionBytesMax = 8 * 1_024;
 /** Characters in the key of a session: address, port and name. */
 const destinationLengthMax = 512;

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): what a run draws can be asked for again. */
+/** A small seeded generator (mulberry32), so that a run can be drawn again. */
 export function seededChance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

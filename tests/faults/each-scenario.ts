@@ -11,16 +11,16 @@ const startMsMax = 1_500_000;
 const playMsMax = 900_000;
 const acknowledgedAtLeast = 60;
 
-/** What broke a rule, and where all that is known of it was written down. */
+/** Returns the broken rules, and where the journals were saved. */
 const broken = (run: Run, { violations }: Verdict): readonly string[] =>
   violations.length === 0 ? [] : [...violations, `journals: ${run.save()}`];
 
-/** `what`: the subject of the sentence that its name is. */
+/** `what` is the subject of the suite's name. */
 export function playEach(what: string, scenarios: readonly Scenario[]): void {
   let run: Run;
 
   beforeAll(async () => {
-    // The workflow SDK prints each request that failed.
+    // The workflow SDK prints each failed request.
     jest.spyOn(console, "error").mockImplementation(() => undefined);
     jest.spyOn(console, "warn").mockImplementation(() => undefined);
     run = await startRun();

@@ -1,4 +1,4 @@
-/** A run: a cluster of its own, under load while scenarios break it one after the other, and the judgement of each. */
+/** A run: a cluster of its own, under load while scenarios break it one after the other, with a verdict on each. */
 import { openDocuments } from "@posthaste/documents-mongo";
 import { allShards } from "@posthaste/domain";
 import { isStoreError } from "@posthaste/ports";
@@ -20,11 +20,11 @@ import { until } from "./world/until.ts";
 import { Workflows } from "./world/workflows.ts";
 
 export type Run = {
-  /** What the stores are. */
+  /** The names of the stores. */
   readonly against: readonly string[];
-  /** Under load, until all that was acknowledged in it has ended. */
+  /** Plays the scenario under load, until everything acknowledged in it has ended. */
   play(scenario: Scenario, chance: () => number): Promise<Verdict>;
-  /** Of everything so far. */
+  /** Judges everything so far. */
   verdict(): Verdict;
   /** Resolves when each slot of the schedules that has come due has fired, and they are removed. */
   untilFired(): Promise<void>;
@@ -32,15 +32,15 @@ export type Run = {
   untilIdle(): Promise<void>;
   /** Resolves when the message log tells the end of everything that was acknowledged. */
   untilLogged(): Promise<void>;
-  /** Writes down what is known, and answers where. */
+  /** Saves the journals, and returns their folder. */
   save(): string;
   stop(): Promise<void>;
 };
 
-/** Two runs go side by side on two cores: more is refused there, which is another promise. */
+/** Two runs go side by side on two cores: at a higher rate publishes are refused, which is another promise. */
 const publishesPerSecond = 12;
 const runsPerSecond = 0.5;
-/** At the beginning of each scenario; they take their lane some while. */
+/** Published at the beginning of each scenario; they keep their lane busy for some while. */
 const pacedAtOnce = 24;
 const restMsMax = 240_000;
 
@@ -105,7 +105,7 @@ export async function startRun(): Promise<Run> {
   };
 }
 
-/** What is still to come has its time; what has not come by then is lost. */
+/** Waits for what is still to come, up to `restMsMax`; what has not come by then is lost. */
 async function judged(history: () => History): Promise<Verdict> {
   const hasEnded = (): boolean => unfinished(history()).length === 0;
   await until("everything has ended", hasEnded, restMsMax).catch(() => undefined);

@@ -9,9 +9,9 @@ import { until } from "./world/until.ts";
 
 export type Scenario = {
   readonly name: string;
-  /** What is broken, and what holds nevertheless: the name of its test. */
+  /** The name of the scenario's test: what is broken, and what holds nevertheless. */
   readonly promise: string;
-  /** Ends when everything is whole again. */
+  /** Resolves when everything is whole again. */
   readonly run: (stage: Stage) => Promise<void>;
 };
 
@@ -20,20 +20,20 @@ export type StageParts = {
   readonly load: Load;
   readonly destination: Destination;
   readonly journal: Journal;
-  /** 0 … 1, from the seed of the run. */
+  /** Returns a number from 0 to 1, from the seed of the run. */
   readonly chance: () => number;
 };
 
 type Acts = {
   readonly begin: () => unknown;
   readonly meanwhile: () => Promise<unknown>;
-  /** Is done also when `meanwhile` has failed. */
+  /** Called even when `meanwhile` has failed. */
   readonly heal: () => unknown;
 };
 
-/** What the death of one may cause: callers of the rest do not notice. */
+/** What the kill of each service may cause; callers of the remaining ones do not notice. */
 const leavesOfKill: Readonly<Record<ServiceName, readonly Leave[]>> = {
-  // And 503 while the new one starts.
+  // 503 while the new one starts.
   gateway: ["break", "refuse"],
   deliverer: ["repeat"],
   scheduler: [],
@@ -57,7 +57,7 @@ export class Stage {
     this.#journal = journal;
   }
 
-  /** Does it, and writes down when it was. */
+  /** Carries out a fault, and writes down its times. */
   async during(
     fault: Pick<Fault, "what" | "leaves" | "stopsLanes">,
     { begin, meanwhile, heal }: Acts,
@@ -75,7 +75,7 @@ export class Stage {
     }
   }
 
-  /** `kill -9`, and a new one on the same port after a while of publishes. */
+  /** Kills the process with `kill -9`, and starts a new one on the same port after a while of publishes. */
   async kill({ name, service, process }: RunningService): Promise<void> {
     await this.during(
       { what: `${name} killed`, leaves: leavesOfKill[service] },
@@ -87,7 +87,7 @@ export class Stage {
     );
   }
 
-  /** Stopped in good order and started again, as a rolling update does it. Its running calls may end meanwhile. */
+  /** Stops the process in good order and starts it again, as a rolling update does. Its running calls may end meanwhile. */
   async restart({ name, service, process }: RunningService): Promise<void> {
     await this.during(
       { what: `${name} restarted`, leaves: service === "gateway" ? ["break", "refuse"] : [] },
@@ -104,7 +104,7 @@ export class Stage {
     );
   }
 
-  /** Messages that wait at the destination for its gate, so that the deliverer of them can be broken in the middle of it. */
+  /** Publishes messages that wait at the destination for its gate, so that their deliverer can be broken in the middle of its calls. */
   async heldAtGate(count: number): Promise<readonly Ack[]> {
     this.destination.closeGate();
     const acks = await this.load.burst("gated", count);
@@ -139,7 +139,7 @@ export class Stage {
     await until(`${count} more ${kinds.join()} are refused`, () => found() >= count);
   }
 
-  /** Resolves when `count` messages that are published from now on have arrived: in lanes, or not in any. */
+  /** Resolves when `count` messages published from now on have arrived, in lanes or in no lane. */
   async delivered(count: number, where: "in lanes" | "in no lane"): Promise<void> {
     const since = now();
     const isWanted = ({ sentAt, kind, n }: Ack): boolean =>
@@ -151,7 +151,7 @@ export class Stage {
     });
   }
 
-  /** Resolves when each of them has arrived, or all together `times` times. */
+  /** Resolves when each of the messages has arrived, and all together `times` times. */
   async arrived(acks: readonly Ack[], times = acks.length): Promise<void> {
     const ids = new Set(acks.map(({ id }) => id));
     await until(`${ids.size} messages have arrived ${times} times in all`, () => {

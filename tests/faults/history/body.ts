@@ -1,4 +1,4 @@
 const fill = "x".repeat(400);
 
-/** The body of message `n`: its number, then filling that tells it from every other. */
+/** Returns the body of message `n`: its number, then filling that tells it from every other body. */
 export const bodyOf = (n: number): Buffer => Buffer.from(`${n} ${fill} ${n}`);

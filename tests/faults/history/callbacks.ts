@@ -1,6 +1,6 @@
 /**
- * Each attempt that asks for it is told, by one message (C13), however often that one is delivered; and a receiver that hears of a
- * failed message finds its dead letter.
+ * Rules of callbacks: one message tells of each attempt that asks for it (C13), however often that message is delivered; and the dead
+ * letter of a failed message exists when its failure callback arrives.
  */
 import { isSuccess } from "./deliveries.ts";
 import { type Arrival, type History } from "./journal.ts";
@@ -14,7 +14,7 @@ export function callbackRules(history: History): readonly Violation[] {
 type Telling = Arrival & Required<Pick<Arrival, "tells">>;
 const isTelling = (arrival: Arrival): arrival is Telling => arrival.tells !== undefined;
 
-/** Attempts of acknowledged messages without a callback. */
+/** Finds attempts of acknowledged messages without a callback. */
 export function untold({
   acks,
   arrivals,
@@ -54,7 +54,7 @@ function letterRules(history: History): readonly Violation[] {
   ];
 }
 
-/** Dead letters that have not been looked up yet. */
+/** Finds dead letters that have not been looked up yet. */
 export function unread({ arrivals, letters }: History): readonly Violation[] {
   const read = new Set(letters.map(({ dlqId }) => dlqId));
   return arrivals

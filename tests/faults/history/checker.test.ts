@@ -74,7 +74,7 @@ const visit = (more: Partial<Visit> = {}): Visit => {
 };
 const runEnd = (more: Partial<RunEnd> = {}): RunEnd => ({ n: 0, at: t + 50, value: 3, ...more });
 
-/** Of every minute, with three slots. */
+/** A schedule of every minute, with three slots. */
 const schedule: ScheduleLife = {
   ...{ id: "scd_1", askedAt: 30 * second, madeAt: 31 * second },
   ...{ endsFrom: 210 * second, endedAt: 211 * second },
@@ -98,7 +98,7 @@ const rulesOf = (history: Partial<History>): readonly string[] => {
   return violations.map((shown) => shown.slice(0, shown.indexOf(":")));
 };
 
-/** So many of a lane, one after another or together. */
+/** Returns arrivals of a lane at these times, one after another or together. */
 const inLane = (
   lane: NonNullable<Arrival["lane"]>,
   times: readonly number[],
@@ -107,7 +107,7 @@ const inLane = (
   times.map((at, i) =>
     arrival({ lane, n: i, id: `msg_${i}`, at: t + at, until: t + at + lastsMs }),
   );
-/** Acknowledged one after another, numbered from 0. */
+/** Returns messages acknowledged one after another, numbered from 0. */
 const inQueue = (count: number): readonly Ack[] =>
   Array.from({ length: count }, (_, i) =>
     ack({ kind: "queued", n: 2 * i, id: `msg_${i}`, sentAt: t + 10 * i, at: t + 10 * i + 5 }),

@@ -1,6 +1,6 @@
 /**
- * The independent checker: reads only what a run has written down (journal.ts). The rules have their
- * names from docs/guarantees#the-checkers-rules; each is a function of its own.
+ * The independent checker: reads only what a run has written down (journal.ts). The rules have their names from
+ * docs/guarantees#the-checkers-rules; each is a function of its own.
  */
 import { callbackRules } from "./callbacks.ts";
 import { deduplicationRules } from "./deduplication.ts";

@@ -1,4 +1,6 @@
-/** One deduplication id has one message, until its window is forgotten (C12). That it lives is a matter of deliveries. */
+/**
+ * One deduplication id has one message until its window is forgotten (C12). Whether that message arrives is checked with the deliveries.
+ */
 import { faultsBetween } from "./excuse.ts";
 import { type History } from "./journal.ts";
 import { violation, type Violation } from "./violation.ts";

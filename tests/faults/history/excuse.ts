@@ -1,10 +1,10 @@
-/** Which faults may have caused what happened in a time. */
+/** Which faults may have caused an event. */
 import { type Fault, type Leave } from "./journal.ts";
 
-/** What a fault does and what is written down of it may be so far apart. */
+/** How far a fault and its entry in the journal may be apart. */
 const skewMs = 1_000;
 
-/** Those that leave room for `leave` and meet the time from `from` to `to`. */
+/** Returns the faults that leave room for `leave` and overlap the time from `from` to `to`. */
 export const faultsBetween = (
   faults: readonly Fault[],
   leave: Leave,

@@ -1,6 +1,6 @@
 /**
- * What a run writes down from the outside, and judges by. The servers under test never see it. All times are Unix
- * milliseconds by the one clock of the process that publishes, receives and breaks things.
+ * The journal of a run: written from the outside, and the only basis of its verdict. The servers under test never see it. All times are
+ * Unix milliseconds by the one clock of the process that publishes, receives and breaks things.
  */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,14 +11,14 @@ import { type Kind, type Lane, type Queue } from "./kinds.ts";
 export type Ack = {
   readonly sentAt: number;
   readonly at: number;
-  /** Numbers the messages of a run; what is published again under its deduplication id keeps its number. */
+  /** Numbers the messages of a run; a message published again under its deduplication id keeps its number. */
   readonly n: number;
   readonly kind: Kind;
   readonly id: string;
   readonly notBefore: number;
 };
 
-/** A publish that was not. Whether there is a message is unknown. */
+/** A publish that was not answered 2xx. Whether there is a message is unknown. */
 export type Refusal = {
   readonly sentAt: number;
   readonly at: number;
@@ -26,7 +26,7 @@ export type Refusal = {
   readonly kind: Kind;
   /** 0: the connection broke. */
   readonly status: number;
-  /** The answer's, with what it says of the reason. */
+  /** The text of the answer, with its reason. */
   readonly text: string;
 };
 
@@ -44,7 +44,7 @@ export type Arrival = {
   readonly intact: boolean;
   readonly lane?: Lane;
   readonly queue?: Queue;
-  /** Set on callbacks: the attempt that this one tells of. */
+  /** Set on callbacks: the attempt that the callback tells of. */
   readonly tells?: Told;
 };
 export type Told = {
@@ -54,35 +54,35 @@ export type Told = {
   readonly dlqId?: string;
 };
 
-/** The dead letter that a failure callback named, looked up when it arrived. */
+/** The dead letter that a failure callback named, looked up when the callback arrived. */
 export type Letter = { readonly at: number; readonly dlqId: string; readonly status: number };
 
 /**
- * What a fault may cause of that which is otherwise forbidden.
+ * An otherwise forbidden effect that a fault may have.
  *
  * - repeat: an attempt is made again
  * - overlap: a lane or a queue runs more at once than it may
  * - forget: a deduplication id is accepted anew, a rate window starts anew
  * - break: connections of callers break
  * - refuse: publishes are answered 503
- * - refuse deduplicated: those that ask for deduplication are
+ * - refuse deduplicated: publishes that ask for deduplication are answered 503
  */
 export type Leave = "repeat" | "overlap" | "forget" | "break" | "refuse" | "refuse deduplicated";
 
 export type Fault = {
-  /** "deliverer 1 killed" */
+  /** Such as "deliverer 1 killed". */
   readonly what: string;
   readonly leaves: readonly Leave[];
   readonly at: number;
-  /** From here on it was being healed. */
+  /** When healing began. */
   readonly until: number;
-  /** From here on everything was as before. */
+  /** When everything was as before. */
   readonly over: number;
-  /** Nothing in a lane that is published during it runs before it is being healed. */
+  /** No message published to a lane during the fault runs before healing begins. */
   readonly stopsLanes?: boolean;
 };
 
-/** The start of a run of a workflow that was answered 2xx. Numbered by themselves. */
+/** The start of a run of a workflow that was answered 2xx. Runs have numbers of their own. */
 export type RunStart = {
   readonly n: number;
   readonly id: string;
@@ -94,18 +94,18 @@ export type RunStart = {
 export type Visit = {
   readonly at: number;
   readonly until: number;
-  /** The run's, or that of one that it has invoked. */
+  /** The id of the run, or of a run that it has invoked. */
   readonly run: string;
   readonly id: string;
   /** 0: its connection broke before it was answered. */
   readonly status: number;
-  /** Of what it carried. */
+  /** The digest of the request's body. */
   readonly digest: string;
-  /** Whose code ran in it. */
+  /** The steps whose code ran in it. */
   readonly steps: readonly string[];
 };
 
-/** What the route of a run has returned. */
+/** The return value of a run's route. */
 export type RunEnd = { readonly n: number; readonly at: number; readonly value: number };
 
 /** A schedule of every minute. */
@@ -113,7 +113,7 @@ export type ScheduleLife = {
   readonly id: string;
   readonly askedAt: number;
   readonly madeAt: number;
-  /** Its removal, when that was asked for and answered. */
+  /** When its removal was asked for and answered. */
   endsFrom?: number;
   endedAt?: number;
 };
@@ -147,7 +147,10 @@ export class Journal implements History {
   readonly schedules: ScheduleLife[] = [];
   readonly firings: Firing[] = [];
 
-  /** Of the messages and runs from these numbers on, and of what followed from them; all faults. Schedules outlast it. */
+  /**
+   * Returns the history of the messages and runs from these numbers on, and of their consequences, with all faults. Leaves schedules out,
+   * since they live longer.
+   */
   since(n: number, run: number): History {
     const acks = this.acks.filter((ack) => ack.n >= n);
     const ids = new Set(acks.map(({ id }) => id));
@@ -170,10 +173,7 @@ export class Journal implements History {
     };
   }
 
-  /**
-   * For finding out what happened: a file of JSON lines for each list, and what the servers have printed.
-   * Answers their folder.
-   */
+  /** Saves a file of JSON lines for each list, and what the servers have printed, to find out what happened. Returns the folder. */
   save(output: string): string {
     const folder = mkdtempSync(join(tmpdir(), "posthaste-journals-"));
     writeFileSync(join(folder, "output.txt"), output);

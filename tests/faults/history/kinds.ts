@@ -1,4 +1,4 @@
-/** The kinds of messages that a run publishes: what each asks for, and what must come of it. */
+/** The kinds of messages that a run publishes: what each asks for, and how each must end. */
 
 const laneLimits = {
   "pair-0": { parallelism: 2 },
@@ -26,26 +26,26 @@ export const isLane = (name: string): name is Lane => Object.hasOwn(lanes, name)
 export type Kind =
   | "plain"
   | "delayed"
-  /** Its first attempt is refused. */
+  /** The first attempt is refused. */
   | "flaky"
-  /** Flaky, and each attempt is told. */
+  /** Flaky, with a callback for each attempt. */
   | "callback"
-  /** Refused whenever it comes; its end is told. */
+  /** Refused at each attempt, with a failure callback. */
   | "failing"
   | "deduplicated"
-  /** At most so many at once. */
+  /** In a lane with a parallelism. */
   | "paired"
-  /** At most so many in a time. */
+  /** In a lane with a rate. */
   | "paced"
-  /** One after the other; the first attempt of some is refused. */
+  /** In a queue; the first attempt of some is refused. */
   | "queued"
   /** Answered when the destination's gate is open. */
   | "gated";
 
 export type Plan = {
-  /** What the destination is to do with it (world/destination.ts). */
+  /** What the destination does with the message (world/destination.ts). */
   readonly path: string;
-  /** Beside those of every message. */
+  /** In addition to the headers of every message. */
   readonly headers: Readonly<Record<string, string>>;
   readonly delayMs: number;
   readonly retriesMax: number;
@@ -60,7 +60,7 @@ const retriesMax = 20;
 const retriesOfFailing = 1;
 const delaySeconds = 2;
 
-/** `n` is its number, and `destination` where callbacks go. */
+/** `n` is the message's number, and `destination` the origin of its callbacks. */
 export function planOf(kind: Kind, n: number, destination: string): Plan {
   const headers = { "service-retries": String(retriesMax), "service-retry-delay": "150" };
   const plain: Plan = {

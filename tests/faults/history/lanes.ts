@@ -1,4 +1,4 @@
-/** Flow control: no more at once (C10) and no more in a time (C11) than a lane's limits, and nothing without a slot. */
+/** Flow control: no more at once (C10) and no more in a time (C11) than a lane's limits, and no delivery without a slot. */
 import { faultsBetween } from "./excuse.ts";
 import { type Arrival, type Fault, type History } from "./journal.ts";
 import { type Lane, lanes } from "./kinds.ts";
@@ -22,7 +22,7 @@ export function laneRules(history: History): readonly Violation[] {
 /** A process that stood still may find only after it has sent something that its slot is gone. */
 const awakeMs = 5_000;
 
-/** Of a lane, or of a queue; `arrivals` in their order. */
+/** Checks a lane or a queue; `arrivals` are in their order. */
 export function tooManyAtOnce(
   lane: string,
   parallelism: number | undefined,
@@ -43,11 +43,11 @@ export function tooManyAtOnce(
 const underWayMs = 10_000;
 /** No grant is older when it is used (docs/design/lanes#grants). */
 const grantMs = 30_000;
-/** Of arrivals in a row; what is true of so many is true of more. */
+/** Arrivals looked at in a row; longer rows hold no more information. */
 const lookedAtMax = 200;
 
 /**
- * Of any arrivals in a row: those of the windows that lie between the first and the last, and of the two that these
+ * Compares any arrivals in a row with the windows that they may stem from: those between the first and the last, and the two that these
  * are in. Where dispatches were held up, those of several windows arrive together.
  */
 function tooManyInTime(
@@ -79,7 +79,7 @@ const heldUpMs = (faults: readonly Fault[], from: number, to: number): number =>
       .reduce((sum, { at, over }) => sum + over - at, 0),
   );
 
-/** Of a fault's beginning and the publishes after it. */
+/** Allowed between a fault's beginning and the publishes after it. */
 const beginningMs = 100;
 
 function withoutSlot({ acks, arrivals, faults }: History): readonly Violation[] {

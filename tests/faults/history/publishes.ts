@@ -1,4 +1,4 @@
-/** Publishes are answered, apart from those that a fault lets be refused, and these as it says. */
+/** Publishes are answered, apart from refusals that a fault allows, and with the status that it allows. */
 import { faultsBetween } from "./excuse.ts";
 import { type History, type Leave, type Refusal } from "./journal.ts";
 import { violation, type Violation } from "./violation.ts";
@@ -13,11 +13,11 @@ export const publishRules = ({ refusals, faults }: History): readonly Violation[
     )
     .map((refusal) => violation("refused", refusal));
 
-/** A host too busy for its tests: the answer says so, and asks to come back. */
+/** Reports whether the host is too busy for its tests: the answer says so, and asks to come back. */
 const isOverload = ({ status, text }: Refusal): boolean =>
   status === 503 && text.includes("too much load");
 
-/** Any of these will do. */
+/** Returns the leaves of which any explains the refusal. */
 function leavesFor({ status, kind }: Refusal): readonly Leave[] {
   if (status === 0) return ["break"];
   if (status !== 503) return [];

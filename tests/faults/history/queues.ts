@@ -1,4 +1,4 @@
-/** Queues (C9): no more at once than a queue's parallelism, and first attempts in the order of what was acknowledged. */
+/** Queues (C9): no more at once than a queue's parallelism, and first attempts in the order of the acknowledgements. */
 import { isSuccess } from "./deliveries.ts";
 import { type Ack, type Arrival, type History } from "./journal.ts";
 import { planOf, type Queue, queues } from "./kinds.ts";
@@ -19,8 +19,8 @@ export function queueRules({ acks, arrivals, faults }: History): readonly Violat
 }
 
 /**
- * A message keeps its turn until it has been delivered: at the first attempt of another all that were acknowledged before
- * that one was sent have been, but for as many as may run beside it. No fault excuses that.
+ * A message keeps its turn until it has been delivered. So at the first attempt of a message, all messages acknowledged before it was
+ * sent have been delivered, except as many as may run beside it. No fault excuses a violation.
  */
 function outOfTurn(
   queue: Queue,

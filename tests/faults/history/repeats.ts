@@ -1,10 +1,10 @@
-/** Each attempt that is made again has a fault that explains it (C4): callbacks and what was not acknowledged, too. */
+/** Each repeated attempt has a fault that explains it (C4), of callbacks and of messages that were not acknowledged, too. */
 import { isSuccess } from "./deliveries.ts";
 import { faultsBetween } from "./excuse.ts";
 import { type Arrival, type History } from "./journal.ts";
 import { violation, type Violation } from "./violation.ts";
 
-/** For so long after an attempt its outcome may be lost with the process that made it. */
+/** How long after an attempt its outcome may be lost with the process that made it. */
 const leaseMs = 30_000;
 
 type Repeat = { readonly earlier: Arrival; readonly later: Arrival; readonly isExplained: boolean };
@@ -30,6 +30,6 @@ function repeatsIn({ arrivals, faults }: History): readonly Repeat[] {
   });
 }
 
-/** After a success nothing is to follow, and after a failure the next attempt. */
+/** No attempt may follow a success, and a failure is followed by the next attempt. */
 const isRepeated = (earlier: Arrival, later: Arrival): boolean =>
   isSuccess(earlier) || earlier.retried === later.retried;

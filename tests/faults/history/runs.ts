@@ -1,15 +1,15 @@
 /**
- * Runs of workflows (C22): each that was acknowledged ends with what its steps return (R1, R20), an entry is delivered with
- * the same history in every attempt (R4), and the code of a step runs again only with a cause (R15).
+ * Runs of workflows (C22): each acknowledged run ends with what its steps return (R1, R20), an entry is delivered with the same history
+ * in every attempt (R4), and the code of a step runs again only with a cause (R15).
  */
 import { faultsBetween } from "./excuse.ts";
 import { type Fault, type History, type Visit } from "./journal.ts";
 import { violation, type Violation } from "./violation.ts";
 
-/** What the run of that number returns (world/workflows.ts). */
+/** The result of the run with that number (world/workflows.ts). */
 const resultOf = (n: number): number => 7 * n + 3;
 
-/** For so long after a visit its outcome may be lost with the process that has made it. */
+/** How long after a visit its outcome may be lost with the process that made it. */
 const leaseMs = 30_000;
 
 export const runRules = (history: History): readonly Violation[] => [
@@ -21,7 +21,7 @@ export const runRules = (history: History): readonly Violation[] => [
   ...doneAgain(history),
 ];
 
-/** Those that have not come to their end. */
+/** Finds runs that have not ended. */
 export function standing({ ends, starts }: Pick<History, "starts" | "ends">): readonly Violation[] {
   const ended = new Set(ends.map(({ n }) => n));
   return starts
@@ -34,7 +34,7 @@ const changing = ({ visits }: History): readonly Violation[] =>
     .filter((own) => new Set(own.map(({ digest }) => digest)).size > 1)
     .map((own) => violation("an entry was delivered with two histories", own));
 
-/** An endpoint that did not answer 2xx is asked again: it could not tell what its step has returned. */
+/** An endpoint that did not answer 2xx is asked again: the result of its step was not received. */
 function doneAgain({ faults, visits }: History): readonly Violation[] {
   const doing = visits.flatMap((visit) =>
     visit.steps.map((step) => ({ ...visit, key: `${visit.run} ${step}` })),

@@ -1,6 +1,6 @@
 /**
- * Schedules of every minute (C14): each slot from the making to the removal has one message (S1, S2), and no time that is
- * none has. No fault excuses either: what was broken meanwhile is whole again within minutes.
+ * Schedules of every minute (C14): each slot from the making to the removal has one message (S1, S2), and no other time has one. No fault
+ * excuses a violation: everything broken is whole again within minutes.
  */
 import { type Firing, type History, type ScheduleLife } from "./journal.ts";
 import { violation, type Violation } from "./violation.ts";
@@ -21,7 +21,7 @@ export const scheduleRules = ({ firings, schedules }: History): readonly Violati
     ];
   });
 
-/** Whether a slot has come due whose message has not come. */
+/** Reports whether a slot has come due whose message has not come. */
 export const isBehind = (
   schedule: ScheduleLife,
   firings: readonly Firing[],
@@ -32,10 +32,10 @@ const messagesOf = ({ id }: ScheduleLife, firings: readonly Firing[]): readonly 
   ...new Set(firings.flatMap((firing) => (firing.schedule === id ? firing.id : []))),
 ];
 
-/** An id begins with the place in time of its slot. */
+/** An id begins with the position of its slot in time. */
 const slotsOf = (ids: readonly string[]): number =>
   new Set(ids.map((id) => id.slice(0, "msg_".length + 9))).size;
 
-/** Whole minutes after `from`, up to `to`. */
+/** Counts the whole minutes after `from`, up to `to`. */
 const slotsIn = (from: number, to: number): number =>
   Math.floor(to / minuteMs) - Math.floor(from / minuteMs);

@@ -1,4 +1,7 @@
-/** What is still to come of a history: nothing, once all that was acknowledged has ended, runs too, and all callbacks that were asked for have come. */
+/**
+ * Finds what is still to come of a history: nothing, once all acknowledged messages and runs have ended and all callbacks that were asked
+ * for have come.
+ */
 import { unread, untold } from "./callbacks.ts";
 import { lost } from "./deliveries.ts";
 import { type History } from "./journal.ts";

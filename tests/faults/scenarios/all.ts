@@ -1,4 +1,4 @@
-/** Everything that is done to the services and their stores. */
+/** All scenarios. */
 import { type Scenario } from "../stage.ts";
 import { bulkActions } from "./bulk-actions.ts";
 import { kafkaKilled, kafkaStopped } from "./kafka.ts";
@@ -10,8 +10,8 @@ import { rolling } from "./rolling.ts";
 import { standstill } from "./standstill.ts";
 
 /**
- * The short form: each once, in this order, in two runs of about the same length that may go side by side. Rolling comes first in
- * its run: no fault before it excuses a repeat.
+ * The short form: each once, in this order, in two runs of about the same length that may go side by side. Rolling comes first in its
+ * run, so that no fault before it excuses a repeat.
  */
 export const killed: readonly Scenario[] = [rolling, kills];
 export const outages: readonly Scenario[] = [

@@ -5,7 +5,7 @@ import { until } from "../world/until.ts";
 
 /** Six steps, of which the kills leave some to be done; as many items as one batch has bytes for. */
 const count = 3_000;
-/** What a step may have cancelled without having said so. */
+/** What a step may have cancelled without having counted it. */
 const stepMax = 500;
 
 export const bulkActions: Scenario = {
@@ -39,7 +39,7 @@ type Answer = {
   readonly matched: number;
 };
 
-/** Nothing is due before the scenario is over. */
+/** Publishes messages that are not due before the scenario is over. */
 async function publishHeld(stage: Stage, label: string): Promise<void> {
   const headers = { "Service-Delay": "1h", "Service-Label": label };
   const item = { destination: `${stage.destination.url}/arrival`, headers };
@@ -49,7 +49,7 @@ async function publishHeld(stage: Stage, label: string): Promise<void> {
 const triesMax = 150;
 const againMs = 1_000;
 
-/** A gateway that has too much to do on a busy host answers 503: what is only read is asked for again. */
+/** Asks the gateway. On a busy host a gateway may answer 503: reads are then repeated. */
 async function ask(stage: Stage, method: string, path: string, body?: string): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const [gateway] = stage.cluster.services.of("gateway");

@@ -16,7 +16,7 @@ export const kills: Scenario = {
       await stage.kill(deliverer);
       stage.destination.openGate();
     }
-    // These have groups of their own on the bus, and excuse nothing: the sessions of the dead run out side by side.
+    // These services have groups of their own on the bus, and excuse nothing: the sessions of the killed run out side by side.
     const [first, ...others] = services.of("scheduler");
     const atOnce = services.all.filter((one) => one === first || quiet.includes(one.service));
     await Promise.all(atOnce.map((service) => stage.kill(service)));

@@ -4,11 +4,11 @@ import { type Leave } from "../history/journal.ts";
 import { type Scenario, type Stage } from "../stage.ts";
 import { type Proxies } from "../world/cluster.ts";
 
-/** Within it a service of a busy cluster has written something. */
+/** Long enough for a service of a busy cluster to write something. */
 const swallowMs = 500;
 const between = 5;
 
-/** The write happened, and its writer never hears of it: the connection breaks instead. */
+/** The write happens, and the service gets no answer: the connection breaks instead. */
 export const lostReplies: Scenario = {
   name: "lost-replies",
   promise: "the answers of store and Redis lost on their way to one service after the other",
@@ -36,7 +36,7 @@ async function lose(
       begin: () => proxy.swallowReplies(true),
       meanwhile: () => sleep(swallowMs),
       heal: () => {
-        // Half an answer would be none that a driver understands: first the connections, then the silence.
+        // A driver would not understand half an answer, so the connections are cut before replies pass again.
         proxy.cut();
         proxy.swallowReplies(false);
       },

@@ -4,8 +4,8 @@ const heldAtOnce = 20;
 const delayedMeanwhile = 12;
 
 /**
- * Longer than any lease, and than the session of a member of a Kafka group: the shards of the scheduler go to the other
- * one, and for a moment after its return both believe that they own them.
+ * Longer than any lease, and than the session of a member of a Kafka group: the shards of the stopped scheduler go to the second one, and
+ * for a moment after its return both believe that they own them.
  */
 export const standstill: Scenario = {
   name: "standstill",
@@ -29,7 +29,7 @@ export const standstill: Scenario = {
           stage.destination.openGate();
         },
         meanwhile: async () => {
-          // Half of them have their alarm in a shard of the one that stands still.
+          // Half of them have their alarm in a shard of the scheduler that stands still.
           await stage.arrived(await stage.load.burst("delayed", delayedMeanwhile));
           // A call of the deliverer that stands still is made again: its lease is past.
           await stage.arrived(held, held.length + 1);

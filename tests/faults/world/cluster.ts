@@ -1,6 +1,6 @@
 /**
- * Stores and services of a run, as real processes on this host: two deliverers, two schedulers, one of each other.
- * Between each service and its stores stands a proxy of its own, that does nothing until it is told to.
+ * Stores and services of a run, as real processes on this host: two deliverers, two schedulers, one of each other service. Between each
+ * service and its stores stands a proxy of its own, which does nothing until it is told to.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
@@ -29,7 +29,7 @@ export type Cluster = {
   readonly services: RunningServices;
   /** The database of the services, for a look into it. */
   readonly database: string;
-  /** The ways of a service to its stores. */
+  /** Returns the proxies between a service and its stores. */
   proxiesOf(service: RunningService): Proxies;
   /** Resolves when every service is ready and misses nothing. */
   untilWell(): Promise<void>;
@@ -83,7 +83,7 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-/** The servers that a run breaks: all of them must be there, and be ours. */
+/** Returns the servers that a run breaks. Throws unless all of them are there and were started here. */
 function broken({ kafka, redis, mongodb, missing }: Stores) {
   const store = mongodb?.server;
   if (!kafka || !redis || !store)
@@ -108,7 +108,7 @@ async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise
       POSTHASTE_KAFKA_PARTITIONS: "4",
       // Longer than any call of a run, once its gate is open.
       POSTHASTE_DRAIN_SECONDS: "12",
-      // On a busy host an answer may take longer than a client has patience for in earnest.
+      // On a busy host an answer may take longer than the default budget.
       POSTHASTE_REDIS_BUDGET_MS: "2000",
     },
     envOf: (service, number) => {
@@ -137,7 +137,7 @@ async function isWell({ url }: RunningService): Promise<boolean> {
   }
 }
 
-/** Everything that this Redis remembers is forgotten. */
+/** Makes this Redis forget everything. */
 export function flush({ host, port }: RunningRedis): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });

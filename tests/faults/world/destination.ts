@@ -1,8 +1,8 @@
 /**
- * The destination of a run: writes down what reaches it and how that was answered.
+ * The destination of a run: writes down each request and its answer.
  *
- * /arrival 200 · /flaky refuses a number's first request · /failing refuses all · /lane/<name> takes a while, and so does
- * /queue/<name>, where some are flaky · /gated waits for the gate · /callback takes callbacks · /slot 200, of schedules
+ * /arrival 200 · /flaky refuses a number's first request · /failing refuses all · /lane/<name> takes a while, and so does /queue/<name>,
+ * where some are flaky · /gated waits for the gate · /callback takes callbacks · /slot 200, of schedules
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -11,10 +11,10 @@ import { bodyOf } from "../history/body.ts";
 import { type Arrival, type Firing, now, type Told } from "../history/journal.ts";
 import { isLane, isQueue } from "../history/kinds.ts";
 
-/** Long enough for two of a lane or queue to meet. */
+/** Long enough for two messages of a lane or queue to meet. */
 const laneHoldMs = 100;
 const flakyInQueueEach = 3;
-/** Longer than a pool keeps an idle connection: the pool closes each, never this server. */
+/** Longer than a pool keeps an idle connection, so that the pool closes each, never this server. */
 const keepAliveMs = 600_000;
 
 export class Destination {
@@ -22,7 +22,7 @@ export class Destination {
   readonly #arrived: (arrival: Arrival) => void;
   readonly #fired: (firing: Firing) => void;
   readonly #refused = new Set<number>();
-  /** What waits for the gate; undefined while it is open. */
+  /** The requests that wait for the gate; undefined while it is open. */
   #waiting: Set<Finish> | undefined;
 
   private constructor(arrived: (arrival: Arrival) => void, fired: (firing: Firing) => void) {
@@ -35,7 +35,7 @@ export class Destination {
     });
   }
 
-  /** `arrived` is told of each request when it is answered, or when its connection has broken before; `fired` of a slot's. */
+  /** `arrived` is told of each request when it is answered or its connection has broken; `fired` of each slot's message. */
   static async start(
     arrived: (arrival: Arrival) => void,
     fired: (firing: Firing) => void = () => undefined,
@@ -80,7 +80,7 @@ export class Destination {
     }
     const came = { at: now(), ...seenIn(request, body) };
     let isOver = false;
-    // Before the answer goes out: what follows from it must not be written down with an earlier time.
+    // Written down before the answer goes out, so that its consequences have no earlier time.
     const finish = (status: number): void => {
       if (isOver) return;
       isOver = true;

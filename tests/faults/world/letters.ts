@@ -6,7 +6,7 @@ import { type Target } from "./publish.ts";
 const pauseMs = 200;
 const answerMsMax = 10_000;
 
-/** Asks again while a fault keeps the gateway from answering; undefined when `isOver` before it has. */
+/** Asks again while a fault keeps the gateway from answering. Returns undefined when `isOver` comes first. */
 export async function lookUp(
   { port, token }: Target,
   dlqId: string,

@@ -1,11 +1,11 @@
-/** Publishes at an even pace, whatever happens meanwhile, and writes down how it was answered. */
+/** Publishes at an even pace, whatever happens meanwhile, and writes down the answers. */
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Ack, type Journal } from "../history/journal.ts";
 import { type Kind } from "../history/kinds.ts";
 import { publish, type Target } from "./publish.ts";
 
-/** A cycle; as many as is prime to the number of lanes and of queues, so that a kind gets into each of its own. */
+/** A cycle of kinds. Its length is prime to the number of lanes and of queues, so that a kind gets into each of its own. */
 const mix: readonly Kind[] = [
   "plain",
   "delayed",
@@ -29,7 +29,7 @@ const pauseAfterRefusalMs = 250;
 export class Load {
   readonly #target: Target;
   readonly #journal: Journal;
-  /** A connection for each: one that is kept may be closed by the server as the next request goes out. */
+  /** A connection for each request: the server may close a kept one as the next request goes out. */
   readonly #agent = new Agent({ keepAlive: false });
   readonly #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
@@ -41,7 +41,7 @@ export class Load {
     this.#journal = journal;
   }
 
-  /** The number that the next message gets. */
+  /** The number of the next message. */
   get next(): number {
     return this.#next;
   }
@@ -57,14 +57,14 @@ export class Load {
     }, 1_000 / perSecond);
   }
 
-  /** Resolves when all that was begun has been answered. */
+  /** Resolves when all publishes begun have been answered. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
-  /** `count` messages at once; resolves when so many were acknowledged. */
+  /** Publishes `count` messages at once; resolves when all are acknowledged. */
   async burst(kind: Kind, count: number): Promise<readonly Ack[]> {
     return Promise.all(Array.from({ length: count }, () => this.#untilAcknowledged(kind)));
   }
@@ -85,7 +85,7 @@ export class Load {
     }
   }
 
-  /** A caller that asked for deduplication and does not know the outcome sends the same again; and once more, to see. */
+  /** Publishes like a caller that asks for deduplication: repeats the same until it is acknowledged, and once more. */
   async #twice(n: number): Promise<void> {
     for (let acknowledged = 0; acknowledged < 2;) {
       if (await this.#once(n, "deduplicated")) acknowledged += 1;

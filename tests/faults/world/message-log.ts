@@ -1,10 +1,10 @@
-/** What the message log says, read as a caller reads it. */
+/** Reads the message log as a caller does. */
 import { type Target } from "./publish.ts";
 
 const answerMsMax = 30_000;
 const pagesMax = 1_000;
 
-/** The ids of all messages that have ended; undefined when the gateway does not answer now. */
+/** Returns the ids of all messages that have ended, or undefined when the gateway does not answer now. */
 export async function endedIn(target: Target): Promise<ReadonlySet<string> | undefined> {
   const ids = new Set<string>();
   for (const state of ["DELIVERED", "FAILED"]) {

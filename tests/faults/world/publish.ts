@@ -1,4 +1,4 @@
-/** One publish over plain HTTP, and how it was answered. */
+/** One publish over plain HTTP, and its answer. */
 import { type Agent, request } from "node:http";
 import { bodyOf } from "../history/body.ts";
 import { type Ack, now, type Refusal } from "../history/journal.ts";
@@ -7,7 +7,7 @@ import { type Kind, planOf } from "../history/kinds.ts";
 export type Target = {
   readonly port: number;
   readonly token: string;
-  /** "http://127.0.0.1:1234" */
+  /** Such as "http://127.0.0.1:1234". */
   readonly destination: string;
 };
 

@@ -1,4 +1,4 @@
-/** The queues of a run, made before anything is put into them. */
+/** Makes the queues of a run before any message joins them. */
 import { queues } from "../history/kinds.ts";
 import { type Target } from "./publish.ts";
 

@@ -1,11 +1,11 @@
-/** Schedules of every minute that are there through a whole run, whatever is broken meanwhile. */
+/** Schedules of every minute that exist through a whole run, whatever is broken meanwhile. */
 import { type Journal, now, type ScheduleLife } from "../history/journal.ts";
 import { isBehind, minuteMs } from "../history/schedules.ts";
 import { type Target } from "./publish.ts";
 import { until } from "./until.ts";
 
 const count = 30;
-/** The removal of all of them takes no longer. */
+/** The longest time that the removal of all schedules takes. */
 const removalMsMax = 15_000;
 
 export class Schedules {
@@ -29,7 +29,7 @@ export class Schedules {
     return schedules;
   }
 
-  /** When each slot that has come due has its message; after that no other comes. */
+  /** Removes the schedules once each slot that has come due has its message; no further message comes then. */
   async removeWhenFired(): Promise<void> {
     const { firings, schedules } = this.#journal;
     const left = (): readonly ScheduleLife[] =>

@@ -1,4 +1,4 @@
-/** Waiting for what must come true, however busy the host. */
+/** Waits for a condition, however busy the host. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 const waitMsMax = 240_000;

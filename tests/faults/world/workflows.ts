@@ -1,6 +1,6 @@
 /**
- * Runs of a workflow at an even pace, by the npm package `@upstash/workflow`: steps, a group with a sleep, a wait, a call, an
- * invocation. Writes down what is started, each delivery at the endpoint, and what the runs return.
+ * Runs of a workflow at an even pace, by the npm package `@upstash/workflow`: steps, a group with a sleep, a wait, a call, an invocation.
+ * Writes down each start, each delivery at the endpoint, and each result.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
@@ -17,7 +17,7 @@ import { type Target } from "./publish.ts";
 
 const retries = { retries: 20, retryDelay: "1000" } as const;
 const pauseAfterRefusalMs = 500;
-/** Longer than a pool keeps an idle connection: the pool closes each, never this server. */
+/** Longer than a pool keeps an idle connection, so that the pool closes each, never this server. */
 const keepAliveMs = 600_000;
 
 export class Workflows {
@@ -53,7 +53,7 @@ export class Workflows {
     return new Workflows(target, journal, server);
   }
 
-  /** The number that the next run gets. */
+  /** The number of the next run. */
   get next(): number {
     return this.#next;
   }
@@ -65,7 +65,7 @@ export class Workflows {
     }, 1_000 / perSecond);
   }
 
-  /** Resolves when all that were begun have been acknowledged. */
+  /** Resolves when all runs begun have been acknowledged. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
@@ -78,7 +78,7 @@ export class Workflows {
     await once(this.#server, "close");
   }
 
-  /** Repeated under its name until it is known to be stored; and its event, until it is known to be heard. */
+  /** Repeats the start under its name until it is acknowledged, and then the event likewise. */
   async #run(n: number): Promise<void> {
     const sentAt = now();
     const url = `${urlOf(this.#server)}/runs/order`;
@@ -110,7 +110,7 @@ async function untilAccepted<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Each returns what `resultOf` says (history/runs.ts). */
+/** Each run returns what `resultOf` says (history/runs.ts). */
 function workflowsOf(journal: Journal, doing: AsyncLocalStorage<string[]>, url: string) {
   const step = (name: string, value: number): number => {
     doing.getStore()?.push(name);

@@ -1,4 +1,4 @@
-// What comments say, as far as a gate can tell: each citation leads somewhere, and code is spoken of as code.
+// Checks that each citation in a comment or a page leads somewhere.
 //
 // A comment may cite `ADR 7`, a page of this repository (`docs/design/record`) and a heading in it
 // (`docs/design/record#the-alarm`), or an invariant: a capital letter and a number, listed in docs/guarantees.md. Numbers
@@ -14,27 +14,16 @@ const sources = [
 const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
 const isForeign = (name) => ["node_modules", "toolchain", "dist"].includes(name);
 
-/** A component has a name; these words stand for one that was left out. */
-const namelessWord =
-  /\b(?:who|whoever|nobody|somebody|someone|anybody|anyone|everybody|everyone|others|he|she|his|her)\b/i;
-
-/** The same in the name of a test, where the last of those words may mean other messages. */
-const namelessActor =
-  /\b(?:who|whoever|nobody|somebody|someone|anybody|anyone|everybody|everyone)\b/i;
-const tests = "{apps,bench,deploy,examples,libs,services,tests}/**/{*.test,contract/**/*}.ts";
-
 /** Not citations: products, and ranges of characters. */
 const otherNumbers = new Set(["V8", "H2", "C0"]);
 
-/** Everything that is wrong, a line each. */
+/** Returns what is wrong, a line each. */
 export function readComments() {
   const comments = globSync(sources, { cwd: root, exclude: isForeign }).flatMap((file) =>
     commentsIn(file, read(file)),
   );
   return [
     ...comments.flatMap(problemsOf),
-    ...comments.flatMap(namelessIn),
-    ...globSync(tests, { cwd: root, exclude: isForeign }).flatMap(namelessTests),
     ...globSync(pages, { cwd: root }).flatMap(deadLinks),
     ...globSync("docs/*.md", { cwd: root }).filter(isUnlisted).map(unlisted),
   ];
@@ -68,19 +57,6 @@ function problemsOf({ place, text }) {
       .filter((name) => !otherNumbers.has(name) && !invariants.has(name)),
   ];
   return missing.map((what) => `${place} cites ${what}`);
-}
-
-function namelessIn({ place, text }) {
-  const [word] = namelessWord.exec(text) ?? [];
-  return word === undefined ? [] : [`${place} says "${word}": name the component`];
-}
-
-function namelessTests(file) {
-  const names = read(file).matchAll(/\b(?:it|describe|guarantee)(?:\.\w+)*\(\s*(["`])(.*?)\1/g);
-  return [...names].flatMap(([, , name]) => {
-    const [word] = namelessActor.exec(name) ?? [];
-    return word === undefined ? [] : [`${file}: a test's name says "${word}": ${name}`];
-  });
 }
 
 const adrs = new Set(

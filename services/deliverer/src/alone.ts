@@ -1,12 +1,11 @@
 /**
- * Messages that took their process down too often are called one after another, beside the rest, so that the next time it is
- * known which of them it was (docs/design/record#poisonous-messages). They hold no slot, neither in line nor while they are called.
+ * Calls suspected messages one after another: messages whose claims were lost too often, perhaps because they crash their process. After the
+ * next crash the store knows which one was being called (docs/design/record#poisonous-messages). Suspects hold no slot.
  *
- * (1) The next call begins when the one before has ended, or has gone on for `isolatedTrialMs`: one that hangs holds up none.
- *     Tenants have their turns. None begins in the first `isolatedQuietMs`: what takes a process down at its start is not
- *     suspected yet, and must not be put down to these.
- * (2) The store knows which one is called: what stands in line is renewed, and its call's beginning is written before it.
- * (3) All have a bound together, and a tenant its share of it. What is heavy waits in the store: in line it would hold its body.
+ * (1) The next call begins when the one before has ended, or has run for `isolatedTrialMs`, so a hanging call holds up none. Tenants
+ *     take turns. No call begins in the first `isolatedQuietMs`: a crash at the start of a process must not be blamed on a suspect.
+ * (2) The store knows which suspect is called: the lease of each waiting one is renewed, and the beginning of a call is written first.
+ * (3) The number of waiting suspects is bounded, with a share for each tenant. Heavy ones wait in the store, so that no body is held.
  */
 import { limits, shareOf, type TenantId } from "@posthaste/domain";
 import { type ClaimRef, type Clock, type Log, type Records } from "@posthaste/ports";
@@ -19,12 +18,12 @@ export type AlonePorts = {
 };
 
 type Waiting = { readonly attempt: Attempt; readonly call: () => Promise<void> };
-/** In line and called. */
+/** `length` counts the waiting messages and the one being called. */
 type Line = { readonly waiting: Waiting[]; length: number };
 
 export class Alone {
   readonly #ports: AlonePorts;
-  /** In turn. */
+  /** The tenant in front is next. */
   readonly #lines = new Map<TenantId, Line>();
   readonly #quietUntil: number;
   #length = 0;
@@ -37,7 +36,7 @@ export class Alone {
     this.#quietUntil = ports.clock.passedMs() + limits.isolatedQuietMs;
   }
 
-  /** False: there is no place in line, and `call` will not be made. It never rejects. */
+  /** Returns false when there is no place in line; `call` is not made then. `call` never rejects. */
   add(attempt: Attempt, call: () => Promise<void>): boolean {
     const tenant = tenantOf(attempt);
     const line = this.#lines.get(tenant) ?? { waiting: [], length: 0 };
@@ -52,7 +51,7 @@ export class Alone {
     return true;
   }
 
-  /** Calls nothing more: what is left in line is to be given back. */
+  /** Calls nothing more, and returns the waiting attempts, whose claims the caller gives back. */
   end(): readonly Attempt[] {
     this.#isOver = true;
     this.#armed?.();
@@ -87,7 +86,7 @@ export class Alone {
     const goOn = (): void => {
       if (isTried) this.#isTrying = false;
       isTried = false;
-      // It has had its turn. Without any it has no line.
+      // The tenant goes behind the rest; an empty line is removed.
       if (this.#lines.delete(tenant) && line.length > 0) this.#lines.set(tenant, line);
       this.#next();
     };
@@ -103,7 +102,7 @@ export class Alone {
     goOn();
   }
 
-  /** Where the store is away its word is missing: a lost lease is put down to more of them, or to fewer. */
+  /** Renews the lease. While the store is away a later crash may be blamed on too many suspects, or too few. */
   async #renew(attempt: Attempt, begins?: Pick<ClaimRef, "begins">): Promise<void> {
     const { epoch, message } = attempt.record;
     const askedAt = this.#ports.clock.passedMs();

@@ -1,6 +1,5 @@
 /**
- * One attempt as the deliverer keeps it while it runs. All of its times but `startedAt` are of `passedMs`: no setting of a
- * clock cuts a call short.
+ * An attempt as the deliverer keeps it in memory. All times but `startedAt` are by `passedMs`, so a clock that is set cuts no call short.
  */
 import { agoMs, type InState, limits, originHash, type TenantId } from "@posthaste/domain";
 import { type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
@@ -10,31 +9,31 @@ import { type Slot } from "./slots.ts";
 export type Attempt = {
   readonly record: InState<"claimed">;
   readonly origin: number;
-  /** Of its body, while it is in flight; undefined: it is light. */
+  /** The bytes that its body counts for; undefined for a light body. */
   counted: Counted | undefined;
-  /** Of a delivery of a run: its history, read when it may be called. */
+  /** The history of its run, read right before the call; undefined otherwise. */
   body: Uint8Array | undefined;
-  /** When its message was made, or a lease before it came here. */
+  /** When its message was made; at most one lease before this process got it. */
   readonly madeAt: number;
-  /** When the call began; until then, when it could have begun. `startedAt` is told, and durations count from `callingSince`. */
+  /** When the call began, or before that when the attempt was made. `startedAt` is shown; durations count from `callingSince`. */
   startedAt: number;
   callingSince: number;
-  /** When the claim, or its last renewal, was asked for: what we may rely on counts from there (docs/design/record#claims-leases-epochs). */
+  /** When the claim or its last renewal was asked for: the lease is relied on from then (docs/design/record#claims-leases-epochs). */
   leasedAt: number;
-  /** When its renewal was last asked for, whatever came of it. */
+  /** When a renewal was last asked for, answered or not. */
   renewalAskedAt: number;
   sending: Sending | undefined;
-  /** There when its message is traced, from the call on. */
+  /** Set from the call on if the message is traced. */
   span: Span | undefined;
-  /** Undefined before the call, if it has to wait for one, once the call has ended, and of one that is called alone. */
+  /** Undefined while the attempt waits for a slot, after the call, and for a message that is called alone. */
   slot: Slot | undefined;
-  /** From the call's beginning until its slot, or its turn, is another's. */
+  /** True from the beginning of the call until its slot is given back. */
   isCalling: boolean;
-  /** The log does not know yet that it was accepted. */
+  /** The log has not yet been told that the message was accepted. */
   untold: boolean;
-  /** It is to be looked at once more when this has ended. */
+  /** A hint that arrived during the attempt: the message is looked at again after settling. */
   hinted: Hint | undefined;
-  /** The claim is lost: whatever comes of the call is for the log only. */
+  /** The claim is lost: the outcome is traced and not written. */
   lost: boolean;
 };
 
@@ -67,7 +66,7 @@ export const newAttempt = (
   };
 };
 
-/** Its insert has claimed it for this process. Its body is counted once it has a slot. */
+/** Makes the attempt of a message that its insert claimed for this process. Its body is counted once it has a slot. */
 export const namedAttempt = (
   record: InState<"claimed">,
   clock: Pick<Clock, "now" | "passedMs">,
@@ -79,7 +78,9 @@ export const namedAttempt = (
   untold: true,
 });
 
-/** When the lease began that an insert has given: a whole one no later than now, a short one no later than its lack. */
+/**
+ * Returns when, by `passedMs`, the lease of an insert began. A lease shorter than `leaseMs` counts as begun earlier by what it lacks.
+ */
 export function leasedAtOf(
   { message, state }: InState<"claimed">,
   clock: Pick<Clock, "now" | "passedMs">,
@@ -91,7 +92,7 @@ export function leasedAtOf(
 
 export const tenantOf = ({ record }: Attempt): TenantId => record.message.tenant;
 
-/** A lease that its insert has given to another process is short, and most calls have ended before it needs to be longer. */
+/** Reports whether the lease is due for renewal. The short lease of a named insert is left until `namedRenewAfterMs`: most calls end before. */
 export const needsRenewal = (
   { leasedAt, madeAt, renewalAskedAt }: Attempt,
   passedMs: number,
@@ -102,27 +103,27 @@ export const needsRenewal = (
 
 const renewAgainMs = 1_000;
 
-/** What is under way is in the log within two seconds. */
+/** Reports whether the log must be told of the message now: a running message is in the log within two seconds. */
 export const isUntold = ({ madeAt, untold }: Attempt, passedMs: number): boolean =>
   untold && passedMs - madeAt >= tellAfterMs;
 const tellAfterMs = 1_000;
 
-/** Past this the store may give the record to another: nothing may be written any more, not even a byte to the socket. */
+/** Reports whether the lease may be over: the store may give the record to another process, so no byte may be sent any more. */
 export const mustAbort = (attempt: Attempt, passedMs: number): boolean =>
   passedMs - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
 
-/** A call that begins now is not aborted before its lease can have been renewed. */
+/** Reports whether enough of the lease is left to begin a call: it can be renewed before the call would be aborted. */
 export const mayBegin = (attempt: Attempt, passedMs: number): boolean =>
   passedMs - attempt.leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
 
-/** It holds a short slot, and has for long enough: `Slots.wait`. */
+/** Reports whether the call has held a short slot for so long that it counts as waiting (`Slots.wait`). */
 export const isWaiting = ({ slot, callingSince, isCalling }: Attempt, passedMs: number): boolean =>
   isCalling && slot?.kind === "short" && passedMs - callingSince >= limits.waitingAttemptMs;
 
 export const isLong = (attempt: Attempt, passedMs: number): boolean =>
   passedMs - attempt.callingSince >= limits.longAttemptMs;
 
-/** Of this claim, not of a later one that may run here under the same id. */
+/** Aborts the call and drops its outcome. */
 export function lose(attempt: Attempt): void {
   attempt.lost = true;
   attempt.sending?.abort();

@@ -1,31 +1,31 @@
 /**
- * Bytes of bodies in flight: what attempts hold in memory, from before their claim until the store has their outcome and
- * each part that it concerns is told. Owned by the deliverer; one more bound beside the slots.
+ * Bytes of bodies in flight: the memory that attempts hold from before their claim until their outcome is stored and told. Owned by the
+ * deliverer; a bound beside the slots.
  *
- * (1) Only heavy bodies are counted. Slots bound how many light ones there are, so no flood of heavy ones delays them.
- * (2) Tenants and addresses have shares of them (shares.ts): destinations that never answer leave room for the rest,
- *     whatever their names are. The origins whose addresses are not known yet are one address together.
- * (3) The first body always fits, however large it is: what was accepted is delivered.
+ * (1) Only heavy bodies are counted. Slots bound the light ones, so a flood of heavy bodies delays no light one.
+ * (2) Tenants and addresses have shares (shares.ts), so destinations that never answer leave room for the rest. All origins whose
+ *     addresses are not yet known share as one address.
+ * (3) The first body always fits, however large it is: every accepted message is delivered.
  */
 import { limits, Shares, type TenantId } from "@posthaste/domain";
 import { type Slots } from "./slots.ts";
 
-/** What a body is taken to weigh whose size is not known: hints of an earlier version do not say it. */
+/** The assumed size of a body whose hint, from an earlier version, does not say its size. */
 const unknownBytes = 1024 * 1024;
 
-/** 0: it is not counted. */
+/** Returns the bytes that a body counts for: 0 for a light one. */
 export const countedBytes = (bodyBytes: number = unknownBytes): number =>
   bodyBytes > limits.lightBytesMax ? bodyBytes : 0;
 
-/** A body that is counted: whose, where, and how much, as `countedBytes` says. */
+/** The share that one body holds. */
 export type Counted = {
   readonly tenant: TenantId;
-  /** 0 once they were given back. */
+  /** 0 after `free`. */
   bytes: number;
   address: string | undefined;
 };
 
-/** What `reserve` has taken. */
+/** Returns the share that `reserve` has taken. */
 export const reservedBytes = (tenant: TenantId, bytes: number): Counted | undefined =>
   bytes === 0 ? undefined : { tenant, bytes, address: undefined };
 
@@ -46,7 +46,7 @@ export class BodyBytes {
     return bytes === 0 || this.#shares.fit(tenant, this.#slots.addressOf(tenant, origin), bytes);
   }
 
-  /** Undefined: it is not counted. */
+  /** Returns undefined for a light body. */
   take(tenant: TenantId, origin: number, bytes: number): Counted | undefined {
     if (bytes === 0) return undefined;
     const address = this.#slots.addressOf(tenant, origin);
@@ -54,19 +54,19 @@ export class BodyBytes {
     return { tenant, bytes, address };
   }
 
-  /** For a message that is still to be inserted: where it goes is said by its call. What it has taken is `reservedBytes`. */
+  /** Takes the share of a message that is not yet inserted and whose address is unknown; `reservedBytes` returns that share. */
   reserve(tenant: TenantId, bytes: number): void {
     this.#shares.take(tenant, undefined, bytes);
   }
 
-  /** Where it goes is known now. */
+  /** Counts the body for the address that its call goes to. */
   locate(counted: Counted, address: string): void {
     if (counted.address !== undefined) return;
     counted.address = address;
     this.#shares.locate(counted.tenant, address, counted.bytes);
   }
 
-  /** More than once is no harm. */
+  /** Idempotent. */
   free(counted: Counted): void {
     const { tenant, address, bytes } = counted;
     counted.bytes = 0;

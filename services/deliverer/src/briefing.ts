@@ -1,4 +1,4 @@
-/** What a delivery of a run is told right before its call: whether its run wants it still, and the history that it carries. */
+/** Asks a run, right before one of its deliveries is called, whether the delivery is still wanted, and reads the history that it carries. */
 import { type InRun, type Outcome } from "@posthaste/domain";
 import { mayBegin, type UsePorts } from "@posthaste/engine";
 import { type RunStore } from "@posthaste/ports";
@@ -6,7 +6,7 @@ import { type Attempt } from "./attempt.ts";
 import { Histories } from "./histories.ts";
 import { ourFault } from "./report.ts";
 
-/** Of histories that are kept for the next delivery of their runs. */
+/** The histories kept in memory for the next deliveries of their runs. */
 const historyBytesMax = 64 * 1024 * 1024;
 
 export class Briefing {
@@ -15,7 +15,7 @@ export class Briefing {
   readonly #inlineBytesMax: number;
   readonly #histories = new Histories(historyBytesMax);
 
-  /** `inlineBytesMax`: of a history that is sent to an endpoint that can fetch it. */
+  /** `inlineBytesMax`: the largest history that is sent along to an endpoint that can fetch its history. */
   constructor(ports: UsePorts & { readonly runs: RunStore }, inlineBytesMax: number) {
     this.#ports = ports;
     this.#runs = ports.runs;
@@ -23,8 +23,8 @@ export class Briefing {
   }
 
   /**
-   * Undefined: it may be called. `later`: the use of its id before it is being delivered. An outcome: the store did not say,
-   * which costs no retry.
+   * Resolves to undefined when the delivery may be called, to "over" when its run does not want it, to "later" while an earlier use of its id
+   * is still being delivered, and to an outcome that costs no retry when the store did not answer.
    */
   async of(attempt: Attempt): Promise<"over" | "later" | Outcome | undefined> {
     const { epoch, message } = attempt.record;
@@ -39,7 +39,7 @@ export class Briefing {
     }
   }
 
-  /** Nothing of its history is read here. */
+  /** Asks whether the delivery is wanted, and reads no history: the endpoint fetches it. */
   async #asked(run: InRun, epoch: number): Promise<"over" | undefined> {
     const [briefing] = await this.#runs.brief([{ run, epoch, from: Number.MAX_SAFE_INTEGER }]);
     return !briefing || briefing === "over" ? "over" : undefined;
@@ -59,7 +59,7 @@ export class Briefing {
     if (briefing === "wanted") return undefined;
     const { entries, rank } = briefing;
     attempt.body = this.#histories.body(run.root, from, rank, entries);
-    // What was kept when it was asked has been let go: then all of it is read.
+    // The kept entries were dropped meanwhile: read the whole history.
     return attempt.body ? undefined : this.#read(attempt, run, epoch, 0);
   }
 }

@@ -1,90 +1,88 @@
 /**
  * The buffer of hints: a round robin over tenants, then over origins (docs/design/delivery#hints-and-slots). Owned by the deliverer.
  *
- * (1) It is bounded, of a tenant to its share; what does not fit is dropped, and its tenant remembered: the record is in
- *     the store.
- * (2) An origin without a free slot does not hold up the rest of its tenant, nor a tenant without one the other tenants.
- * (3) Messages with heavy bodies stand in a line of their own beside that of their origin: while they wait for bytes,
- *     the light ones go on.
- * (4) What was dropped of a line does not wait until those that come after it leave a place free: the store is asked
- *     again while the line goes on.
- * (5) A question costs nothing for lines that wait, however many there are, and changes nothing.
+ * (1) The buffer is bounded, and each tenant has a share of it. A hint that does not fit is dropped, and its tenant is remembered: the
+ *     message is in the store.
+ * (2) An origin without a free slot holds up no other origin of its tenant, and a tenant without one no other tenant.
+ * (3) Heavy messages stand in a line of their own beside the light ones of their origin, which go on while heavy ones wait for bytes.
+ * (4) A hint that a full line dropped is asked for again after every `askAgainAfter` hints taken, so newcomers cannot starve it.
+ * (5) A question costs nothing for the lines that wait, however many there are, and changes nothing.
  */
 import { type MessageId, shareOf, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { countedBytes } from "./body-bytes.ts";
 
-/** Whether there is room for a call: a slot, and bytes for its body. */
+/** Tells whether there is room for a call: a slot, and bytes for its body. */
 export type Room = {
-  /** A slot, for some origin. */
+  /** Reports whether the tenant may have a slot for some origin. */
   readonly isFreeFor: (tenant: TenantId) => boolean;
   readonly isFree: (hint: Hint) => boolean;
 };
 
 export type BufferBounds = {
-  /** Of a line, without what was pulled. */
+  /** The hints of one line, pulled ones not counted. */
   readonly perOriginMax: number;
   readonly totalMax: number;
-  /** After so many hints taken of a line of which something was dropped, the store is asked for the oldest. */
+  /** After so many hints taken from a line that has dropped some, the store is asked for the oldest. */
   readonly askAgainAfter: number;
 };
 
-/** Some of a tenant's messages may be in the store alone. */
+/** A tenant some of whose messages may be in the store without a hint here. */
 export type Drained = {
   readonly tenant: TenantId;
-  /** Origins that nothing is to be pulled of: what there is room for of theirs is here. */
+  /** Origins not to pull: their lines have hints here. */
   readonly except: readonly number[];
-  /** Hints that are here, of the other origins. */
+  /** The hints here of the origins to pull. */
   readonly known: ReadonlySet<MessageId>;
 };
 
 type TenantQueue = {
   readonly tenant: TenantId;
-  /** Lines with, as far as known, room for their first; in turn. */
+  /** Lines not known to lack room for their first hint; the first line is next. */
   readonly ready: Map<LineKey, Hint[]>;
-  /** Lines that wait for a slot of their origin, or for bytes. */
+  /** Lines that wait for a slot of their origin or for bytes. */
   readonly blocked: Map<LineKey, Hint[]>;
-  /** Hints in both. */
+  /** The number of hints in `ready` and `blocked`. */
   size: number;
-  /** Lines that were full, and of which something was dropped; with how many were taken of each since the store was asked. */
+  /** By each full line that has dropped hints, how many were taken from it since the store was asked. */
   readonly lacking: Map<LineKey, number>;
-  /** Something was dropped since the store was asked. */
+  /** Whether a hint was dropped since the store was asked. */
   droppedSince: boolean;
-  /** Beside the blocked origins, a pull has found nothing, and since then no line has run dry and nothing was dropped. */
+  /** Whether the last pull left nothing beside the blocked origins; reset when a line runs dry or a hint is dropped. */
   othersAsked: boolean;
 };
 
-/** An origin's hash, which has 32 bits, and above them whether the bodies are heavy. */
+/** An origin's hash, of 32 bits, and above them a bit for heavy bodies. */
 type LineKey = number;
 const heavyLine = 2 ** 32;
 const lineKey = (origin: number, counted: number): LineKey =>
   counted > 0 ? origin + heavyLine : origin;
 const originOf = (key: LineKey): number => key % heavyLine;
 
-/** So many tenants are looked at for one that may have a slot; the rest have their look the next time. */
+/** The tenants looked at in one search for a slot; the next search goes on with the rest. */
 const looksMax = 256;
-/** So many heavy lines have another look when bytes become free: one that has freed them has room for few. */
+/** The heavy lines looked at again when a body is freed: its bytes are room for few. */
 const unblockedHeavyMax = 16;
-/** So many lines of a tenant, and of all, have another look at each of `unblockSome`. */
+/** The lines of a tenant, and of all tenants, that one `unblockSome` looks at again. */
 const unblockedOfTenantMax = 256;
 const unblockedMax = 2_048;
-/** So many tenants wait for one origin and have another look when one of its slots is free: one has room for few. */
+/** The tenants whose lines are looked at again when a slot of their origin is freed: one slot is room for few. */
 const unblockedTenantsMax = 16;
 
 export class HintBuffer {
   readonly #bounds: BufferBounds;
   readonly #tenants = new Map<TenantId, TenantQueue>();
-  /** Those with lines that are ready, in turn. */
+  /** Tenants with ready lines; the first is next. */
   readonly #ready = new Set<TenantQueue>();
-  /** Those with lines that are blocked; the first has had no look for the longest. */
+  /** Tenants with blocked lines; the first was looked at longest ago. */
   readonly #blocked = new Set<TenantQueue>();
-  /** The same by their lines, of light and of heavy messages. */
+  /** The tenants of `#blocked` by their blocked lines, light and heavy. */
   readonly #light = new Map<LineKey, Set<TenantQueue>>();
   readonly #heavy = new Map<LineKey, Set<TenantQueue>>();
-  /** Those of which something was dropped that no pull has brought back; and those that may have something. */
+  /** Tenants with dropped hints that no pull has brought back, and tenants that may have messages without hints. */
   readonly #dropped = new Set<TenantQueue>();
   readonly #expected = new Set<TenantQueue>();
-  /** Those of the first with a line that has gone on for long since. */
+  /** Tenants of `#dropped` with a line from which `askAgainAfter` hints were taken since. */
   readonly #overdue = new Set<TenantQueue>();
   #size = 0;
 
@@ -96,7 +94,7 @@ export class HintBuffer {
     return this.#size;
   }
 
-  /** Hints in lines that are not blocked, of tenants that may have more calls. */
+  /** Returns the number of hints in ready lines of tenants that may have more calls. */
   countReady(mayHaveMore: (tenant: TenantId) => boolean): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
@@ -104,7 +102,7 @@ export class HintBuffer {
     return count;
   }
 
-  /** A hint of this tenant stands in the same line already: a newcomer must not overtake. */
+  /** Reports whether a newcomer to this line would overtake: a hint waits in it, or the tenant has messages without hints. */
   hasWaiting(tenant: TenantId, origin: number, counted: number): boolean {
     const queue = this.#tenants.get(tenant);
     const key = lineKey(origin, counted);
@@ -113,19 +111,19 @@ export class HintBuffer {
     );
   }
 
-  /** Whether a hint may be taken, as far as is known without a look at its line. */
+  /** Reports whether some ready tenant may have a slot, without a look at its lines. */
   anyReady(isFreeFor: Room["isFreeFor"]): boolean {
     let looks = 0;
     for (const { tenant } of this.#ready) if (++looks > looksMax || isFreeFor(tenant)) return true;
     return false;
   }
 
-  /** False: there was no place for it. */
+  /** Returns false when there is no place and the hint was dropped. */
   add(hint: Hint): boolean {
     return this.#add(hint, this.#bounds.perOriginMax);
   }
 
-  /** The deliverer, which holds its claim, bounds how many there are: it has a place in a line that is full of hints. */
+  /** Adds the hint of a named message also to a full line: `Claiming` bounds their number. */
   addClaimed(hint: Hint): boolean {
     return this.#add(hint, Number.POSITIVE_INFINITY);
   }
@@ -152,7 +150,7 @@ export class HintBuffer {
     return true;
   }
 
-  /** The next hint for which there is room. Each tenant that is looked at goes to the end of the round. */
+  /** Takes the next hint that has room. Each tenant looked at goes to the end of the round. */
   take(room: Room): Hint | undefined {
     let looks = Math.min(looksMax, this.#ready.size);
     for (const queue of this.#ready) {
@@ -166,7 +164,7 @@ export class HintBuffer {
     return undefined;
   }
 
-  /** A slot of this origin is free again: its tenant's, and room for a few more. */
+  /** Makes the lines of an origin with a freed slot ready: the tenant's own and those of a few other tenants. */
   unblock(tenant: TenantId, origin: number): void {
     const queue = this.#tenants.get(tenant);
     for (const [key, blocked] of [
@@ -182,7 +180,7 @@ export class HintBuffer {
     }
   }
 
-  /** Bytes are free again; `all`: nothing else will free any. */
+  /** Makes heavy lines ready after bytes were freed. `all`: no body is in flight that would free more. */
   unblockHeavy(all: boolean): void {
     let left = all ? Number.POSITIVE_INFINITY : unblockedHeavyMax;
     for (const [key, queues] of this.#heavy) {
@@ -194,14 +192,14 @@ export class HintBuffer {
   }
 
   /**
-   * What was blocked for another reason than its origin may be free by now: the share of its tenant or address grows when
-   * other tenants hold less. Some of some tenants, the next time different ones.
+   * Makes some blocked lines ready, each time different ones: the share of their tenant or address may have grown because other tenants
+   * hold less.
    */
   unblockSome(): void {
     let left = unblockedMax;
     for (const queue of [...this.#blocked]) {
       if (left <= 0) return;
-      // To the end: if some of its lines stay blocked, they have their look after those of the rest.
+      // The tenant goes to the end: lines that stay blocked are looked at after those of the rest.
       this.#blocked.delete(queue);
       this.#blocked.add(queue);
       let leftOfTenant = Math.min(unblockedOfTenantMax, left);
@@ -213,7 +211,7 @@ export class HintBuffer {
     }
   }
 
-  /** A line has gone on for long since something of it was dropped. */
+  /** Reports whether a line has given `askAgainAfter` hints since it dropped one. */
   get anyOverdue(): boolean {
     return this.#overdue.size > 0;
   }
@@ -223,9 +221,8 @@ export class HintBuffer {
   }
 
   /**
-   * Of the tenants of whom something may be in the store, and of whom nothing is left here that could run or something was
-   * dropped of a line that has gone on for long, so many that were not asked for: pull theirs. Those of whom something was
-   * dropped go first.
+   * Returns up to `max` tenants to pull, without those in `asked`: first the ones with an overdue line, then those with dropped hints, then
+   * those that may have messages; the latter two only when they have run dry.
    */
   drained(room: Room, max: number, asked: ReadonlySet<TenantId>): readonly Drained[] {
     const found = new Set<TenantQueue>();
@@ -241,8 +238,8 @@ export class HintBuffer {
   }
 
   /**
-   * A pull has answered what `drained` has asked for; `more`: it was full, so that there may be more. Only a pull without
-   * exceptions, during which nothing was dropped, shows that nothing dropped is left. Answers how many had a place here.
+   * Takes the answer to a pull, and returns how many hints were added. `more`: the answer was full, so the store may have more. A tenant
+   * counts as having no dropped hints only after a pull without exceptions during which none was dropped.
    */
   pulled({ tenant, except, known }: Drained, hints: readonly Hint[], more: boolean): number {
     const queue = this.#queueOf(tenant);
@@ -255,7 +252,7 @@ export class HintBuffer {
         if (!excepted.has(originOf(key))) queue.lacking.delete(key);
     }
     queue.othersAsked = !more;
-    // The pull bounds how many there are; a line that these keep full takes no newcomers.
+    // The size of a pull bounds these. A line that they fill takes no newcomers.
     const added = hints
       .filter(({ id }) => !known.has(id))
       .filter((hint) => this.#add(hint, Number.POSITIVE_INFINITY));
@@ -263,12 +260,12 @@ export class HintBuffer {
     return added.length;
   }
 
-  /** This tenant may have something in the store for which no hint came. */
+  /** Remembers that the tenant may have messages in the store without hints here. */
   expect(tenant: TenantId): void {
     this.#expected.add(this.#queueOf(tenant));
   }
 
-  /** All that waits here, for other deliverers to go on with: it waits here no more. */
+  /** Empties the buffer and returns its hints. */
   giveAll(): readonly Hint[] {
     const queues = [...this.#tenants.values()];
     for (const kept of [this.#tenants, this.#light, this.#heavy]) kept.clear();
@@ -319,7 +316,7 @@ export class HintBuffer {
     return hint;
   }
 
-  /** The first in turn for whose first hint there is room; those before it are blocked from now on. */
+  /** Returns the first line with room for its first hint, and blocks the lines before it. */
   #nextLine(queue: TenantQueue, room: Room): LineKey | undefined {
     for (const [key, line] of queue.ready) {
       const [hint] = line;

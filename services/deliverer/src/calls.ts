@@ -1,8 +1,8 @@
 /**
- * From a slot to the outcome of a call. Owned by the deliverer.
+ * Makes the calls, from the slot to the outcome. Owned by the deliverer.
  *
- * (1) No byte is written on a lease that cannot be relied on for some seconds: it is renewed first, or nothing is called.
- * (2) What took its process down too often is called alone, or not at all (docs/design/record#poisonous-messages).
+ * (1) No byte is sent on a lease with less than some seconds left: the lease is renewed first, or there is no call.
+ * (2) A message that was being called at too many crashes is called alone, or quarantined (docs/design/record#poisonous-messages).
  */
 import {
   giveBack,
@@ -44,16 +44,16 @@ export type CallPorts = {
 
 export type CallParts = {
   readonly compose: Compose;
-  /** Whether a tenant that `compose` does not know is there after all: it may have been made a moment ago. */
+  /** Looks in the store for a tenant that `compose` does not know, since it may be new. */
   readonly findTenant: (id: TenantId) => Promise<boolean>;
-  /** Of a history that is sent to an endpoint that can fetch it. */
+  /** The largest history, in bytes, that is sent along to an endpoint that can fetch its history. */
   readonly inlineHistoryBytesMax: number;
   readonly tracer: Telemetry["tracer"];
   readonly leases: Pick<Leases, "prove">;
   readonly settling: Pick<Settling, "settle" | "write">;
-  /** Where it goes may be known now. */
+  /** Called when the address of the call may be known. */
   readonly located: (attempt: Attempt) => void;
-  /** It needs no slot any more. */
+  /** Called when the attempt is to be called alone and needs no slot. */
   readonly waitsAlone: (attempt: Attempt) => void;
 };
 
@@ -71,7 +71,7 @@ export class Calls {
     this.#briefing = new Briefing(ports, parts.inlineHistoryBytesMax);
   }
 
-  /** It has a slot. */
+  /** Calls an attempt that has a slot, or decides that it is not called. */
   begin(attempt: Attempt): void {
     const { record } = attempt;
     if (record.leaseLosses >= limits.quarantineAfter) {
@@ -85,13 +85,13 @@ export class Calls {
     }
   }
 
-  /** What waits to be called alone is given back: this process stops. */
+  /** Gives back the claims of the attempts that wait to be called alone. */
   stop(): void {
     for (const attempt of this.#alone.end())
       void this.#parts.settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
   }
 
-  /** Nothing is called any more: the time to drain is up. */
+  /** Makes no more calls: the time to drain is up. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -104,7 +104,7 @@ export class Calls {
     void this.#parts.settling.write(attempt, later);
   }
 
-  /** The lane's slot must still be ours before the first byte (docs/design/lanes#grants), and its run must want it. */
+  /** Calls once the token store confirms the lane's slot (docs/design/lanes#grants) and the run wants the delivery. */
   async #callInTurn(attempt: Attempt): Promise<void> {
     const { message } = attempt.record;
     try {
@@ -153,10 +153,9 @@ export class Calls {
   }
 
   /**
-   * Its lease is renewed first: too little is left of it, or it was cancelled while it waited. Where another process may have
-   * the record by now (the claim's answer was long under way, this process asleep), the store says so. What it does not say in
-   * time is handed back: a renewal that is under way may still hold the claim, and no other process would look at it before
-   * that runs out.
+   * Renews a lease that is nearly over, then calls. The store tells when another process has the record by now, or the message was cancelled.
+   * When the store does not answer in time the claim is handed back: the renewal may still arrive, and would keep the message from every
+   * other process until that lease ends.
    */
   async #callOnceProven(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
     await this.#parts.leases.prove(attempt);
@@ -171,6 +170,6 @@ export class Calls {
   }
 }
 
-/** With the body that it is to have. */
+/** Returns the record with the history of its run as the body. */
 const sentOf = ({ body, record }: Attempt): InState<"claimed"> =>
   body ? { ...record, message: { ...record.message, body } } : record;

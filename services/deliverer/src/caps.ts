@@ -1,20 +1,20 @@
 /**
- * Caps: how many calls a tenant may have at once by its plan, of all deliverers. Owned by the deliverer.
+ * Caps: the number of calls that a tenant's plan allows at once over all deliverers. Owned by the deliverer.
  *
  * (1) A tenant without a cap costs nothing here.
- * (2) A call of a tenant with one has a slot of that tenant's lane in the token store, from before its claim until it has
- *     ended; the slot is renewed with the claim. One that ends with its lease is free.
- * (3) A lane that the token store has forgotten begins anew without slots: the calls that run put theirs back with their
- *     next renewal. While the token store is away, each deliverer gives what the cap allows by itself.
+ * (2) Each call of a capped tenant holds a slot of that tenant's lane in the token store, from before its claim until its end. The slot
+ *     is renewed with the claim and is free when its lease ends.
+ * (3) A lane that the token store has forgotten begins without slots; running calls put theirs back with their next renewal. While the
+ *     token store is away, each deliverer allows the whole cap by itself.
  */
 import { callsOf, limitOf, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
 
 export type CapOptions = {
   readonly capOf: CapOf;
-  /** Whether a tenant that is not known here is there after all. */
+  /** Looks in the store for a tenant that this process does not know. */
   readonly findTenant: (id: TenantId) => Promise<boolean>;
-  /** A slot may be had again. */
+  /** Called when a slot may be free. */
   readonly freed: () => void;
 };
 
@@ -25,7 +25,7 @@ export type CapPorts = {
 };
 
 export type CapOf = (tenant: TenantId) => Cap;
-/** By the tenant's plan. Undefined: the tenant is not known here. */
+/** The cap of a tenant's plan; undefined for a tenant that this process does not know. */
 type Cap = number | "none" | undefined;
 
 export const capByPlan =
@@ -35,7 +35,7 @@ export const capByPlan =
     return tenant && (limitOf(tenant.plan, "parallelismMax") ?? "none");
   };
 
-/** Another deliverer may have given a slot back. */
+/** After a refusal the token store is asked again this soon: another deliverer may have given a slot back. */
 const askAgainMs = 250;
 const noRate = { periodMs: 1 } as const;
 
@@ -50,12 +50,12 @@ export class Caps {
     this.#options = options;
   }
 
-  /** A tenant that is not known here may have one. */
+  /** Reports whether the tenant has a cap; true also for an unknown tenant. */
   mayHave(tenant: TenantId): boolean {
     return this.#options.capOf(tenant) !== "none";
   }
 
-  /** False: it was refused a moment ago, and has given nothing back since. */
+  /** Reports whether to ask for slots: false for a moment after a refusal, until the tenant gives a slot back. */
   mayTake(tenant: TenantId): boolean {
     if (this.#refusedUntil.size === 0) return true;
     const until = this.#refusedUntil.get(tenant);
@@ -65,7 +65,7 @@ export class Caps {
     return true;
   }
 
-  /** Of messages of one tenant those that may be called. */
+  /** Takes slots for messages of one tenant, and resolves to those that got one. */
   async take(tenant: TenantId, ids: readonly MessageId[]): Promise<ReadonlySet<MessageId>> {
     const cap = await this.#find(tenant);
     if (typeof cap !== "number") return new Set(ids);
@@ -76,7 +76,7 @@ export class Caps {
     return granted;
   }
 
-  /** Their calls run, on leases that were proven just now. */
+  /** Renews the slots of calls whose leases were renewed just now. */
   async hold(
     calls: readonly { readonly tenant: TenantId; readonly id: MessageId }[],
   ): Promise<void> {
@@ -107,7 +107,7 @@ export class Caps {
       });
   }
 
-  /** What a tenant is sent that is found nowhere is not called. */
+  /** Returns the cap, after a look in the store for an unknown tenant. */
   async #find(tenant: TenantId): Promise<Cap> {
     const { capOf, findTenant } = this.#options;
     if (capOf(tenant) === undefined) await findTenant(tenant).catch(() => false);

@@ -1,12 +1,12 @@
 /**
- * From hint to claim. Owns the buffer of hints, and claims one batch at a time.
+ * Claims messages, from the hint to the claimed record. Owns the buffer of hints, and claims one batch at a time.
  *
- * (1) A message is claimed only for a slot and bytes that were taken for it before; what waits, waits in the store.
- * (2) What gives back a slot or bytes gives them back here: a line that waited for them has another look.
- * (3) What the buffer has dropped, or a claim that failed has left, is in the store. It is pulled when its tenant has run dry, or its line
- *     has gone on for long.
- * (4) What its insert has claimed for this deliverer waits in the same lines for a slot, and then needs no claim. There is
- *     a bound of its own to it: these hold their bodies.
+ * (1) A message is claimed only after a slot and bytes were taken for it; until then it waits in the store.
+ * (2) Slots and bytes are given back through this class, so that the lines that wait for them are looked at again.
+ * (3) Messages whose hints the buffer dropped, or whose claim failed, are in the store. They are pulled when their tenant's lines have run
+ *     dry, or when their line has gone on for long.
+ * (4) Messages that their inserts claimed for this deliverer wait in the same lines and need no claim. They hold their bodies, so they
+ *     have a bound of their own.
  */
 import {
   configurationBytes,
@@ -38,30 +38,30 @@ export type ClaimingParts = {
   readonly slots: Slots;
   readonly bodyBytes: BodyBytes;
   readonly caps: Caps;
-  /** It runs here; then its hint waits for the end of that. */
+  /** Reports whether the message runs here, and keeps its hint until that attempt has ended. */
   readonly waitsForEnd: (hint: Hint) => boolean;
   readonly mayClaim: () => boolean;
-  /** The record is this process', and has its slot. */
+  /** Called with each claimed attempt, which has its slot. */
   readonly claimed: (attempt: Attempt) => void;
-  /** Hints wait for their tenants' caps, though nothing may run here. */
+  /** Called when hints wait for a tenant's cap: nothing that runs here may wake them. */
   readonly capped: () => void;
-  /** A batch has been claimed. */
+  /** Called when a batch has been claimed. */
   readonly ended: () => void;
-  /** There may be something to take, or to pull. */
+  /** Called when `next` may find something to take or to pull. */
   readonly found: () => void;
 };
 
-/** Of one claim. It is read before its leases are renewed for the first time, so it is not to take long. */
+/** The bounds of one claim. Its answer must be read well before its leases need their first renewal. */
 const claimMax = { count: 200, bytes: limits.readBytesMax };
 const lookAgainMs = 1_000;
-/** Claimed by their inserts, and waiting for slots: from the first on gateways are told to name another; what is beyond the second goes back. */
+/** Above these bounds of named messages that wait for slots, gateways are told to name another deliverer. */
 const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
-/** Until all have read that, a second or so, they name on. What goes back is written and claimed once more, just when there is most to do. */
+/** Above these, named messages are handed back. Wider, since gateways go on naming for about a second, and a hand-back costs a write and a claim. */
 const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 const pullMax = 500;
-/** Where newcomers keep a line going, what was dropped of it is pulled after each thousand that it has given: up to half of what goes next. */
+/** While new hints keep a line going, its dropped messages are pulled after every thousand taken: up to half of what is called next. */
 const buffered = { perOriginMax: 1_000, totalMax: 50_000, askAgainAfter: 1_000 };
-/** Tenants. One after another, thousands would wait for each other's answers; all at once they would be a flood. */
+/** The number of tenants pulled at once: one by one thousands would wait for each other, and all at once would flood the store. */
 const pulledAtOnceMax = 8;
 
 type Taken = {
@@ -75,16 +75,16 @@ export class Claiming {
   readonly #parts: ClaimingParts;
   readonly #buffer = new HintBuffer(buffered);
   readonly #room: Room;
-  /** Those that its buffer has the hints of and that are claimed already. */
+  /** The attempts of buffered hints whose messages their inserts have claimed. */
   readonly #named = new Map<MessageId, Attempt>();
   #namedBytes = 0;
-  /** They have their slots, and wait for the batch that is on its way. */
+  /** Hints with slots, which wait until the batch on its way has been claimed. */
   #toClaim: Taken[] = [];
   #toClaimBytes = 0;
   #taking = false;
   #claiming = false;
   #pulling = false;
-  /** How to call off the next look: the store has failed a moment ago, and nothing is pulled meanwhile. */
+  /** Cancels the next look. Set for a while after the store failed; nothing is pulled meanwhile. */
   #callOff: (() => void) | undefined;
 
   constructor(ports: ClaimingPorts, parts: ClaimingParts) {
@@ -98,23 +98,23 @@ export class Claiming {
     };
   }
 
-  /** A batch is on its way to the store. */
+  /** Reports whether a batch is on its way to the store. */
   get isClaiming(): boolean {
     return this.#claiming;
   }
 
-  /** Hints that wait here. */
+  /** The number of hints that wait here. */
   get waiting(): number {
     return this.#buffer.size + this.#toClaim.length;
   }
 
-  /** Hints that wait for one of this process' slots. What waits while one is free is held back by a limit of its own. */
+  /** The number of hints that wait for this process' slots: 0 while a slot is free, since a limit of their own holds the rest back. */
   get waitingForSlot(): number {
     const { caps, slots } = this.#parts;
     return slots.anyFree ? 0 : this.#buffer.countReady((tenant) => caps.mayTake(tenant));
   }
 
-  /** What waits here of messages that their inserts have claimed is little. */
+  /** Reports whether there is room for more named messages. */
   get isOpenToNamed(): boolean {
     return this.#named.size < namedOpenMax.count && this.#namedBytes < namedOpenMax.bytes;
   }
@@ -123,7 +123,7 @@ export class Claiming {
     for (const hint of hints) if (!this.#parts.waitsForEnd(hint)) this.#buffer.add(hint);
   }
 
-  /** It is claimed: it begins, or waits for a slot in its line. False: there is no room for it. */
+  /** Begins a named attempt, or puts it in line for a slot. Returns false when there is no room. */
   takeNamed(hint: Hint, attempt: Attempt): boolean {
     if (this.#isNext(hint)) {
       this.#begin(hint, attempt);
@@ -137,12 +137,12 @@ export class Claiming {
     return true;
   }
 
-  /** This tenant may have something in the store that no hint tells of. */
+  /** Pulls this tenant's messages soon: some in the store may have no hint. */
   expect(tenant: TenantId): void {
     this.#buffer.expect(tenant);
   }
 
-  /** All that waits here, for other deliverers: it waits here no more. Of what is claimed already the claim is to be handed back. */
+  /** Empties the lines. Returns the hints for other deliverers, and the named attempts, whose claims the caller hands back. */
   giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt[] } {
     this.#callOff?.();
     const toClaim = this.#takeToClaim();
@@ -153,14 +153,14 @@ export class Claiming {
     return { hints: all.filter(({ id }) => !isClaimed.has(id)), claimed };
   }
 
-  /** Whether a hint has its turn before a newcomer: it is of any tenant and may have its slot, or stands in the same line. */
+  /** Reports whether a waiting hint goes before a new message: one of any tenant that may have a slot, or one in the same line. */
   isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
     if (this.#toClaim.length > 0) return true;
     if (this.#parts.slots.anyFree && this.#buffer.anyReady(this.#room.isFreeFor)) return true;
     return this.#buffer.hasWaiting(tenant, origin, counted);
   }
 
-  /** Claims for the slots that are free; pulls where none of the hints has one. Not inside itself: a call may end at once. */
+  /** Claims messages for the free slots, and pulls when no hint is left for them. Not reentrant: a call may end at once. */
   next(): void {
     if (this.#taking) return;
     this.#taking = true;
@@ -172,9 +172,9 @@ export class Claiming {
     if (mayRefill && this.#buffer.anyDropped && !this.#callOff) void this.#refill();
   }
 
-  /** The next in turn has its slot: its call begins, or it is to be claimed. */
+  /** Takes a slot for the next hint in turn: a named attempt begins, another hint joins the next batch. */
   #takeOne(): boolean {
-    // An origin is asked for a slot only while the process has one: it would wait for one of its own to be freed, and it may have none.
+    // With no slot free in the process a line must not be taken for blocked: nothing of its own origin may run that would unblock it.
     if (this.#isClaimFull || !this.#parts.slots.anyFree) return false;
     const hint = this.#buffer.take(this.#room);
     if (!hint) return false;
@@ -191,7 +191,7 @@ export class Claiming {
     return this.#toClaim.length >= claimMax.count || this.#toClaimBytes >= claimMax.bytes;
   }
 
-  /** What need not wait joins no line: an emptied one costs a table each time (ADR 11). */
+  /** Reports whether the message may begin now, without joining a line: a map emptied again and again costs a table each time (ADR 11). */
   #isNext(hint: Hint): boolean {
     const { tenant, origin, bytes } = hint;
     return (
@@ -213,7 +213,7 @@ export class Claiming {
     return { slot: slots.take(tenant, origin), counted };
   }
 
-  /** Of one that is claimed already. */
+  /** Removes the named attempt of this id from those that wait, and returns it. */
   #endWait(id: MessageId): Attempt | undefined {
     const attempt = this.#named.get(id);
     if (!attempt) return undefined;
@@ -234,12 +234,12 @@ export class Claiming {
     this.#buffer.unblockHeavy(bodyBytes.inFlight === 0);
   }
 
-  /** An origin may have a slot again. */
+  /** Looks again at the line of an origin that may have a slot. */
   unblock(tenant: TenantId, origin: number): void {
     this.#buffer.unblock(tenant, origin);
   }
 
-  /** Some of the lines have another look, each time different ones. */
+  /** Looks again at some of the blocked lines, each time at different ones. */
   unblockSome(): void {
     this.#buffer.unblockSome();
   }
@@ -258,7 +258,7 @@ export class Claiming {
     this.#parts.ended();
   }
 
-  /** Those that the caps of their tenants allow; the rest wait here again. */
+  /** Resolves to the hints that their tenants' caps allow; the rest go back into the buffer. */
   async #withinCaps(taken: readonly Taken[]): Promise<readonly Taken[]> {
     const byTenant = Map.groupBy(taken, ({ hint }) => hint.tenant);
     const allowed = await Promise.all(
@@ -295,7 +295,7 @@ export class Claiming {
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
-      // The hints are gone, and their alarms are far.
+      // The hints are lost and their alarms are far ahead.
       for (const { hint } of taken) this.#buffer.expect(hint.tenant);
       this.#lookAgain();
     }
@@ -305,7 +305,7 @@ export class Claiming {
     }
   }
 
-  /** Not at once, since the store may go on failing. */
+  /** Looks again after a pause, since the store may go on failing. */
   #lookAgain(): void {
     this.#callOff ??= this.#ports.clock.after(lookAgainMs, () => {
       this.#callOff = undefined;
@@ -318,7 +318,7 @@ export class Claiming {
     this.freeBytes(counted);
   }
 
-  /** Its size is known now: a hint may not have said it. */
+  /** Counts the body by the record's size, which the hint may not have said. */
   #weigh({ message }: MessageRecord, { hint, counted }: Taken): Counted | undefined {
     const bytes = countedBytes(sentBytes(message));
     if (bytes === countedBytes(hint.bytes)) return counted;
@@ -327,14 +327,14 @@ export class Claiming {
     return weighed;
   }
 
-  /** The oldest of each tenant that has run dry, apart from origins that are full; each tenant once. */
+  /** Pulls the oldest messages of each tenant whose lines have run dry, without its blocked origins; each tenant once. */
   async #refill(): Promise<void> {
     if (this.#pulling) return;
     this.#pulling = true;
     const asked = new Set<TenantId>();
     let isAnyFound = false;
     try {
-      // Those of whom something was dropped meanwhile go before those that only may have something.
+      // Tenants with dropped hints go before tenants that may have messages in the store.
       while (this.#parts.mayClaim()) {
         const drained = this.#buffer.drained(this.#room, pulledAtOnceMax, asked);
         if (drained.length === 0) break;
@@ -349,11 +349,11 @@ export class Claiming {
       this.#lookAgain();
     }
     this.#pulling = false;
-    // One that was asked has perhaps run dry again meanwhile.
+    // A pulled tenant may have run dry again.
     if (isAnyFound) this.#parts.found();
   }
 
-  /** How many it has found that have a place here. */
+  /** Resolves to how many pulled hints were added. */
   async #pull(drained: Drained): Promise<number> {
     const hints = await this.#ports.records.pull(drained.tenant, pullMax, drained.except);
     const fresh = hints.filter((hint) => !this.#parts.waitsForEnd(hint));

@@ -1,10 +1,10 @@
-/** The request of an attempt: the message's own headers, then ours, signed now (docs/design/delivery#signatures). */
+/** Makes the request of an attempt: the message's headers, then those of the service, signed now (docs/design/delivery#signatures). */
 import { deliveryHeaders, signatureClaims } from "@posthaste/contract";
 import { type Headers, type InState, isCallOfRun, limits, type Message } from "@posthaste/domain";
 import { type OutgoingRequest, type Random, type Tenant, type TraceParent } from "@posthaste/ports";
 import { bodyHash, Signer } from "./signature.ts";
 
-/** Undefined when the tenant is not known here. */
+/** Returns undefined for a tenant that this process does not know. */
 export type Compose = (
   record: InState<"claimed">,
   now: number,
@@ -14,7 +14,7 @@ export type Compose = (
 export type ComposeParts = {
   readonly tenantOf: (id: InState<"claimed">["message"]["tenant"]) => Tenant | undefined;
   readonly random: Random;
-  /** Of the provider behind `api/llm`. It is in no record: no read, log or callback can show it. */
+  /** The key of the provider behind `api/llm`. No record holds the key, so no list, log or callback can show it. */
   readonly llmKey: string | undefined;
 };
 
@@ -47,7 +47,7 @@ export function createCompose({ tenantOf, random, llmKey }: ComposeParts): Compo
   };
 }
 
-/** What the publisher forwards wins, here and of the key. */
+/** A forwarded header of the publisher's wins over the service's, here and in `keyHeaders`. */
 function traceHeaders(message: Message, traceParent: TraceParent | undefined): Headers {
   if (traceParent === undefined || forwards(message, "traceparent")) return noHeaders;
   return [["traceparent", traceParent]];

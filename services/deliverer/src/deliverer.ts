@@ -1,13 +1,12 @@
 /**
- * The deliverer: claim → call → settle. It owns the slots and the running attempts; claiming.ts brings what is to be
- * called, calls.ts calls, leases.ts keeps the leases, settling.ts writes the outcomes.
+ * The deliverer: claim → call → settle. Owns the slots and the running attempts. claiming.ts claims messages, calls.ts makes the calls,
+ * leases.ts keeps the leases, settling.ts writes the outcomes.
  *
- * (1) A call has a slot. A message that its own insert has claimed may find that its slot was taken meanwhile: it waits
- *     here (ready.ts).
- * (2) Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease it cannot prove is
- *     aborted and nothing is written; the outcome of one that has ended is offered to the store however late it is.
- * (3) An attempt's outcome is written until the store has taken it or fenced it. Its slot is free as soon as the call
- *     has ended, as long as not too many outcomes, or bytes of answers, wait to be written.
+ * (1) Every call has a slot. A message that its own insert claimed waits in ready.ts when other calls took its slot during the insert.
+ * (2) Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease cannot be proven is aborted, and
+ *     nothing is written. The outcome of an ended call is offered to the store however late it is.
+ * (3) An outcome is written until the store takes it or fences it. The slot is free as soon as the call has ended; claiming stops while
+ *     too many outcomes, or bytes of answers, wait to be written.
  */
 import {
   giveBack,
@@ -44,16 +43,16 @@ export type DelivererOptions = Pick<
 > & {
   readonly owner: Owner;
   readonly slots: SlotBounds;
-  /** Bytes of bodies in flight. */
+  /** The bytes of bodies in flight, at most. */
   readonly bodyBytesMax: number;
   readonly capOf: CapOf;
   /**
-   * Whose messages are looked for at the start: what has gone with another process' buffer waits for its alarm, or for
-   * this. Absent where the store rings anew at its start.
+   * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost, and their messages would
+   * wait for their alarms. Absent where the store rings all due messages at its own start.
    */
   readonly tenants?: () => readonly TenantId[];
   readonly failed?: SettlingOptions["failed"];
-  /** How long stopping waits for attempts before it hands them back. */
+  /** How long `stop` waits for running attempts before it hands them back. */
   readonly drainMs: number;
 };
 
@@ -67,7 +66,7 @@ export class Deliverer implements LocalDelivery {
   readonly #bodyBytes: BodyBytes;
   readonly #caps: Caps;
   readonly #claiming: Claiming;
-  /** With those that are ready for their start. */
+  /** Includes the attempts in `#ready`. */
   readonly #running = new TurnoverMap<MessageId, Attempt>();
   readonly #ready = new Ready();
   readonly #leases: Leases;
@@ -174,7 +173,10 @@ export class Deliverer implements LocalDelivery {
     this.#pump();
   }
 
-  /** Claims nothing more, tells the other deliverers what waits here, waits for what runs, then hands the rest back with its claim (docs/design/outages#stopping). */
+  /**
+   * Claims nothing more, publishes the waiting hints for other deliverers, waits for the running attempts, and hands back the claims of those
+   * that run longer than `drainMs` (docs/design/outages#stopping).
+   */
   async stop(): Promise<void> {
     const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#handBack());
     await this.#presence.leave();
@@ -184,7 +186,7 @@ export class Deliverer implements LocalDelivery {
     const { claimed, hints } = this.#claiming.giveAll();
     for (const attempt of claimed) this.#handNamedBack(attempt);
     this.#calls.stop();
-    // Without a hint a message waits for its alarm, which may be ten minutes ahead.
+    // A message without a hint waits for its alarm, up to ten minutes.
     await this.#ports.bus.publish("message.due", hints);
     await this.#idle();
     timeUp();
@@ -206,11 +208,11 @@ export class Deliverer implements LocalDelivery {
     this.#slots.unreserve(tenant, origin);
     const counted = reservedBytes(tenant, countedBytes(bodyBytes));
     this.#claiming.freeBytes(counted);
-    // A reservation holds no slot, but it does hold bytes: a hint may wait for them.
+    // A reservation holds bytes, though no slot: a hint may wait for them.
     if (counted) this.#pump();
   }
 
-  /** The lease began before the insert, however long that took. */
+  /** Starts the attempt of a message that a publish reserved and its insert claimed. The lease began before the insert. */
   run(record: InState<"claimed">): void {
     const leasedAt = leasedAtOf(record, this.#ports.clock);
     const { tenant, url } = record.message;
@@ -219,14 +221,14 @@ export class Deliverer implements LocalDelivery {
     const held = { slot: undefined, counted };
     const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock, held);
     this.#keep(attempt);
-    // What need not wait joins no line: an emptied one costs a table each time (ADR 11).
+    // A start at once skips the line: a map that is emptied again and again costs a table each time (ADR 11).
     const isNext = !this.#starting && !this.#ready.has(tenant, origin);
     if (isNext && this.#mayStart && this.#slots.isFree(tenant, origin))
       this.#startReserved(attempt);
     else this.#ready.add(attempt);
   }
 
-  /** Calls of a tenant that are under way here. */
+  /** Returns how many calls of the tenant are under way in this process. */
   running(tenant: TenantId): number {
     return this.#slots.heldBy(tenant);
   }
@@ -239,14 +241,14 @@ export class Deliverer implements LocalDelivery {
 
   // ---- from hint to claim
 
-  /** Hints: look at these now. */
+  /** Takes hints from the bus: their messages are due. */
   hear(hints: readonly Hint[]): void {
     this.#claiming.add(this.#named.hear(hints));
     this.#pump();
     this.#presence.grew();
   }
 
-  /** Gateways may name this deliverer: what it holds already is little. */
+  /** Reports whether gateways may name this deliverer in an insert. */
   get #isOpen(): boolean {
     return (
       !this.#stopping &&
@@ -256,7 +258,7 @@ export class Deliverer implements LocalDelivery {
     );
   }
 
-  /** Its insert has claimed it for this deliverer. What there is no room for goes back: any deliverer may claim it. */
+  /** Takes a message that its insert claimed for this deliverer, or hands the claim back when there is no room. */
   #takeNamed(record: InState<"claimed">): void {
     const { clock } = this.#ports;
     const attempt = namedAttempt(record, clock);
@@ -275,12 +277,15 @@ export class Deliverer implements LocalDelivery {
     void this.#settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
   }
 
-  /** What its insert has claimed was said to no log; an earlier owner of this one may have died before it was. */
+  /**
+   * Reports whether the log may lack the message's acceptance: an insert that claims tells no log, and the deliverer that it named may have
+   * died before telling.
+   */
   #mayBeUntold({ record: { epoch, message, retried } }: Attempt): boolean {
     return this.#ports.roster !== undefined && epoch > 1 && retried === 0 && !message.run;
   }
 
-  /** What is still under way, or has ended without a word to the log, is said now; or later, if the bus is away. */
+  /** Publishes the acceptance of these messages for the log. Does nothing while the bus is away: `Leases` asks again. */
   #tellAccepted(attempts: readonly Attempt[]): void {
     if (!this.#ports.bus.isUp()) return;
     for (const attempt of attempts) attempt.untold = false;
@@ -291,7 +296,7 @@ export class Deliverer implements LocalDelivery {
     announceTraced(this.#ports, this.#telemetry.tracer, records).catch(() => undefined);
   }
 
-  /** Hears what it has a slot for. The rest is for any deliverer: no queue stands behind one that is full. */
+  /** Takes the hints that have a free slot here, and publishes the rest for any deliverer. */
   async #share(hints: readonly Hint[]): Promise<void> {
     const isMine = ({ tenant, origin }: Hint): boolean =>
       !this.#stopping && this.#slots.isFree(tenant, origin);
@@ -300,7 +305,7 @@ export class Deliverer implements LocalDelivery {
     if (theirs.length > 0) await this.#ports.bus.publish("message.due", theirs);
   }
 
-  /** Gives the slots that are free to the attempts that are ready, then claims for the rest. */
+  /** Gives free slots to the ready attempts first, then claims messages for the remaining slots. */
   #pump(): void {
     this.#startReady();
     this.#claiming.next();
@@ -313,13 +318,13 @@ export class Deliverer implements LocalDelivery {
 
   // ---- the call
 
-  /** The record is ours. */
+  /** Counts the attempt as running, and keeps its lease. */
   #keep(attempt: Attempt): void {
     this.#running.set(attempt.record.message.id, attempt);
     this.#leases.keep();
   }
 
-  /** Not inside itself: one that may not be called ends at once, and the next is taken by the loop that took it. */
+  /** Starts ready attempts while slots are free. Not reentrant: an attempt that ends at once returns to the running loop. */
   #startReady(): void {
     if (this.#starting) return;
     this.#starting = true;
@@ -335,7 +340,7 @@ export class Deliverer implements LocalDelivery {
     return !this.#settling.isFull && this.#slots.anyFree;
   }
 
-  /** A slot of its origin is free. */
+  /** Turns the attempt's reservation into a slot and begins the call. The caller has seen that a slot is free. */
   #startReserved(attempt: Attempt): void {
     const { origin } = attempt;
     const tenant = tenantOf(attempt);
@@ -345,8 +350,9 @@ export class Deliverer implements LocalDelivery {
   }
 
   /**
-   * Its outcome may be written, and what follows may have rung, before this process has heard so: without its hint a retry
-   * would wait for its alarm. A hint of before its claim is a repeat.
+   * Reports whether the message runs here, and keeps its hint until the attempt has ended: the store may have taken the outcome, and the retry
+   * rung, before this process hears the store's answer; without the hint that retry would wait for its alarm. A hint with an older epoch is
+   * a repeat.
    */
   #waitForEnd(hint: Hint): boolean {
     const attempt = this.#running.get(hint.id);
@@ -375,7 +381,7 @@ export class Deliverer implements LocalDelivery {
     this.#pump();
   }
 
-  /** Where its call goes may be known by now. */
+  /** Counts the call and its body for the address that it goes to, once that is known. */
   #locate({ slot, sending, origin, counted, record }: Attempt): void {
     const { tenant } = record.message;
     if (slot && !slot.address && sending?.address !== undefined) {
@@ -386,7 +392,7 @@ export class Deliverer implements LocalDelivery {
     if (counted && address !== undefined) this.#bodyBytes.locate(counted, address);
   }
 
-  /** A call that waits for its answer leaves its place, unless its own kind holds its share already. */
+  /** Moves a call that waits for its answer out of its short slot, unless waiting calls hold their share already. */
   #wait(attempt: Attempt): void {
     if (attempt.slot) this.#slots.wait(attempt.slot, tenantOf(attempt));
   }
@@ -407,7 +413,7 @@ export class Deliverer implements LocalDelivery {
     });
   }
 
-  /** A claim on its way may still begin attempts, and what is not yet told would find its bus and stores closed. */
+  /** Ends `stop` once nothing runs, no claim is on its way and every outcome has been told. */
   #endIfIdle(): void {
     if (this.#running.size === 0 && !this.#settling.isTelling && !this.#claiming.isClaiming)
       this.#onIdle?.();

@@ -1,6 +1,6 @@
 /**
- * Histories of runs that were delivered here before: each step's delivery carries all that the one before has carried, so only
- * what is new is read. A history only grows, so what is kept is never wrong; what is not kept is read.
+ * Keeps the histories of recently delivered runs in memory: each delivery carries all entries of the one before, so only the new ones are
+ * read. A history only grows, so a kept entry is never wrong; an entry that is not kept is read.
  */
 import { historyBody, historyFragment } from "@posthaste/contract";
 import { type HistoryEntry, type MessageId } from "@posthaste/domain";
@@ -9,7 +9,7 @@ type Kept = { readonly fragments: Uint8Array[]; bytes: number };
 
 export class Histories {
   readonly #bytesMax: number;
-  /** The one that was asked for last is the last. */
+  /** The most recently used is the last. */
   readonly #kept = new Map<MessageId, Kept>();
   #bytes = 0;
 
@@ -17,12 +17,12 @@ export class Histories {
     this.#bytesMax = bytesMax;
   }
 
-  /** So many of the first entries are kept. */
+  /** Returns how many of the run's first entries are kept. */
   known(root: MessageId): number {
     return this.#kept.get(root)?.fragments.length ?? 0;
   }
 
-  /** The history up to an entry. `entries` follow the first `from`, which are kept. Undefined: they are not, any more. */
+  /** Returns the history up to entry `rank`, with `entries` appended to the first `from`; undefined when those are no longer kept. */
   body(
     root: MessageId,
     from: number,
@@ -50,7 +50,7 @@ export class Histories {
     }
   }
 
-  /** Its run has ended. */
+  /** Drops the history of a run that has ended. */
   forget(root: MessageId): void {
     this.#bytes -= this.#kept.get(root)?.bytes ?? 0;
     this.#kept.delete(root);

@@ -1,4 +1,4 @@
-/** How many slots each holder has: tenants, addresses, and each tenant at each address. Owned by `Slots`. */
+/** Counts the slots of each tenant, of each address, and of each tenant at each address. Owned by `Slots`. */
 import { type TenantId } from "@posthaste/domain";
 import { Remembered } from "./remembered.ts";
 

@@ -1,6 +1,5 @@
 /**
- * What a success without the mark of a workflow comes to (docs/design/runs#standing-still). Endpoints that mark their answers
- * pay nothing for it: the head of the run is read for an answer without the mark alone.
+ * Judges a 2xx answer without the mark of a workflow (docs/design/runs#standing-still). Only such an answer costs a read of the run's head.
  */
 import {
   asUnmarked,
@@ -29,13 +28,13 @@ export async function judged(
     if (!needsMark(await runs.get(run), run)) return outcome;
     const [start] = await records.get(tenant, [run.root]);
     if (start && mayTell(start)) return ourFault("the start of the run is still being answered");
-    // The head of the run has the start's outcome by now.
+    // The start has been told: the head has its outcome by now.
     return needsMark(await runs.get(run), run) ? asUnmarked(dialect, outcome) : outcome;
   } catch (error) {
     return ourFault(`the run of an answer without a mark could not be read: ${String(error)}`);
   }
 }
 
-/** How it was answered is not in the head yet. */
+/** Reports whether the outcome of the start may not be in the run's head yet. */
 const mayTell = ({ outbox, state }: MessageRecord): boolean =>
   state.kind === "claimed" || outbox.some(({ kind }) => kind === "run");

@@ -1,9 +1,9 @@
 /**
- * Leases of running attempts: renewed in time, given up when they cannot be proven. One timer, while anything runs.
+ * Renews the leases of running attempts, and aborts calls whose leases cannot be proven. One timer runs while anything runs.
  *
- * (1) A call whose lease is past for all that this process knows is aborted: another may have the record by now.
- * (2) One whose call has ended is left alone: it writes to no socket, and its outcome is fenced by its epoch.
- * (3) A renewal is asked for once a second until it is answered.
+ * (1) A call whose lease may be over is aborted: another process may have the record.
+ * (2) An attempt whose call has ended is not aborted: it sends nothing any more, and its outcome is fenced by its epoch.
+ * (3) A renewal is asked for once a second until the store answers.
  */
 import { type MessageId, type TurnoverMap } from "@posthaste/domain";
 import {
@@ -32,26 +32,26 @@ export type LeasePorts = {
 
 export type LeaseOptions = {
   readonly running: Pick<TurnoverMap<MessageId, Attempt>, "size" | "values">;
-  /** The store says that it is another process' claim, or none. */
+  /** Called when the store says that the claim is not this process' any more. */
   readonly lost: (attempt: Attempt) => void;
-  /** Where it goes was not known so far. */
+  /** Called for an attempt with a slot whose address is not yet known. */
   readonly locate: (attempt: Attempt) => void;
-  /** It has waited for its answer for a second. */
+  /** Called when a call has waited for its answer for `waitingAttemptMs`. */
   readonly waits: (attempt: Attempt) => void;
-  /** It has for a minute. */
+  /** Called when a call has run for `longAttemptMs`. */
   readonly lengthen: (attempt: Attempt) => void;
-  /** The log does not know of them, and they are old enough to be in it. */
+  /** Called with the attempts whose acceptance the log must be told now. */
   readonly tell: (attempts: readonly Attempt[]) => void;
   readonly holdCaps: (attempts: readonly Attempt[]) => Promise<void>;
-  /** Slots may have become free. */
+  /** Called after each check: slots may have become free. */
   readonly checked: () => void;
-  /** Nothing runs, but something still waits to be looked at. */
+  /** Reports whether hints wait, so that the timer goes on while nothing runs. */
   readonly anyWaiting: () => boolean;
 };
 
-/** Calls leave their short slots a quarter of a second late at most. */
+/** The delay with which a waiting call leaves its short slot, at most. */
 const checkEveryMs = 250;
-/** The store takes them in portions, so that thousands of calls that wait do not stop it. */
+/** The leases renewed in one call, so that thousands of waiting calls do not stop the store. */
 const renewedAtOnceMax = 500;
 
 export class Leases {
@@ -64,7 +64,7 @@ export class Leases {
     this.#options = options;
   }
 
-  /** To be called when an attempt begins. */
+  /** Starts the timer. The deliverer calls this for each attempt. */
   keep(): void {
     if (!this.#cancel) this.#arm();
   }
@@ -105,12 +105,12 @@ export class Leases {
     if (toRenew.length > 0) void this.#renewAll(toRenew);
   }
 
-  /** Renews one whose call is to begin now. Afterwards it is lost, may begin, or the store did not say in time. */
+  /** Renews the lease of an attempt whose call is about to begin. Afterwards the attempt is lost, may begin, or the store did not answer. */
   async prove(attempt: Attempt): Promise<void> {
     await this.#renew([attempt], { begins: true });
   }
 
-  /** One portion after another: in one store several together would be one long turn again. */
+  /** Renews one portion after another: several at once would be one long turn of an embedded store. */
   async #renewAll(attempts: readonly Attempt[]): Promise<void> {
     for (let from = 0; from < attempts.length; from += renewedAtOnceMax)
       await this.#renew(attempts.slice(from, from + renewedAtOnceMax));
@@ -137,10 +137,10 @@ export class Leases {
   }
 
   async #holdSlots(attempts: readonly Attempt[]): Promise<void> {
-    // Whose call has ended meanwhile has given its slot back, and must not take it again.
+    // An attempt whose call has ended has given its slot back and must not take it again.
     const calling = attempts.filter(({ slot }) => slot !== undefined);
     const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
-    // At once, so that they go out together; one that fails runs out with its lease.
+    // All at once, so that they share a round trip. A slot that is not held runs out with its lease.
     await Promise.all([
       this.#options.holdCaps(calling),
       ...[...lanes].map(async ([lane, inLane]) => {

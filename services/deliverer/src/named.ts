@@ -1,11 +1,11 @@
 /**
- * Messages that their insert has claimed for a deliverer that it named: this one, if its roster entry was read.
+ * Named messages: a gateway's insert claims a message for the deliverer that it names, and the hint carries the record.
  *
- * (1) A hint that is heard twice runs once: what was taken is remembered until its first lease is over. Where so many are
- *     remembered that there is no room, what comes is handed back.
- * (2) One that names another, since a partition has moved, is left alone until that lease has ended; then it is a hint like
- *     any other, to be claimed. The log hears of it now.
- * (3) One whose lease is nearly over is handed back: any deliverer may claim it at once.
+ * (1) A hint that arrives twice runs once: taken ids are remembered until their first lease is over. Beyond the number that can be
+ *     remembered, messages are handed back.
+ * (2) A message that names another deliverer, because a partition has moved, is left until that lease ends, and is then claimed like any
+ *     other. The log is told of its acceptance now.
+ * (3) A message whose lease is nearly over is handed back, so that any deliverer may claim it.
  */
 import {
   type InState,
@@ -22,17 +22,17 @@ export type NamedOptions = {
   readonly metrics: Telemetry["metrics"];
   readonly isRunning: (id: MessageId) => boolean;
   readonly take: (record: InState<"claimed">) => void;
-  /** There is no room to remember it, or no time to call it. */
+  /** Called for a message that there is no room to remember, or no time to call. */
   readonly handBack: (record: InState<"claimed">) => void;
-  /** Nothing else tells the log of it before long. */
+  /** Called for another deliverer's message, of which the log must be told. */
   readonly leave: (record: InState<"claimed">) => void;
-  /** To be claimed. */
+  /** Called with hints of messages to claim. */
   readonly due: (hints: readonly Hint[]) => void;
 };
 
 export type NamedBounds = { readonly rememberedMax: number };
 
-/** More than a deliverer can call within that lease. */
+/** More messages than a deliverer can call within a named lease. */
 const bounds: NamedBounds = { rememberedMax: 200_000 };
 const waitingMax = 20_000;
 
@@ -40,9 +40,9 @@ export class Named {
   readonly #clock: Clock;
   readonly #options: NamedOptions;
   readonly #bounds: NamedBounds;
-  /** Until the end of their first lease, of `passedMs`, about in that order. */
+  /** The end of the first lease of each taken message, by `passedMs`; about in that order. */
   readonly #taken = new Map<MessageId, number>();
-  /** How to call off what waits for the end of a lease that is not this deliverer's. */
+  /** Cancel the timers that wait for the end of other deliverers' leases. */
   readonly #later = new Set<() => void>();
   #hasStopped = false;
 
@@ -58,7 +58,7 @@ export class Named {
     this.#later.clear();
   }
 
-  /** Takes those that are named, and answers the rest. */
+  /** Takes the named messages, and returns the other hints. */
   hear(hints: readonly Hint[]): readonly Hint[] {
     if (!hints.some(({ record }) => record)) return hints;
     this.#forget(this.#clock.passedMs());
@@ -89,7 +89,7 @@ export class Named {
   }
 
   #hearLater(hint: Hint, ms: number): void {
-    // Its alarm rings as well.
+    // Without the timer the message's alarm rings.
     if (this.#hasStopped || this.#later.size >= waitingMax) return;
     const callOff = this.#clock.after(ms + 1, () => {
       this.#later.delete(callOff);

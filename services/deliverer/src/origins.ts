@@ -1,34 +1,34 @@
-/** What each tenant has at each origin: calls, and where they go. Owned by `Slots`. */
+/** Counts each tenant's calls at each origin, and remembers their address. Owned by `Slots`. */
 import { type TenantId } from "@posthaste/domain";
 import { type Held, isNone, type Kind, noneHeld } from "./holders.ts";
 import { Remembered } from "./remembered.ts";
 
 /**
- * Of one tenant, since origins are told apart by a hash: a name that is made to have the hash of another tenant's destination
- * must speak for it neither with its address nor with its calls (ADR 70).
+ * An origin of one tenant. Origins are told apart by a hash, so tenants share nothing here: a host name made to collide with the hash of
+ * another tenant's destination must change neither its address nor its counts (ADR 70).
  */
 export type Origin = {
   readonly ofAll: OfAll;
-  /** Calls in their first minute. */
+  /** The number of calls in their first minute. */
   held: number;
-  /** All its slots, for as long as they are held. */
+  /** The slots held, of each kind. */
   readonly slots: Held;
   address: string | undefined;
-  /** A call to it has told its address, or has ended without one. */
+  /** Whether a call has told the address, or has ended without one. */
   isKnown: boolean;
 };
 
-/** Counts of all tenants. `slots`: of all kinds. */
+/** The counts of all tenants at an origin. `slots` counts all kinds. */
 type OfAll = { held: number; slots: number; readonly byTenant: Remembered<TenantId, Origin> };
 
-/** Also without a call, or their address would be forgotten between two. */
+/** Idle origins are kept, so that their addresses are known at the next call. */
 const idleMax = 10_000;
 const idlePerOriginMax = 16;
 
 export class Origins {
   readonly #origins = new Remembered<number, OfAll>(idleMax, none, ({ slots }) => slots === 0);
 
-  /** Undefined: there is none, or it was idle and is forgotten. */
+  /** Returns undefined for an origin that was never used or is forgotten. */
   known(tenant: TenantId, origin: number): Origin | undefined {
     return this.#origins.known(origin)?.byTenant.known(tenant);
   }
@@ -37,7 +37,7 @@ export class Origins {
     return this.#origins.of(origin).byTenant.of(tenant);
   }
 
-  /** Calls of all tenants. */
+  /** Returns the number of calls of all tenants in their first minute. */
   held(origin: number): number {
     return this.#origins.known(origin)?.held ?? 0;
   }

@@ -1,8 +1,8 @@
 /**
- * What the log is owed: deliveries whose records have ended with nothing to follow. Written many at once, a moment later.
+ * Writes the log rows of plain deliveries, many at once and a moment after their settlement.
  *
- * (1) Nothing is lost with it: a record is not removed before the log has its delivery.
- * (2) It is bounded: what waits for too long, or beyond so many and so many bytes, is left to that removal, and counted.
+ * (1) A row that is lost with this process is written when its record is removed.
+ * (2) The waiting rows are bounded in number, bytes and age. Rows beyond a bound are left to that removal, and counted.
  */
 import { type AttemptFact, configurationBytes, type Message } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
@@ -26,7 +26,7 @@ const againMs = 1_000;
 const batchMax = 500;
 const waitingMax = 20_000;
 const waitingBytesMax = 32 * 1024 * 1024;
-/** Well before the removal looks: two writers of one delivery may disagree by milliseconds on when it ended. */
+/** Well below the age at which records are removed: two writers of one delivery may differ by milliseconds on when it ended. */
 const ageMsMax = 20_000;
 const noBody = new Uint8Array();
 
@@ -39,10 +39,10 @@ export class OwedLog {
   #writing: Promise<void> | undefined;
   #left = 0;
   #isLeaving = false;
-  /** The last write has failed, and the next has its time. */
+  /** The last write failed, and the next one waits for its timer. */
   #isLate = false;
 
-  /** `wrote`: less waits than before. */
+  /** `wrote` is called whenever rows have been written or left. */
   constructor(ports: OwedLogPorts, wrote: () => void) {
     this.#ports = ports;
     this.#wrote = wrote;
@@ -52,7 +52,7 @@ export class OwedLog {
     return this.#waiting.length === 0 && this.#writing === undefined;
   }
 
-  /** How many were left to the removal of their records. */
+  /** The number of rows left to the removal of their records. */
   get left(): number {
     return this.#left;
   }
@@ -68,7 +68,7 @@ export class OwedLog {
     else this.#writeIn(gatherMs);
   }
 
-  /** Nothing is written any more but what is on its way: there is no time to wait for the log. */
+  /** Leaves all waiting rows to the removal; a write on its way goes on. */
   leaveAll(): void {
     this.#isLeaving = true;
     this.#leave(this.#waiting.splice(0));
@@ -106,7 +106,7 @@ export class OwedLog {
     });
   }
 
-  /** How long to wait before the next. */
+  /** Resolves to the pause before the next write, in milliseconds. */
   async #append(batch: readonly Entry[]): Promise<number> {
     const { clock, log, messageLog } = this.#ports;
     try {

@@ -1,9 +1,9 @@
 /**
- * This deliverer's entry in the roster, by which gateways name it.
+ * Keeps this deliverer's entry in the roster, by which gateways name it.
  *
- * (1) One announcement at a time, and each says what holds when it is sent: an older one never replaces a newer.
- * (2) Leaving waits for the announcement under way, and none comes after it. What is named until gateways have read that it
- *     left is still heard: the subscription ends later.
+ * (1) One announcement is under way at a time and tells the state at its sending, so an older one never replaces a newer.
+ * (2) `leave` waits for the announcement under way; none follows. Gateways may name this deliverer until they have read that it left, so
+ *     the subscription ends later.
  */
 import { limits, ownFormat, type Owner } from "@posthaste/domain";
 import { type Clock, type Log, pause, type Roster } from "@posthaste/ports";
@@ -17,12 +17,13 @@ export type PresencePorts = {
 
 export type PresenceOptions = {
   readonly owner: Owner;
-  /** It takes more. */
+  /** Reports whether gateways may name this deliverer. */
   readonly isOpen: () => boolean;
 };
 
-/** Gateways read so often; what they insert meanwhile, and its hint, take their time as well. */
+/** How often gateways read the roster. */
 const readEveryMs = 500;
+/** How long named messages may arrive after leaving: a gateway's read, its insert and the hint. */
 const namedAfterLeavingMs = 2_000;
 
 export class Presence {
@@ -49,12 +50,12 @@ export class Presence {
     this.#announceNow();
   }
 
-  /** More has come in: gateways hear at once of a door that has closed. */
+  /** Announces at once that this deliverer is full. Called when hints have come in. */
   grew(): void {
     if (this.#toldOpen && !this.#options.isOpen()) this.#announceNow();
   }
 
-  /** Some time has passed: they hear of one that has opened again, too. */
+  /** Announces a change in either direction. Called a few times a second. */
   looked(): void {
     if (this.#toldOpen !== this.#options.isOpen()) this.#announceNow();
   }
@@ -77,7 +78,7 @@ export class Presence {
     this.#announceNow();
   }
 
-  /** What changes while one is under way goes with the next, right after it. */
+  /** Announces now, or right after the announcement under way. */
   #announceNow(): void {
     this.#isStale = true;
     this.#announcing ??= this.#announceAll().finally(() => (this.#announcing = undefined));

@@ -1,7 +1,6 @@
 /**
- * Attempts that are claimed and have no slot: their inserts were the claims, and other calls had taken the slots of their
- * origin when they were durable. First come, first served, per tenant and origin; there are never more than
- * reservations (slots.ts (4)).
+ * Attempts that are claimed and have no slot: a publish reserved one, and other calls took the slots of their origin during the insert. First
+ * come, first served for each tenant and origin. Reservations bound their number (slots.ts (4)).
  */
 import { type TenantId } from "@posthaste/domain";
 import { type Attempt, tenantOf } from "./attempt.ts";
@@ -20,12 +19,12 @@ export class Ready {
     else this.#lines.set(key, { tenant, origin, attempts: [attempt] });
   }
 
-  /** Attempts of this tenant and origin are in line already: a newcomer must not overtake. */
+  /** Reports whether attempts of this tenant and origin wait, which a new one must not overtake. */
   has(tenant: TenantId, origin: number): boolean {
     return this.#lines.size > 0 && this.#lines.has(keyOf(tenant, origin));
   }
 
-  /** The next whose tenant and origin have a slot by `isFree`. */
+  /** Takes the first attempt whose tenant and origin have a free slot. */
   take(isFree: (tenant: TenantId, origin: number) => boolean): Attempt | undefined {
     for (const [key, { tenant, origin, attempts }] of this.#lines) {
       if (!isFree(tenant, origin)) continue;

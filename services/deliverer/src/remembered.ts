@@ -1,7 +1,6 @@
 /**
- * Values by key, made when they are first asked for. Those that are idle are kept as well: without any, a map that is
- * emptied again and again costs a table each time (ADR 11). Once there are `idleMax`, and then each time that as many
- * again have come as were busy, the idle ones are forgotten: looking at all costs each newcomer a step or two.
+ * Values by key, made at their first use. Idle values are kept, since a map that is emptied again and again costs a table each time (ADR 11).
+ * They are forgotten once there are `idleMax` values, and then each time the number has doubled: a step or two for each new key.
  */
 export class Remembered<K, V> {
   readonly #make: () => V;
@@ -21,12 +20,12 @@ export class Remembered<K, V> {
     return this.#values.size;
   }
 
-  /** Undefined: there is none, or it was idle and is forgotten. */
+  /** Returns undefined for a key that was never used or is forgotten. */
   known(key: K): V | undefined {
     return this.#values.get(key);
   }
 
-  /** Stays the same for its key for as long as it is not idle. */
+  /** Returns the value of the key, made if there is none. A busy value stays the same. */
   of(key: K): V {
     const known = this.#values.get(key);
     if (known !== undefined) return known;

@@ -1,8 +1,8 @@
-/** What an attempt that has ended tells the metrics and the trace. */
+/** Reports an ended attempt to the metrics. */
 import { isSuccess, type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
 import { type Metrics } from "@posthaste/ports";
 
-/** An attempt as a process may report it. */
+/** A failed attempt, as a process may report it. */
 export type FailedAttempt = {
   readonly record: MessageRecord;
   readonly outcome: Outcome;
@@ -42,7 +42,7 @@ export function outcomeWord(outcome: Outcome) {
   return isSuccess(outcome) ? "delivered" : "refused";
 }
 
-/** Why no attempt was possible, where this process is to blame. */
+/** Returns the outcome of an attempt that this process could not make; the message keeps its retries. */
 export const ourFault = (text: string): Outcome => ({
   kind: "infrastructure",
   code: "internal",

@@ -1,9 +1,9 @@
 /**
- * The settle: what came of a call becomes one write, and once the store has it, the part that has to look at what it left is
- * told. Nothing is lost when telling fails: outbox and alarms are in the store, and a lane's slot runs out with its lease.
+ * Settles attempts: the outcome of a call becomes one write, and once the store has taken it, the components that have work to do are told.
+ * A telling that fails loses nothing: outbox and alarms are in the store, and a lane's slot runs out with its lease.
  *
- * (1) An outcome is written until the store has taken it or fenced it (deliverer.ts (3)).
- * (2) Most messages leave nothing to be told, and then nothing is said.
+ * (1) An outcome is written until the store takes it or fences it (deliverer.ts (3)).
+ * (2) Most messages leave nothing to tell.
  */
 import {
   asResult,
@@ -52,22 +52,22 @@ export type SettlingPorts = FollowUpPorts &
 
 export type SettlingOptions = {
   readonly telemetry: Telemetry;
-  /** Its outcome is on the way to the store: the slot may be another's. */
+  /** Called when the outcome is on its way to the store: the slot is free. */
   readonly called: (attempt: Attempt) => void;
-  /** The store has its outcome, or will have none. */
+  /** Called when the store has the outcome, or none will be written. */
   readonly ended: (attempt: Attempt) => void;
-  /** Nothing of it is in memory any more. */
+  /** Called when the body and the answer are no longer held. */
   readonly forgotten: (attempt: Attempt) => void;
   readonly told: () => void;
-  /** It was not yet said to the log, and ends without a word to it. */
+  /** Called when the log was not told of the acceptance and the settlement carries no fact for it. */
   readonly untold: (attempt: Attempt) => void;
-  /** Told of each attempt that was no success; absent: nothing listens. */
+  /** Called for each failed attempt. */
   readonly failed?: ((failed: FailedAttempt) => void) | undefined;
-  /** A write of this process has made these due. */
+  /** Called with messages that a write of this process made due. */
   readonly due: (hints: readonly Hint[]) => Promise<void>;
 };
 
-/** Of outcomes that the store has not taken, or that are still being told: so many, and so many bytes of answers. */
+/** The bounds of outcomes that are being written, and of the answers of those being written or told. */
 const outcomesMax = 2_000;
 const answerBytesMax = 64 * 1024 * 1024;
 
@@ -91,17 +91,17 @@ export class Settling {
     this.#standing = new StandingRuns(ports, options.telemetry.metrics);
   }
 
-  /** Nothing new may be claimed: too much waits to be written. */
+  /** Reports whether too much waits to be written for anything new to be claimed. */
   get isFull(): boolean {
     return this.#writing >= outcomesMax || this.#answerBytes >= answerBytesMax;
   }
 
-  /** What was settled is being told, or the log is owed some of it. */
+  /** Reports whether outcomes are being told, or log rows wait to be written. */
   get isTelling(): boolean {
     return this.#telling > 0 || !this.#owed.isEmpty;
   }
 
-  /** The time to drain is up: what the log is owed is left to the removal. */
+  /** Leaves the waiting log rows to the removal of their records: the time to drain is up. */
   leaveLog(): void {
     this.#owed.leaveAll();
   }
@@ -168,8 +168,8 @@ export class Settling {
   }
 
   /**
-   * A call that was made here for a message of a lane has ended or was aborted, and its claim was lost meanwhile. If the
-   * message was cancelled, its slot and its turn were left to this process (`cancelMessages`); else another attempt has them.
+   * Gives back the lane's slot and the queue's turn of a call whose claim was lost, if the message was cancelled: `cancelMessages` leaves both
+   * to this process. Otherwise another attempt holds them.
    */
   freeLane({ record }: Attempt): void {
     if (record.message.flow === undefined && record.message.queue === undefined) return;
@@ -217,13 +217,13 @@ export class Settling {
     });
   }
 
-  /** Nothing has to be told. */
+  /** Ends an attempt that leaves nothing to tell. */
   #end(attempt: Attempt): void {
     this.#options.forgotten(attempt);
     this.#options.ended(attempt);
   }
 
-  /** Outside every trace, if this attempt is in none: what set it going may have been another's. */
+  /** Tells within the attempt's trace, or outside any trace if the attempt has none. */
   #tellTraced(attempt: Attempt, settlement: Settlement, left: readonly FollowUp[]): Promise<void> {
     const { tracer } = this.#options.telemetry;
     if (!tracer.isOn) return this.#tell(settlement, left);
@@ -244,7 +244,7 @@ export class Settling {
     ]);
   }
 
-  /** Gives the slot back, and tells the scheduler what it may look at. */
+  /** Gives the lane's slot back, and wakes the scheduler for a held message. */
   async #moveOn(message: Message, next: Settlement["next"]): Promise<void> {
     const { bus } = this.#ports;
     if (next.kind === "held")
@@ -252,7 +252,7 @@ export class Settling {
     await this.#giveLaneBack(message);
   }
 
-  /** A turn that this write has ended goes to the next in line without another hop. */
+  /** Admits the next message of a queue whose turn has ended, without a detour over the scheduler. */
   async #giveTurn({ queue, turnOf }: Message, next: Settlement["next"]): Promise<void> {
     const concerned = queue ?? turnOf?.queue;
     if (concerned === undefined || !isFinished(next)) return;
@@ -315,6 +315,6 @@ const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[])
   message.queue === undefined &&
   message.turnOf === undefined;
 
-/** All items of one settlement hold the same answer. */
+/** Returns the bytes of the answer, which all items of a settlement share. */
 const answerBytesOf = ({ append }: Settlement): number =>
   append.reduce((bytes, { response }) => Math.max(bytes, response?.body.length ?? 0), 0);

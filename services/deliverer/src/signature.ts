@@ -1,17 +1,17 @@
 /**
- * JWT, HS256, made for each attempt (docs/design/delivery#signatures). The key is the literal text of `sig_…`.
+ * Signs attempts with a JWT, HS256 (docs/design/delivery#signatures). The key is the text `sig_…` itself.
  *
- * The MAC is HMAC by its definition (RFC 2104) over one-shot hashes: `createHmac` makes an object with a finalizer for
- * every message, which costs more than all the hashing.
+ * The MAC is HMAC by its definition (RFC 2104) over one-shot hashes: `createHmac` makes an object with a finalizer for each message, which
+ * costs more than the hashing.
  */
 import { hash } from "node:crypto";
 import { asWritten, TextCache } from "@posthaste/domain";
 
 const header = Buffer.from('{"alg":"HS256","typ":"JWT"}').toString("base64url");
-/** A tenant has two, of about thirty characters. */
+/** The keys whose pads are kept. A tenant has two keys of about thirty characters. */
 const keptKeys = { entriesMax: 2_000, lengthMax: 256, canonical: asWritten };
 
-/** Of SHA-256, in bytes. */
+/** The block and the digest of SHA-256, in bytes. */
 const blockBytes = 64;
 const digestBytes = 32;
 
@@ -40,7 +40,7 @@ function padsOf(key: Buffer): Pads {
   return { inner: block.map((byte) => byte ^ 0x36), outer: block.map((byte) => byte ^ 0x5c) };
 }
 
-/** `text` is ASCII. */
+/** Returns the MAC of an ASCII text. */
 function macOf(text: string, { inner, outer }: Pads): string {
   const first = Buffer.allocUnsafe(blockBytes + text.length);
   first.set(inner);

@@ -1,15 +1,15 @@
 /**
  * Slots: the right to have a request on the wire. Owned by the deliverer.
  *
- * (1) A call that waits for its answer holds up no other call: it has a short slot for its first second, then one of those for
- *     waiting calls; while it may have none of those it keeps its short one (ADR 15).
- * (2) Of both kinds a tenant, an address and a tenant at an address may have their share of what the rest have left,
- *     and no more; and of what its tenant may have, here and at its address, each origin the same (ADR 145). While the
- *     address of an origin is unknown, its calls count for their tenant alone, and are few.
- * (3) A call counts for its origin in its first minute, of whichever kind its slot is: that bound is the destination's. It
- *     holds for each tenant, and together they have a third more, so that none of them keeps the rest from it (ADR 70).
- * (4) A reservation lasts from before an insert until its attempt has a slot. It holds none meanwhile, since an insert
- *     takes about as long as a call; it is given only while one is free, and its tenant has its share of those, too.
+ * (1) A slow call holds up no other call: it has a short slot for its first second and moves to a waiting slot then, if it may have one
+ *     (ADR 15).
+ * (2) A tenant, an address, and a tenant at an address each have at most their share of both kinds, out of what the rest leave. An
+ *     origin has at most its share of what its tenant may have, in all and at the address (ADR 145). While the address of an origin is
+ *     unknown, its calls are few and count for the tenant alone.
+ * (3) A call counts for its origin during its first minute, with either kind of slot: that bound protects the destination. The bound
+ *     holds for each tenant, and all tenants together have a third more, so that no tenant shuts out the rest (ADR 70).
+ * (4) A reservation lasts from before an insert until its attempt has a slot. A reservation holds no slot, since an insert takes about as
+ *     long as a call; it is given while a slot is free, within its tenant's share of reservations.
  */
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import { type Held, Holders, type Kind, noneHeld } from "./holders.ts";
@@ -27,7 +27,7 @@ type SlotConfig = {
   readonly maxWaiting: number;
 };
 
-/** Within so many calls at once. Where they are few, half are for those that have just begun. Pure. */
+/** Divides `callsMax` sockets between short and waiting slots. Where sockets are few, half are short. */
 export function slotBounds(config: SlotConfig, callsMax: number): SlotBounds {
   const shortMax = Math.max(1, Math.min(config.maxInFlight, Math.ceil(callsMax / 2)));
   const waitingMax = Math.max(0, Math.min(config.maxWaiting, callsMax - shortMax));
@@ -37,7 +37,7 @@ export function slotBounds(config: SlotConfig, callsMax: number): SlotBounds {
 export type Slot = {
   readonly origin: Origin;
   readonly tenant: Held;
-  /** Of all calls to its address, and of its tenant's calls to it. */
+  /** The counts of the address, and of the tenant at the address. */
   address: Held | undefined;
   ownOfAddress: Held | undefined;
   kind: "short" | "waiting";
@@ -45,13 +45,13 @@ export type Slot = {
   isFree: boolean;
 };
 
-/** Calls to an origin that is not known yet: a tenant with a thousand names for one server shows it soon. */
+/** The calls at once to an origin of unknown address: a tenant may have a thousand names for one server. */
 const unknownMax = 4;
 
 export class Slots {
   readonly #bounds: Readonly<Record<Kind, number>>;
   readonly #perOriginMax: number;
-  /** Of all tenants at one origin. */
+  /** The calls of all tenants at one origin, at most. */
   readonly #ofAllMax: number;
   readonly #held = noneHeld();
   readonly #holders = new Holders();
@@ -67,7 +67,7 @@ export class Slots {
     return this.#held.short < this.#bounds.short;
   }
 
-  /** Of any origin. */
+  /** Reports whether the tenant may have a slot, whatever the origin. */
   isFreeFor(tenant: TenantId): boolean {
     return this.#hasShare("short", this.#holders.ofTenant(tenant));
   }
@@ -98,7 +98,7 @@ export class Slots {
     return slot;
   }
 
-  /** More than once is no harm. */
+  /** Idempotent. */
   free(slot: Slot): void {
     if (slot.isFree) return;
     slot.isFree = true;
@@ -106,20 +106,20 @@ export class Slots {
     this.leaveOrigin(slot);
   }
 
-  /** Where its call goes, which counts for that address from now on. */
+  /** Counts the slot for the address that its call goes to. */
   locate(slot: Slot, tenant: TenantId, address: string): void {
     slot.origin.address = address;
     slot.origin.isKnown = true;
     if (slot.address === undefined) this.#place(slot, tenant, address);
   }
 
-  /** Its call has ended, and gone there; undefined: nowhere. */
+  /** Remembers the address of an ended call; undefined when no address was reached. */
   ended({ origin }: Slot, address: string | undefined): void {
     origin.address = address ?? origin.address;
     origin.isKnown = true;
   }
 
-  /** It has waited for so long that it leaves its short slot. False: calls that wait have their share already. */
+  /** Turns a short slot into a waiting one. Returns false when waiting calls hold their share already. */
   wait(slot: Slot, tenant: TenantId): boolean {
     if (!this.#hasShare("waiting", slot.tenant)) return false;
     if (!this.#mayHold("waiting", tenant, slot.origin)) return false;
@@ -129,14 +129,14 @@ export class Slots {
     return true;
   }
 
-  /** It runs for long: its origin may have another. */
+  /** Counts a long call no more for its origin. */
   leaveOrigin(slot: Slot): void {
     if (!slot.countsForOrigin) return;
     slot.countsForOrigin = false;
     addHeld(slot.origin, -1);
   }
 
-  /** False: no slot is free, or too many are waiting to have one. */
+  /** Returns false when no slot is free, or the reservations have their share. */
   reserve(tenant: TenantId, origin: number): boolean {
     const held = this.#holders.ofTenant(tenant);
     if (!this.isFree(tenant, origin) || !this.#hasShare("reserved", held)) return false;
@@ -149,7 +149,7 @@ export class Slots {
     return true;
   }
 
-  /** Its attempt gets a slot, or there is none: the insert has failed. */
+  /** Ends a reservation: its attempt gets a slot, or its insert has failed. */
   unreserve(tenant: TenantId, origin: number): void {
     addSlot(this.#origins.of(tenant, origin), "reserved", -1);
     addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
@@ -160,7 +160,7 @@ export class Slots {
     return short + waiting;
   }
 
-  /** Where the tenant's last call to it has gone. */
+  /** Returns the address of the tenant's last call to the origin. */
   addressOf(tenant: TenantId, origin: number): string | undefined {
     return this.#origins.known(tenant, origin)?.address;
   }
@@ -169,7 +169,7 @@ export class Slots {
     return this.#held;
   }
 
-  /** At an origin: a third more than one tenant may have is for all, and of that it has no more than its share. */
+  /** Reports whether a tenant may have another call at an origin: below its own bound, and below its share of the bound of all tenants. */
   #hasPlace(held: number, max: number, heldByOthers: number): boolean {
     return held < Math.min(max, this.#perOriginMax) && held < shareOf(this.#ofAllMax, heldByOthers);
   }
@@ -180,7 +180,7 @@ export class Slots {
     return all < max && holder[kind] < shareOf(max, all - holder[kind]);
   }
 
-  /** The origin has no more than its share of what its tenant may have. */
+  /** Reports whether an origin holds less than its share of what its tenant may have. */
   #hasShareOf(kind: Kind, holder: Held, heldByOrigin: number): boolean {
     const max = shareOf(this.#bounds[kind], this.#held[kind] - holder[kind]);
     return isInShare(heldByOrigin, max, holder[kind] - heldByOrigin);
@@ -196,7 +196,7 @@ export class Slots {
     const max = shareOf(this.#bounds[kind], this.#held[kind] - atAddress);
     if (atAddress >= max) return false;
     const ownMax = shareOf(max, atAddress - own);
-    // Some of its calls may have gone to another address.
+    // Some of the origin's calls may have gone to another address.
     return own < ownMax && isInShare(ofOrigin, ownMax, Math.max(0, own - ofOrigin));
   }
 
@@ -214,7 +214,7 @@ export class Slots {
   }
 }
 
-/** Rounds the share up: where slots are few, a part of a part would be none. */
+/** Compares with a share that is rounded up: where slots are few, a share of a share would be none. */
 const isInShare = (held: number, max: number, heldByOthers: number): boolean =>
   held < shareOf(Math.ceil(max), heldByOthers);
 

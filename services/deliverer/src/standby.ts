@@ -1,7 +1,6 @@
 /**
- * Stands by for the schedulers (docs/design/outages#ownership-is-an-economy): while this process hears nothing from the bus, it does their part once a
- * second, over all shards and with the same conditional writes; slower, never stopped. Where the bus is well, it looks now
- * and then whether any scheduler runs at all.
+ * Stands by for the schedulers (docs/design/outages#ownership-is-an-economy): while this process hears nothing from the bus, it rings due
+ * messages of all shards once a second, with the same conditional writes. While the bus is up, it checks now and then that some scheduler runs.
  */
 import { allShards, cutOff } from "@posthaste/domain";
 import {
@@ -14,11 +13,11 @@ import {
 import { type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
 
 const everyMs = 1_000;
-/** With the bus well, alarms are looked at this often, and rung here when they are so late. */
+/** While the bus is up, alarms are checked this often, and rung here when they are later than `lateMs`. */
 const lookEveryMs = 10_000;
 const lateMs = 5_000;
 const ringMax = 500;
-/** Beyond these the next second goes on. */
+/** The rounds of one second; the next second goes on. */
 const roundsMax = 4;
 
 export class Standby {
@@ -30,7 +29,7 @@ export class Standby {
   #lookedAt = 0;
   #stopped = false;
 
-  /** `hear`: the deliverer of this process, which is told without the bus. */
+  /** `hear` hands hints to the deliverer of this process, without the bus. */
   constructor(ports: RingPorts, hear: (hints: readonly Hint[]) => void) {
     this.#background = new BackgroundWork({
       log: ports.log,
@@ -92,7 +91,7 @@ type Here = {
   readonly wake: (events: readonly WakeEvent[]) => void;
 };
 
-/** Hints stay in this process; a fact is for the bus, and stays in its outbox while that is away. */
+/** Returns a bus that keeps hints and wakes in this process. A fact needs the real bus, and stays in its outbox while that is away. */
 function heardHere(bus: EventBus, { hear, wake }: Here): EventBus {
   return {
     publish: async (topic, events) => {

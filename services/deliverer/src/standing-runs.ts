@@ -1,9 +1,8 @@
 /**
- * Looks for runs that stand still: between half a minute and a minute after a delivery was answered with 2xx the head of its run
- * is read, once for all of its deliveries, and what is open nevertheless is counted. Where no metrics are read, nothing is
- * looked for.
+ * Counts runs that stand still: between half a minute and a minute after a 2xx to a delivery, reads the head of its run and counts deliveries
+ * that are still open. Does nothing where no metrics are read.
  *
- * (1) Of those of half a minute it knows `answeredMax` at most, and passes over the rest.
+ * (1) At most `answeredMax` deliveries of half a minute are looked at.
  */
 import { deliveryOf, type InRun, standsStill } from "@posthaste/domain";
 import { type Clock, type Log, type Metrics, noMetrics, type RunStore } from "@posthaste/ports";
@@ -16,7 +15,7 @@ type Ports = { readonly clock: Clock; readonly log: Log; readonly runs: Pick<Run
 export class StandingRuns {
   readonly #ports: Ports;
   readonly #metrics: Metrics;
-  /** Answered since the last look, and before it: these are looked at next. */
+  /** Deliveries answered since the last look; the next look moves them to `#settled`, and the one after reads their runs. */
   #fresh: InRun[] = [];
   #settled: readonly InRun[] = [];
   #cancel: (() => void) | undefined;

@@ -1,4 +1,4 @@
-/** The spans of the deliverer: a claim and an attempt, of messages whose trace is sampled. */
+/** The spans of the deliverer for messages whose trace is sampled: claims and attempts. */
 import {
   agoMs,
   type InState,
@@ -12,7 +12,7 @@ import { outcomeWord } from "./report.ts";
 
 type Claimed = InState<"claimed">;
 
-/** A claim is of many; each that is traced shows it as its own. */
+/** Records the claim of a batch as a span of each traced message in it. */
 export function traceClaim(
   tracer: Tracer,
   { message, epoch }: Claimed,
@@ -34,7 +34,7 @@ export function traceClaim(
     ?.end();
 }
 
-/** Its insert has claimed it for this deliverer: the claim that a trace shows lasts from then until it is heard here. */
+/** Records the claim of a named message: a span from its insert until its hint arrives here. */
 export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void =>
   traceClaim(tracer, record, {
     tookMs: agoMs(record.message.createdAt, limits.namedLeaseMs, now),
@@ -42,7 +42,7 @@ export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void 
     batch: 1,
   });
 
-/** The trace of a run's message began with its run. */
+/** Returns when the message's trace began: with its run, if it has one. */
 const beganAt = ({ createdAt, run }: Message): number => run?.createdAt ?? createdAt;
 
 export function startAttempt(
@@ -66,7 +66,7 @@ export function startAttempt(
   });
 }
 
-/** `part`: which of its deliveries, by role and step: `s2`, the result of the second. `step`: as its endpoint calls that. */
+/** `part` names the delivery by role and step, such as `s2`, the result of the second step; `step` is the endpoint's name for the step. */
 const attributesOfRun = ({ run }: Message): Attributes =>
   run
     ? {
@@ -88,14 +88,14 @@ export function endAttempt(span: Span | undefined, outcome: Outcome): void {
   });
 }
 
-/** Where it goes, without what of a URL may be a secret: user, path and query. */
+/** Returns host and port of a URL; user, path and query may be secret. */
 function serverOf(url: string): Attributes {
   const { hostname, port, protocol } = new URL(url);
   const defaultPort = protocol === "https:" ? 443 : 80;
   return { "server.address": hostname, "server.port": port === "" ? defaultPort : Number(port) };
 }
 
-/** Never the text: it may quote what the destination said. */
+/** Returns the kind of error; the text may quote the destination's answer. */
 function errorOf(outcome: Outcome): string {
   switch (outcome.kind) {
     case "answered":

@@ -6,8 +6,9 @@
  * a header or a body (docs/design/security#what-is-logged).
  */
 
-/** `00-<32 hex>-<16 hex>-01` */
 import { agoMs } from "@posthaste/domain";
+
+/** `00-<32 hex>-<16 hex>-01` */
 export type TraceParent = string;
 
 type SpanName =

@@ -1,4 +1,4 @@
-/** The scheduler as a process: the shards that the bus gives it. More processes share them. */
+/** The scheduler as a process. Works the shards that the bus gives it; more processes share them. */
 import { hash } from "node:crypto";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
 import { Tenants } from "@posthaste/engine";

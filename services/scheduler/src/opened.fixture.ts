@@ -1,4 +1,4 @@
-/** The ports of a scheduler over the embedded adapters, in memory, with time and chance of the test's own. */
+/** The ports of a scheduler over the embedded adapters, in memory, with time and chance of the test. */
 import { createHash } from "node:crypto";
 import { afterEach } from "@jest/globals";
 import {
@@ -47,7 +47,7 @@ export function open(): Ports {
     clock,
     random: seededRandom(1),
     log,
-    // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
+    // Commits come in the turn that asked for them, so that time stands still until a step's effects have all happened.
     schedule: queueMicrotask,
   });
   closers.push(embedded.close);
@@ -88,7 +88,7 @@ export async function claim(ports: Ports, { id }: Message): Promise<InState<"cla
   return record;
 }
 
-/** Delivered now, as a deliverer would write it, with nothing told on the bus. */
+/** Delivers a message now, as a deliverer would write it, without publishing on the bus. */
 export async function deliver(ports: Ports, message: Message): Promise<void> {
   const record = await claim(ports, message);
   const attempt = anAttempt(anAnswer(200), { endedAt: ports.clock.now() });
@@ -105,7 +105,7 @@ export async function stateOf(
   return record?.state.kind;
 }
 
-/** Hints as a deliverer hears them, with the time at which it does. */
+/** Collects hints as a deliverer hears them, with their times. */
 export async function hintsOf({ bus, clock }: Ports) {
   const heard: { readonly id: MessageId; readonly at: number }[] = [];
   await bus.subscribe("message.due", "test", async (hints: readonly Hint[]) => {
@@ -114,7 +114,7 @@ export async function hintsOf({ bus, clock }: Ports) {
   return heard;
 }
 
-/** The clock, and what is armed on it just now: for how long. */
+/** A clock with the times for which its timers are armed now. */
 export function watchedClock(clock: VirtualClock): {
   clock: VirtualClock;
   armed: readonly number[];
@@ -156,6 +156,6 @@ export const withAlarms = (ports: Ports, alarms: Partial<Alarms>): Ports => ({
   alarms: { ...ports.alarms, ...alarms },
 });
 
-/** Whatever can happen without time moving has happened. */
+/** Resolves when everything that can happen without time moving has happened. */
 export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
   clock.advance(0);

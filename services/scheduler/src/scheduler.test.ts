@@ -43,7 +43,7 @@ async function start(ports: Ports, shards = allShards): Promise<Scheduler> {
   return scheduler;
 }
 
-/** The bus gives these shards to each that asks. */
+/** A bus that gives these shards to each subscriber. */
 function owning(ports: Ports, shards: readonly number[]): Ports {
   const { bus } = ports;
   const subscribe: EventBus["subscribe"] = (topic, group, handle, options) =>
@@ -54,7 +54,7 @@ function owning(ports: Ports, shards: readonly number[]): Ports {
 const wake = (ports: Ports, at: number): Promise<void> =>
   ports.bus.publish("scheduler.wake", [{ shard: 0, at }]);
 
-/** Counts rounds. */
+/** Records when rounds begin. */
 function counting(ports: Ports): { ports: Ports; rounds: number[] } {
   const rounds: number[] = [];
   const ring: Alarms["ring"] = async (...args) => {
@@ -347,7 +347,7 @@ describe("the sweep", () => {
     const delivered = await insert(ports);
     await deliver(ports, delivered);
     await deliver(ports, withCallback);
-    // No scheduler works outboxes here: the ring is another scheduler's.
+    // This scheduler rings nothing and so works no outboxes; another scheduler does.
     const ring: Alarms["ring"] = async () => ({ rung: [], more: false });
     const next: Alarms["next"] = async () => undefined;
     const scheduler = await start(withAlarms(ports, { next, ring }));

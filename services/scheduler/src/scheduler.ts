@@ -1,9 +1,9 @@
 /**
- * The scheduler: rings alarms, grants lanes, gives turns, expands group publishes, sweeps what has ended.
+ * The scheduler: rings alarms, grants lanes, gives turns, expands group publishes, sweeps finished records.
  *
- * It holds one timer, to the earliest alarm of its shards; an idle store is not looked at. Two schedulers on one shard
- * do no harm: all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away nothing is rung here: a ring moves
- * the alarm, and its hint would be lost. The deliverers stand by meanwhile.
+ * It holds one timer, set to the earliest alarm of its shards, and does not poll an idle store. Two schedulers on one shard do no
+ * harm, since all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away a scheduler
+ * rings nothing: a ring would move the alarm and lose its hint. The deliverers stand by meanwhile.
  */
 import { limits, agoMs, cutOff, untilMs } from "@posthaste/domain";
 import {
@@ -27,25 +27,28 @@ export type SchedulerPorts = RingPorts & {
   readonly telemetry?: Telemetry;
 };
 
-/** An alarm whose hint was lost is found this late at the most. */
+/** The longest time for which an alarm whose hint was lost goes unnoticed. */
 const lookAgainMsMax = 30_000;
 const retryMs = 250;
-/** Before the next one is due: two sweeps remove the same records. */
+/** Ends a sweep before the next one is due, since two sweeps would remove the same records. */
 const sweepMsMax = (limits.sweepEveryMs * 2) / 3;
 
 export class Scheduler {
   readonly name = "scheduler";
   readonly #ports: SchedulerPorts;
   readonly #metrics: Metrics;
-  /** As the bus gives them; the last ones stay while it is away (docs/design/outages#ownership-is-an-economy). */
+  /**
+   * The shards that the bus gives to this scheduler. While the bus is away the last ones stay
+   * (docs/design/outages#ownership-is-an-economy).
+   */
   #shards: readonly number[] = [];
   readonly #background: BackgroundWork;
   #unsubscribe: (() => Promise<void>) | undefined;
-  /** `ringsAt`: of `passedMs`, so that a clock which was set does not keep it from being armed sooner. */
+  /** `ringsAt`: the time by `passedMs`, so that setting the clock does not prevent an earlier timer. */
   #timer: { readonly ringsAt: number; readonly cancel: () => void } | undefined;
   #sweepTimer: (() => void) | undefined;
   #round: Promise<void> | undefined;
-  /** An alarm was due while a round was under way: it may have come too late for that. */
+  /** An alarm came due during a round, perhaps too late for that round. */
   #again = false;
   #stopped = false;
 
@@ -87,7 +90,7 @@ export class Scheduler {
     await this.#background.stop();
   }
 
-  /** What is due in a shard that has just come here may have been due for long. */
+  /** Takes over shards. An alarm of a new shard may have been due for long, so a round begins now. */
   #own(shards: readonly number[]): void {
     this.#shards = shards;
     if (shards.length > 0) this.#arm(this.#ports.clock.now());
@@ -103,11 +106,11 @@ export class Scheduler {
     if (earliest < Infinity) this.#arm(earliest);
   }
 
-  /** One timer, to the earliest of what is known. */
+  /** Sets the one timer to the earliest known alarm. */
   #arm(at: number): void {
     if (this.#stopped) return;
     const { clock } = this.#ports;
-    // A wake may tell of an alarm years ahead; a clock takes no such wait, and looking again does no harm.
+    // A wake may tell of an alarm years ahead, for which the clock takes no timer; a round that finds nothing does no harm.
     const waitMs = untilMs(at, lookAgainMsMax, clock.now());
     const ringsAt = clock.passedMs() + waitMs;
     if (this.#timer && this.#timer.ringsAt <= ringsAt) return;
@@ -174,7 +177,7 @@ export class Scheduler {
     });
   }
 
-  /** Ends in its time, whatever there is to remove: the next one goes on. */
+  /** Removes finished records. Stops within `sweepMsMax`, however many there are; the next sweep goes on. */
   async #sweep(): Promise<void> {
     const { bulkActions, clock, groups, records } = this.#ports;
     const begunMs = clock.passedMs();

@@ -1,4 +1,4 @@
-/** The callback-dispatcher as a process: makes the messages that answer back. */
+/** The callback-dispatcher as a process: makes the messages of callbacks. */
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { openBus, openDocuments } from "@posthaste/distributed";

@@ -66,7 +66,7 @@ function open(): Ports {
 const mebibyte = 1024 * 1024;
 const withCallback = aPolicy({ callback: aCallbackPlan() });
 
-/** Delivered, with its callback in the outbox, and what the bus says of that. */
+/** Settles a delivered message with its callback in the outbox. Returns the fact that the bus publishes. */
 async function settle(ports: Ports, overrides: MessageOverrides = {}): Promise<SettledEvent> {
   const { clock, records } = ports;
   const now = clock.now();
@@ -98,7 +98,7 @@ async function start(ports: CallbackDispatcherPorts): Promise<CallbackDispatcher
   return dispatcher;
 }
 
-/** How many of these have their callback made, and their outbox empty. */
+/** Counts the events whose callback is made and whose outbox is empty. */
 async function answered(ports: Ports, events: readonly SettledEvent[]): Promise<number> {
   let count = 0;
   for (const { id, message } of events) {
@@ -109,7 +109,7 @@ async function answered(ports: Ports, events: readonly SettledEvent[]): Promise<
   return count;
 }
 
-/** Notes what is read, in batches. */
+/** Records which messages are read, by batch. */
 function watched(ports: Ports): {
   ports: Ports;
   reads: { readonly tenant: string; readonly ids: number }[];

@@ -1,7 +1,7 @@
 /**
- * The callback-dispatcher: answers back. It hears what has been settled and works through the record's outbox. Hearing
- * nothing costs time only: the record's alarm rings while its outbox is not empty. What has waited here until shortly
- * before that alarm is left to it, so that a backlog is not worked twice at the same time.
+ * The callback-dispatcher: hears facts of settled messages and works the outboxes of their records. A lost fact costs only time,
+ * since the record's alarm rings while its outbox is not empty. A record that has waited here until shortly before that alarm is
+ * left to it, so that a backlog is not worked twice at the same time.
  */
 import { limits, type MessageId, type TenantId, leftMs } from "@posthaste/domain";
 import { followUp, type FollowUpPorts } from "@posthaste/engine";
@@ -11,7 +11,7 @@ import { Loop } from "./loop.ts";
 export type CallbackDispatcherPorts = FollowUpPorts & { readonly log: Log };
 
 const batchMax = 100;
-/** Beyond this we rely on the alarms. */
+/** The number of waiting records beyond which new ones are left to their alarms. */
 const waitingMax = 10_000;
 
 export class CallbackDispatcher {
@@ -66,14 +66,14 @@ export class CallbackDispatcher {
     }
   }
 
-  /** Shortly before the alarm, which stands `limits.ringAheadMs` after the end of the attempt. */
+  /** Returns the time to leave a record to its alarm, shortly before that rings, `limits.ringAheadMs` after the end of the attempt. */
   #leftAtMs(endedAt: number): number {
     const { clock } = this.#ports;
     const alarmInMs = leftMs(endedAt + limits.ringAheadMs, limits.ringAheadMs, clock.now());
     return clock.passedMs() + alarmInMs - limits.followUpLeftMs;
   }
 
-  /** Of the tenant that has waited longest. No tenant: all that waited was left to the alarms. */
+  /** Takes records of the tenant that has waited longest. Returns no tenant when all waiting records were left to their alarms. */
   #takeOneTenant(): { tenant: TenantId | undefined; taken: ReadonlyMap<MessageId, Waiting> } {
     const passedMs = this.#ports.clock.passedMs();
     let tenant: TenantId | undefined;
@@ -89,14 +89,14 @@ export class CallbackDispatcher {
     return { tenant, taken };
   }
 
-  /** Unless it was heard of again meanwhile. */
+  /** Puts a record back, unless a newer fact of it was heard in the meantime. */
   #putBack(id: MessageId, taken: ReadonlyMap<MessageId, Waiting>): void {
     const waiting = taken.get(id);
     if (waiting && !this.#waiting.has(id)) this.#waiting.set(id, waiting);
   }
 }
 
-/** `leftAtMs`: of `passedMs`, when it is left to its alarm. */
+/** `leftAtMs`: the time, by `passedMs`, at which the record is left to its alarm. */
 type Waiting = { readonly tenant: TenantId; readonly leftAtMs: number };
 
 const hasCallback = ({ policy }: SettledEvent["message"]): boolean =>

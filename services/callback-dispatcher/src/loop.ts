@@ -1,7 +1,7 @@
-/** A step that is repeated while there is something to do: one at a time, started by each call that brings something. */
+/** Repeats a step while there is work. One run at a time, started by the calls that bring work. */
 export type LoopParts = {
   readonly hasWork: () => boolean;
-  /** Takes something away with every call, and never rejects. */
+  /** Takes away some work with every call, and never rejects. */
   readonly step: () => Promise<void>;
 };
 
@@ -13,7 +13,7 @@ export class Loop {
     this.#parts = parts;
   }
 
-  /** There may be something to do. */
+  /** Starts a run if there is work and none runs. */
   wake(): void {
     if (this.#parts.hasWork()) this.#running ??= this.#run();
   }
@@ -24,7 +24,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     while (this.#parts.hasWork()) await this.#parts.step();
-    // In the same turn as the last look: what comes from now on is a run of its own, and nothing is forgotten.
+    // Runs in the same turn as the last look, so that later work starts a new run and none is forgotten.
     this.#running = undefined;
   }
 }

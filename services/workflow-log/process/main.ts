@@ -1,4 +1,4 @@
-/** The workflow-log as a process: writes the message log from what the bus tells. */
+/** The workflow-log as a process: writes the message log from events on the bus. */
 import { openBus, openDocuments } from "@posthaste/distributed";
 import { countedMax } from "@posthaste/ports";
 import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";

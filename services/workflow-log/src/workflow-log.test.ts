@@ -72,7 +72,7 @@ const tenantWith = (plan: Plan, id = aTenant): Tenant => ({
 
 const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
 
-/** As another store has accepted it: this one has never seen it. */
+/** A message that another store has accepted, and this one has never seen. */
 const aMessageElsewhere = ({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Message =>
   aMessage({ id: embedded.ids.next(), now: clock.now(), ...overrides });
 
@@ -102,7 +102,7 @@ async function logged({ messageLog }: Pick<Ports, "messageLog">): Promise<readon
   return items.map(({ event }) => event.state);
 }
 
-/** A message that this store has seen fail for good. */
+/** A message that failed for good in this store. */
 async function fail({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Promise<void> {
   const { ids, records } = embedded;
   const policy = aPolicy({ retriesMax: 0 });

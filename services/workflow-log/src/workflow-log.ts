@@ -1,8 +1,8 @@
 /**
- * The workflow-log: remembers. It writes the message log from what it hears, in batches and off the delivery path, and
- * removes what is past its retention.
+ * The workflow-log: writes the message log from the events that it hears, in batches and off the delivery path, and removes
+ * entries past their retention.
  *
- * A store that writes the log within its own settle (the embedded one) leaves only the removal to do.
+ * Over a store that writes the log within its own settle (the embedded one) only the removal is left to do.
  */
 import { limits, cutOff } from "@posthaste/domain";
 import {
@@ -32,7 +32,7 @@ export type WorkflowLogPorts = {
 
 const sweepEveryMs = 60_000;
 const sweepMax = 5_000;
-/** No caller waits for the log, and few large writes of it cost this process half of what many small ones do (adr 0010). */
+/** No caller waits for the log, and a few large writes cost this process half of what many small ones do (ADR 10). */
 const unhurried = { gatherMs: 100 } as const;
 const noBody = new Uint8Array();
 
@@ -60,7 +60,7 @@ export class WorkflowLog {
     await this.#sweeping;
   }
 
-  /** The bus hands over batches and counts a fact as heard when this resolves: the write is the hand-over. */
+  /** Subscribes. The bus counts a fact as heard when the handler resolves, so the handler resolves after its write. */
   async #subscribe(): Promise<void> {
     const { bus, messageLog } = this.#ports;
     this.#unsubscribe = [
@@ -82,7 +82,7 @@ export class WorkflowLog {
     ];
   }
 
-  /** Attempts of a run's deliveries stand in the log of runs, and in no other. */
+  /** Attempts of a run's deliveries belong in the log of runs alone. */
   async #remember(events: readonly SettledEvent[]): Promise<void> {
     const { messageLog, runLog } = this.#ports;
     const ofRuns = events.flatMap(({ message: { run }, fact }) => (run ? { run, fact } : []));
@@ -104,7 +104,7 @@ export class WorkflowLog {
   async #sweep(): Promise<void> {
     const { accounts, log } = this.#ports;
     try {
-      // Tenant by tenant, each by its own retention, those that are closed as well.
+      // Each tenant has its own retention, closed ones included.
       for await (const page of tenantPages(accounts))
         for (const tenant of page) await this.#sweepOf(tenant);
     } catch (error) {
@@ -122,7 +122,7 @@ export class WorkflowLog {
       () => deadLetters.sweep(id, cutOff(plan.deadLetterMs, clock.now()), sweepMax),
       () => this.#stopped,
     );
-    // A run that has failed is its own dead letter, and messages of it may be told of for a day.
+    // A failed run is its own dead letter, and its messages may be reported for a day.
     const runsMs = Math.max(plan.logMs, plan.deadLetterMs, limits.tombstoneMs);
     await untilDone(
       () => runs.sweep(id, cutOff(runsMs, clock.now()), sweepMax),

@@ -1,4 +1,4 @@
-/** What the door says of a request before it is let in: under load that decides when it is refused. */
+/** The kind of request that the door reports before it lets one in, by which it is refused under load. */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { describe, expect, it } from "@jest/globals";
 import { gatewayEndpoints, rawTargetOf } from "@posthaste/contract";
@@ -9,14 +9,14 @@ import { virtualClock } from "@posthaste/testing";
 import { admitted, type Door } from "./door.ts";
 import { createRawDoor, type RawWorks } from "./raw-door.ts";
 
-/** Refuses all, and keeps of which kind they were. */
+/** Refuses all requests, and records their kinds. */
 function crowded() {
   const asked: RequestKind[] = [];
   const refuse = (kind: RequestKind) => {
     asked.push(kind);
     return fault("overloaded", "too much load");
   };
-  // All that is asked for before the first refusal.
+  // Everything that is used before the first refusal.
   const door = {
     admission: { refuse, close: () => undefined },
     answers: { fault: () => undefined },

@@ -133,7 +133,7 @@ describe("the backlog quota", () => {
     quota.cameIn(atMost(100), 30);
     await clock.advance(10_000);
 
-    // The count before which nothing was known may be passed by what comes in meanwhile, and no longer.
+    // Messages that come in before the first count may pass the quota; later ones may not.
     expect([inFirstSecond, afterTen]).toEqual([200, 0]);
     expect([ofLateCount, ofCount, letIn()]).toEqual([0, 200, 0]);
   });

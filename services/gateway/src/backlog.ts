@@ -1,22 +1,23 @@
 /**
- * The backlog quota (docs/design/wire#plans): looked up once a second and tenant, so a burst may pass it by a second's worth.
- * While a count is late, what came in here since it began is added to it: the quota holds however long counting takes.
+ * The backlog quota (docs/design/wire#plans), looked up once a second per tenant, so that a burst may pass it by a second's
+ * worth. While a count is late, the messages accepted here since it began are added to it, so that the quota holds however long
+ * counting takes.
  */
 import { beyondQuota, fault, type Fault, Turns } from "@posthaste/domain";
 import { type Clock, type Records, type Tenant } from "@posthaste/ports";
 
 const lookEveryMs = 1_000;
-/** A count that is no older stands for itself: most of what came in since has been delivered. */
+/** The age, in milliseconds, up to which a count is used alone: most messages accepted since have been delivered. */
 const lateMs = 2 * lookEveryMs;
-/** Beyond them the tenant that was met first is met anew. */
+/** The number of tenants kept; beyond it the tenant seen first is forgotten. */
 const tenantsKept = 10_000;
 
 type Seen = {
-  /** As last counted; nothing before the first count. */
+  /** The last count; 0 before the first one. */
   unfinished: number;
-  /** When that count began; at the first publish, before there is any. */
+  /** The time, by `passedMs`, at which that count began; before the first count, the time of the first publish. */
   countedAt: number;
-  /** Messages that came in here since then. */
+  /** The number of messages accepted here since then. */
   since: number;
   lookedAt: number;
   isLooking: boolean;
@@ -36,7 +37,7 @@ export class BacklogQuota {
     this.#ports = ports;
   }
 
-  /** Undefined: one message may come in, and is counted. */
+  /** Returns undefined if one message may be accepted, and counts it. */
   refuse(tenant: Tenant): Fault | undefined {
     const passedMs = this.#ports.clock.passedMs();
     const seen = this.#seenOf(tenant, passedMs);
@@ -48,7 +49,7 @@ export class BacklogQuota {
     return undefined;
   }
 
-  /** A publish that was let in brings so many messages more. */
+  /** Counts `n` more messages of an accepted publish. */
   cameIn(tenant: Tenant, n: number): void {
     const seen = this.#seen.get(tenant.id);
     if (seen) seen.since += n;
@@ -69,7 +70,7 @@ export class BacklogQuota {
     return seen;
   }
 
-  /** A store that cannot answer refuses the publish itself. */
+  /** Counts the backlog. When the store cannot answer, it refuses the publish itself. */
   async #look(tenant: Tenant, seen: Seen, passedMs: number): Promise<void> {
     const { since } = seen;
     seen.lookedAt = passedMs;
@@ -79,13 +80,13 @@ export class BacklogQuota {
       seen.countedAt = passedMs;
       seen.since -= since;
     } catch {
-      // The last count stands, with what has come in since.
+      // The last count stays, with the messages accepted since.
     } finally {
       seen.isLooking = false;
     }
   }
 }
 
-/** Not 412: it is over when some have been delivered. */
+/** Not 412: the fault ends when some messages have been delivered. */
 const tooMany = ({ plan }: Tenant): Fault =>
   fault("too_many_requests", beyondQuota("maxBacklog", plan.backlogMax).text);

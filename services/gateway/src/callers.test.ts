@@ -1,4 +1,4 @@
-/** Two gateways over one store: each takes the sessions that the other has begun, and refuses those that ended there. */
+/** Two gateways over one store: each accepts the sessions that the other has begun, and refuses those that ended there. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
@@ -78,7 +78,7 @@ function requestWith(headers: Readonly<Record<string, string>>): IncomingMessage
   return req;
 }
 
-/** The request of a page that has signed in at the first gateway. */
+/** Returns a request of a page that has signed in at the first gateway. */
 async function signedIn(token = "token"): Promise<IncomingMessage> {
   const [{ keeper, sessions }] = gateways;
   const owner = await keeper.enter(requestWith({ authorization: `Bearer ${token}` }), "");

@@ -1,4 +1,7 @@
-/** Callers prove themselves by a token, or by a session. A session is good for what its token is, or its group at the provider, and as long. */
+/**
+ * Authenticates callers by a token or a session. A session grants what its token, or its group at the provider, grants, and for
+ * as long.
+ */
 import { type IncomingMessage } from "node:http";
 import {
   isFault,
@@ -33,13 +36,13 @@ export type CallerOf = (
 type CallerParts = {
   readonly authenticator: Pick<Authenticator, "authenticate" | "holderOf" | "openTenant">;
   readonly clock: Clock;
-  /** What the groups of a provider may do, by their names as sessions have them. */
+  /** The rights of a provider's groups, by the names that sessions have for them. */
   readonly groups: Groups;
 };
 
 export type Groups = ReadonlyMap<string, { readonly tenant: TenantId; readonly scope: TokenScope }>;
 
-/** Without `sessions` a token alone counts; so it does where there is one, right or wrong. */
+/** Without `sessions` only tokens count. A request that has a token is judged by it, right or wrong. */
 export function createCallerOf(parts: CallerParts, sessions: Sessions | undefined): CallerOf {
   const { authenticator } = parts;
   return (req, queryToken, address) => {

@@ -8,7 +8,7 @@ function policyOf(settings: Parameters<typeof destinationPolicy>[0] = {}): Desti
   return policy;
 }
 
-/** A policy that counts how often it is asked. */
+/** A policy that counts its checks. */
 function counted(policy: DestinationPolicy): { policy: DestinationPolicy; readonly asked: number } {
   let asked = 0;
   return {

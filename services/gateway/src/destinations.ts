@@ -1,4 +1,7 @@
-/** The URLs of callers as they are dialled, and the destination policy at the door, for early and clear refusals; the dialer decides again (docs/design/delivery#destinations). */
+/**
+ * Checks the URLs of callers against the destination policy, for early and clear refusals, and returns them as they are dialled.
+ * The dialer checks again (docs/design/delivery#destinations).
+ */
 import { type ReadUrl } from "@posthaste/contract";
 import {
   asWritten,
@@ -9,7 +12,7 @@ import {
   TextCache,
 } from "@posthaste/domain";
 
-/** URLs that were found fine; most publishes repeat one of few, and a long one is seldom repeated. */
+/** The URLs that passed the check. Most publishes repeat one of few; a long one is seldom repeated. */
 const fineUrls = { entriesMax: 10_000, lengthMax: 512, canonical: asWritten };
 
 export function urlReader(policy: DestinationPolicy): ReadUrl {

@@ -1,4 +1,7 @@
-/** What every request passes on its way in, whichever way it takes: load, caller, rights; then what its row lets it ask. */
+/**
+ * The checks that every request passes on its way in, by either way: load, caller, rights; then what the row of its endpoint
+ * allows.
+ */
 import {
   type Answer,
   type Endpoint,
@@ -41,7 +44,7 @@ export type Door = {
   readonly tracer: Tracer;
 };
 
-/** A read-only token is refused whatever changes something, and the signing keys: with one of them a caller signs as the tenant does. */
+/** Refuses a read-only token every change, and the signing keys, with which a caller could sign as the tenant. */
 export function refusalOfScope({ scope }: Caller, kind: EndpointKind): Fault | undefined {
   if (scope === "full") return undefined;
   switch (kind) {
@@ -56,7 +59,7 @@ export function refusalOfScope({ scope }: Caller, kind: EndpointKind): Fault | u
   }
 }
 
-/** The work of an endpoint behind the door: it is asked only what its row lets through. */
+/** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
 export function admitted<Spec extends EndpointSpec>(
   door: Door,
   row: Endpoint<Spec>,

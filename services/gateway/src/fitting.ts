@@ -1,28 +1,28 @@
-/** Where a page of a list ends by what is shown of it. */
+/** Ends a page of a list by the size of its text. */
 import { limits } from "@posthaste/domain";
 import { othersTurn } from "@posthaste/http";
 import { type Page } from "@posthaste/ports";
 
 export type Fitting<Json> = {
   readonly shown: readonly Json[];
-  /** Where the list goes on. */
+  /** The position at which the list goes on. */
   readonly next: string | undefined;
 };
 
 type Options = {
   readonly atOnce?: number;
-  /** The bytes read to show the items have come to their bound. */
+  /** Reports whether the bytes read to show the items have reached their bound. */
   readonly isSpent?: () => boolean;
   readonly charsMax?: number;
 };
 
 const atOnceDefault = 4;
-/** So much of a page is made before other requests have their turn. */
+/** The characters made before other requests have their turn. */
 const charsPerTurnMax = 128 * 1024;
 
 /**
- * Returns the texts of the first items of a page, up to the item that brings them to `charsMax` characters: one at least.
- * `show`: of so many items at a time, each as JSON; undefined: it is not shown.
+ * Returns the texts of the first items of a page, up to the item that brings them to `charsMax` characters, and at least one.
+ * `show` turns some items at a time into JSON; undefined leaves an item out.
  */
 export async function fitting<T, Json extends object>(
   { items, positions, next }: Page<T>,
@@ -34,7 +34,7 @@ export async function fitting<T, Json extends object>(
   const shown: Json[] = [];
   let chars = 0;
   let charsOfTurn = 0;
-  // Bounded by the page's items, and by what is shown of them.
+  // Bounded by the page's items, and by their texts.
   for (let from = 0; from < items.length; from += atOnce) {
     if (from > 0 && isSpent()) return { shown, next: positions[from - 1] };
     if (charsOfTurn >= charsPerTurnMax) {

@@ -1,4 +1,7 @@
-/** The gateway: accepts. Raw targets are taken by hand; everything else goes through one router. Stateless but for caches. */
+/**
+ * The gateway: accepts messages. Raw targets have a door of their own; everything else goes through one router. Stateless but for
+ * caches.
+ */
 import {
   type Answer,
   type Endpoint,
@@ -80,14 +83,14 @@ export type GatewayPorts = RunPorts &
     readonly telemetry?: Telemetry;
   };
 
-/** Signing in by a provider: what each group may do, in their order. */
+/** Signing in by a provider, with the rights of each group, in order. */
 export type GroupSignIn = Omit<ProviderSignIn, "groups"> & { readonly groups: Groups };
 
 export type GatewayOptions = {
   readonly policy: DestinationPolicy;
-  /** Where messages to `api/llm` go; undefined: nowhere. */
+  /** The URL for messages to `api/llm`; undefined: such messages are refused. */
   readonly llmUrl: string | undefined;
-  /** The console: the folder where it is built, its sessions, and the provider that begins some. */
+  /** The console: the folder of its build, its sessions, and the provider that begins some of them. */
   readonly console?: {
     readonly folder: string;
     readonly sessions: Sessions;
@@ -100,9 +103,12 @@ export type GatewayOptions = {
   readonly answers: Answers;
   readonly admission: Admission;
   readonly cursors: Cursors;
-  /** Requests that wait for events. */
+  /** The requests that wait for events. */
   readonly watchers: LogWatchers;
-  /** The process is stopping: what belongs to a run that is there is taken, since its step is running; nothing new is. */
+  /**
+   * Reports whether the process is stopping. It then still accepts what belongs to an existing run, whose step is running, and
+   * nothing new.
+   */
   readonly isClosed?: () => boolean;
 };
 
@@ -214,7 +220,7 @@ export type GatewayEdge = GatewayOptions &
     readonly drainMs: number;
   };
 
-/** With a listener of its own. */
+/** Creates a gateway with a listener of its own. */
 export function createGateway(ports: GatewayPorts, options: GatewayEdge): Edge {
   const { answers, drainMs, host, limits = {}, origins } = options;
   const { port, readiness, trustedProxies } = options;

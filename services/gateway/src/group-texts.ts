@@ -1,6 +1,6 @@
 /**
- * URL groups as JSON text in pieces: of a list of ten thousand groups, or a group of ten thousand endpoints, no more is in
- * memory than some hundreds of endpoints.
+ * URL groups as JSON text in pieces. Of a list of ten thousand groups, or a group of ten thousand endpoints, a few hundred
+ * endpoints at most are in memory.
  */
 import { endpointsText, groupClosing, groupOpening } from "@posthaste/contract";
 import { type Group, groupChunkMax, type TenantId } from "@posthaste/domain";
@@ -11,14 +11,17 @@ type GroupReads = Pick<Reads, "endpoints" | "groups">;
 type Texts = AsyncGenerator<string, void, undefined>;
 
 const headsPerPageMax = 50;
-/** The chunks of a replaced head live for `limits.replacedChunkKeptMs`: a caller that reads slowly gets later heads. */
+/**
+ * The time for which read heads are used. The chunks of a replaced head live for `limits.replacedChunkKeptMs`, so a slow reader
+ * gets later heads.
+ */
 const headsMsMax = 20_000;
 
-/** All groups of a tenant in the order of their names, as a bare array. */
+/** Yields all groups of a tenant in name order, as a bare array. */
 export async function* groupListTexts(reads: GroupReads, clock: Clock, tenant: TenantId): Texts {
   let after = "";
   let before = "[";
-  // Each page begins behind the name that was written last, so this ends where the names do.
+  // Each page begins behind the name written last, so the loop ends with the names.
   for (;;) {
     const readAt = clock.passedMs();
     const [first = [], ...others] = runsOf(
@@ -38,7 +41,7 @@ export async function* groupListTexts(reads: GroupReads, clock: Clock, tenant: T
   yield before === "[" ? "[]" : "]";
 }
 
-/** Groups that are read together: either one, or several with no more endpoints than a chunk has. */
+/** Splits heads into runs that are read together: one group, or several with no more endpoints than a chunk has. */
 function runsOf(heads: readonly Group[]): readonly (readonly Group[])[] {
   const runs: Group[][] = [];
   let endpoints = Infinity;
@@ -70,7 +73,7 @@ async function* textsOfRun(reads: GroupReads, run: readonly Group[]): Texts {
   yield texts.join(",");
 }
 
-/** One group, chunk by chunk. */
+/** Yields one group, chunk by chunk. */
 export async function* groupTexts(reads: Pick<Reads, "endpoints">, group: Group): Texts {
   let before = groupOpening(group);
   for (const chunk of group.chunks) {

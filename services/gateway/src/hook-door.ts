@@ -1,7 +1,7 @@
 /**
- * The door of webhooks: `/v2/workflows/hooks/{user}/{runId}/{eventId}`, any method and no token, since the address is the
- * secret: clients draw the event's id, and none is heard that no step of the run has made or waits for (ADR 135). What is sent
- * there ends a wait for that webhook, or the next one.
+ * The door of webhooks: `/v2/workflows/hooks/{user}/{runId}/{eventId}`, any method and no token, since the address is the secret.
+ * Clients draw the event's id, and an id is accepted only if a step of the run has made it or waits for it (ADR 135). A request
+ * ends a wait for that webhook, or is kept for the next one.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { decodedLeniently } from "@posthaste/contract";
@@ -30,7 +30,7 @@ const prefix = "/v2/workflows/hooks/";
 const route = `${prefix}{user}/{runId}/{eventId}`;
 const bodyBytesMax = 1024 * 1024;
 
-/** Undefined: the request is for no webhook. */
+/** Returns undefined when the request is for no webhook. */
 export function hookTargetOf(url: string): HookTarget | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const [path = ""] = url.slice(prefix.length).split("?");
@@ -57,7 +57,7 @@ export function createHookDoor(door: Door, ports: RunPorts) {
       const tenant = tenantId(user);
       if (door.isClosed(tenant)) return wrong(address);
       const id = runId(run);
-      // Before the body: a stranger's is not read.
+      // Checked before the body is read, so that a stranger's body is not read.
       const found = await takerOf(ports.runs, { tenant, id });
       if (!found || !hasHook(found, event)) return wrong(address);
       const span = requestSpan(door.tracer, {
@@ -88,7 +88,7 @@ export function createHookDoor(door: Door, ports: RunPorts) {
       return refused[0] === undefined ? { status: 200 } : fault("run_refused", refused[0]);
     }
 
-    /** As the sender of the webhook has it, where a proxy that is believed says so. */
+    /** Returns protocol and host as the sender of the webhook has them, where a trusted proxy says so. */
     function origin({ headers, socket }: IncomingMessage): { proto: string; host: string } {
       const isBelieved = door.trustedProxies.has(socket.remoteAddress ?? "");
       const said = (name: string): string | undefined =>
@@ -104,7 +104,10 @@ export function createHookDoor(door: Door, ports: RunPorts) {
     }
   };
 
-  /** The same for a run that is there and for one that is not. A right address is heard whatever else comes from its network. */
+  /**
+   * Refuses a wrong address in the same words whether or not the run exists. A right address is accepted however many wrong ones
+   * come from its network.
+   */
   function wrong(address: string): Refusal {
     const seconds = failures.blockedSeconds(address) ?? failures.failed(address);
     return seconds === undefined ? unknownHook : { ...tooManyWrong, retryAfterSeconds: seconds };

@@ -1,4 +1,4 @@
-/** What the headers of a request are judged by: the tenant's plan, this moment, and the policies of this process. */
+/** The values by which the headers of a request are judged: the tenant's plan, the time, and the policies of this process. */
 import { type BatchJudges, type NamedDestination, type ReadUrl } from "@posthaste/contract";
 import { type Group } from "@posthaste/domain";
 import { type Clock, type Groups, type Log, type RetryDelays, type Tenant } from "@posthaste/ports";
@@ -15,7 +15,7 @@ export type JudgeParts = {
   readonly llmUrl: string | undefined;
 };
 
-/** Characters of a header name in the log. */
+/** The number of characters of a header name in the log. */
 const nameMax = 128;
 
 export function createJudge(parts: JudgeParts): Judge {
@@ -33,7 +33,7 @@ export function createJudge(parts: JudgeParts): Judge {
         retryDelays.check(expression, retriesMax, field, () => spendExpression(field)),
       spendExpression,
       readUrl,
-      // One line a request: a batch may have thousands.
+      // One line per request, since a batch may have thousands.
       leaveOut: (name) => {
         if (!hasLeftOut) log.warn("header.left_out", { tenant: id, name: name.slice(0, nameMax) });
         hasLeftOut = true;
@@ -43,7 +43,10 @@ export function createJudge(parts: JudgeParts): Judge {
   };
 }
 
-/** The group that `destination` names; undefined also where there is none. Its default headers are read before the request's own are judged. */
+/**
+ * Returns the group that `destination` names, or undefined if it names none or the group does not exist. Read before the
+ * request's headers are judged, for the group's default headers.
+ */
 export const groupOf = async (
   groups: Groups,
   { id }: Tenant,

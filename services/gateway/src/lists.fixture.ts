@@ -1,4 +1,4 @@
-/** A gateway over the embedded store with a listener of its own, for tests of what lists hold. */
+/** A gateway over the embedded store with a listener of its own, for tests of the bounds of lists. */
 import { createHash } from "node:crypto";
 import {
   defaultPlan,
@@ -27,7 +27,7 @@ const tenantOf = (id: TenantId): Tenant => ({
   keys: { current: "", next: "" },
 });
 
-/** The token is the tenant's name. */
+/** Takes the token for the tenant's name. */
 const byName: Authenticator = {
   name: "authenticator",
   start: async () => undefined,
@@ -50,7 +50,7 @@ export type Gateway = {
   readonly close: () => Promise<void>;
 };
 
-/** `changed`: what the gateway asks in place of the store. */
+/** `changed`: the ports to use in place of the store's. */
 export async function startGateway(
   changed: (ports: GatewayPorts) => Partial<GatewayPorts> = () => ({}),
 ): Promise<Gateway> {

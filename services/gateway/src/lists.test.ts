@@ -86,9 +86,9 @@ type Row = {
   readonly seed: (ports: GatewayPorts) => Promise<void>;
   /** Returns the key of each row in a body. */
   readonly idsIn: (body: never) => readonly string[];
-  /** How many there are in all. */
+  /** The number of items in all. */
   readonly count: number;
-  /** The bound of a list that has no page of bytes. */
+  /** The reason why a list without a page of bytes is bounded. */
   readonly bounded?: string;
 };
 
@@ -225,7 +225,7 @@ const lists: Readonly<Record<string, Row>> = {
 
 type Read = { readonly bytes: number; readonly ids: readonly string[] };
 
-/** All pages of a list, with their bytes. */
+/** Reads all pages of a list, with their bytes. */
 async function readAll({ url }: Gateway, { path, idsIn }: Row): Promise<readonly Read[]> {
   const pages: Read[] = [];
   let cursor: string | null | undefined;
@@ -265,7 +265,7 @@ describe("each list, of rows with 29 KB of headers,", () => {
       expect(new Set(ids).size).toBe(ids.length);
       if (row.count >= 0) expect(ids).toHaveLength(row.count);
       if (row.bounded !== undefined) return;
-      // An item more than the bound.
+      // One item more than the bound.
       const bytesMax = limits.pageBytesMax + 100_000;
       expect(Math.max(...pages.map(({ bytes }) => bytes))).toBeLessThan(bytesMax);
       expect(pages.length).toBeGreaterThan(1);

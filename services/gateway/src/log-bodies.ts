@@ -1,4 +1,4 @@
-/** The bodies of messages on a page of their log: each is served while its record lives. */
+/** The bodies of messages on a page of their log. A body is served while its record lives. */
 import { logEntryJson, type LogEntryJson, type LogView } from "@posthaste/contract";
 import { limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
@@ -8,11 +8,11 @@ type View = LogView & { readonly bodyBytesMax: number };
 
 export type LogShower = {
   readonly show: (entries: readonly LogEntry[]) => Promise<readonly LogEntryJson[]>;
-  /** As many bytes of bodies were read as one page may. */
+  /** Reports whether as many bytes of bodies were read as one page may read. */
   readonly isSpent: () => boolean;
 };
 
-/** Shows events with the bodies of their messages, each of which is read once as long as there is room for them. */
+/** Shows events with the bodies of their messages. Each body is read once while there is room for it. */
 export function createLogShower(
   { bodies: read }: Pick<Reads, "bodies">,
   tenant: TenantId,
@@ -31,13 +31,13 @@ export function createLogShower(
     const ids = entries.map(({ message }) => message.id);
     const missing = new Set(ids.filter((id) => !bodies.has(id)));
     for (const id of missing) bodies.set(id, undefined);
-    // Each turn reads one at least.
+    // Each turn reads at least one body.
     for (let left: readonly MessageId[] = [...missing]; left.length > 0;) {
       const some = await read(tenant, left);
       for (const { message } of some.records) {
         const { id, body, policy } = message;
         bytesRead += body.length;
-        // A hash needs all of it; else nothing holds on to what is not shown.
+        // A hash needs the whole body; otherwise only the shown part is kept.
         const kept = policy.redaction?.body ? body : body.slice(0, bodyBytesMax + 1);
         held += kept.length;
         bodies.set(id, kept);

@@ -40,7 +40,7 @@ function open(): Opened {
   return { log, newId: () => ids.next() };
 }
 
-/** One message with a failed attempt at each of these times, and delivered at the last. */
+/** Appends a message accepted at the first of `times`, with a failed attempt at each later one, and delivered at the last. */
 async function append({ log, newId }: Opened, times: readonly number[]): Promise<Message> {
   const [createdAt = epochStart, ...attempts] = times;
   const message = aMessage({ id: newId(), now: createdAt });
@@ -61,7 +61,7 @@ type Walk = {
 
 const pagesMax = 10_000;
 
-/** The pages by message, from the first to the last. */
+/** Reads the pages by message, from the first to the last. */
 async function walk(
   log: MessageLog,
   { filter = {}, order = "latestFirst", limit }: Walk,

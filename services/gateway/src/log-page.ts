@@ -11,7 +11,7 @@ import { type LogEntry, type Page } from "@posthaste/ports";
 import { type Reads } from "./reads.ts";
 
 type Query = Pick<LogQuery, "filter" | "byMessage">;
-/** Events that are shown together: one, or all of a message. */
+/** Events that are shown together: one event, or all events of a message. */
 export type Together = readonly LogEntry[];
 
 export async function logPage(
@@ -25,14 +25,20 @@ export async function logPage(
   return { ...rest, items: items.map((entry) => [entry]) };
 }
 
-/** Events looked at for one page, and shown of one page's messages; of a message that has more than a page holds, the first in the list's order. */
+/**
+ * The number of events looked at for one page, and shown of its messages. Of a message with more events than that, the first in
+ * the list's order are shown.
+ */
 const eventsMax = 1_000;
-/** Messages looked at for one page: most events of a busy log's page are of messages that earlier pages have shown. */
+/**
+ * The number of messages looked at for one page. In a busy log, most events of a page belong to messages that earlier pages have
+ * shown.
+ */
 const messagesMax = 100;
 
 /**
- * At most `page.limit` messages, each on the page that its first event in the list's order falls on, and no more than
- * have room for their events. A page may be short, or empty, and yet not the last.
+ * Returns at most `page.limit` messages, each on the page with its first event in the list's order, and no more than have room
+ * for their events. A page may be short, or empty, without being the last.
  */
 async function pageOfMessages(
   log: Reads["log"],
@@ -52,7 +58,7 @@ async function pageOfMessages(
     looked.add(id);
     const own = { ...filter, messageIds: [id] };
     const { items: events } = await log(tenant, own, { limit: eventsMax, order: page.order });
-    // Nothing comes before the first page but what has happened since it was read.
+    // An event comes before the first page only if it happened after that page was read.
     const isFirst = page.after === undefined || isSame(events[0], entry);
     const isFull =
       isFirst &&

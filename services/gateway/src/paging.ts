@@ -1,4 +1,4 @@
-/** Pages of lists: positions leave the house signed, bound to tenant, list and filter. */
+/** Pages of lists. Cursors are signed positions, bound to tenant, list and filter. */
 import { type Fault, isFault, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type PageQuery } from "@posthaste/contract";
 import { type Cursors } from "@posthaste/http";
@@ -11,7 +11,7 @@ type ListScope = {
 
 type OpenedPage<F> = {
   readonly page: PageRequest;
-  /** What the list is asked for: the query's filter, from where its page was to begin. */
+  /** The filter to list by: the query's filter, limited by the time at which the list begins. */
   readonly filter: F;
   readonly startAt?: number;
 };
@@ -23,7 +23,7 @@ export type Paging = {
     scope: ListScope & { readonly filter: F },
     page: PageQuery,
   ): OpenedPage<F> | Fault;
-  /** Undefined at the end. */
+  /** Returns undefined at the end of the list. */
   seal(
     scope: ListScope,
     opened: Pick<OpenedPage<object>, "startAt">,
@@ -51,7 +51,10 @@ export function createPaging(cursors: Cursors): Paging {
   };
 }
 
-/** The later pages of a list that began at a time of the caller's are of the same list: it goes with their cursors. */
+/**
+ * Applies the time at which the caller's list begins. The cursors of later pages carry that time, since they belong to the same
+ * list.
+ */
 function begun<F extends Times>(
   filter: F,
   page: PageRequest,

@@ -1,4 +1,4 @@
-/** A publish that is parsed; one with a long body, which may be a step's, in turns with other requests. */
+/** Parses a publish. A long body, which may be a step's, is parsed in turns with other requests. */
 import { bytesPerTurn, parsePublish, type PublishInput, readPublish } from "@posthaste/contract";
 import { type Fault, type PublishCommand } from "@posthaste/domain";
 import { toItsEnd } from "@posthaste/http";

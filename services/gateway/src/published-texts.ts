@@ -1,6 +1,6 @@
 /**
- * What became of publishes as JSON text in pieces: of the endpoints of a group, which are read again as the caller reads, no
- * more is in memory than a chunk.
+ * The results of publishes as JSON text in pieces. The endpoints of a group are read again as the caller reads, so that no more
+ * than one chunk is in memory.
  */
 import { publishResultText } from "@posthaste/contract";
 import { isFault } from "@posthaste/domain";
@@ -10,7 +10,7 @@ import { type Reads } from "./reads.ts";
 type Texts = AsyncGenerator<string, void, undefined>;
 type ChildReads = Pick<Reads, "children">;
 
-/** An array with one element for each endpoint. */
+/** Yields an array with one element for each endpoint. */
 export async function* groupResultTexts(reads: ChildReads, published: PublishedGroup): Texts {
   let before = "[";
   for await (const children of reads.children(published)) {
@@ -20,10 +20,10 @@ export async function* groupResultTexts(reads: ChildReads, published: PublishedG
   yield before === "[" ? "[]" : "]";
 }
 
-/** Made into one text. */
+/** The number of results joined into one text. */
 const resultsPerText = 200;
 
-/** An array with one element for each outcome. */
+/** Yields an array with one element for each outcome. */
 export async function* batchResultTexts(reads: ChildReads, outcomes: readonly Outcome[]): Texts {
   let text = "[";
   for (const [i, outcome] of outcomes.entries()) {

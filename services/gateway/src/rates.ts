@@ -1,10 +1,10 @@
 /**
- * How often a tenant may ask, by its plan. A tenant without such a quota costs nothing here.
+ * The rates of a tenant's plan. A tenant without such a quota costs nothing here.
  *
- * (1) messages of a day are counted in the token store, before their publish; while that is away none are refused.
- * (2) lists of a second are counted in this process; so are new expressions, of retry delays and of schedules, of which
- *     every tenant may have as many: reading one takes half a millisecond of the thread that all share, and up to two
- *     where its time zone is new.
+ * (1) Messages of a day are counted in the token store, before their publish; while it is away none are refused.
+ * (2) Lists of a second are counted in this process, and so are new expressions, of retry delays and of schedules, of which every
+ *     tenant has the same number: reading one takes half a millisecond of the thread that all requests share, and up to two where
+ *     its time zone is new.
  */
 import {
   type ExceededRate,
@@ -17,17 +17,17 @@ import {
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
 
 export type Rates = {
-  /** Undefined: the tenant may publish as many as it likes. */
+  /** Returns undefined when the tenant may publish without limit. */
   spendMessages(
     tenant: Tenant,
     count: () => number | Promise<number>,
   ): Promise<Fault | GiveBack> | undefined;
   spendList(tenant: Tenant): Fault | undefined;
-  /** `field`: the header that has it. */
+  /** `field`: the header that has the expression. */
   spendExpression(tenant: TenantId, field: string): Fault | undefined;
 };
 
-/** For a publish that was refused after all: its messages go back to the day that they were counted for. */
+/** Returns the messages of a refused publish to the day for which they were counted. */
 type GiveBack = () => Promise<void>;
 
 type RateParts = {
@@ -38,11 +38,11 @@ type RateParts = {
 
 const secondMs = 1_000;
 const dayMs = 24 * 3_600 * secondMs;
-/** Messages given back to a day that has just ended are kept for a moment; no publish asks for them. */
+/** The time for which messages returned to a day that has just ended are kept; no publish counts them. */
 const lastsMsMin = 1_000;
-/** Tenants that are counted in one second; beyond them all begin anew. */
+/** The number of tenants counted in one second; beyond it all counts begin anew. */
 const tenantsMax = 10_000;
-/** Of a tenant in a second: a tenth of a core at the most. */
+/** New expressions of a tenant in a second; a tenth of a core at most. */
 const newExpressionsMax = 200;
 
 export function createRates({ tokens, clock, log }: RateParts): Rates {
@@ -94,7 +94,7 @@ export function createRates({ tokens, clock, log }: RateParts): Rates {
 const tooManyExpressions = (field: string): Fault =>
   fault("too_many_requests", `${field}: at most ${newExpressionsMax} new expressions a second`);
 
-/** Counts one more of a tenant, in a second of this process. */
+/** Counts the requests of each tenant in the current second of this process. */
 function countsOfSecond(clock: Clock) {
   let second = 0;
   const counts = new Map<TenantId, number>();

@@ -1,6 +1,6 @@
 /**
- * The door of the raw targets, by hand: this is the way of every message. Load, caller, target, rights, body; then the
- * row's own work, whose answer goes out as it is.
+ * The door of the raw targets, without a router, since every message takes this way: load, caller, target, rights, body; then the
+ * row's own work, whose answer is sent as it is.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import {
@@ -18,10 +18,10 @@ import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
 import { answer, type AnswerStream, callerIp, doneInRoom, readBody } from "@posthaste/http";
 import { type Door, refusalOfScope } from "./door.ts";
 
-/** What a raw target's work is asked. */
+/** The request that the work of a raw target gets. */
 type RawVisit = {
   readonly req: IncomingMessage;
-  /** By the clock's `passedMs`; 0 while nothing is traced. */
+  /** By the clock's `passedMs`; 0 while tracing is off. */
   readonly arrivedMs: number;
   readonly tenant: Tenant;
   readonly callerIp: string;
@@ -74,7 +74,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const refused = refusalOfScope(caller, "publish");
     if (refused) return refused;
     const isFull = door.backlog.refuse(tenant);
-    // A step that has run is taken: refused, it would run again.
+    // A step that has run is accepted; refused, it would run again.
     if (isFull && !isOfStep) return isFull;
     const body = await readBody(res, {
       bytesMax: tenant.plan.bodyBytesMax,
@@ -84,7 +84,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     if (isFault(body)) return faultOfRun(body, req.rawHeaders);
     const visit = { req, arrivedMs, tenant, callerIp: address, target, body };
     const work = works[row.operation];
-    // Of a group the answer is as long as the group.
+    // The answer of a group publish is as long as the group.
     return target.destination.kind === "group"
       ? doneInRoom(answers, tenant.id, () => work(visit))
       : work(visit);

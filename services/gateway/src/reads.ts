@@ -1,9 +1,9 @@
 /**
- * Reads of what callers have stored, as long as that is: for those with a seat in the room for long answers alone. No other file
- * of this service asks a port for a page (oxlint.config.ts).
+ * Reads of stored data that may be long, for holders of a seat in the room for long answers. No other file of this service asks a
+ * port for a page (oxlint.config.ts).
  *
- * (1) a read ends by its bytes as well as by its rows: a page at `pageBytesMax`, a piece of a longer answer at `pieceBytesMax`.
- * (2) a read without a seat throws.
+ * (1) A read ends by its bytes as well as by its rows: a page at `pageBytesMax`, a piece of a longer answer at `pieceBytesMax`.
+ * (2) A read without a seat throws.
  */
 import { type Seat } from "@posthaste/contract";
 import {

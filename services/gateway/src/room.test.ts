@@ -10,7 +10,7 @@ const aTenantWith = (limits: Partial<Plan>): Tenant => ({
   keys: { current: "", next: "" },
 });
 
-/** `tooMany`: queues for which there is no room. */
+/** `tooMany`: the queues for which there is no room. */
 function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
   const done: unknown[] = [];
   const cameIn: number[] = [];

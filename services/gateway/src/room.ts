@@ -1,6 +1,6 @@
 /**
- * What publishes need room for beside the backlog: their messages among those of the day, and their queues among those of the
- * tenant. It is taken once nothing else can refuse them, and all of it or nothing.
+ * Takes the room that publishes need beside the backlog: their messages in the day's quota, and their queues in the tenant's.
+ * Called once nothing else can refuse the publishes; takes all or nothing.
  */
 import { isFault } from "@posthaste/domain";
 import { makeQueues, type NoRoom } from "@posthaste/engine";
@@ -16,13 +16,13 @@ type RoomParts = {
 
 export type Wanted = { readonly messages: number; readonly queues: readonly string[] };
 
-/** Undefined at once where the plan counts no messages, and no queue is named: this is the way of every message. */
+/** Returns undefined synchronously where the plan counts no messages and no queue is named, as for almost every message. */
 export function takeRoom(
   parts: RoomParts,
   tenant: Tenant,
   wanted: Wanted,
 ): Promise<NoRoom | undefined> | undefined {
-  // One was counted when the publish was let in.
+  // One message was counted when the publish was let in.
   parts.backlog.cameIn(tenant, wanted.messages - 1);
   const spending = parts.rates.spendMessages(tenant, () => wanted.messages);
   if (!spending && wanted.queues.length === 0) return undefined;

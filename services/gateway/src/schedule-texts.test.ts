@@ -22,7 +22,7 @@ afterEach(async () => {
 const sha256 = (value: string | Uint8Array) => createHash("sha256").update(value).digest("hex");
 const kib = 1_024;
 
-/** One for each body, of so many bytes, in their order. */
+/** Stores one schedule for each body size, in order. */
 async function opened(bodies: readonly number[]): Promise<Schedules> {
   const parts = { clock: virtualClock(), random: seededRandom(1), log: recordingLog() };
   const { close, schedules } = openEmbedded({

@@ -1,4 +1,4 @@
-/** Schedules of a tenant: a page, or all of them as JSON text in pieces, of which no more is in memory than a piece, and some bodies. */
+/** Schedules of a tenant: one page, or all of them as JSON text in pieces. No more than a piece and some bodies are in memory. */
 import { scheduleJson } from "@posthaste/contract";
 import {
   limits,
@@ -15,13 +15,16 @@ type ScheduleReads = Pick<Reads, "schedules" | "wholeSchedules">;
 type ScheduleJson = ReturnType<typeof scheduleJson>;
 
 const pageMax = 1_000;
-/** What a list shows of bodies: each up to the first, all together up to the second. */
+/** The bodies that a list shows: each up to the first bound, all together up to the second. */
 const bodyBytesMax = 64 * 1024;
 const bodiesBytesMax = 16 * 1024 * 1024;
-/** So many are read with their bodies at once. */
+/** The number of schedules read with their bodies at once. */
 const bodiesAtOnceMax = 16;
 
-/** Oldest first, from behind `after`. Each page begins behind the schedule that was read last, so this ends where they do. */
+/**
+ * Yields schedules, oldest first, from behind `after`. Each page begins behind the schedule read last, so the loop ends with the
+ * schedules.
+ */
 export async function* schedulePages(
   { schedules }: Pick<Reads, "schedules">,
   tenant: TenantId,
@@ -35,7 +38,7 @@ export async function* schedulePages(
   }
 }
 
-/** A bare array. */
+/** Yields a bare array. */
 export async function* scheduleListTexts(
   reads: Pick<Reads, "wholeSchedules">,
   sha256: Sha256Hex,

@@ -1,12 +1,12 @@
-/** What became of the messages of a schedule's last slot: told from their records, and from the log once those are gone. */
+/** The states of the messages of a schedule's last slot, from their records, and from the log once those are gone. */
 import { type SlotState, slotStateOf } from "@posthaste/contract";
 import { type LogState, type MessageId, type Schedule } from "@posthaste/domain";
 import { type Reads } from "./reads.ts";
 
-/** Events that are looked at for messages that have gone, the last ones first. */
+/** The number of events looked at for messages without a record, latest first. */
 const eventsMax = 1_000;
 
-/** By message id; undefined when no slot has fired yet. A message of which nothing is known any more is left out. */
+/** Returns states by message id; undefined when no slot has fired yet. Unknown messages are left out. */
 export async function statesOfLastSlot(
   { log, progress }: Pick<Reads, "log" | "progress">,
   { tenant, last }: Schedule,
@@ -20,7 +20,7 @@ export async function statesOfLastSlot(
     }),
   );
   let left = eventsMax;
-  // Each turn tells of one message at least, or is the last.
+  // Each turn finds at least one message's state, or is the last.
   for (let isMore = true; isMore && left > 0;) {
     const gone = last.messages.filter((id) => !states.has(id));
     if (gone.length === 0) break;

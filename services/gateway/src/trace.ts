@@ -1,4 +1,7 @@
-/** The spans of the gateway: a publish, and any other request. A trace that a caller's `traceparent` names is continued, once the caller's token is known. */
+/**
+ * The spans of the gateway: of a publish, and of any other request. A trace named by a caller's `traceparent` is continued once
+ * the caller's token is verified.
+ */
 import { type IncomingMessage } from "node:http";
 import {
   type Fault,
@@ -20,7 +23,7 @@ type Arrival = {
   readonly begunMsAgo: number;
 };
 
-/** Hands over the command, with its trace when that is sampled. */
+/** Calls `publish` in a span, with the trace in the command if it is sampled. */
 export async function traced<R>(
   tracer: Tracer,
   { req, begunMsAgo }: Arrival,
@@ -48,8 +51,8 @@ export async function traced<R>(
 }
 
 /**
- * What an endpoint publishes for a run of which the trace is sampled: part of the caller's trace, if it has one, and a
- * pointer to the run's.
+ * Adds spans for the messages that an endpoint publishes for a run whose trace is sampled: part of the caller's trace, if it has
+ * one, with a link to the run's.
  */
 export function traceSteps(
   tracer: Tracer,
@@ -76,7 +79,7 @@ export function traceSteps(
   });
 }
 
-/** The run that has published the message: an invocation is a step of its invoker. */
+/** Returns the attributes of the step that published the message; an invocation is a step of its invoker. */
 function attributesOfStep({ policy, run }: PublishCommand): Attributes {
   switch (run?.kind) {
     case "entry":
@@ -105,7 +108,7 @@ const ofStep = (
   ...(name !== undefined && { "posthaste.run.step": name }),
 });
 
-/** Of any other request, once its caller is known. Its span has the template of its path: ids stay out. */
+/** The attributes of a request other than a publish, known once its caller is. The route is the template of the path, without ids. */
 export type Asked = {
   readonly tenant: TenantId;
   readonly method: string;
@@ -113,7 +116,7 @@ export type Asked = {
   readonly rawHeaders: readonly string[];
 };
 
-/** Undefined where nothing is traced. */
+/** Returns undefined while tracing is off. */
 export function requestSpan(tracer: Tracer, asked: Asked): Span | undefined {
   if (!tracer.isOn) return undefined;
   const parent = valueOf(asked.rawHeaders, "traceparent");
@@ -128,7 +131,7 @@ export function requestSpan(tracer: Tracer, asked: Asked): Span | undefined {
   });
 }
 
-/** Its end is that of `work`. */
+/** Runs `work` in `span`, and ends the span with it. */
 export async function inSpan<R extends { readonly status: number }>(
   tracer: Tracer,
   span: Span | undefined,
@@ -149,7 +152,7 @@ export async function inSpan<R extends { readonly status: number }>(
   }
 }
 
-/** Of several commands of one request: each is part of its trace, if it has one. */
+/** Adds the request's trace to one of its commands, if the request is traced. */
 export function inTrace(tracer: Tracer, command: PublishCommand): PublishCommand {
   const trace = tracer.isOn ? tracer.current() : undefined;
   return trace === undefined ? command : { ...command, trace };
@@ -160,7 +163,7 @@ function valueOf(rawHeaders: readonly string[], wanted: string): string | undefi
   return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-/** The run has the id of its first message. */
+/** A run has the id of its first message. */
 export const attributesOfRun = (run: Run): Attributes => ({
   "posthaste.message.id": run.root,
   "posthaste.run.id": run.id,

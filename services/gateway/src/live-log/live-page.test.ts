@@ -44,7 +44,7 @@ function open(): Opened {
   return { log, newId: () => ids.next(), close };
 }
 
-/** CREATED and ACTIVE at `at`, DELIVERED a moment later. */
+/** Appends CREATED and ACTIVE at `at`, and DELIVERED a moment later. */
 async function append({ log, newId }: Opened, at: number, label = "any"): Promise<void> {
   const message = aMessage({ id: newId(), now: at, policy: aPolicy({ labels: [label] }) });
   const fact: AttemptFact = {
@@ -58,7 +58,7 @@ async function append({ log, newId }: Opened, at: number, label = "any"): Promis
   await log.append([{ message, fact }]);
 }
 
-/** Follows the log from its beginning: each call is one request, whose place comes from the one before. */
+/** Follows the log from its beginning: each call is one request, at the place that the one before returned. */
 function follower({ log }: Opened, limit: number, filter: LogFilter = {}) {
   let place: LivePlace = { since: 0, seen: [] };
   const keys: string[] = [];
@@ -92,7 +92,7 @@ describe("a log that is followed while it is written", () => {
       const opened = open();
       const { keys, next } = follower(opened, limit);
       for (let round = 0; round < 30; round++) {
-        // Several of one millisecond, whose events alternate.
+        // Several messages in one millisecond, whose events alternate.
         for (let i = 0; i < round % 4; i++) await append(opened, epochStart + 100 * round);
         await toTheEnd(() => next(epochStart + 100 * round + 5));
       }

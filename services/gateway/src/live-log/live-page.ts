@@ -1,10 +1,10 @@
 /**
- * The next events of a log that is being written. The list is in the order of the events' times, and a row may come later
- * than rows of later times: from other processes, or when a write was repeated. So each reading looks back as well.
+ * Reads the next events of a log that is being written. The list is in the order of the events' times, and an event may be
+ * written after events of later times: by another process, or by a repeated write. So each read also looks back.
  *
- * (1) an event that the log has within `lateMsMax` of its time is returned at least once. When more than `windowMax` events stand
- *     within that time, it is looked for among the latest of these.
- * (2) an event is returned again only when another one came late close to it (seen.ts), or when more came late than fit a page.
+ * (1) An event that the log has within `lateMsMax` of its time is returned at least once. When more than `windowMax` events stand
+ *     within that time, only the latest of them are looked at.
+ * (2) An event is returned again only when another one came late close to it (seen.ts), or when more came late than fit a page.
  */
 import {
   configurationBytes,
@@ -24,14 +24,14 @@ import { markMax, seenOf, unseen } from "./seen.ts";
 
 export const lateMsMax = 10_000;
 const windowMax = 1_000;
-/** A look back reads no more pages, each of which ends by its bytes. */
+/** The number of pages that a look back reads, each of which ends by its bytes. */
 const pagesBackMax = 64;
 
 export type LivePage = {
   readonly items: readonly LogEntry[];
-  /** Behind the first `count` of them. */
+  /** Returns the place behind the first `count` items. */
   readonly placeAfter: (count: number) => LivePlace;
-  /** More is there already. */
+  /** Whether more events are there already. */
   readonly isFull: boolean;
 };
 
@@ -45,7 +45,7 @@ export type LiveAsked = {
 };
 
 type Placed = LastEvent & { readonly entry: LogEntry };
-/** The place of an event that was looked at. */
+/** The place of an event that was looked at, with its size. */
 type Mark = LastEvent & { readonly bytes: number };
 
 export async function livePage(
@@ -61,7 +61,7 @@ export async function livePage(
     to: Math.min(filter.to ?? Infinity, aheadFrom(0, now)),
   };
 
-  /** Newest first; `each` is given what no page holds on to. */
+  /** Reads backwards, newest first. `each` gets the entries, of which no page stays in memory. */
   const lookBack = async (
     bytesMax: number,
     each: (entry: LogEntry, position: string) => unknown,
@@ -113,7 +113,8 @@ export async function livePage(
     items: shown.map(({ entry }) => entry),
     placeAfter: (count) => {
       const told = shown.slice(0, count);
-      // More came late than was told: it goes on behind the last of that, and repeats what follows.
+      // More events came late than are returned: the place is behind the last returned one, and the next read repeats what
+      // follows it.
       const isBack = !isWhole || count < found.length;
       const end = told.at(-1)?.position;
       const known = isBack
@@ -126,11 +127,14 @@ export async function livePage(
   };
 }
 
-/** A cursor of a clock that was set back since: the caller goes on a minute ago, and gets the events by the right time. */
+/**
+ * Returns the place to use. A cursor from a clock that was set back since begins a minute ago, so that the caller gets the events
+ * by the right time.
+ */
 const placeNow = (place: LivePlace, now: number): LivePlace =>
   isAhead(place.since, 0, now) ? { since: cutOff(skewMsMax, now), seen: [] } : place;
 
-/** The first, as many as a page may hold. */
+/** Returns the first events, as many as a page may hold. */
 function fittingOf(late: readonly Mark[]): readonly Mark[] {
   let bytes = 0;
   const last = late.findIndex((mark) => (bytes += mark.bytes) >= limits.pageBytesMax);
@@ -148,7 +152,10 @@ const lastEvent = ({ event }: LogEntry, position: string, sha256: Sha256Hex): La
 
 const markDigits = Math.log2(markMax) / 4;
 
-/** `known`: all that was returned of the window, in order. `upTo`: what the log had of earlier times is among it. */
+/**
+ * Returns the place behind the returned events. `known`: the returned events of the window, in order. `upTo`: every event of an
+ * earlier time that the log had is in `known`.
+ */
 function placeBehind(known: readonly LastEvent[], upTo: number, before: number): LivePlace {
   const since = Math.max(before, upTo - lateMsMax);
   const last = known.at(-1);

@@ -1,12 +1,12 @@
-/** Where a caller that follows the log has come to. */
+/** The position of a caller that follows the log. */
 import { type Mark, type Seen, seenFrom, seenText } from "./seen.ts";
 
 export type LivePlace = {
-  /** What is older was looked at for the last time. */
+  /** Events before this time have been looked at for the last time. */
   readonly since: number;
   /** The last event that was returned. */
   readonly last?: LastEvent;
-  /** Which of the events from `since` to the last one were returned; that one itself is not in it. */
+  /** The returned events from `since` up to, but not including, the last one. */
   readonly seen: Seen;
 };
 
@@ -19,7 +19,7 @@ export const textOfPlace = ({ since, last, seen }: LivePlace): string =>
     ...(last ? [last.at, last.mark, last.position] : []),
   ]);
 
-/** `text` is our own, which came back signed. */
+/** Parses a place. `text` was made by this service, and came back signed. */
 export function placeFrom(text: string): LivePlace {
   const [since, seen, at, mark, position] = JSON.parse(text) as PlaceFields;
   const last = position !== undefined && { last: { at, mark, position } };

@@ -1,12 +1,12 @@
 /**
- * Which events of a stretch of the log were returned, in numbers that are few enough for a cursor.
+ * Encodes which events of a stretch of the log were returned, in few enough numbers for a cursor.
  *
- * The events, in the order of time, are in groups of whole milliseconds, and of each group the marks are summed. An event that
- * comes late changes the sum of its group: then all of that group is unseen.
+ * The events, in order of time, are grouped by whole milliseconds, and the marks of each group are summed. An event that comes
+ * late changes the sum of its group; all of that group then counts as unseen.
  */
 export type Mark = {
   readonly at: number;
-  /** Tells events apart: an integer below `markMax`. */
+  /** An integer below `markMax` that tells events apart. */
   readonly mark: number;
 };
 
@@ -17,7 +17,7 @@ type Group = { readonly from: number; readonly upTo: number; readonly sum: numbe
 export const markMax = 2 ** 40;
 const groupsMax = 24;
 
-/** `marks` in the order of time. */
+/** `marks` must be in the order of time. */
 export function seenOf(marks: readonly Mark[]): Seen {
   const size = Math.ceil(marks.length / groupsMax);
   const groups: Group[] = [];
@@ -33,7 +33,7 @@ export function seenOf(marks: readonly Mark[]): Seen {
   return groups;
 }
 
-/** Those of `marks` that stand in a group whose sum is another, or in none. */
+/** Returns the marks that belong to no group, or to one whose sum has changed. */
 export function unseen<M extends Mark>(marks: readonly M[], seen: Seen): readonly M[] {
   const seenAlready = new Set<M>();
   for (const { from, upTo, sum } of seen) {

@@ -1,10 +1,10 @@
 /**
- * Requests that wait for events. Owns these by tenant, and one watch of each such tenant's log: when that has grown, its end is
- * read once for all of them, and those are woken whose filter takes something new of it.
+ * Requests that wait for events. Owns these requests by tenant, and one watch of each such tenant's log. When the log has grown,
+ * its end is read once for all of them, and each waiter whose filter matches a new event is woken.
  *
- * (1) no more wait than a part of the connections, and of one tenant no more than its part of these; a request beyond that is refused.
- * (2) a waiter that is woken for nothing reads a page and waits again; one that is not woken has its time.
- * (3) once stopped, none waits.
+ * (1) Waiters take at most a part of the connections, and one tenant at most a part of these; a request beyond that is refused.
+ * (2) A waiter that is woken in vain reads a page and waits again; one that is not woken waits out its time.
+ * (3) Once stopped, no request waits.
  */
 import {
   fault,
@@ -19,14 +19,14 @@ import { type Clock, type Log, type MessageLog, type Service } from "@posthaste/
 import { lateMsMax } from "./live-page.ts";
 
 export type LogWatchers = Service & {
-  /** Before the log is read for the first time, so that nothing falls between. */
+  /** Joins before the log is read for the first time, so that no event falls in between. */
   join(tenant: TenantId, filter: LogFilter): Waiter | Fault;
 };
 
 export type Waiter = {
-  /** It has left, or nothing is waited for any more. */
+  /** Whether the waiter has left, or waiting has ended. */
   readonly isOver: boolean;
-  /** Resolves when there may be something new since the last call, when it is over, and after `ms`. */
+  /** Resolves when there may be new events since the last call, when the waiter is over, or after `ms`. */
   grown(ms: number): Promise<void>;
   leave(): void;
 };
@@ -37,12 +37,12 @@ export type WatcherPorts = {
   readonly log: Log;
 };
 
-/** What comes within this time is one growth. */
+/** The time, in milliseconds, within which new events count as one growth. */
 export const gatherMs = 100;
-/** Of the end of the log. If all of it is new, there may be more, and all waiters are woken. */
+/** The number of events read from the end of the log. If all are new there may be more, and all waiters are woken. */
 const eventsMax = 100;
 const bytesMax = 256 * 1024;
-/** Of the process' connections, the part that may wait; and of these, the part of one tenant. */
+/** The divisor of the process's connections that gives the number of waiters; below, the divisor of that for one tenant. */
 const waitingShare = 4;
 const tenantsShare = 8;
 
@@ -103,7 +103,7 @@ export function createLogWatchers(ports: WatcherPorts, connectionsMax: number): 
   };
 }
 
-/** Looks at the end of the log when it has grown. Returns what ends it. */
+/** Reads the end of the log when it has grown, and wakes waiters. Returns a function that ends the watch. */
 function watch(
   { messageLog, clock, log }: WatcherPorts,
   tenant: TenantId,
@@ -123,7 +123,7 @@ function watch(
     try {
       await wakeForNew();
     } catch (error) {
-      // Each of them finds out by itself.
+      // Each waiter meets the error in its own read.
       log.warn("log.unwatched", { tenant, error });
       for (const { wake } of places) wake();
     }
@@ -151,7 +151,7 @@ function watch(
   };
 }
 
-/** Rung before it is listened for, it is heard all the same. */
+/** A bell that is also heard if it rings before anything listens. */
 function createBell(clock: Clock) {
   let isRung = false;
   let isOver = false;

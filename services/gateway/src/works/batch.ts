@@ -1,4 +1,4 @@
-/** `POST /v2/batch`: all items are judged before one is stored, each in turn with the work of other requests. */
+/** `POST /v2/batch`: judges all items before it stores one, in turns with other requests. */
 import { type batch, type BatchBody, type BatchItem, type BatchJudges } from "@posthaste/contract";
 import {
   fault,
@@ -75,8 +75,9 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
 type Kind = "messages" | "starts" | "steps";
 
 /**
- * A batch is of one kind: a step that a run refuses refuses its batch, and then nothing else may have been published. A mixed
- * batch that holds a step is not refused with 400, which the endpoint takes for the end of its run.
+ * Returns the kind of a batch; all items must be of one kind, since a step that its run refuses refuses the batch, and then
+ * nothing else may have been published. A mixed batch that holds a step is not refused with 400, which the endpoint takes for the
+ * end of its run.
  */
 function kindOfAll(commands: readonly PublishCommand[]): Kind | Fault {
   const [first] = commands;
@@ -95,13 +96,13 @@ function kindOfAll(commands: readonly PublishCommand[]): Kind | Fault {
 const kindOf = (command: PublishCommand): Kind =>
   isPartOfRun(command) ? "steps" : command.run ? "starts" : "messages";
 
-/** The run that a step is of. */
+/** Returns the run to which a step belongs. */
 function runOf(command: PublishCommand | undefined): RunId | undefined {
   const run = command?.run;
   return run?.kind === "invoke" ? runOf(run.answer) : run?.id;
 }
 
-/** Once; and where there are groups with default headers once more, with those. */
+/** Judges the items once, and once more with the default headers of groups, if there are any. */
 export async function judgeItems(
   groups: AcceptPorts["groups"],
   body: BatchBody,
@@ -131,6 +132,6 @@ export async function judgeItems(
   return inTurn({ ...judges, defaultsOf: (name) => defaults.get(name) });
 }
 
-/** To parse so many bytes takes as long as to judge an item. */
+/** Parsing so many bytes takes as long as judging an item. */
 const bytesLikeAnItem = 5_000;
 const weightOf = ({ bytes }: { readonly bytes: number }): number => 1 + bytes / bytesLikeAnItem;

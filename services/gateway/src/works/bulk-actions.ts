@@ -1,4 +1,4 @@
-/** `/v2/bulkActions`: what was begun by a filter, while it is worked and for a week after. */
+/** `/v2/bulkActions`: actions begun by a filter, while they are worked and for a week after. */
 import { bulkActionJson, type bulkActions, bulkStateOf } from "@posthaste/contract";
 import { type BulkAction, bulkActionId, fault, isFault } from "@posthaste/domain";
 import { type BulkActionPlace, type BulkActions } from "@posthaste/ports";
@@ -61,6 +61,6 @@ function placeFrom(position: string): BulkActionPlace {
   return { createdAt: Number(position.slice(0, slash)), id };
 }
 
-/** Behind all that are younger. */
+/** Returns the place behind all actions younger than `to`. */
 const beforeTime = (to: number | undefined): BulkActionPlace | undefined =>
   to === undefined ? undefined : { createdAt: to + 1, id: bulkActionId("") };

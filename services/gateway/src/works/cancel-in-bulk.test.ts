@@ -27,7 +27,7 @@ type Ports = CancelParts & { readonly clock: VirtualClock };
 async function opened(messages: number): Promise<Ports> {
   const clock = virtualClock();
   const parts = { clock, random: seededRandom(1), log: recordingLog() };
-  // Commits come in the turn that asked for them: time stands still meanwhile.
+  // Commits come in the turn that asked for them, so that time stands still.
   const schedule = queueMicrotask;
   const { close, ...store } = openEmbedded({ dataDir: ":memory:", ...parts, schedule });
   closers.push(close);
@@ -63,7 +63,7 @@ async function cancel(ports: Ports, search: string) {
   });
 }
 
-/** Begun by another caller, whose answer does not wait. */
+/** Begins an equal action by another caller, whose answer does not wait. */
 async function begunElsewhere(ports: Ports) {
   await cancel(ports, "label=a&async=true");
   const [action] = await ports.bulkActions.list(aTenant, { limit: 1 });
@@ -115,7 +115,7 @@ describe("a cancel by a filter whose worker has lost it to another one", () => {
   it("waits for the end all the same", async () => {
     const ports = await opened(600);
     let moves = 0;
-    // A scheduler takes it after the first step.
+    // A scheduler takes the action after its first step.
     const move: Ports["bulkActions"]["move"] = async (action) =>
       ++moves === 2 ? false : ports.bulkActions.move(action);
     const losing = { ...ports, bulkActions: { ...ports.bulkActions, move } };

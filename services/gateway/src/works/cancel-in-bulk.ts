@@ -1,6 +1,6 @@
 /**
- * `DELETE /v2/messages`: by ids, which is one count; by filters with a count, which is one bounded call; by filters alone,
- * which is a bulk action.
+ * `DELETE /v2/messages`: by ids, answered with a count; by filters with a count, in one bounded call; by filters alone, as a bulk
+ * action.
  */
 import { type CancelSelection, type messages, parseCancelSelection } from "@posthaste/contract";
 import { type Fault, fault, isFault, isUnderWay, type TenantId } from "@posthaste/domain";
@@ -19,9 +19,9 @@ import { type Works } from "./work.ts";
 
 export type CancelParts = BulkPorts;
 
-/** One call lasts no longer. */
+/** The longest time that one call takes. */
 const callMsMax = 60_000;
-/** An answer that does not wait for the end waits so long for the number of those that match. */
+/** The longest time for which an answer that does not wait for the end counts the matching messages. */
 const countMsMax = 1_000;
 
 type Cancelled = { readonly cancelled: number; readonly actionId?: string };
@@ -70,7 +70,7 @@ async function cancelAll(
   if (isFault(begun)) return begun;
   const { action, isNew } = begun;
   if (async) return { cancelled: action.total, actionId: action.id };
-  // An equal one that is under way is another worker's, and so may this one be by now.
+  // An equal action under way belongs to another worker; a new one may, too, by now.
   const left = isNew ? await workOrHandOn(parts, action, until) : action;
   const done = await endOfBulkAction(parts, left, until);
   if (!isUnderWay(done)) return { cancelled: done.processed };

@@ -1,4 +1,4 @@
-/** `/v2/dlq`: dead letters retried and removed, by ids or by filters; each call takes so many that it stays short. */
+/** `/v2/dlq`: retries and removes dead letters, by ids or by filters. Each call takes few enough to stay short. */
 import {
   type deadLetters,
   type DeadLetterSelection,
@@ -39,7 +39,7 @@ type BulkLetterWorks = Pick<
 export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
   const { deadLetters: letters, paging } = parts;
 
-  /** The ids that one call takes, and where the next goes on. */
+  /** Returns the ids that one call takes, and the cursor at which the next goes on. */
   async function select(
     { tenant: { id: tenant }, seated }: { readonly tenant: Tenant; readonly seated: Seated },
     { filter, page }: DeadLetterSelection,
@@ -107,8 +107,8 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
 }
 
 /**
- * Where ids alone are asked for, one that is missing refuses the call; with filters only what matches is asked for. Behind a
- * cursor those that an earlier call took are gone.
+ * Returns the ids that must all exist: where a call names ids alone, a missing one refuses the call. With filters a call takes
+ * what matches. Behind a cursor, the letters that an earlier call took are gone.
  */
 function idsOf({ filter, page }: DeadLetterSelection): readonly DlqId[] | undefined {
   const { ids, ...filters } = filter;
@@ -121,7 +121,7 @@ const matched = (ids: readonly DlqId[], cursor: string | undefined) => ({
   ...(cursor !== undefined && { cursor }),
 });
 
-/** What the headers of the request change, judged by the tenant's plan. */
+/** Returns the changes that the request's headers make, judged by the tenant's plan. */
 function changeOf(
   { judge }: BulkLetterParts,
   tenant: Tenant,

@@ -1,4 +1,3 @@
-/** `/v2/flowControl`. */
 import { flowKeyJson, type flowKeys, parseFlowKey } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
 import {

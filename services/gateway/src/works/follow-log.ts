@@ -1,4 +1,4 @@
-/** `GET /v2/events` with `wait`: the log as it is written (docs/design/wire#following-the-log). */
+/** `GET /v2/events` with `wait`: follows the log as it is written (docs/design/wire#following-the-log). */
 import { eventPageJson, type EventQuery, type Seat } from "@posthaste/contract";
 import {
   type Fault,
@@ -28,7 +28,7 @@ export type FollowParts = {
 
 type Caller = {
   readonly tenant: TenantId;
-  /** `task` runs when the caller has gone, or has its answer. */
+  /** Runs `task` when the caller has gone, or has its answer. */
   readonly onGone: (task: () => void) => void;
   readonly seated: Seated;
 };
@@ -52,7 +52,7 @@ export async function followLog(
     return { status: 200, read } as const;
   };
 
-  // The place to begin is told at once: a caller that is cut off before it knows one would begin anew, later.
+  // The place to begin is returned at once: a caller that is cut off before it has a place would begin again, later.
   if (page.after === undefined)
     return answer({ since: filter.from ?? parts.clock.now(), seen: [] });
   const waiter = parts.watchers.join(tenant, filter);
@@ -61,7 +61,7 @@ export async function followLog(
   try {
     const place = placeFrom(page.after);
     const { reads, sha256, clock } = parts;
-    // Without bodies: those are read for the answer.
+    // Reads without bodies, which are read for the answer.
     const look = () =>
       seated(async (seat): Promise<Look> => {
         const now = clock.now();
@@ -76,7 +76,7 @@ export async function followLog(
   }
 }
 
-/** Events that come together are one page: one that is not full is read a moment after its first event. */
+/** Waits for events. Events that come together make one page: a page that is not full is read again a moment after its first event. */
 async function untilThereIsSome(
   look: () => Promise<Look | Fault>,
   waiter: Waiter,
@@ -85,7 +85,7 @@ async function untilThereIsSome(
 ): Promise<Fault | undefined> {
   const until = clock.passedMs() + waitMs;
   let hasWaited = false;
-  // Ends with the time, the latest.
+  // Ends when the time is up at the latest.
   for (;;) {
     const seen = await look();
     if (isFault(seen)) return seen;
@@ -110,7 +110,7 @@ type Asked = {
 
 const eventsAtOnce = 4;
 
-/** As many events as fit; where that is fewer than were read, the place is behind those. */
+/** Returns as many events as fit; where that is fewer than were read, the place is behind the returned ones. */
 async function shownFrom(parts: FollowParts, seat: Seat, asked: Asked) {
   const { sha256, clock, ids } = parts;
   const reads = parts.reads(seat);
@@ -123,7 +123,7 @@ async function shownFrom(parts: FollowParts, seat: Seat, asked: Asked) {
   });
   const events = [];
   let chars = 0;
-  // Bounded by the page's events, and by what is shown of them.
+  // Bounded by the page's events, and by their texts.
   while (events.length < page.items.length && !isSpent() && chars < limits.pageBytesMax) {
     const some = page.items.slice(events.length, events.length + eventsAtOnce);
     for (const json of await show(some)) {

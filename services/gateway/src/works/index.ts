@@ -1,4 +1,4 @@
-/** What the gateway does for each endpoint. One missing, one too many, an answer that its row does not name: none compiles. */
+/** The work of the gateway for each endpoint. A missing or extra one, or an answer that its row does not name, does not compile. */
 import { type OperationId } from "@posthaste/contract";
 import { type BatchParts, batchWorks } from "./batch.ts";
 import { type BulkActionParts, bulkActionWorks } from "./bulk-actions.ts";

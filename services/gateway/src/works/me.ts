@@ -1,4 +1,3 @@
-/** `/v2/me`. */
 import { type me, meJson } from "@posthaste/contract";
 import { type Works } from "./work.ts";
 

@@ -25,7 +25,7 @@ export const messageLogWorks = (parts: FollowParts): Works<keyof typeof messageL
   listLogs: async ({ tenant, query }) =>
     query.byMessage
       ? answerOf(parts, tenant.id, query, groupedLogPageJson)
-      : // The page tells each event twice.
+      : // The page contains each event twice.
         answerOf(parts, tenant.id, query, logPageJson, limits.pageBytesMax / 2),
 });
 

@@ -51,7 +51,7 @@ export const overviewWorks = ({
   }),
 });
 
-/** Where one end is given, as far from it as may be; where none is, the last hour. */
+/** Returns the range to count. With one end given, the range is as long as allowed; with none, it is the last hour. */
 function rangeOf(
   { from, to }: CountsQuery,
   now: number,

@@ -1,6 +1,6 @@
 /**
- * `POST /v2/publish/{destination}`, and `/v2/enqueue/{queue}/{destination}`, whose queue the target names. Headers go
- * through the one table once; the body is bytes and stays so; the answer goes out after the record is durable (I1).
+ * `POST /v2/publish/{destination}`, and `/v2/enqueue/{queue}/{destination}`, whose target names the queue. Headers go through the
+ * one table once, the body stays bytes, and the answer follows the durable record (I1).
  */
 import { publishResultText } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
@@ -34,7 +34,7 @@ export function publishWork(parts: PublishParts): RawWork {
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
     const { destination } = target;
-    // No wait where there is no group: this is the way of every message.
+    // No await without a group, since every message takes this way.
     const group =
       destination.kind === "group" ? await groupOf(accept.groups, tenant, destination) : undefined;
     const judges = judge(tenant, callerIp);
@@ -63,7 +63,7 @@ export function publishWork(parts: PublishParts): RawWork {
       if (noRoom) return noRoom.refused;
     }
     if (command.run) {
-      // What a run has begun stands in its own trace; what its endpoint publishes for it is no trace of its own.
+      // A run has a trace of its own from its start on. A publish of its endpoint for it begins no trace.
       const begins = tracer.isOn && command.run.kind === "start";
       const made = await (begins
         ? traced(

@@ -50,7 +50,7 @@ export const queueWorks = (ports: QueueParts): Works<keyof typeof queues> => ({
   },
 });
 
-/** A store may count the messages of each queue. */
+/** Small, since a store may count the messages of each queue. */
 const queuesPerPage = 100;
 
 async function* queuePages(

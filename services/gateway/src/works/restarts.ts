@@ -1,4 +1,4 @@
-/** `/v2/workflows/dlq/restart` and `/resume`: failed runs once more. */
+/** `/v2/workflows/dlq/restart` and `/resume`: begins failed runs again, from the start or from where they failed. */
 import {
   type FailedRunQuery,
   givenRunId,
@@ -34,7 +34,7 @@ type Asked = {
   readonly seated: Seated;
 };
 
-/** A failed run, made a new one of that id. */
+/** Makes a new run, with the id `id`, of a failed one. */
 type Again = (
   ports: RunPorts,
   failed: RunIn<"failed">,
@@ -72,7 +72,7 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     return isFault(run) ? run : ({ status: 200, json: startedJson(run) } as const);
   };
 
-  /** In the order of the list. */
+  /** Restarts or resumes the failed runs of a page, in the order of the list. */
   const several = async (again: Again, asked: Asked & { readonly query: FailedRunQuery }) => {
     const overrides = overridesOf(asked);
     if (isFault(overrides)) return overrides;
@@ -89,7 +89,7 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     const made: Run[] = [];
     for (const failed of items) {
       const run = await again(parts, failed, runId(given ?? newId()), overrides);
-      // Swept since the list was read.
+      // The run was swept after the list was read.
       if (isFault(run) && run.fault === "not_found") continue;
       if (isFault(run)) return run;
       made.push(run);

@@ -1,4 +1,4 @@
-/** `/v2/workflows/events`, `/v2/workflows/messageLogs`: what has happened to runs, run by run, the newest first (docs/design/runs#reading). */
+/** `/v2/workflows/events` and `/v2/workflows/messageLogs`: the events of runs, run by run, newest first (docs/design/runs#reading). */
 import { type ReadView, type RunLogQuery, type RunReading } from "@posthaste/contract";
 import {
   type Fault,
@@ -12,20 +12,20 @@ import {
 import { type Reads } from "../reads.ts";
 import { type Read, readingOf, type RunLogParts, runsPerRead } from "./run-readings.ts";
 
-/** A page looks no further, however few events it has found. */
+/** The number of reads after which a page ends, however few events it has found. */
 const readsMax = 250;
 
-/** Where a page begins: behind a run, or behind an event of one, after which the list goes on behind that run. */
+/** The place at which a page begins: behind a run, or behind an event of a run, after which the list goes on behind that run. */
 type Place = {
   readonly within?: { readonly root: string; readonly event: string };
-  /** Of the list of runs; absent within a run: it was the last one. */
+  /** The position in the list of runs. Absent within the last run. */
   readonly after?: string;
 };
 
 type Query<Event> = Pick<RunLogQuery, "filter" | "page"> & {
-  /** Names the list, with all of its question that the filter does not say. */
+  /** The name of the list, with the part of the query that the filter does not contain. */
   readonly list: string;
-  /** Latest first. `place`: sorts the events of a run, and stays theirs. */
+  /** Returns the events of a run, latest first. `place` sorts the events of a run, and never changes. */
   readonly eventsOf: (
     reading: RunReading,
     view: ReadView,
@@ -77,7 +77,7 @@ export function runEventPage<Event>(
   };
 }
 
-/** Behind it there is every event. */
+/** Sorts behind every event. */
 const endOfTime = "~";
 
 type SomeRuns = {

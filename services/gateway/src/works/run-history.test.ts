@@ -27,7 +27,7 @@ const entry = (rank: number): HistoryEntry => ({
   body: Buffer.from(`${rank}`),
 });
 
-/** `readable`: how many entries are there still when they are read, two at a time. */
+/** `readable`: the number of entries left when they are read, two at a time. */
 async function historyOf(readable: number): Promise<{ pieces: string; failed: boolean }> {
   const history = async (_run: unknown, from: number) =>
     [from, from + 1].filter((rank) => rank < readable).map(entry);

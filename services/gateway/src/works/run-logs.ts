@@ -1,4 +1,4 @@
-/** `/v2/workflows/logs`, `/v2/workflows/events`, `/v2/workflows/dlq`: runs as they are listed (docs/workflows). */
+/** `/v2/workflows/logs`, `/v2/workflows/events` and `/v2/workflows/dlq`: lists of runs (docs/workflows). */
 import {
   failedRunJson,
   type FailedRunJson,
@@ -149,7 +149,7 @@ async function failedRun(
 const unknownFailedRun = (id: string): Fault =>
   fault("not_found", `no failed run ${id.slice(0, 128)}`);
 
-/** How many were dead letters until now. */
+/** Removes dead letters of runs. Returns how many existed until now. */
 async function removed({ runs }: RunLogParts, failed: readonly Run[]): Promise<number> {
   let count = 0;
   for (const run of failed) {
@@ -175,7 +175,7 @@ function runPage(
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
   return async (seat) => {
     const reads = parts.reads(seat);
-    // Only their deliveries tell which runs are retried.
+    // Only the deliveries of a run tell whether it is retried.
     const show = async (run: Run): Promise<RunJson | undefined> => {
       if (!withSteps && !isRetried) return runHeadJson(run, withCaller);
       const reading = await readingOf(reads, tenant, run, view);
@@ -196,7 +196,7 @@ const one = async <T, Json>(
 const hasRetry = ({ progress }: RunReading): boolean =>
   [...progress.values()].some(({ retried }) => retried > 0);
 
-/** `GET /v2/dlq?source=workflow` is the same list. */
+/** Lists failed runs. `GET /v2/dlq?source=workflow` is the same list. */
 export function failedRunPage(
   parts: RunLogParts,
   tenant: TenantId,
@@ -217,7 +217,7 @@ export function failedRunPage(
   };
 }
 
-/** Of all that a query names. */
+/** Reads one page of the failed runs that a query names, for a change of all of them. */
 export async function failedPage(
   parts: RunLogParts,
   tenant: TenantId,

@@ -21,7 +21,7 @@ const step = (n: number): RunPart => {
   return { name: `s${n}`, at: n, body: Buffer.from(JSON.stringify(json)) };
 };
 
-/** Two steps at a time; made as they are read. */
+/** Returns two steps at a time, made as they are read. */
 const partsOfEightSteps = async (after: PartName = ""): Promise<SomeParts> => {
   const from = after === "" ? 10 : Number(after.slice(1)) + 1;
   if (from < 18) return { parts: [step(from), step(from + 1)], next: `s${from + 1}` };

@@ -1,4 +1,4 @@
-/** Runs with all that is shown of them: heads, parts, attempts and the progress of what is on its way. */
+/** Runs with everything that is shown of them: heads, parts, attempts, and the progress of deliveries under way. */
 import {
   deliveriesShown,
   type ReadView,
@@ -27,7 +27,7 @@ export type RunLogParts = {
   readonly sha256: Sha256Hex;
 };
 
-/** Heads that are read together; with all that is shown of it, one run at a time. */
+/** The number of heads read together. With everything that is shown of it, one run is read at a time. */
 export const runsPerRead = 4;
 
 export type Listed<Item> = {
@@ -40,7 +40,7 @@ export type Read<Item> = (seat: Seat) => Promise<Listed<Item>>;
 type Reading<R extends Run> = RunReading & { readonly run: R };
 type RunReads = Pick<Reads, "attempts" | "parts" | "progress">;
 
-/** With all that is shown of it. */
+/** Reads everything that is shown of a run. */
 export async function readingOf<R extends Run>(
   reads: RunReads,
   tenant: TenantId,

@@ -1,4 +1,4 @@
-/** `/v2/workflows/runs`, and what publishes do for runs. */
+/** `/v2/workflows/runs`, and the publishes of runs. */
 import { givenCreatedAt, historyJson, type RunSelection, type runs } from "@posthaste/contract";
 import {
   fault,
@@ -53,7 +53,7 @@ export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
   endRun: async ({ tenant, param, query, rawHeaders, body }) => {
     const id = param("runId");
     const address = runAddress(tenant.id, id, rawHeaders);
-    // An endpoint that is asked once more for its last step finishes what has ended.
+    // An endpoint that is asked for its last step again finishes a run that has ended.
     if (!query.cancels) {
       await finishRun(ports, address, body);
       return { status: 200, json: { cancelled: 0 } };
@@ -73,7 +73,7 @@ export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
   },
 });
 
-/** The use of the id that the headers name, else the newest. */
+/** Returns the address of the use of the id that the headers name, or of the newest. */
 export function runAddress(
   tenant: TenantId,
   id: string,
@@ -83,7 +83,7 @@ export function runAddress(
   return { tenant, id: runId(id), ...(createdAt !== undefined && { createdAt }) };
 }
 
-/** Answers how many were active. */
+/** Cancels runs. Returns how many were active. */
 async function cancelThese(
   ports: RunPorts,
   tenant: TenantId,
@@ -94,10 +94,10 @@ async function cancelThese(
   return cancelled;
 }
 
-/** One call lasts no longer. */
+/** The longest time that one call takes. */
 const callMsMax = 60_000;
 
-/** With a count one bounded call, without one a bulk action, which goes on when the call has ended. */
+/** Cancels matching runs: with a count in one bounded call, without one as a bulk action, which goes on after the call. */
 async function cancelMatching(
   ports: RunWorkParts,
   tenant: TenantId,
@@ -112,7 +112,7 @@ async function cancelMatching(
   const begun = await beginBulkAction(ports, tenant, work, { isWorkedHere: true, total: 0 });
   if (isFault(begun)) return begun;
   const { action, isNew } = begun;
-  // An equal one that is under way is another worker's, and so may this one be by now.
+  // An equal action under way belongs to another worker; a new one may, too, by now.
   const left = isNew ? await workOrHandOn(ports, action, until) : action;
   const done = await endOfBulkAction(ports, left, until);
   if (!isUnderWay(done)) return done.processed;
@@ -124,11 +124,11 @@ const tooLong = (soFar: string): Fault =>
 
 const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
 
-/** Of a run that is there: not its start, but for that by which an endpoint answers the first phase of one. */
+/** Reports whether a publish belongs to an existing run: any but a start, and the start by which an endpoint answers a first phase. */
 export const isPartOfRun = ({ run }: PublishCommand): boolean =>
   run !== undefined && (run.kind !== "start" || run.phase === "adopts");
 
-/** Publishes for runs, in their order; the steps of a run that follow each other join it together. */
+/** Publishes for runs, in order. Successive steps of one run join it together. */
 export async function publishForRuns(
   ports: RunPorts,
   commands: readonly PublishCommand[],
@@ -154,12 +154,12 @@ async function publishAlike(
   return isFault(done) ? done : [done];
 }
 
-/** So many are started side by side: their writes share syncs. */
+/** The number of runs started side by side; their writes share syncs. */
 const startedAtOnce = 64;
 
 /**
- * In their order, which also decides between two of one id: the first begins the run. A fault is the answer to all; what has
- * begun by then has begun, as after an answer that was lost.
+ * Starts runs in order; of two starts of one id the first begins the run. A fault is the answer to all starts. Runs started
+ * before it stay started, as after a lost answer.
  */
 export async function startRuns<T>(
   starts: readonly PublishCommand[],
@@ -174,7 +174,7 @@ export async function startRuns<T>(
   return started;
 }
 
-/** Each id at most once in a wave. */
+/** Splits starts into waves, each with an id at most once. */
 function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
   const all: PublishCommand[][] = [];
   const ids = new Set<RunId | undefined>();
@@ -191,7 +191,7 @@ function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCom
   return all;
 }
 
-/** Steps of one run together, and starts. */
+/** Groups successive steps of one run, and successive starts. */
 function alike(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
   const parts: PublishCommand[][] = [];
   for (const command of commands) {

@@ -77,7 +77,7 @@ function untracedWork({ judge, ...ports }: Omit<CreateParts, "tracer">): RawWork
       body,
     });
     if (isFault(asked)) return asked;
-    // A group may be made later; no group is meant by what looks like a host.
+    // A group may be made later, but a name that looks like a host means no group.
     if (destination.kind === "group" && !group && looksLikeHost(destination.name))
       return unknownDestination(destination.name);
     if (asked.isDryRun)
@@ -138,7 +138,10 @@ export function scheduleWorks(ports: ScheduleParts): Works<keyof typeof rows> {
   }
 }
 
-/** All that follow, read as they are written; or, with a count, a page whose end is known before its first byte is sent. */
+/**
+ * Lists all schedules that follow, read as they are written; or, with `count`, a page whose end is known before its first byte is
+ * sent.
+ */
 function listed(ports: ScheduleParts, tenant: TenantId, { count, ...from }: ScheduleListQuery) {
   const scope = { tenant, list: "schedules", filter: {} };
   const limit = count ?? Infinity;
@@ -164,7 +167,7 @@ function listed(ports: ScheduleParts, tenant: TenantId, { count, ...from }: Sche
   return { status: 200, read } as const;
 }
 
-/** Behind what a cursor of ours names; or where a time begins. */
+/** Returns the place behind the schedule that a cursor names, or the time at which the list begins. */
 function placeOf(
   position: string | undefined,
   startAt: number | undefined,
@@ -175,5 +178,5 @@ function placeOf(
   return { createdAt: Number(createdAt), id: scheduleId(id) };
 }
 
-/** A visit whose path names a schedule. */
+/** A request whose path names a schedule. */
 type Named = { readonly tenant: Tenant; readonly param: (name: "scheduleId") => string };

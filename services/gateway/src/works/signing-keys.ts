@@ -1,4 +1,4 @@
-/** `/v2/keys`. */
+/** `/v2/keys`: the keys with which a tenant's deliveries are signed. */
 import { keysJson, type signingKeys } from "@posthaste/contract";
 import { fault, isFault } from "@posthaste/domain";
 import { newSigningKey } from "@posthaste/http";
@@ -8,7 +8,7 @@ import { type Works } from "./work.ts";
 export type SigningKeyParts = {
   readonly accounts: Pick<Accounts, "changeTenant">;
   readonly random: Random;
-  /** Reads the accounts again: the answer to a rotation is what the next request reads. */
+  /** Reads the accounts again, so that the next request reads the rotated keys. */
   readonly refreshAccounts: () => Promise<void>;
 };
 
@@ -21,7 +21,8 @@ export function signingKeyWorks(parts: SigningKeyParts): Works<keyof typeof sign
         : closed,
     );
     if (changed === undefined || isFault(changed)) return closed;
-    // Done is done: a caller that repeated it would lose the key that its receivers hold. This process reads it soon.
+    // A failed refresh is ignored, since the keys are rotated: a caller that repeated the rotation would lose the key that its
+    // receivers hold. This process reads the keys soon.
     await parts.refreshAccounts().catch(() => undefined);
     return { status: 200, json: keysJson(changed.keys) } as const;
   };

@@ -1,6 +1,6 @@
 /**
- * `POST /v2/trigger/{destination}` and `POST /v2/batch/trigger`: publishes that start runs, whose failure function is the
- * endpoint's where none is named.
+ * `POST /v2/trigger/{destination}` and `POST /v2/batch/trigger`: publishes that start runs. Without a failure function the
+ * endpoint itself is told of a failure.
  */
 import { startedText, triggerHeaders, type triggers } from "@posthaste/contract";
 import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";
@@ -79,7 +79,7 @@ export const triggerWorks = (
   },
 });
 
-/** With the endpoint's failure function where none is named. */
+/** Makes the command of a start, with the endpoint's failure function where none is named. */
 function startOf(command: PublishCommand): PublishCommand | Fault {
   const { destination, policy, run } = command;
   if (run?.kind !== "start" || destination.kind !== "url")

@@ -61,7 +61,7 @@ export const waitWorks = ({
       const notified = await notifyRun(ports, address, event, body, isNotable);
       if (notified === "full")
         return { status: 200, json: await refusedBy(address, tooManyEvents) };
-      // An event may have a slash in its name: what names no run before it is all of it an event.
+      // An event's name may contain a slash: when the first part names no run, all of it is the name of an event.
       const ended =
         notified === "unknown" ? notify(ports, tenant.id, `${run}/${event}`, body) : [notified];
       return { status: 200, json: await told(ended, notifiedJson) };
@@ -74,7 +74,7 @@ export const waitWorks = ({
     }),
   };
 
-  /** Told, and no fault: steps tell events, and one that is refused would fail its run. */
+  /** Reports the refusal in the answer, not as a fault: a step notifies, and a refused step would fail its run. */
   async function refusedBy(
     address: RunAddress,
     { text }: Fault,
@@ -91,10 +91,10 @@ export const waitWorks = ({
   }
 };
 
-/** Of what a notify tells no more is held. */
+/** The characters of a notify's answer beyond which no more waiters are held for it. */
 const toldCharsMax = 1024 * 1024;
 
-/** All waits end, however many; the first of them are told. */
+/** Ends all waits, however many, and returns the first ones. */
 async function told<Json>(
   pages: AsyncIterable<readonly Notified[]> | Iterable<readonly Notified[]>,
   jsonOf: (notified: Notified) => Json,

@@ -1,4 +1,4 @@
-/** The work of an endpoint: what its row lets a caller ask, and what the row lets it answer. */
+/** The work of an endpoint: takes what its row allows a caller to ask, and returns what the row allows it to answer. */
 import {
   type AnswerOf,
   type AskedOf,
@@ -10,21 +10,21 @@ import {
 import { type Fault, type TokenScope } from "@posthaste/domain";
 import { type Tenant } from "@posthaste/ports";
 
-/** Of an authenticated caller with the right to ask. */
+/** A request of an authenticated caller that has the right to ask. */
 type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   readonly tenant: Tenant;
-  /** Of the token. */
+  /** The scope of the token. */
   readonly scope: TokenScope;
-  /** name, value, name, value …: for the works that read configuration. */
+  /** Name, value, name, value …, for works that read configuration. */
   readonly rawHeaders: readonly string[];
   readonly callerIp: string;
-  /** `task` runs when the caller has gone, or has its answer. */
+  /** Runs `task` when the caller has gone, or has its answer. */
   readonly onGone: (task: () => void) => void;
   /** For work that reads before it knows its answer. */
   readonly seated: Seated;
 };
 
-/** Runs `read` in a seat of the room for long answers, and returns what it returns. */
+/** Runs `read` in a seat of the room for long answers, and returns its result. */
 export type Seated = <T>(read: (seat: Seat) => Promise<T>) => Promise<T | Fault>;
 
 export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (

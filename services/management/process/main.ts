@@ -1,4 +1,4 @@
-/** Management as a process. On a first start it makes the first tenant, for whom the gateways wait. */
+/** Management as a process. Its first start makes the first tenant, for which the gateways wait. */
 import { openDocuments } from "@posthaste/distributed";
 import { addressSet, createSessions, type RequestHandler } from "@posthaste/http";
 import { managementHandler, seedAccounts } from "@posthaste/management";

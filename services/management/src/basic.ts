@@ -1,9 +1,10 @@
 /**
- * The operator's credentials (HTTP Basic, RFC 7617). Every refusal is in the same words (docs/design/security#authentication).
+ * Checks the operator's credentials (HTTP Basic, RFC 7617). Every refusal has the same words
+ * (docs/design/security#authentication).
  *
- * (1) the right password gets in, however often its network has failed: a network that is told to stay away
- *     has so many guesses a second looked at that a password of sixteen characters is out of reach, and no more.
- * (2) a request without credentials guesses nothing and is not counted: any page can make a browser send those.
+ * (1) The right password is accepted however often its network has failed. Of a network that is told to stay away, only
+ *     `guessesMax` guesses a second are checked, so that a password of sixteen characters is out of reach.
+ * (2) A request without credentials is no guess and not counted, since any page can make a browser send one.
  */
 import { hash, timingSafeEqual } from "node:crypto";
 import { fault, type Fault } from "@posthaste/domain";
@@ -12,7 +13,7 @@ import { createFailureLimit, networkOf, type Refusal } from "@posthaste/http";
 
 export type Credentials = { readonly user: string; readonly password: string };
 
-/** `authorization`: the header's value, undefined when there is none or more than one. Undefined: it is the operator. */
+/** Returns undefined for the operator. `authorization`: the header's value; undefined when there is none or more than one. */
 export type CheckOperator = (
   authorization: string | undefined,
   address: string,
@@ -30,7 +31,7 @@ export function createOperatorCheck({ user, password }: Credentials, clock: Cloc
     if (blockedSeconds !== undefined && guesses.of(address) >= guessesMax)
       return tooManyFailures(blockedSeconds);
     const given = credentialsIn(authorization);
-    // Both are compared, also when the first is wrong: how long it takes tells nothing.
+    // Compares both, even when the first is wrong, so that the time taken reveals nothing.
     const isUser = timingSafeEqual(digest(given?.user ?? ""), userDigest);
     const isPassword = timingSafeEqual(digest(given?.password ?? ""), passwordDigest);
     if (given && isUser && isPassword) return undefined;
@@ -40,16 +41,16 @@ export function createOperatorCheck({ user, password }: Credentials, clock: Cloc
   };
 }
 
-/** Guesses a second that are looked at from a network that is to stay away. */
+/** The guesses checked each second from a network that is told to stay away. */
 const guessesMax = 20;
 
-/** How many wrong ones of a network were looked at in the second that it is. */
+/** Counts the wrong guesses of each network in the current second. */
 function guessesOfSecond(clock: Clock) {
   let second = 0;
   const counts = new Map<string, number>();
   const current = (): typeof counts => {
     const now = Math.floor(clock.now() / 1_000);
-    // One second of guesses: there are no more than the process looks at.
+    // Bounded by the guesses that the process checks in one second.
     if (now !== second) counts.clear();
     second = now;
     return counts;
@@ -73,11 +74,11 @@ const tooManyFailures = (retryAfterSeconds: number): Refusal => ({
 });
 
 const scheme = "basic ";
-/** User and password may have 255 characters each, of four bytes in base64. */
+/** User and password may have 255 characters each, of four bytes, in base64. */
 const lengthMax = 3_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** A password may hold colons, a user may not. Base64 in one spelling only. */
+/** Parses credentials. A password may contain colons, a user may not. Only canonical base64 is accepted. */
 function credentialsIn(authorization: string): Credentials | undefined {
   if (authorization.length > lengthMax) return undefined;
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;

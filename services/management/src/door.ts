@@ -1,4 +1,4 @@
-/** What every request to management passes on its way in: credentials first, whatever it asks for. */
+/** The checks that every request to management passes: credentials first, whatever it asks for. */
 import { type Answer, type Endpoint, type EndpointSpec } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";
@@ -26,10 +26,10 @@ export type Door = {
 type Request = Parameters<RouteWork>[0];
 type Response = Parameters<RouteWork>[1];
 
-/** There is one operator, and one share of what may be in memory. */
+/** The one operator, and so the one owner of the memory for bodies. */
 const operator = "operator";
 
-/** The work of an endpoint behind the door: it is asked only what its row lets through. */
+/** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
 export function admitted<Spec extends EndpointSpec>(
   door: Door,
   row: Endpoint<Spec>,
@@ -45,7 +45,7 @@ export function admitted<Spec extends EndpointSpec>(
   const isWrite = row.kind === "write";
   return async (req, res) => {
     const address = callerIp(req, door.trustedProxies);
-    // Browsers keep a password and send it along with what other pages ask for. Such a request is no guess and not counted as one.
+    // Browsers store a password and send it along with requests of other pages. Such a request is not counted as a guess.
     if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
     const stranger = await door.refusalOf(req, address);
     if (stranger) return stranger;
@@ -56,7 +56,7 @@ export function admitted<Spec extends EndpointSpec>(
   };
 }
 
-/** One line in the log for each change, and for each that was tried. */
+/** Logs one line for each change, and for each change that was refused. */
 async function audited(
   door: Door,
   req: Request,
@@ -70,11 +70,11 @@ async function audited(
   return result;
 }
 
-/** What was changed is changed, whether or not all gateways could be told at once. */
+/** Tells the gateways of a change. The change stays made even if a gateway cannot be told at once. */
 const tellOfChange = ({ onChange, log }: Door): Promise<void> =>
   onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
 
-/** Most answers hold secrets, and what is kept by caches is out of our hands. */
+/** Marks answers as not to be cached, since most hold secrets. */
 const secret = <R extends Reply | StreamedReply>(reply: R): R => ({
   ...reply,
   headers: [...(reply.headers ?? []), "Cache-Control", "no-store"],

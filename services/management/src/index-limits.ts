@@ -1,4 +1,4 @@
-/** What a search index may do when nothing else is said, by how it is paid for. */
+/** The default limits of a search index, by its type. */
 import { type SearchIndexType } from "@posthaste/domain";
 import { type SearchIndexLimits } from "@posthaste/ports";
 

@@ -1,4 +1,4 @@
-/** Management: administers tenants, tokens, plans, signing keys and the books on search indexes, for one operator. */
+/** Management: administers tenants, tokens, plans, signing keys and search indexes, for one operator. */
 import {
   type Answer,
   type Endpoint,
@@ -35,13 +35,13 @@ export type ManagementOptions = {
   readonly user: string;
   readonly password: string;
   readonly trustedProxies: AddressSet;
-  /** The console: the folder where it is built, its sessions, and the provider that begins some. */
+  /** The console: the folder of its build, its sessions, and the provider that begins some of them. */
   readonly console?: {
     readonly folder: string;
     readonly sessions: Sessions;
     readonly oidc?: ProviderSignIn | undefined;
   };
-  /** After each change: a copy of the accounts in this process need not wait for its next look. */
+  /** Called after each change, so that a copy of the accounts in this process need not wait for its next refresh. */
   readonly onChange?: () => Promise<void>;
 };
 
@@ -99,7 +99,7 @@ export type ManagementEdge = ManagementOptions & {
   readonly connectionsMax: number;
 };
 
-/** With a listener of its own. */
+/** Creates management with a listener of its own. */
 export function createManagement(ports: ManagementPorts, options: ManagementEdge): Edge {
   const { connectionsMax, drainMs, host, port, readiness, trustedProxies } = options;
   const { clock, log } = ports;

@@ -1,6 +1,6 @@
 /**
- * The operator is let in with the password, or by a session that the password or a provider began. The sessions that were ended stand in a secret of
- * the accounts, so that all processes of management know them within five seconds.
+ * Authenticates the operator by the password, or by a session that the password or a provider began. The ended sessions are
+ * stored in a secret of the accounts, so that all processes of management know them within five seconds.
  */
 import { hash } from "node:crypto";
 import { type IncomingMessage } from "node:http";
@@ -26,7 +26,7 @@ import { type Accounts, type Clock } from "@posthaste/ports";
 import { type CheckOperator, createOperatorCheck, type Credentials } from "./basic.ts";
 
 export type Operator = {
-  /** Undefined: it is the operator. */
+  /** Returns undefined for the operator. */
   readonly refusalOf: (req: IncomingMessage, address: string) => Promise<Refusal | undefined>;
   readonly keeper: SessionKeeper;
 };
@@ -39,7 +39,7 @@ type OperatorParts = {
 type OperatorOptions = {
   readonly credentials: Credentials;
   readonly sessions: Sessions | undefined;
-  /** The groups of a provider that are the operator, by their names as sessions have them. */
+  /** The groups of a provider that count as the operator, by the names that sessions have for them. */
   readonly groups: ReadonlySet<string>;
 };
 
@@ -49,7 +49,7 @@ export function createOperator(
 ): Operator {
   const check: CheckOperator = createOperatorCheck(credentials, clock);
   const ended = createEnded(accounts, clock);
-  // With another password no session of before is good.
+  // Changing the password ends all sessions begun by the old one.
   const mark = hash("sha256", `${credentials.user}:${credentials.password}`, "base64url");
 
   const isOperator = ({ kind, of }: SessionOwner): boolean =>
@@ -83,7 +83,7 @@ export function createOperator(
 }
 
 const secretName = "ended operator sessions";
-/** With the reading itself less than the five seconds that are promised. */
+/** Together with the read, less than the promised five seconds. */
 const readEveryMs = 4_000;
 
 function createEnded(accounts: OperatorParts["accounts"], clock: Clock) {

@@ -1,8 +1,7 @@
-/** A tenant's plan, from what there is and what was asked for. */
 import { type TenantSettings } from "@posthaste/contract";
 import { fault, type Fault, type Plan } from "@posthaste/domain";
 
-/** Each limit is within its bounds already; what they must be to each other is judged here. */
+/** Returns `plan` with the given limits. Each limit is within its bounds already; only their relation is checked here. */
 export function changedPlan(plan: Plan, limits: TenantSettings["limits"]): Plan | Fault {
   const given = Object.fromEntries(
     Object.entries(limits).filter(([, limit]) => limit !== undefined),

@@ -9,7 +9,7 @@ import {
 } from "@posthaste/ports";
 import { type ReadsIn } from "./reads.ts";
 
-/** `accounts` and `indexes` opened: what management shows is not what the store sees. */
+/** `accounts` and `indexes` are opened ports: management sees secrets in plain text, the store sees them sealed. */
 export type ManagementPorts = {
   readonly accounts: Accounts;
   readonly indexes: SearchIndexes;

@@ -1,4 +1,7 @@
-/** Reads of what may be many, some at a time; for lists, by the holder of a seat in the room for long answers alone (oxlint.config.ts). */
+/**
+ * Reads tenants and indexes page by page for lists. Only the holder of a seat in the room for long answers may read
+ * (oxlint.config.ts).
+ */
 import { type Seat } from "@posthaste/contract";
 import {
   type Accounts,

@@ -1,4 +1,7 @@
-/** Sealed ports over a real store: what goes in comes out, and the store sees none of it (docs/design/security#secrets). */
+/**
+ * Sealed ports over a real store: they return what was stored, and the store sees no secret in plain text
+ * (docs/design/security#secrets).
+ */
 import { beforeEach, describe, expect, it } from "@jest/globals";
 import { defaultPlan, fault, tenantId } from "@posthaste/domain";
 import { type Embedded } from "@posthaste/embedded";
@@ -63,7 +66,7 @@ beforeEach(() => {
   indexes = sealIndexes(store.indexes, sealer);
 });
 
-/** All that the store has of secrets. */
+/** Returns all secrets as the store has them. */
 const seen = async (): Promise<string> =>
   JSON.stringify([
     await store.accounts.tenants(),
@@ -118,7 +121,7 @@ describe("the store", () => {
       keys: mine?.keys ?? stored.keys,
     }));
 
-    // Also where it was opened for the other before.
+    // Also when the text was opened for the other tenant before.
     expect((await accounts.tenant(me))?.keys).toEqual(tenant.keys);
     const yours = await accounts.tenant(you.id);
 
@@ -129,7 +132,7 @@ describe("the store", () => {
 });
 
 describe("what is read", () => {
-  /** Each text that is opened. */
+  /** The texts that were opened. */
   let opens: string[];
   const counted: Pick<Sealer, "open"> = {
     open: (text, place) => {

@@ -7,7 +7,7 @@ import { seedAccounts, type SeedConfig, type SeedOptions } from "./seed.ts";
 
 type SeededAccounts = SeedOptions["accounts"] & Pick<Accounts, "tenants" | "tokens">;
 
-/** `writesLeft`: the process dies after so many writes. */
+/** `writesLeft`: the number of writes after which the process dies. */
 function accountsInMemory(): SeededAccounts & {
   tenantsById: Map<string, Tenant>;
   writesLeft: number;

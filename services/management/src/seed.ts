@@ -1,10 +1,10 @@
 /**
- * The first tenants. Owns what stands in an empty store: in the dev profile the four public development users, in
+ * Makes the first tenants. Owns the contents of an empty store: in the dev profile the four public development users, in
  * production one tenant with the credentials of the environment. Afterwards the store wins (docs/design/security#authentication).
  *
- * (1) a token is written before its tenant, and proves nothing without it: a start that dies half-way is simply repeated.
- *    A tenant that is there already, closed ones included, is left as it is: several processes may start at once.
- * (2) the public credentials never work outside the dev profile, also when an earlier start has stored them.
+ * (1) A token is written before its tenant, and authenticates no request without it, so that a start that dies half-way is simply
+ *     repeated. An existing tenant, closed ones included, is left as it is, since several processes may start at once.
+ * (2) The public credentials never work outside the dev profile, even when an earlier start has stored them.
  */
 import { isTenantId } from "@posthaste/contract";
 import { defaultPlan, type Dialect, type TenantId, tenantId } from "@posthaste/domain";
@@ -22,18 +22,18 @@ export type SeedConfig = {
   readonly token?: string | undefined;
   readonly signingKeyCurrent?: string | undefined;
   readonly signingKeyNext?: string | undefined;
-  /** Of the tenants that are made. */
+  /** The dialect of the tenants made. */
   readonly dialect: Dialect;
 };
 
 export type Seeded = {
-  /** To print at the start: the default tenant's public token, in the dev profile. Never a secret one. */
+  /** The default tenant's public token, to print at the start, in the dev profile. Never a secret token. */
   readonly token: string | undefined;
-  /** What an operator should know: the environment and the store disagree. */
+  /** A warning for the operator when the environment and the store disagree. */
   readonly warning: string | undefined;
 };
 
-/** Nothing of it reads all accounts, or opens more keys than those of the development users. */
+/** No seeding reads all accounts, or opens more keys than those of the development users. */
 type SeededAccounts = Pick<Accounts, "tenant" | "tenantPage" | "token" | "addTenant" | "putToken">;
 
 export type SeedOptions = {
@@ -60,7 +60,7 @@ async function isEmpty(accounts: SeededAccounts): Promise<boolean> {
   return first.done === true;
 }
 
-/** The users of the dev profile that are there. No other has their keys. */
+/** Returns the development users that exist. No other tenant has their keys. */
 async function developmentTenants(accounts: SeededAccounts): Promise<readonly Tenant[]> {
   const found = await Promise.all(
     developmentUsers.map(({ userId }) => accounts.tenant(tenantId(userId))),
@@ -89,7 +89,7 @@ async function addFirstTenant(options: SeedOptions): Promise<void> {
   await addTenants(options, [{ id: tenantOf(token), tokens: [token], keys }]);
 }
 
-/** A store of the dev profile is completed at each start; one that production has made is left as it is. */
+/** Completes a store of the dev profile at each start, and leaves a store of production as it is. */
 async function seedDevelopment(options: SeedOptions): Promise<Seeded> {
   const { accounts, config } = options;
   const known = new Set((await developmentTenants(accounts)).map(({ id }) => id));
@@ -108,7 +108,7 @@ async function seedDevelopment(options: SeedOptions): Promise<Seeded> {
       const ownKeys = isFirst ? keysOf(config) : undefined;
       return { id, tokens: [token, ...own], keys: ownKeys ?? keys };
     });
-  // At once: a gateway that finds one of them is ready, and finds the rest later.
+  // Added together: a gateway that finds one of them is ready, and finds the rest later.
   await addTenants(options, missing);
   return { token: first.token, warning: await warningOf(options) };
 }
@@ -119,7 +119,10 @@ type Seed = {
   readonly keys: SigningKeys;
 };
 
-/** Tokens first, since one without its tenant proves nothing; then all tenants at once, so that none is long alone. */
+/**
+ * Adds tokens first, since a token without its tenant authenticates no request; then all tenants together, so that none exists
+ * alone for long.
+ */
 async function addTenants(
   { accounts, clock, config }: SeedOptions,
   seeds: readonly Seed[],
@@ -135,7 +138,7 @@ async function addTenants(
   await Promise.all(added);
 }
 
-/** An id is part of lane ids and of log lines, so that not every user name will do. */
+/** Returns the token's user id if it can be a tenant id, which is part of lane ids and log lines; otherwise "default". */
 function tenantOf(token: string): TenantId {
   const userId = userOf(token)?.userId ?? "";
   return tenantId(isTenantId(userId) ? userId : "default");

@@ -1,4 +1,4 @@
-/** Tenants as an operator sees them: one that is closed is not there. */
+/** Tenants as an operator sees them: closed tenants do not exist. */
 import { fault, type Fault, tenantId } from "@posthaste/domain";
 import { type Accounts, type Tenant } from "@posthaste/ports";
 
@@ -9,7 +9,7 @@ export async function findTenant(accounts: Accounts, id: string): Promise<Tenant
   return tenant && isOpen(tenant) ? tenant : unknownTenant(id);
 }
 
-/** `change` as `Accounts.changeTenant` has it. */
+/** Changes an open tenant as `Accounts.changeTenant` does. */
 export async function changeOpen(
   accounts: Accounts,
   id: string,

@@ -3,7 +3,7 @@ import { type Random } from "@posthaste/ports";
 
 const chanceLength = 32;
 
-/** A random one (RFC 9562, version 4). */
+/** Returns a random UUID (RFC 9562, version 4). */
 export function newUuid(random: Random): string {
   const bytes = hash("sha256", random.text(chanceLength), "buffer").subarray(0, 16);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40;

@@ -1,4 +1,4 @@
-/** What management does for each endpoint. One missing, one too many, an answer that its row does not name: none compiles. */
+/** The work of management for each endpoint. A missing or extra one, or an answer that its row does not name, does not compile. */
 import { type ManagementOperationId } from "@posthaste/contract";
 import { type WorkParts } from "../ports.ts";
 import { searchIndexWorks } from "./search-indexes.ts";

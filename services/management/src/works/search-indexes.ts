@@ -1,4 +1,7 @@
-/** `/v2/search`: the books on search indexes (docs/design/wire#search-indexes). The program that serves them says where, and how busy they are. */
+/**
+ * `/v2/search`: search indexes (docs/design/wire#search-indexes). The program that serves them reports their addresses and their
+ * load.
+ */
 import {
   type CreateSearchIndex,
   type SearchIndexJson,
@@ -13,7 +16,7 @@ import { findTenant } from "../tenants.ts";
 import { newUuid } from "../uuid.ts";
 import { type Works } from "./work.ts";
 
-/** Together they bound what one list may come to. */
+/** Bound the size of the list together. */
 const indexesMax = 1_000;
 const samplesMax = 100;
 const tokenLength = 43;

@@ -1,4 +1,4 @@
-/** `/v2/tenants/{id}/keys`: what a tenant's deliveries are signed with. */
+/** `/v2/tenants/{id}/keys`: the keys with which a tenant's deliveries are signed. */
 import { keysJson, type tenantKeys } from "@posthaste/contract";
 import { isFault } from "@posthaste/domain";
 import { newSigningKey } from "@posthaste/http";

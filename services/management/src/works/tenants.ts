@@ -1,4 +1,4 @@
-/** `/v2/tenants`: the tenants of this Posthaste, and how much each may use. */
+/** `/v2/tenants`: the tenants of this installation and their plans. */
 import { planJson, type TenantJson, type tenants, type TenantSettings } from "@posthaste/contract";
 import { defaultPlan, fault, type Fault, isFault, type TenantId } from "@posthaste/domain";
 import { indexPages, type Tenant, tenantPages } from "@posthaste/ports";
@@ -9,7 +9,7 @@ import { changeOpen, findTenant, isOpen } from "../tenants.ts";
 import { type ManagementPorts, type WorkParts } from "../ports.ts";
 import { type Works } from "./work.ts";
 
-/** Every service reads them all every few seconds. Closed ones count, since they stay. */
+/** Bounded, since every service reads all tenants. Closed tenants count, since they are kept. */
 const tenantsMax = 10_000;
 
 export const tenantWorks = (ports: WorkParts): Works<keyof typeof tenants> => ({
@@ -69,8 +69,8 @@ const change = ({ accounts }: ManagementPorts, id: string, settings: TenantSetti
   });
 
 /**
- * The end of its runs is written first: a crash behind that leaves nothing of a closed tenant running. The account is closed before its
- * tokens go: from then on they prove nothing, also one that is being made just now.
+ * Closes a tenant. Writes the end of its runs first, so that a crash afterwards leaves no run of a closed tenant. Closes the
+ * account before it removes the tokens, so that from then on no token authenticates a request, not even one that is being made.
  */
 async function close(ports: ManagementPorts, id: string): Promise<Fault | undefined> {
   const { accounts, indexes, clock } = ports;

@@ -1,4 +1,4 @@
-/** `/v2/tenants/{id}/tokens`: what lets a tenant in. A token is shown when it is made and never again. */
+/** `/v2/tenants/{id}/tokens`: the tokens of a tenant. A token is shown once, when it is made. */
 import { type TokenJson, type tokens } from "@posthaste/contract";
 import { fault, type Fault, isFault, tenantId } from "@posthaste/domain";
 import { type Accounts, type Token } from "@posthaste/ports";
@@ -8,7 +8,10 @@ import { findTenant } from "../tenants.ts";
 import { type Works } from "./work.ts";
 
 const tokensPerTenantMax = 100;
-/** Of its hash, 96 bits: no two tokens share them. What it begins with is no option of a command line, as a hash's "-" is. */
+/**
+ * A token's id is a prefix and 96 bits of its hash, which no two tokens share. The prefix keeps an id from looking like an option
+ * on a command line, since a hash may begin with "-".
+ */
 const tokenIdPrefix = "tok_";
 const tokenIdLength = 16;
 

@@ -1,4 +1,4 @@
-/** The work of an endpoint: what its row lets the operator ask, and what the row lets it answer. */
+/** The work of an endpoint: takes what its row allows the operator to ask, and returns what the row allows it to answer. */
 import {
   type AnswerOf,
   type AskedOf,

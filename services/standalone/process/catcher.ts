@@ -1,6 +1,6 @@
 /**
- * A destination to try deliveries with: prints every arrival as one line and answers 200. The path can ask for something
- * else, also several things: `/status/503`, `/delay/2s`, `/fail/2` (the first two attempts fail), `/delay/1s/status/500`.
+ * A destination for trying deliveries: prints each arrival as one line and answers 200. The path can ask for other behaviours,
+ * also several: `/status/503`, `/delay/2s`, `/fail/2` (the first two attempts fail), `/delay/1s/status/500`.
  */
 import { type IncomingMessage } from "node:http";
 import { parseDuration } from "@posthaste/domain";
@@ -14,11 +14,11 @@ export type CatcherOptions = {
   readonly port: number;
   readonly clock: Clock;
   readonly connectionsMax: number;
-  /** Takes a line without its end; the standard output when absent. */
+  /** Prints a line, given without its end; writes to the standard output when absent. */
   readonly print?: (line: string) => void;
 };
 
-/** For trying out: what is still on its way is dropped. */
+/** Short, since the catcher is for trying out: requests under way are dropped. */
 const drainMs = 500;
 
 export function createCatcher(options: CatcherOptions): Edge {
@@ -51,7 +51,7 @@ export function createCatcher(options: CatcherOptions): Edge {
 
 const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Counted and forgotten. Undefined when the caller went away. */
+/** Counts and drops the body's bytes. Returns undefined when the caller went away. */
 async function bytesOf(req: IncomingMessage): Promise<number | undefined> {
   let bytes = 0;
   try {
@@ -64,7 +64,7 @@ async function bytesOf(req: IncomingMessage): Promise<number | undefined> {
 
 export type Behaviour = { readonly status: number; readonly delayMs: number };
 
-/** Pure. Segments that say nothing to us are part of the caller's path. */
+/** Returns the behaviour that a path asks for. Ignores unknown segments. */
 export function behaviourOf(target: string, retried: number): Behaviour {
   const [path = ""] = target.split("?");
   const segments = path.split("/");
@@ -90,7 +90,7 @@ function asked(verb: string, value: string, retried: number): Partial<Behaviour>
 
 const retriedOf = (req: IncomingMessage): number => Number(ours(req, "retried") ?? 0);
 
-/** In either dialect. */
+/** Returns our header in either dialect. */
 function ours(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[`service-${name}`] ?? req.headers[`upstash-${name}`];
   return typeof value === "string" ? value : undefined;

@@ -1,4 +1,4 @@
-/** Prints each failed delivery of a development server: where it went, why it failed, and whether it comes again. */
+/** Prints each failed delivery of a development server: its destination, the reason, and the time of the retry. */
 import { type FailedAttempt } from "@posthaste/deliverer";
 import { type Outcome, type Redaction, untilMs } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
@@ -9,7 +9,7 @@ export function printFailures(
   print: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
 ): (failed: FailedAttempt) => void {
   return (failed) => {
-    // A cancelled message, or one that this process hands back.
+    // An aborted attempt belongs to a cancelled message, or to one that this process hands back.
     if (failed.outcome.kind !== "aborted") print(failureLine(failed, clock.now()));
   };
 }

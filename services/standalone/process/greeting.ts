@@ -1,4 +1,4 @@
-/** What `npm start` prints: where it listens, where it keeps things, and a first publish to paste. */
+/** The text that `npm start` prints: addresses, the data folder, and a first publish to paste. */
 
 export type Greeting = {
   readonly config: {
@@ -9,7 +9,7 @@ export type Greeting = {
     readonly console: string;
   };
   readonly port: number;
-  /** Undefined: the management API is off. */
+  /** Undefined when the management API is off. */
   readonly managementPort: number | undefined;
   /** Undefined where tokens are not printed. */
   readonly token: string | undefined;

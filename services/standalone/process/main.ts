@@ -1,4 +1,4 @@
-/** The standalone: opens the embedded store and the sender, runs the six services until a signal. */
+/** The standalone: opens the embedded store and the sender, and runs the six services until a signal. */
 import { hash } from "node:crypto";
 import { slotBounds } from "@posthaste/deliverer";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
@@ -155,7 +155,7 @@ process.stdout.write(
   greeting({ config, port: gateway.port, managementPort: management?.port, token }),
 );
 
-/** docs/design/security#ports. */
+/** Returns the port `distance` above the gateway's (docs/design/security#ports). */
 function portBeside(distance: number): number {
   return config.port === 0 ? 0 : config.port + distance;
 }
@@ -182,7 +182,10 @@ async function openStore(): Promise<Embedded> {
   }
 }
 
-/** Sealed with the key of the environment; without one with a key of its own, that lies beside the store. */
+/**
+ * Opens the sealed ports: with the keys of the environment, and with the key in a file beside the store, which is made where the
+ * environment gives none.
+ */
 async function openSealed() {
   try {
     const given = config.sealingKeys ?? [];
@@ -198,13 +201,13 @@ async function openSealed() {
   }
 }
 
-/** An operator's mistake gets one clear line. */
+/** Prints an operator's mistake as one clear line, and exits. */
 function refuseToStart(error: unknown): never {
   process.stderr.write(`${Error.isError(error) ? error.message : String(error)}\n`);
   process.exit(1);
 }
 
-/** The store has failed: an acknowledgement could be a lie, so this process answers nothing more. */
+/** Ends the process when the store has failed, since an acknowledgement could be a lie. */
 function endProcess(error: Error): void {
   log.error("store.failed", { error });
   process.exit(1);

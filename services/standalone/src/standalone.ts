@@ -1,6 +1,6 @@
 /**
- * The six services in one process, over whatever adapters they are given. What lives apart in a cluster is joined here by
- * function calls: the deliverer is the gateway's local delivery, so that an insert may be the claim.
+ * The six services in one process, over the given adapters. Function calls join what are separate processes in a cluster: the
+ * deliverer is the gateway's local delivery, so that an insert may be the claim.
  */
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import {
@@ -75,18 +75,18 @@ export type StandaloneOptions = {
   readonly origins: Origins;
   readonly readiness: Readiness;
   readonly slots: SlotBounds;
-  /** Of callers, at once. */
+  /** The connections of callers at once. */
   readonly connectionsMax: number;
   readonly bodyBytesMax: number;
   readonly inlineHistoryBytesMax: number;
   readonly drainMs: number;
-  /** Called for each attempt that has failed. */
+  /** Called for each failed attempt. */
   readonly failed?: DelivererOptions["failed"];
-  /** Of schedules: see `limits`. */
+  /** The lateness after which schedules skip a slot; see `limits`. */
   readonly slotLateMsMax: number;
   readonly cursorSecret: string;
   readonly llmUrl: string | undefined;
-  /** The console: the folder where it is built, the secret of its sessions, and the provider that begins some. */
+  /** The console: the folder of its build, the secret of its sessions, and the provider that begins some of them. */
   readonly console?: {
     readonly folder: string;
     readonly sessionSecret: string;
@@ -94,7 +94,7 @@ export type StandaloneOptions = {
     readonly ofOperator: ProviderSignIn | undefined;
   };
   readonly llmKey: string | undefined;
-  /** Undefined: the management API is off. */
+  /** Undefined when the management API is off. */
   readonly management:
     | {
         readonly port: number;
@@ -103,7 +103,7 @@ export type StandaloneOptions = {
         readonly password: string;
       }
     | undefined;
-  /** How long the store's oldest write has waited for its commit. */
+  /** Returns how long the store's oldest write has waited for its commit, in milliseconds. */
   readonly storeWaitMs: () => number;
 };
 
@@ -181,8 +181,8 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   return {
     gateway,
     management,
-    // Started in this order and stopped in reverse: what takes new work in goes first, then what carries it out, and then the
-    // gateway, which takes what running steps return.
+    // Started in this order and stopped in reverse: intake of new work stops first, then the services that carry it out, then the
+    // gateway, which accepts the results of running steps.
     services: [
       { name: "admission", start: async () => undefined, stop: async () => admission.close() },
       tenants,

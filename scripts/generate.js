@@ -13,6 +13,7 @@ import { readGuarantees } from "./guarantees.js";
 import { readLicences, renderThirdParty } from "./third-party.js";
 import { readVersions } from "./versions.js";
 import { readWrongLines } from "./wrong-lines.js";
+import { renderKafka } from "../libs/bus-kafka/src/index.ts";
 import { renderErrors, renderOpenApi } from "../libs/contract/src/index.ts";
 import { renderDashboards, renderRules } from "../deploy/observability/src/index.ts";
 import { renderConfiguration, renderTelemetry } from "../libs/process/src/index.ts";
@@ -24,6 +25,7 @@ const root = dirname(import.meta.dirname);
 const documents = [
   { path: "docs/configuration.md", render: renderConfiguration },
   { path: "docs/errors.md", render: renderErrors },
+  { path: "docs/kafka.md", render: renderKafka },
   { path: "docs/openapi.json", render: renderOpenApi },
   { path: "docs/telemetry.md", render: renderTelemetry },
   { path: "docs/third-party.md", render: renderThirdParty },

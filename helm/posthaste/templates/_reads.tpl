@@ -111,7 +111,10 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 - {name: POSTHASTE_KAFKA_BROKERS, value: {{ join "," .brokers | quote }}}
 - {name: POSTHASTE_KAFKA_PREFIX, value: {{ .prefix | quote }}}
 - {name: POSTHASTE_KAFKA_PARTITIONS, value: {{ .partitions | quote }}}
+{{- if .replication }}
 - {name: POSTHASTE_KAFKA_REPLICATION, value: {{ .replication | quote }}}
+{{- end }}
+- {name: POSTHASTE_KAFKA_PROVISION, value: {{ ternary "on" "off" .provision | quote }}}
 - {name: POSTHASTE_KAFKA_RETENTION_HOURS, value: {{ .retentionHours | quote }}}
 - {name: POSTHASTE_KAFKA_TLS, value: {{ ternary "on" "off" .tls | quote }}}
 {{- if or .user (has .mechanism (list "oauthbearer" "aws-msk-iam")) }}

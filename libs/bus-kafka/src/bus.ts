@@ -24,7 +24,10 @@ export type KafkaBusOptions = {
   readonly clientId: string;
   /** Of each topic that is made; `scheduler.wake` never gets more than there are shards. */
   readonly partitions?: number;
-  readonly replication?: number;
+  /** Of each topic that is made; the broker's default when absent. */
+  readonly replication?: number | undefined;
+  /** Whether topics that are missing are made. Else they are compared with what is needed, and waited for. Default true. */
+  readonly makesTopics?: boolean;
   /** Of facts and of what was parked; hints are kept for an hour at most, and those that may carry bodies for five minutes. */
   readonly retentionMs?: number;
   /** Absent: the brokers are spoken to without TLS. */
@@ -47,13 +50,12 @@ export type KafkaBusOptions = {
 export type KafkaBus = EventBus & {
   /** Leaves the groups, waits a few seconds for the facts under way, and disconnects. */
   readonly close: () => Promise<void>;
-  /** Why it is not up. */
+  /** Why it is not up, or does not hear what it should. */
   readonly problem: () => string | undefined;
   readonly counts: () => Readonly<Counts> & { readonly connections: number };
 };
 
 const partitionsDefault = 16;
-const replicationDefault = 1;
 const retentionMsDefault = 7 * 86_400_000;
 const sessionMsDefault = 6_000;
 const heartbeatMsDefault = 300;
@@ -62,7 +64,7 @@ const closeMsMax = 5_000;
 
 export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> {
   const { prefix, clock, log, trace, fatal } = options;
-  const { partitions = partitionsDefault, replication = replicationDefault } = options;
+  const { partitions = partitionsDefault, replication, makesTopics: makes = true } = options;
   const { metadataMs = metadataMsDefault } = options;
   const plans = topicPlans(prefix, partitions, options.retentionMs ?? retentionMsDefault);
   const client = clientOptions(options);
@@ -72,8 +74,8 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     clock,
     log,
     metadataMs,
+    provision: () => provision({ client, plans, replication, makes }),
     explain: options.explain,
-    provision: () => provision(client, plans, replication),
   });
   const outbound = new Outbound(link, clock, counts);
   const closing = new AbortController();
@@ -111,7 +113,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     },
     subscribe: (...given) => subscriptions.add(...given),
     isUp: () => link.isUp(),
-    problem: () => link.problem(),
+    problem: () => link.problem() ?? subscriptions.missingRight(),
     roomForRecords: () => outbound.roomForRecords,
     hears: (topic) => subscriptions.hear(topic),
     counts: () => ({ ...counts, connections: link.connections }),

@@ -5,8 +5,9 @@
  * (1) a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send;
  *     had the broker stored it after all, it would take the next send of that length for its repetition, and
  *     acknowledge what it does not store.
- * (2) up or down is said once per change. Down is what a failed or stalled send, or a failed attempt to connect shows. A
- *     connection that ends, and content that is refused, are only reasons to connect anew: brokers close idle ones.
+ * (2) up or down is said once per change, and down anew when what is wrong with the topics has changed. Down is what a
+ *     failed or stalled send, or a failed attempt to connect shows. A connection that ends, and content that is refused, are only
+ *     reasons to connect anew: brokers close idle ones.
  * (3) partitions are counted by each connection. Whatever shows that a topic has another count ends the connection in use, once the
  *     next one has counted anew.
  * I3: brokers that answer may still take nothing, for want of copies. After a send has failed it is up again when they
@@ -16,14 +17,14 @@ import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type Producer, type RecordMetadata, type TopicMessages } from "kafkajs";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
 import { backOffMs } from "./back-off.ts";
-import { type PartitionCounts } from "./provision.ts";
-import { isRefusal } from "./refusal.ts";
+import { isTopicsError, type PartitionCounts, topicsError } from "./provision.ts";
+import { isRefusal, missingRight } from "./refusal.ts";
 
 export type LinkOptions = {
   readonly client: ClientOptions;
   /** How old may be what the producer knows of a topic. */
   readonly metadataMs: number;
-  /** Makes the topics and counts their partitions; asked for on each connection. */
+  /** Makes the topics, or looks at them, and counts their partitions; asked for on each connection. */
   readonly provision: () => Promise<PartitionCounts>;
   readonly explain: ((error: unknown) => string | undefined) | undefined;
   readonly clock: Clock;
@@ -82,6 +83,7 @@ export class Link {
     return this.#state === "up" && this.#session?.spent === false;
   }
 
+  /** Why it is not up. */
   problem(): string | undefined {
     return this.isUp() ? undefined : this.#problem;
   }
@@ -132,7 +134,7 @@ export class Link {
       }
     } catch (error) {
       if (!isRefusal(error)) this.#trial = oneOfEach(batch);
-      this.#fail(session, error);
+      this.#fail(session, saidOfRights(error, batch));
       throw error;
     } finally {
       late();
@@ -158,9 +160,10 @@ export class Link {
         await this.#connect(next);
       } catch (error) {
         void this.#disconnect(next);
+        const trial = this.#trial;
         // Taken or refused for what it says, it has been judged.
         if (isRefusal(error)) this.#trial = [];
-        this.#down(error);
+        this.#down(saidOfRights(error, trial));
         await pause(clock, backOffMs(failures++), signal);
         continue;
       }
@@ -230,18 +233,29 @@ export class Link {
   }
 
   #down(error: unknown): void {
+    if (this.#closing.signal.aborted) return;
     const { client, explain, log } = this.#options;
     const message = Error.isError(error) ? error.message : String(error);
-    this.#problem = explain?.(error) ?? `the brokers do not answer: ${message}`;
-    if (this.#state === "down" || this.#closing.signal.aborted) return;
+    const isOfTopics = isTopicsError(error);
+    const problem =
+      explain?.(error) ?? (isOfTopics ? message : `the brokers do not answer: ${message}`);
+    const isNews = this.#state !== "down" || (isOfTopics && problem !== this.#problem);
+    this.#problem = problem;
+    if (!isNews) return;
     this.#state = "down";
-    log.warn("bus.down", { brokers: client.brokers, reason: this.#problem, error });
+    log.warn("bus.down", { brokers: client.brokers, reason: problem, error });
   }
 
   async #disconnect({ producer, client }: Session): Promise<void> {
     await endsWithin(this.#options.clock, disconnectMsMax, producer.disconnect());
     client.breakOff();
   }
+}
+
+/** An error that names the topics, where a right is missing: brokers and kafkajs do not. */
+function saidOfRights(error: unknown, batch: readonly TopicMessages[]): unknown {
+  const right = missingRight(error, { topics: batch.map(({ topic }) => topic) });
+  return right === undefined ? error : topicsError(right, error);
 }
 
 const oneOfEach = (batch: readonly TopicMessages[]): TopicMessages[] =>

@@ -1,37 +1,43 @@
-/** Makes the topics that are missing, and finds out how many partitions each has. */
+/** Makes the topics that are missing, or looks whether those that were made by hand will do; counts their partitions. */
 import { type Admin } from "kafkajs";
 import { type ClientOptions, newClient } from "./client.ts";
-import { type TopicPlan } from "./topics.ts";
+import { errorTypesOf } from "./refusal.ts";
+import { type FoundTopic, wrongWith } from "./topic-check.ts";
+import { settingsOf, type TopicPlan } from "./topics.ts";
 
 /** By the topic's name at the broker. */
 export type PartitionCounts = ReadonlyMap<string, number>;
 
-const retries = 2;
+/** The brokers answer, and topics or rights are not what is needed: an operator has to act. */
+export const topicsError = (message: string, cause?: unknown): Error =>
+  Object.assign(new Error(message, { cause }), { name: ofTopics });
 
-/**
- * A topic that has fewer partitions than planned gets more, if we may; one that has more keeps them (docs/design/record#shards).
- * Retention is given when a topic is made; afterwards it is the operator's.
- */
-export async function provision(
-  client: ClientOptions,
-  plans: readonly TopicPlan[],
-  replication: number,
-): Promise<PartitionCounts> {
-  return asAdmin(client, async (admin) => {
-    const found = await countsOf(admin, plans);
-    const missing = plans.filter(({ name }) => !found.has(name));
-    const growing = plans.filter(
-      ({ name, partitions }) => (found.get(name) ?? partitions) < partitions,
-    );
-    if (missing.length === 0 && growing.length === 0) return found;
-    await create(admin, missing, replication);
-    await grow(admin, growing).catch(() => undefined);
-    const made = await countsOf(admin, plans);
-    const absent = plans.filter(({ name }) => !made.has(name)).map(({ name }) => name);
-    if (absent.length > 0) throw new Error(`the broker has no topic ${absent.join(", ")} yet`);
-    return made;
-  });
-}
+export const isTopicsError = (error: unknown): boolean =>
+  Error.isError(error) && error.name === ofTopics;
+const ofTopics = "TopicsError";
+
+export type ProvisionOptions = {
+  readonly client: ClientOptions;
+  readonly plans: readonly TopicPlan[];
+  /** Replicas of a topic when it is made; the broker's default when absent. */
+  readonly replication: number | undefined;
+  /** Else topics are made by hand, and compared with the plans. */
+  readonly makes: boolean;
+};
+
+const retries = 2;
+const theBrokersDefault = -1;
+/** As the protocol has it: kafkajs' own name cannot be imported. */
+const topicResource = 2;
+
+/** Throws an error of topics that names each one that will not do, and how. */
+export const provision = ({
+  client,
+  plans,
+  replication,
+  makes,
+}: ProvisionOptions): Promise<PartitionCounts> =>
+  asAdmin(client, (admin) => (makes ? made(admin, plans, replication) : looked(admin, plans)));
 
 /** Whether a broker answers to a question that has nothing to do with groups: here that of its versions. */
 export const answers = (client: ClientOptions): Promise<boolean> =>
@@ -49,66 +55,118 @@ async function asAdmin<R>(client: ClientOptions, task: (admin: Admin) => Promise
   }
 }
 
-/** Of all topics that there are: a question for one that is missing would be an error. */
-async function countsOf(admin: Admin, plans: readonly TopicPlan[]): Promise<PartitionCounts> {
+/**
+ * A topic that has fewer partitions than planned gets more, if we may; one that has more keeps them (docs/design/record#shards).
+ * Settings are given when a topic is made; afterwards they are the operator's.
+ */
+async function made(
+  admin: Admin,
+  plans: readonly TopicPlan[],
+  replication: number | undefined,
+): Promise<PartitionCounts> {
+  const found = countsOf(await replicasOf(admin, plans));
+  const missing = plans.filter(({ name }) => !found.has(name));
+  const growing = plans.filter(
+    ({ name, partitions }) => (found.get(name) ?? partitions) < partitions,
+  );
+  if (missing.length === 0 && growing.length === 0) return found;
+  await create(admin, missing, replication);
+  await grow(admin, growing).catch(() => undefined);
+  const counts = countsOf(await replicasOf(admin, plans));
+  const absent = plans.filter(({ name }) => !counts.has(name)).map(({ name }) => name);
+  if (absent.length > 0) throw new Error(`the broker has no topic ${absent.join(", ")} yet`);
+  return counts;
+}
+
+async function looked(admin: Admin, plans: readonly TopicPlan[]): Promise<PartitionCounts> {
+  const there = await replicasOf(admin, plans);
+  const wrong: string[] = [];
+  for (const plan of plans) wrong.push(...wrongWith(plan, await foundAs(admin, plan.name, there)));
+  if (wrong.length > 0) throw topicsError(wrong.join("; "));
+  return countsOf(there);
+}
+
+/** By topic, how many replicas each of its partitions has. */
+type Replicas = ReadonlyMap<string, readonly number[]>;
+
+const countsOf = (replicas: Replicas): PartitionCounts =>
+  new Map([...replicas].map(([name, partitions]) => [name, partitions.length]));
+
+/** Of all topics that there are: a question for one that is missing would be an error, or make it. */
+async function replicasOf(admin: Admin, plans: readonly TopicPlan[]): Promise<Replicas> {
   const there = new Set(await admin.listTopics());
   const wanted = plans.map(({ name }) => name).filter((name) => there.has(name));
   if (wanted.length === 0) return new Map();
   const { topics } = await admin.fetchTopicMetadata({ topics: wanted });
-  return new Map(topics.map(({ name, partitions }) => [name, partitions.length]));
+  return new Map(
+    topics.map(({ name, partitions }) => [name, partitions.map(({ replicas }) => replicas.length)]),
+  );
+}
+
+/** The question for settings tells a topic that is missing from one that this process may not see. */
+async function foundAs(
+  admin: Admin,
+  name: string,
+  there: Replicas,
+): Promise<FoundTopic | "missing" | "hidden"> {
+  const replicas = there.get(name);
+  try {
+    const resource = { type: topicResource, name };
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: [resource],
+    });
+    if (replicas === undefined) return "missing";
+    const entries = resources.flatMap(({ configEntries }) => configEntries);
+    const settings = new Map(
+      entries.map(({ configName, configValue }) => [configName, configValue]),
+    );
+    return { partitions: replicas.length, replicas: Math.min(...replicas), settings };
+  } catch (error) {
+    const types = errorTypesOf(error);
+    if (types.includes("UNKNOWN_TOPIC_OR_PARTITION")) return "missing";
+    if (!types.includes("TOPIC_AUTHORIZATION_FAILED")) throw error;
+    if (replicas === undefined) return "hidden";
+    return {
+      partitions: replicas.length,
+      replicas: Math.min(...replicas),
+      settings: undefined,
+    };
+  }
 }
 
 async function create(
   admin: Admin,
   plans: readonly TopicPlan[],
-  replication: number,
+  replication: number | undefined,
 ): Promise<void> {
   if (plans.length === 0) return;
-  const inSync = String(Math.max(1, Math.min(2, replication - 1)));
-  const topics = plans.map(
-    ({ name, partitions, retentionMs, retentionBytes, messageBytesMax }) => ({
-      topic: name,
-      numPartitions: partitions,
-      replicationFactor: replication,
-      configEntries: [
-        { name: "cleanup.policy", value: "delete" },
-        // A broker that compresses by its own choice may take a codec that no member can read.
-        { name: "compression.type", value: "producer" },
-        { name: "retention.ms", value: String(retentionMs) },
-        // Only whole segments are removed, so one that gets little is closed in time.
-        { name: "segment.ms", value: String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))) },
-        { name: "min.insync.replicas", value: inSync },
-        ...(retentionBytes === undefined
-          ? []
-          : [
-              { name: "retention.bytes", value: String(retentionBytes) },
-              { name: "segment.bytes", value: String(Math.floor(retentionBytes / segmentsMin)) },
-            ]),
-        ...(messageBytesMax === undefined
-          ? []
-          : [{ name: "max.message.bytes", value: String(messageBytesMax) }]),
-      ],
-    }),
-  );
+  const topics = plans.map((plan) => ({
+    topic: plan.name,
+    numPartitions: plan.partitions,
+    replicationFactor: replication ?? theBrokersDefault,
+    configEntries: Object.entries({
+      ...settingsOf(plan),
+      ...(replication !== undefined && { "min.insync.replicas": inSyncOf(replication) }),
+    }).map(([name, value]) => ({ name, value })),
+  }));
   try {
     // False when another process was faster.
     await admin.createTopics({ waitForLeaders: true, topics });
   } catch (error) {
-    throw new Error(`cannot make the topics: ${reasonsOf(error).join("; ")}`, { cause: error });
+    throw topicsError(`cannot make the topics: ${reasonsOf(error).join("; ")}`, error);
   }
 }
+
+/** One broker may be away. */
+const inSyncOf = (replication: number): string => String(Math.max(1, Math.min(2, replication - 1)));
 
 /** kafkajs says of several topics only that there were errors. */
 function reasonsOf(error: unknown): readonly string[] {
   if (!Error.isError(error)) return [String(error)];
-  return "errors" in error && Array.isArray(error.errors)
-    ? error.errors.flatMap(reasonsOf)
-    : [error.message];
+  if ("errors" in error && Array.isArray(error.errors)) return error.errors.flatMap(reasonsOf);
+  return ["topic" in error ? `${String(error.topic)}: ${error.message}` : error.message];
 }
-
-const segmentMsMin = 60_000;
-/** Of what a partition keeps by its size. */
-const segmentsMin = 4;
 
 async function grow(admin: Admin, plans: readonly TopicPlan[]): Promise<void> {
   if (plans.length === 0) return;

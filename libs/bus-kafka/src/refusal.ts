@@ -1,9 +1,10 @@
 /**
- * What a failed send is worth. kafkajs wraps what may be tried again into errors that may not (a connection refused ten
- * times is "non-retriable"), so the cause decides: only what the broker says of the content itself is final.
+ * What a failed send is worth, and what rights are missing. kafkajs wraps what may be tried again into errors that may not (a
+ * connection refused ten times is "non-retriable"), so the cause decides: only what the broker says of the content itself is
+ * final.
  */
 
-const refusals: ReadonlySet<unknown> = new Set([
+const refusals: ReadonlySet<string> = new Set([
   "MESSAGE_TOO_LARGE",
   "RECORD_LIST_TOO_LARGE",
   "INVALID_RECORD",
@@ -12,11 +13,37 @@ const refusals: ReadonlySet<unknown> = new Set([
 ]);
 const causesMax = 10;
 
-export function isRefusal(error: unknown): boolean {
+/** What brokers call an error and its causes. */
+export function errorTypesOf(error: unknown): readonly string[] {
+  const types: string[] = [];
   let cause = error;
   for (let depth = 0; depth < causesMax && Error.isError(cause); depth++) {
-    if ("type" in cause && refusals.has(cause.type)) return true;
+    if ("type" in cause) types.push(String(cause.type));
     cause = cause.cause;
   }
-  return false;
+  return types;
+}
+
+export const isRefusal = (error: unknown): boolean =>
+  errorTypesOf(error).some((type) => refusals.has(type));
+
+/** What this process lacks, by the names of what it was at; undefined when the error speaks of no right. */
+export function missingRight(
+  error: unknown,
+  { topics, group }: { readonly topics: readonly string[]; readonly group?: string },
+): string | undefined {
+  const types = errorTypesOf(error);
+  const verb = group === undefined ? "write to" : "read";
+  if (types.includes("GROUP_AUTHORIZATION_FAILED"))
+    return `there is no right to be in the group ${group}`;
+  if (types.includes("TOPIC_AUTHORIZATION_FAILED"))
+    return topics.length === 1
+      ? `there is no right to ${verb} the topic ${topics.join()}`
+      : `there is no right to ${verb} one of the topics ${topics.join(", ")}`;
+  if (
+    types.includes("CLUSTER_AUTHORIZATION_FAILED") ||
+    types.includes("TRANSACTIONAL_ID_AUTHORIZATION_FAILED")
+  )
+    return "there is no right to write idempotently to the cluster (IdempotentWrite)";
+  return undefined;
 }

@@ -10,6 +10,7 @@ import { type Counts } from "./counts.ts";
 import { type HandOver } from "./hand-over.ts";
 import { type Link } from "./link.ts";
 import { backOffMs } from "./back-off.ts";
+import { missingRight } from "./refusal.ts";
 import { stalledMs, watch } from "./watchdog.ts";
 
 export type SubscriptionOptions = {
@@ -53,6 +54,7 @@ export class Subscription {
   #aliveAt = Number.NEGATIVE_INFINITY;
   #progress = 0;
   #isMember = false;
+  #missing: string | undefined;
 
   constructor(options: SubscriptionOptions) {
     this.#options = options;
@@ -76,6 +78,11 @@ export class Subscription {
     return this.#isMember && this.#options.clock.passedMs() - this.#aliveAt <= silentMsMax;
   }
 
+  /** The right for want of which it does not hear. */
+  missingRight(): string | undefined {
+    return this.#isMember ? undefined : this.#missing;
+  }
+
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#unwatch?.();
@@ -96,7 +103,11 @@ export class Subscription {
       unassigned();
       if (signal.aborted) return;
       counts.consumerRestarts++;
-      log.warn("bus.consumer_ended", { topic, group, error: reason });
+      const missing = missingRight(reason, { topics: [topic], group });
+      // Without a right it ends the same way each second.
+      if (missing === undefined || missing !== this.#missing)
+        log.warn("bus.consumer_ended", { topic, group, reason: missing, error: reason });
+      this.#missing = missing;
       failures = this.#progress > progressBefore ? 0 : failures + 1;
       await pause(clock, backOffMs(failures), signal);
     }

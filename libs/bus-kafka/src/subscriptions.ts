@@ -1,7 +1,4 @@
-/**
- * All that this process listens to: one consumer for each subscription. A group hears a topic under the name
- * `<prefix><group>.<topic>`, since the members of a Kafka group must all subscribe to the same.
- */
+/** All that this process listens to: one consumer for each subscription. */
 import {
   type Clock,
   type Handler,
@@ -17,7 +14,7 @@ import { type Link } from "./link.ts";
 import { type Park } from "./parking.ts";
 import { answers } from "./provision.ts";
 import { Subscription } from "./subscription.ts";
-import { shardsOn } from "./topics.ts";
+import { groupOf, shardsOn } from "./topics.ts";
 import { type Trace } from "./trace.ts";
 
 export type SubscriptionsOptions = {
@@ -52,7 +49,7 @@ export class Subscriptions {
   ): Promise<() => Promise<void>> {
     const { prefix, client, ...options } = this.#options;
     const kafkaTopic = prefix + topic;
-    const group = `${prefix}${name}.${topic}`;
+    const group = groupOf(prefix, name, topic);
     const subscription = new Subscription({
       ...options,
       client,
@@ -86,6 +83,13 @@ export class Subscriptions {
   hear(topic: Topic): boolean {
     const those = [...this.#open].filter(([, of]) => of === topic);
     return those.length > 0 && those.every(([subscription]) => subscription.hears());
+  }
+
+  /** The right for want of which one of them is not served. */
+  missingRight(): string | undefined {
+    return [...this.#open.keys()]
+      .map((subscription) => subscription.missingRight())
+      .find((right) => right !== undefined);
   }
 
   async stop(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * The four topics as Kafka sees them: names, keys, partitions, and how long what is said is kept.
+ * The topics as Kafka sees them: names, keys, partitions, how long what is said is kept, which services say and hear it.
  *
  * Which member hears an event does not depend on its partition but for `scheduler.wake`: there a shard has a partition,
  * and the member that is assigned the partition owns the shard (docs/design/record#shards).
@@ -34,18 +34,45 @@ export const shardsOn = (
   partitionCount: number,
 ): readonly number[] => allShards.filter((shard) => partitions.includes(shard % partitionCount));
 
+/** What could not be read; see parking.ts. */
+export const parkedTopic = "parked";
+export type KafkaTopic = Topic | typeof parkedTopic;
+
+type Member = "gateway" | "scheduler" | "deliverer" | "callback-dispatcher" | "workflow-log";
+/** Which services may say something of a topic, and which hear it, each as a group of its name. */
+type Parties = { readonly writers: readonly Member[]; readonly readers: readonly Member[] };
+
+const publishing: readonly Member[] = ["gateway", "scheduler", "deliverer", "callback-dispatcher"];
+const parties: Readonly<Record<KafkaTopic, Parties>> = {
+  "message.accepted": { writers: publishing, readers: ["workflow-log"] },
+  "message.due": { writers: publishing, readers: ["deliverer"] },
+  "message.settled": { writers: publishing, readers: ["callback-dispatcher", "workflow-log"] },
+  "scheduler.wake": { writers: publishing, readers: ["scheduler"] },
+  parked: {
+    writers: ["scheduler", "deliverer", "callback-dispatcher", "workflow-log"],
+    readers: [],
+  },
+};
+
+export const partiesOf = (topic: KafkaTopic): Parties => parties[topic];
+
+/** The members of a Kafka group must all subscribe to the same, so a group is of one topic. */
+export const groupOf = (prefix: string, name: string, topic: Topic): string =>
+  `${prefix}${name}.${topic}`;
+
 /** A topic to be made. Times in milliseconds, sizes in bytes. */
 export type TopicPlan = {
+  readonly topic: KafkaTopic;
+  /** As the broker names it. */
   readonly name: string;
   readonly partitions: number;
+  /** What is removed sooner than `retentionMs` is lost. */
+  readonly isFact: boolean;
   readonly retentionMs: number;
   /** Of each partition, where it may get so much that its time alone is no bound. */
   readonly retentionBytes?: number;
   readonly messageBytesMax?: number;
 };
-
-/** What could not be read; see parking.ts. */
-export const parkedTopic = "parked";
 
 /** A hint that is an hour old is of no use: its alarm has rung. */
 const hintRetentionMsMax = 3_600_000;
@@ -67,10 +94,44 @@ export function topicPlans(
   };
   return [
     ...topics.map((topic) => ({
+      topic,
       name: prefix + topic,
       partitions: topic === "scheduler.wake" ? Math.min(partitions, shardCount) : partitions,
+      isFact: isFact(topic),
       ...(isFact(topic) ? { retentionMs } : topic === "message.due" ? ofRecord : ofHint),
     })),
-    { name: prefix + parkedTopic, partitions: 1, retentionMs, messageBytesMax: parkedBytesMax },
+    {
+      topic: parkedTopic,
+      name: prefix + parkedTopic,
+      partitions: 1,
+      isFact: true,
+      retentionMs,
+      messageBytesMax: parkedBytesMax,
+    },
   ];
+}
+
+const segmentMsMin = 60_000;
+/** Of what a partition keeps by its size. */
+const segmentsMin = 4;
+
+/** The settings that a topic is made with, by their names at the broker. Those that are not here are the broker's. */
+export function settingsOf({
+  retentionMs,
+  retentionBytes,
+  messageBytesMax,
+}: TopicPlan): Readonly<Record<string, string>> {
+  return {
+    "cleanup.policy": "delete",
+    // A broker that compresses by its own choice may take a codec that no member can read.
+    "compression.type": "producer",
+    "retention.ms": String(retentionMs),
+    // Only whole segments are removed, so one that gets little is closed in time.
+    "segment.ms": String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))),
+    ...(retentionBytes !== undefined && {
+      "retention.bytes": String(retentionBytes),
+      "segment.bytes": String(Math.floor(retentionBytes / segmentsMin)),
+    }),
+    ...(messageBytesMax !== undefined && { "max.message.bytes": String(messageBytesMax) }),
+  };
 }

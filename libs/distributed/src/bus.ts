@@ -15,6 +15,7 @@ type BusConfig = Pick<
   | "kafkaPartitions"
   | "kafkaPassword"
   | "kafkaPrefix"
+  | "kafkaProvision"
   | "kafkaReplication"
   | "kafkaRetentionHours"
   | "kafkaTls"
@@ -36,6 +37,7 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
     clientId: name,
     partitions: config.kafkaPartitions,
     replication: config.kafkaReplication,
+    makesTopics: config.kafkaProvision,
     retentionMs: config.kafkaRetentionHours * msPerHour,
     ...(config.kafkaTls && { tls: { ca, certificate, key } }),
     ...(sasl && { sasl }),

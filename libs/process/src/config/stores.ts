@@ -52,12 +52,22 @@ export const busShape = {
       "Partitions of a topic when it is made: so many instances of a service share its work.",
     default: "16",
   }),
-  kafkaReplication: wholeNumber(1, 16).register(variables, {
+  kafkaReplication: wholeNumber(1, 16).optional().register(variables, {
     subject,
     rule: "a whole number from 1 to 16",
-    summary: "Replicas of a topic when it is made; 3 where there are three brokers.",
-    default: "1",
+    summary:
+      "Replicas of a topic when it is made; with 3 or more its `min.insync.replicas` is 2, else 1. Not set: both are the brokers' defaults.",
   }),
+  kafkaProvision: z
+    .enum(["on", "off"])
+    .transform((value) => value === "on")
+    .register(variables, {
+      subject,
+      rule: "on or off",
+      summary:
+        "Whether topics that are missing are made, and get more partitions when more are asked for. `off`: they are made by hand ([kafka.md](kafka.md)); a process compares them with what it needs, says what is wrong, and waits.",
+      default: "on",
+    }),
   kafkaRetentionHours: wholeNumber(1, 8_760).register(variables, {
     subject,
     rule: "a whole number from 1 to 8760",

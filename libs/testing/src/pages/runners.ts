@@ -42,6 +42,7 @@ const runners: Readonly<Record<string, Runner>> = {
   "sh migrate": { test: "tests/e2e/migration.alone.e2e.test.ts" },
   "sh measure": { reason: "it takes minutes, and what it writes is checked in" },
   "sh stack": { test: "deploy/local/src/commands/stack.cluster.test.ts" },
+  "sh kafka": { test: "libs/bus-kafka/src/made-by-hand.stack.test.ts" },
   "sh simulation": { test: "tests/simulation/page.sim.test.ts" },
   "sh test": { reason: "it is the run in which the others are checked" },
 };

@@ -1,0 +1,59 @@
+/** What is wrong with a topic that was made by hand. */
+import { type TopicPlan } from "./topics.ts";
+
+/** As the brokers tell it. */
+export type FoundTopic = {
+  readonly partitions: number;
+  /** Of the partition that has the fewest. */
+  readonly replicas: number;
+  /** By their names at the broker. Undefined: this process has no right to read them. */
+  readonly settings: ReadonlyMap<string, string> | undefined;
+};
+
+/** Hints are heard within seconds, and their alarms ring within minutes. */
+const hintMsMin = 60_000;
+/** A send of one partition has half a mebibyte, or one message that is larger. */
+const messageBytesMin = 1024 * 1024;
+/** What members read of what a broker may have compressed itself. */
+const readable = ["producer", "uncompressed", "gzip"];
+const forever = -1;
+
+/** A line for each; empty when the topic will do. Settings that were not told are passed over. */
+export function wrongWith(plan: TopicPlan, found: FoundTopic | "missing" | "hidden"): string[] {
+  const { name, partitions } = plan;
+  if (found === "missing")
+    return [`the topic ${name} is missing: it wants ${partitionsOf(partitions)}`];
+  if (found === "hidden")
+    return [`the topic ${name} is missing, or there is no right to describe it`];
+  const settings = found.settings ?? new Map<string, string>();
+  const number = (setting: string): number | undefined => {
+    const text = settings.get(setting);
+    return text === undefined ? undefined : Number(text);
+  };
+  const text = (setting: string): string => `${setting} ${settings.get(setting)}`;
+  const problems: (string | false)[] = [
+    found.partitions < partitions &&
+      `has ${partitionsOf(found.partitions)} and wants ${partitions} or more`,
+    settings.has("cleanup.policy") &&
+      settings.get("cleanup.policy") !== "delete" &&
+      `has ${text("cleanup.policy")} and wants delete: what is said twice under a key is lost else`,
+    settings.has("compression.type") &&
+      !readable.includes(settings.get("compression.type") ?? "") &&
+      `has ${text("compression.type")} and wants one of ${readable.join(", ")}: others cannot be read`,
+    isBelow(number("retention.ms"), plan.isFact ? plan.retentionMs : hintMsMin) &&
+      `has ${text("retention.ms")} and wants ${plan.isFact ? plan.retentionMs : hintMsMin} or more`,
+    plan.isFact &&
+      isBelow(number("retention.bytes"), Number.POSITIVE_INFINITY) &&
+      `has ${text("retention.bytes")} and wants -1: facts that were not heard would be removed`,
+    (number("max.message.bytes") ?? Infinity) < (plan.messageBytesMax ?? messageBytesMin) &&
+      `has ${text("max.message.bytes")} and wants ${plan.messageBytesMax ?? messageBytesMin} or more`,
+    (number("min.insync.replicas") ?? 1) > found.replicas &&
+      `has ${text("min.insync.replicas")} and ${found.replicas} replicas: it takes nothing`,
+  ];
+  return problems.flatMap((problem) => (problem === false ? [] : [`the topic ${name} ${problem}`]));
+}
+
+const isBelow = (value: number | undefined, least: number): boolean =>
+  value !== undefined && value !== forever && value < least;
+
+const partitionsOf = (count: number): string => `${count} partition${count === 1 ? "" : "s"}`;

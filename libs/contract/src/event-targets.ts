@@ -1,13 +1,13 @@
 /**
- * The endpoints whose path ends with the name of an event. Clients put it there as it is, unescaped: all that follows is the
- * name, slashes and question marks included, and an escape that is broken stands for itself. None of it is refused: endpoints
- * take a 400 for "the run has ended" (docs/design/runs#statuses).
+ * The endpoints whose path ends with the name of an event. Clients put the name there unescaped: all that follows is the
+ * name, slashes and question marks included, and a broken escape stands for itself. No name is refused: endpoints take a 400
+ * for "the run has ended" (docs/design/runs#statuses).
  */
 import { decodedLeniently } from "./wire/text.ts";
 
 const target = /^(\/v2\/(wait|notify|waiters)\/)([^?]+)(?:\?(.*))?$/is;
 
-/** The same target with the name escaped, for the router. Undefined: it names no event. */
+/** Returns the same target with the name escaped, for the router; undefined for a target that names no event. */
 export function eventTarget(url: string): string | undefined {
   const [, prefix, kind, path, search] = target.exec(url) ?? [];
   if (prefix === undefined || path === undefined) return undefined;
@@ -21,8 +21,8 @@ export function eventTarget(url: string): string | undefined {
   return `${prefix}${escaped}${tokens.length > 0 ? `?${tokens.join("&")}` : ""}`;
 }
 
-/** The caller's token may stand in the query of each request. */
+/** Reports whether a parameter is the caller's token, which may stand in the query of each request. */
 const isToken = (parameter: string): boolean => parameter.startsWith("qstash_token=");
 
-/** An event for one run. */
+/** Matches the name of a run and an event for that run alone. */
 const inRun = /^([^/?]+)\/(.+)$/s;

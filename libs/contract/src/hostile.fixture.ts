@@ -1,10 +1,10 @@
-/** Hostile texts for the parsers' properties, and how much of its input a parser looks at. */
+/** Hostile texts for the parsers' properties, and a count of how much of its input a parser looks at. */
 import * as fc from "fast-check";
 
-/** Of each property; a million by hand. */
+/** Runs of each property; run a million by hand. */
 export const fuzzRuns = Number(process.env["POSTHASTE_TEST_FUZZ_RUNS"] ?? 500);
 
-/** What comes after one of `pieces` is another of them, or anything. */
+/** Each of `pieces` may be followed by another of them, or by anything. */
 export const hostileText = (pieces: readonly string[], maxLength = 12): fc.Arbitrary<string> =>
   fc
     .array(
@@ -16,7 +16,7 @@ export const hostileText = (pieces: readonly string[], maxLength = 12): fc.Arbit
     )
     .map((parts) => parts.join(""));
 
-/** Reads of an element; one of a part taken out of it counts as one for each element of the part. */
+/** Counts reads of elements. Reading a part taken out counts as one read for each element of the part. */
 export function counted<T extends readonly string[] | Uint8Array>(
   list: T,
 ): { readonly list: T; readonly reads: () => number } {

@@ -1,6 +1,6 @@
 /**
- * The endpoints that are taken before the router, decided on the raw target: a router would normalise what belongs to the
- * destination. Each takes the configuration headers and any bytes as its body.
+ * The endpoints that are taken before the router, decided on the raw target: a router would normalise parts that belong to
+ * the destination. Each takes the configuration headers, and any bytes as its body.
  */
 import { type Fault, isFault } from "@posthaste/domain";
 import {
@@ -24,13 +24,16 @@ export const rawTargets = [
 export type RawTargetRow = (typeof rawTargets)[number];
 export type RawOperation = RawTargetRow["operation"];
 
-/** The row of a request target as it came in. Undefined: it is the router's. */
+/** Returns the row of a request target as it came in; undefined where the router takes it. */
 export function rawTargetOf(method: string, target: string): RawTargetRow | undefined {
   const row: RawTargetRow | undefined = rawTargets.find(({ prefix }) => isUnder(prefix, target));
   return row && isRouted(row, method, target) ? undefined : row;
 }
 
-/** Where a prefix is a collection, too: other methods, and what is behind the name of one of it, are not destinations. */
+/**
+ * Reports whether the router takes a target under the prefix. Where the prefix is also a collection, other methods do not
+ * name destinations, and neither do paths below one of its names.
+ */
 const isRouted = (row: RawTarget, method: string, target: string): boolean =>
   row.routed !== undefined &&
   (method !== "POST" || row.routed.test(target.slice(row.prefix.length + 1)));
@@ -43,11 +46,11 @@ function isUnder(prefix: string, target: string): boolean {
 }
 
 export type ParsedTarget = DestinationTarget & {
-  /** As the row lists them. */
+  /** In the order of the row's `names`. */
   readonly names: readonly string[];
 };
 
-/** `target` is of the row. */
+/** Parses a target that `rawTargetOf` gave to this row. */
 export function parseRawTarget(row: RawTarget, target: string): ParsedTarget | Fault {
   let from = target.charAt(row.prefix.length) === "/" ? row.prefix.length + 1 : row.prefix.length;
   const names: string[] = [];

@@ -1,4 +1,4 @@
-/** A short JSON body as an endpoint's row has it. */
+/** A short JSON body in an endpoint's row. */
 import type * as z from "zod";
 import { type BodyRow } from "../endpoints/endpoint.ts";
 import { jsonBytesMax, parseJson } from "./json.ts";

@@ -1,7 +1,7 @@
 /**
- * The grammar of JSON (RFC 8259) as a table: what a byte leads to in a state, another state or something to be done. What is
- * open, and so what a comma or the end of a string leads to, is for the reader of the text. A state holds all that is known
- * of a value that has begun, so a text may be left behind any byte.
+ * The grammar of JSON (RFC 8259) as a table: what a byte leads to in a state, another state or an action. The reader of the
+ * text knows what is open, and so what a comma or the end of a string leads to. A state holds all that is known of a value
+ * that has begun, so reading may stop after any byte.
  */
 const names = [
   ...["start", "end", "value", "firstValue", "name", "firstName", "colon", "after"],
@@ -22,7 +22,7 @@ export const colon = stateOf("colon");
 export const after = stateOf("after");
 export const string = stateOf("string");
 
-/** From here on no state, but what is done. */
+/** Numbers from here on are actions, not states. */
 export const somethingToDo = 0x80;
 export const refuse = 0x80;
 export const beginName = 0x81;
@@ -34,7 +34,7 @@ export const closeArray = 0x86;
 export const closeObject = 0x87;
 export const passComma = 0x88;
 
-/** By a state's number, times 256, and a byte. */
+/** Indexed by a state's number times 256, plus a byte. */
 export const grammar = new Uint8Array(names.length * 256).fill(refuse);
 
 function on(states: string, bytes: string | Uint8Array, to: string | number): void {
@@ -88,7 +88,7 @@ for (const literal of ["true", "false", "null"])
     on(i === 0 ? "value firstValue" : literal.slice(0, i), literal.charAt(i), next);
   }
 
-// A number ends with what follows it.
+// The byte after a number ends it.
 const ended = "after zero digits fraction exponent";
 on(ended, space, "after");
 on(ended, ",", passComma);

@@ -1,6 +1,6 @@
 /**
- * A JSON object of one long list, read element by element: of the list no more is parsed at a time than one
- * element, and nothing behind the first fault is looked at. A caller may give way between two of them.
+ * Reads a JSON object of one long list, element by element: only one element is parsed at a time, and nothing after the
+ * first fault is looked at. A caller may give way between two elements.
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
@@ -20,7 +20,7 @@ import { unknownText } from "../wire/unknown-name.ts";
 const membersMax = 64;
 const nameShownMax = 128;
 
-/** A fault is the last that comes; it names the field, such as `endpoints[3].url: …`. */
+/** Yields the elements. A fault is the last item yielded; it names the field, such as `endpoints[3].url: …`. */
 export function* readJsonList<S extends z.ZodType>(
   body: Uint8Array,
   field: string,
@@ -42,7 +42,7 @@ export function* readJsonList<S extends z.ZodType>(
   }
 }
 
-/** Where the list stands. What is no JSON is refused as such, and else whatever the body holds beside it. */
+/** Finds the list. A body that is not JSON is refused as such; else a body with anything beside the list is refused. */
 function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
   if (body.length === 0) return noObject;
   const whole = trimmed(body, { from: 0, to: body.length });

@@ -1,4 +1,7 @@
-/** A JSON object with one string in it that may be long: it is read as bytes, and the rest is parsed without it. */
+/**
+ * Reads a JSON object with one string in it that may be long: that string is read as bytes, and the rest is parsed without
+ * it.
+ */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import { readMembers } from "./json-members.ts";
 import { type Span } from "./json-parts.ts";
@@ -7,20 +10,20 @@ import { jsonBytesMax, readJson, repeated, type Repeats } from "./json.ts";
 import { type InTurns } from "./pause.ts";
 
 export type LongString = StringSize & {
-  /** Made when it is asked for. */
+  /** Makes the bytes when they are asked for. */
   readonly said: () => InTurns<Uint8Array>;
 };
 
 export type WithLong = {
-  /** With an empty string where the long one stands. */
+  /** The object, with an empty string in place of the long one. */
   readonly json: unknown;
-  /** Absent: all of it is in `json`. */
+  /** Absent: the string is in `json`. */
   readonly long?: LongString;
 };
 
 const utf8 = new TextEncoder();
 
-/** One that was parsed with the rest, in the same form. */
+/** Wraps a string that was parsed with the rest in the same form. */
 export const longOf = (text: string): LongString => ({
   bytes: Buffer.byteLength(text),
   isWellFormed: text.isWellFormed(),
@@ -29,7 +32,7 @@ export const longOf = (text: string): LongString => ({
   },
 });
 
-/** `place`: what the object is called when what is beside the string is too long. */
+/** `place`: the object's name in the fault when the rest of it is too long. */
 export function* readWithLong(
   text: Uint8Array,
   name: string,

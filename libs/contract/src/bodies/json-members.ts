@@ -1,6 +1,6 @@
 /**
- * Members of a JSON object by their names. The whole text is judged, byte by byte, and nothing is made of it but where those
- * stand that are asked for: however many values it holds, it costs one look at each byte and no memory.
+ * Finds members of a JSON object by their names. The whole text is checked byte by byte, and only the places of the wanted
+ * members are kept: however many values the text has, it costs one look at each byte and no memory.
  */
 import { isUtf8 } from "node:buffer";
 import { fault, type Fault } from "@posthaste/domain";
@@ -10,7 +10,7 @@ import { bytesPerTurn, type InTurns, pause } from "./pause.ts";
 
 const membersMax = 1_024;
 
-/** Where the value stands; of a name that comes twice the last. */
+/** Where the value is; of a repeated name, the last. */
 type Member = Span & { readonly isRepeated?: true };
 type Members = ReadonlyMap<string, Member>;
 
@@ -19,7 +19,7 @@ export function* readMembers(
   names: ReadonlySet<string>,
   depthMax = jsonDepthMax,
 ): InTurns<Members | Fault> {
-  // Of a plain view: the native check takes no proxy, by which looks are counted.
+  // A plain view, since the native check takes no proxy, by which tests count looks.
   if (!isUtf8(new Uint8Array(text.buffer, text.byteOffset, text.length))) return notJson;
   const scan = new MemberScan(text, names, depthMax);
   for (;;) {
@@ -29,21 +29,21 @@ export function* readMembers(
   }
 }
 
-/** Not the generator's own loop, which would take ten times as long for each byte. */
+/** A class, since the loop inside the generator would take ten times as long for each byte. */
 class MemberScan {
   readonly #text: Uint8Array;
   readonly #names: ReadonlySet<string>;
   readonly #found = new Map<string, Member>();
-  /** What closes each array and object that is open, the innermost last. */
+  /** The byte that closes each open array and object, the innermost last. */
   readonly #closing: Uint8Array;
   #depth = 0;
   #state = json.start;
   #at = 0;
-  /** Of the last name. */
+  /** Where the last name began. */
   #nameFrom = -1;
   #isInName = false;
   #members = 0;
-  /** Of the outermost object's member that was begun last: its name, and where its value does. */
+  /** The member of the outermost object that began last: its name, and where its value begins. */
   #name: string | undefined;
   #from = 0;
 
@@ -53,7 +53,7 @@ class MemberScan {
     this.#closing = new Uint8Array(depthMax);
   }
 
-  /** At so many more bytes. Undefined: the end is not reached. */
+  /** Looks at `bytes` more bytes. Returns undefined when the end is not reached. */
   lookOn(bytes: number): Members | Fault | undefined {
     const text = this.#text;
     const until = Math.min(this.#at + bytes, text.length);
@@ -77,7 +77,7 @@ class MemberScan {
     return state === json.start ? mustBeObject : notJson;
   }
 
-  /** The state that follows. */
+  /** Does an action and returns the next state. */
   #do(action: number, at: number): number | Fault {
     switch (action) {
       case json.beginName:
@@ -126,13 +126,13 @@ class MemberScan {
   }
 }
 
-/** Leads from a string to itself: most bytes of a long body are such. */
+/** Reports whether a byte keeps the scan inside a string, as most bytes of a long body do. */
 const isPlain = (byte: number): boolean => byte >= 0x20 && byte !== 0x22 && byte !== 0x5c;
 
 const mustBeObject = fault("malformed", "body: must be an object");
 const tooManyMembers = fault("malformed", `body: must hold at most ${membersMax} fields`);
 
-/** Longer spellings are of no name that is asked for. */
+/** A longer spelling cannot be one of the wanted names. */
 const nameBytesMax = 256;
 
 function nameAt(text: Uint8Array, { from, to }: Span): string | undefined {

@@ -1,11 +1,11 @@
 /**
- * Where the parts of a JSON text stand, found without parsing it: one look at each byte, and nothing kept. What stands in
- * a part is for its parser. In UTF-8 no byte of a longer character looks like one of those that are looked for.
+ * Finds where the parts of a JSON text are without parsing it: one look at each byte, and nothing kept. The content of a
+ * part is left to its parser. In UTF-8 no byte of a longer character looks like one of the bytes that are looked for.
  */
 import { type Fault, fault } from "@posthaste/domain";
 import { bytesPerTurn, pause, type Pause } from "./pause.ts";
 
-/** From `from` up to, and without, `to`. */
+/** From `from` up to, but without, `to`. */
 export type Span = { readonly from: number; readonly to: number };
 
 export const jsonDepthMax = 32;
@@ -30,7 +30,7 @@ export const isObject = (text: Uint8Array, { from }: Span): boolean => text[from
 const isSpace = (byte: number | undefined): boolean =>
   byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
-/** Without the space around it. */
+/** Returns a span without the space around it. */
 export function trimmed(text: Uint8Array, { from, to }: Span): Span {
   while (from < to && isSpace(text[from])) from++;
   while (to > from && isSpace(text[to - 1])) to--;
@@ -38,8 +38,8 @@ export function trimmed(text: Uint8Array, { from, to }: Span): Span {
 }
 
 /**
- * What stands between the commas of an array or object, trimmed; or a fault, which is the last. None: it is empty. Of a part
- * that is longer than `partBytesMax` only its beginning comes, one byte longer, and nothing after it.
+ * Yields what is between the commas of an array or object, trimmed, or a fault, which is the last item. An empty one yields
+ * nothing. A part longer than `partBytesMax` comes as its first `partBytesMax + 1` bytes, and nothing after it.
  */
 export function* partsOf(
   text: Uint8Array,
@@ -75,8 +75,8 @@ export function* partsOf(
 type Place = { at: number; depth: number; isInString: boolean };
 
 /**
- * Up to and over the comma behind a part, the bracket that closes all, or one that opens too deep, which is answered; or to
- * `until`. Not the generator's own loop, which would take ten times as long for each byte.
+ * Moves past the comma behind a part, the bracket that closes all, or a bracket that opens too deep, and returns that byte;
+ * or stops at `until`. A function of its own: the loop inside the generator would take ten times as long for each byte.
  */
 function passTo(text: Uint8Array, place: Place, until: number): number | undefined {
   let { at, depth } = place;
@@ -101,7 +101,7 @@ function passTo(text: Uint8Array, place: Place, until: number): number | undefin
   return mark;
 }
 
-/** Name and value of an object's part. */
+/** Splits a part of an object into its name and its value. */
 export function memberOf(
   text: Uint8Array,
   { from, to }: Span,
@@ -113,7 +113,10 @@ export function memberOf(
   return { name: { from, to: end }, value: trimmed(text, { from: rest.from + 1, to }) };
 }
 
-/** `from`: behind the opening quote. Where the closing one stands; when there is none `to`, or behind an escape that begins before. */
+/**
+ * `from` is behind the opening quote. Returns where the closing quote is; without one, `to`, or one more when an escape
+ * begins right before `to`.
+ */
 function endOfString(text: Uint8Array, from: number, to: number): number {
   let at = from;
   for (; at < to; at++) {
@@ -124,7 +127,10 @@ function endOfString(text: Uint8Array, from: number, to: number): number {
   return at;
 }
 
-/** Refuses what nests too deep or holds more than `valuesMax` values, each name of an object counted as one. */
+/**
+ * Refuses text that nests too deep or has more than `valuesMax` values, where each name of an object counts as one. Returns
+ * the number of names.
+ */
 export function countNames(text: Uint8Array, valuesMax: number): number | Fault {
   let depth = 0;
   let values = 1;
@@ -147,10 +153,10 @@ export function countNames(text: Uint8Array, valuesMax: number): number | Fault 
   return names;
 }
 
-/** The path of the first name that an object in `text`, which is JSON, has twice. */
+/** Returns the path of the first name that occurs twice in one object of `text`, which is JSON. */
 export function firstRepeat(text: Uint8Array): readonly (string | number)[] | undefined {
   const path: (string | number)[] = [];
-  /** The names seen in each open object; an array has none. */
+  /** The names seen in each open object; undefined for an array. */
   const namesOf: (Set<string> | undefined)[] = [];
   let string: Span = { from: 0, to: 0 };
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-/** A string of a JSON text as the bytes that it says, without a string in between, which has one byte or two for each. */
+/** Reads a string of a JSON text as bytes. A JavaScript string in between would take one or two bytes more for each. */
 import { type Span } from "./json-parts.ts";
 import { bytesPerTurn, type InTurns, pause } from "./pause.ts";
 
@@ -6,17 +6,17 @@ const quote = 0x22;
 const backslash = 0x5c;
 const letterU = 0x75;
 
-/** What a letter behind a backslash stands for. */
+/** The character that a letter after a backslash stands for. */
 const escapes = new Uint8Array(256);
 for (const [i, letter] of [...'"\\/bfnrt'].entries())
   escapes[letter.charCodeAt(0)] = '"\\/\b\f\n\r\t'.charCodeAt(i);
 
-/** `bytes`: in UTF-8. Half a character, which is none in UTF-8, counts as the three bytes of what replaces it. */
+/** `bytes`: in UTF-8. A lone surrogate, which UTF-8 cannot express, counts as the three bytes of its replacement. */
 export type StringSize = { readonly bytes: number; readonly isWellFormed: boolean };
 
 export const isString = (text: Uint8Array, { from }: Span): boolean => text[from] === quote;
 
-/** `span`: of a string in a text that is JSON, with its quotes. */
+/** `span`: a string of a JSON text, with its quotes. */
 export function* readSize(text: Uint8Array, { from, to }: Span): InTurns<StringSize> {
   let saved = 0;
   let isWellFormed = true;
@@ -29,7 +29,7 @@ export function* readSize(text: Uint8Array, { from, to }: Span): InTurns<StringS
   }
 }
 
-/** `saved`: what escapes are shorter by, once they are read. The last may end behind `to`. */
+/** `saved`: by how many bytes the escapes shrink when they are read. The last escape may end behind `to`. */
 function sizeUpTo(text: Uint8Array, from: number, to: number) {
   let saved = 0;
   let isWellFormed = true;
@@ -49,7 +49,10 @@ function sizeUpTo(text: Uint8Array, from: number, to: number) {
   return { at, saved, isWellFormed };
 }
 
-/** `size`: what `readSize` has said of it. A few bytes more than `bytesMax` where there are more, for a reader that cuts it there. */
+/**
+ * `size` is the result of `readSize`. The bytes of a longer string end a few bytes after `bytesMax`, for a reader that cuts
+ * them.
+ */
 export function* readBytes(
   text: Uint8Array,
   { from, to }: Span,
@@ -64,7 +67,7 @@ export function* readBytes(
   }
 }
 
-/** Where what was put ends, in the text and in `said`. */
+/** Returns where reading and writing ended, in the text and in `said`. */
 function putUpTo(
   text: Uint8Array,
   from: number,
@@ -96,7 +99,7 @@ function putUpTo(
 const replacement = 0xfffd;
 const isHalf = (point: number): boolean => point >= 0xd800 && point <= 0xdfff;
 
-/** Of the four digits at `at`, or of those and of an escape that follows and has the other half. */
+/** Returns the code point of the four digits at `at`, joined with an escape after them that has the other half of a pair. */
 function pointAt(text: Uint8Array, at: number): number {
   const unit = unitAt(text, at);
   if (unit < 0xd800 || unit > 0xdbff) return unit;
@@ -110,7 +113,7 @@ const unitAt = (text: Uint8Array, at: number): number =>
   ((hexDigit(text[at]) * 16 + hexDigit(text[at + 1])) * 16 + hexDigit(text[at + 2])) * 16 +
   hexDigit(text[at + 3]);
 
-/** Letters of either case are nine more than their last four bits. */
+/** A hex letter of either case is nine more than its last four bits. */
 const hexDigit = (byte = 0): number => (byte & 0xf) + (byte > 0x39 ? 9 : 0);
 
 function bytesOfPoint(point: number): number {

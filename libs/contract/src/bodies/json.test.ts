@@ -14,7 +14,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (text: Uint8Array): string =>
   new TextDecoder("utf-8", { ignoreBOM: true }).decode(text);
 
-/** A string's text as JSON has it, without its quotes. */
+/** Returns a text as JSON writes it inside a string, without the quotes. */
 const inner = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 function parsed(text: Uint8Array): { readonly json: unknown } | undefined {
@@ -135,7 +135,7 @@ describe("a string that is read as bytes", () => {
 });
 
 describe("a name that an object has twice", () => {
-  /** As JSON.stringify writes it, but that of all names the one that is counted as the `nth` is written again, by escapes. */
+  /** Writes a value as JSON.stringify does, but writes the `nth` name once more, with escapes. */
   function written(value: unknown, nth: number) {
     let names = 0;
     let place: string | undefined;
@@ -151,7 +151,7 @@ describe("a name that an object has twice", () => {
         place = at.replace(/^\./, "");
         return [member, `"${[...name].map(escaped).join("")}":[]`];
       });
-      // Writing the value again keeps the last member.
+      // The value is written again, so the last member is the same.
       const [once, again] = [members.map(([first]) => first), members.flatMap((m) => m.slice(1))];
       return `{${[...once, ...again].join(",")}}`;
     };
@@ -163,7 +163,7 @@ describe("a name that an object has twice", () => {
     )
       .map((digits) => `\\u${digits}`)
       .join("");
-  // JSON.parse of V8 13.6 mistakes a name in escapes for one with a backslash that an object before had in its place.
+  // JSON.parse of V8 13.6 takes a name in escapes for a name with a backslash that an earlier object had in its place.
   const key = fc
     .oneof(
       fc.constantFrom("__proto__", "constructor", "1", "", "a:b", '"', "{", "é"),

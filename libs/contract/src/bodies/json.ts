@@ -1,6 +1,6 @@
 /**
- * JSON from outside, bounded in bytes, depth and values before it is parsed: what a validator says of each of a million
- * wrong values costs hundreds of times their size. Long lists are read element by element, see `json-list.ts`.
+ * Reads JSON from outside, bounded in bytes, depth and values before it is parsed: a validator's faults for a million wrong
+ * values cost hundreds of times their size. Long lists are read element by element, see `json-list.ts`.
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
@@ -9,20 +9,25 @@ import { countNames, firstRepeat, noObject, notJson } from "./json-parts.ts";
 export const jsonBytesMax = 64 * 1024;
 const jsonValuesMax = 1_024;
 
-// Without ignoreBOM a byte order mark would be dropped; JSON.parse refuses it.
+// `ignoreBOM` keeps a byte order mark, which JSON.parse refuses.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The body as `schema` has it; faults name the field, such as `plan.retriesMax: …`. An empty one is an object without fields. */
+/**
+ * Parses a body by `schema`; faults name the field, such as `plan.retriesMax: …`. An empty body is an object without fields.
+ */
 export function parseJson<S extends z.ZodType>(body: Uint8Array, schema: S): z.output<S> | Fault {
   if (body.length === 0) return schema.safeParse({}).data ?? noObject;
   const read = readJson(body, "body");
   return isFault(read) ? read : judged(read.json, schema, "");
 }
 
-/** A name that an object has twice is refused, or its last value counts: so it is in a step of a run, whose JSON is its client's own. */
+/**
+ * A name that occurs twice in an object is refused, or its last value counts. The latter holds in a step of a run, whose
+ * JSON belongs to its client.
+ */
 export type Repeats = "refused" | "last";
 
-/** `field`: what `text` is called in a fault. */
+/** `field`: the name of `text` in a fault. */
 export function readJson(
   text: Uint8Array,
   field: string,
@@ -34,12 +39,12 @@ export function readJson(
     return fault("too_large", `${field}: must be at most ${jsonBytesMax} bytes`);
   const json = parsed(text);
   if (json === undefined) return notJson;
-  // The parser keeps one key of each name. Where a name stands twice is looked for only when it does.
+  // The parser keeps one key of each name. The repeated name is looked for only when the counts differ.
   const path = repeats === "last" || keysIn(json) === names ? undefined : firstRepeat(text);
   return path ? repeated(field === "body" ? "" : field, path) : { json };
 }
 
-/** Undefined: no JSON. */
+/** Returns undefined for text that is not JSON. */
 function parsed(text: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(text));
@@ -62,7 +67,7 @@ const nameShownMax = 128;
 export const repeated = (place: string, path: readonly PropertyKey[]): Fault =>
   fault("malformed", `${fieldAt(place, path)}: must not stand there twice`);
 
-/** `place`: where `json` stands in the body, such as `endpoints[3]`. */
+/** `place`: where `json` is in the body, such as `endpoints[3]`. */
 export function judged<S extends z.ZodType>(
   json: unknown,
   schema: S,

@@ -10,7 +10,7 @@ import { bytesPerTurn, pause } from "./pause.ts";
 
 const turns = 3;
 const bytes = turns * bytesPerTurn;
-/** The end of what was looked at before, and the beginning of what is looked at next. */
+/** A turn may look at the end of what was looked at before, and at the beginning of what is looked at next. */
 const looksPerTurnMax = 2 * bytesPerTurn + 1_024;
 
 const repeated = (shape: string): string => shape.repeat(Math.ceil(bytes / shape.length));
@@ -21,7 +21,7 @@ const shapes: Readonly<Record<string, string>> = {
 };
 const texts = Object.entries(shapes);
 
-/** Looks at single bytes, also of what is taken out of it; what is short is taken out whole. */
+/** Counts looks at single bytes, also of parts taken out of the body; taking out a short part counts whole. */
 function watched(text: string) {
   let looks = 0;
   const watch = (list: Uint8Array): Uint8Array =>
@@ -39,7 +39,7 @@ function watched(text: string) {
   return { list: watch(Buffer.from(text)), looks: () => looks };
 }
 
-/** The most between two pauses. */
+/** Returns the most looks between two pauses. */
 function looksPerTurn(reading: Iterable<unknown>, looks: () => number): number {
   let [most, before] = [0, 0];
   for (const made of reading) {

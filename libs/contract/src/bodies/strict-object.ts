@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { unknownText } from "../wire/unknown-name.ts";
 
-/** An object by the list of its fields, as every JSON body of an endpoint is read. */
+/** An object with a fixed list of fields, as every JSON body of an endpoint is read. */
 export const strictObject = <S extends z.core.$ZodShape>(shape: S) =>
   z.strictObject(shape, {
     error: (issue) =>

@@ -1,4 +1,4 @@
-/** What a delivery carries beside the headers that the caller gave for it (docs/design/wire#dialects). */
+/** The headers that a delivery carries beside those that the caller gave for it (docs/design/wire#dialects). */
 import {
   type Configuration,
   deliveryOf,
@@ -13,13 +13,18 @@ import { dialects } from "../wire/dialects.ts";
 export type AttemptMarks = {
   /** Failures of the destination so far: 0 on the first attempt. */
   readonly retried: number;
-  /** The claim's fence. A strict receiver can refuse what comes from an older one (docs/design/record#claims-leases-epochs). */
+  /**
+   * The claim's fence. A strict receiver can refuse requests of an older claim (docs/design/record#claims-leases-epochs).
+   */
   readonly epoch: number;
   /** The signed claims, see `signatureClaims`. */
   readonly signature: string;
 };
 
-/** To be sent after `message.headers`, which hold none of these names but perhaps a User-Agent, which then stands. */
+/**
+ * Returns the headers to send after `message.headers`. `message.headers` may have User-Agent, which then stands, and
+ * none of the other names.
+ */
 export function deliveryHeaders(message: Configuration, marks: AttemptMarks): Headers {
   const { origin, dialect } = message;
   const { prefix, userAgent } = dialects[dialect];
@@ -42,8 +47,8 @@ export function deliveryHeaders(message: Configuration, marks: AttemptMarks): He
 }
 
 /**
- * A version says that the request is not the first of a run: what tells of an answer or a failure has none. A third party is
- * told nothing of the run.
+ * Returns the headers of a run's delivery. `Workflow-Sdk-Version` says that the request is not the first of a run; a message
+ * that tells of an answer or a failure has none. A third party is told nothing of the run.
  */
 function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[] {
   const role = deliveryOf(run.part)?.role;

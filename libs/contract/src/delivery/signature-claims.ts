@@ -1,4 +1,7 @@
-/** What a delivery's signature says (docs/design/delivery#signatures). Made at each attempt: it lives 5 minutes. */
+/**
+ * The claims in a delivery's signature (docs/design/delivery#signatures). They are made at each attempt and live for 5
+ * minutes.
+ */
 import { type Message } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
 
@@ -8,7 +11,7 @@ export type SignatureClaims = {
   /** The destination as it is dialled and shown (ADR 130). */
   readonly sub: string;
   readonly exp: number;
-  /** 0, so that a receiver whose clock is behind does not refuse. Some verifiers want it present. */
+  /** 0, so that a receiver whose clock is behind does not refuse; present, since some verifiers require it. */
   readonly nbf: number;
   readonly iat: number;
   readonly jti: string;

@@ -1,6 +1,6 @@
 /**
- * Where a message goes: the rest of a raw target. It is never split at `&` or decoded as a whole: all of it but our own query
- * keys belongs to the destination (docs/design/wire#targets).
+ * Where a message goes: the rest of a raw target. It is never split at `&` or decoded as a whole: everything but this
+ * service's own query keys belongs to the destination (docs/design/wire#targets).
  */
 import {
   type Api,
@@ -14,7 +14,7 @@ import {
 import { isName } from "../wire/text.ts";
 import { splitQueryConfig } from "./query-config.ts";
 
-/** As the caller names it: which URL an API has is the operator's to say. */
+/** A destination as the caller names it. The operator decides the URL of an API. */
 export type NamedDestination = Destination | { readonly kind: "api"; readonly api: Api };
 
 export type DestinationTarget = {
@@ -25,7 +25,7 @@ export type DestinationTarget = {
   readonly token?: string;
 };
 
-/** A destination at the end of any route. */
+/** Parses the destination at the end of any route. */
 export function parseDestinationTarget(rest: string): DestinationTarget | Fault {
   const { text, config, token } = splitQueryConfig(rest);
   const destination = parseDestination(text);
@@ -33,7 +33,7 @@ export function parseDestinationTarget(rest: string): DestinationTarget | Fault 
   return { destination, queryConfig: config, ...(token !== undefined && { token }) };
 }
 
-/** A URL, which is still to be read, or the name of a URL group, as a target or an element of a batch names it. */
+/** Parses what a target or an element of a batch names: a URL, which is not read yet, or the name of a URL group. */
 export function parseDestination(text: string): NamedDestination | Fault {
   if (text.length === 0 || text.startsWith("?")) return emptyDestination;
   if (hasScheme(text) || /^https?:\/\//i.test(text)) return { kind: "url", url: text };
@@ -47,13 +47,13 @@ export function parseDestination(text: string): NamedDestination | Fault {
   return isName(name) ? { kind: "group", name } : invalidScheme;
 }
 
-/** Decoded once, and only where it is ASCII: what is beyond must stay encoded in a URL anyway. */
+/** Decodes a URL once, ASCII only: other characters must stay encoded in a URL anyway. */
 function parseEncoded(text: string): NamedDestination | Fault {
   const decoded = decodePath(text);
   return /^https?:\/\/?(?=[^/])/i.test(decoded) ? parseDestination(decoded) : invalidScheme;
 }
 
-/** A query behind an encoded destination is the request's own, and goes on as the destination's. */
+/** The query behind an encoded destination belongs to the request, and is appended to the destination's query. */
 function decodePath(text: string): string {
   const queryAt = text.indexOf("?");
   const encoded = queryAt < 0 ? text : text.slice(0, queryAt);
@@ -65,6 +65,6 @@ function decodePath(text: string): string {
   return `${decoded}${decoded.includes("?") ? "&" : "?"}${query}`;
 }
 
-/** In the words that callers know and search for. */
+/** Callers know and search for these words. */
 const emptyDestination = fault("malformed", "a non-empty destination must be provided");
 const invalidScheme = refusedUrl(withoutScheme);

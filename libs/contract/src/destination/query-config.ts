@@ -5,7 +5,7 @@ import { misspelt } from "../headers/unknown.ts";
 import { bytesOfText } from "../wire/text.ts";
 
 export type SplitTarget = {
-  /** The target without our keys, otherwise byte for byte as it was. */
+  /** The target without this service's keys, otherwise byte for byte as it was. */
   readonly text: string;
   /** name, value, name, value …; values decoded like form fields. */
   readonly config: readonly string[];
@@ -13,8 +13,8 @@ export type SplitTarget = {
 };
 
 /**
- * Takes out `qstash_token`, all `upstash-*` and those `service-*` that are headers of ours, or nearly: `service-id` may well
- * be a parameter of the destination, and `service-retires` is a slip, which is refused.
+ * Takes out `qstash_token`, every `upstash-*`, and each `service-*` that is a configuration header or nearly one:
+ * `service-id` may be a parameter of the destination, while `service-retires` is a misspelling, which is refused.
  */
 export function splitQueryConfig(target: string): SplitTarget {
   const queryAt = target.indexOf("?");
@@ -50,6 +50,8 @@ function isOurs(lower: string): boolean {
   return isConfiguration(suffix) || misspelt(suffix) !== undefined;
 }
 
-/** As a header would bring it. Never throws: what is no percent-encoding stays, and is refused with the value that it is in. */
+/**
+ * Decodes a value to what a header would bring. Never throws: broken percent-encoding stays, and is refused with its value.
+ */
 const decode = (value: string): string =>
   bytesOfText(new URLSearchParams(`v=${value}`).get("v") ?? "");

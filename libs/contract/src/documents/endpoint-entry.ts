@@ -1,4 +1,4 @@
-/** What the documents say of one endpoint, whichever table it stands in. */
+/** An endpoint as the documents need it, from whichever table. */
 import { type FaultCode } from "@posthaste/domain";
 import {
   type AnswerRow,
@@ -9,7 +9,7 @@ import {
 
 export type EndpointEntry = {
   readonly operation: string;
-  /** Absent: the gateway's, with a token. Management listens elsewhere and wants a user and a password. */
+  /** Absent: the gateway's API, with a token. Management has another listener, and wants a user and a password. */
   readonly api?: "management";
   readonly method: "get" | "post" | "patch" | "delete";
   readonly path: string;

@@ -1,4 +1,4 @@
-/** All endpoints, for the documents: `docs/openapi.json` and `docs/errors.md` are made from their rows. */
+/** All endpoints, for the documents: `docs/openapi.json` and `docs/errors.md` are generated from their rows. */
 import { type FaultCode } from "@posthaste/domain";
 import { type Endpoint } from "../endpoints/endpoint.ts";
 import { eventTarget } from "../event-targets.ts";
@@ -31,7 +31,10 @@ const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointE
     faults: [...faultsOf(row), ...(row.body.bytesMax > 0 ? ["encoding_not_read" as const] : [])],
   }));
 
-/** A query may hold a name that is not known, and a path a broken escape; all of that is part of the name of an event. */
+/**
+ * Adds `malformed`, for an unknown name in the query or a broken escape in the path. Where the path ends with the name of an
+ * event, both are part of that name.
+ */
 const faultsOf = ({ path, faults }: Pick<Endpoint, "path" | "faults">): readonly FaultCode[] =>
   eventTarget(path) === undefined ? ["malformed", ...faults] : faults;
 

@@ -1,4 +1,4 @@
-/** `docs/errors.md`, made from the catalogue of faults and the endpoint table. */
+/** Renders `docs/errors.md` from the catalogue of faults and the endpoint table. */
 import { type FaultCode } from "@posthaste/domain";
 import { type FaultEntry, faultCatalogue } from "../faults/catalogue.ts";
 import { endpoints, faultsEverywhere } from "./endpoints.ts";

@@ -1,4 +1,6 @@
-/** A request for each operation, as the reference shows it (ADR 177); `tests/e2e/reference.e2e.test.ts` sends all of them. */
+/**
+ * A request for each operation, as the reference shows it (ADR 177); `tests/e2e/reference.e2e.test.ts` sends all of them.
+ */
 import { type OperationId } from "../endpoints/index.ts";
 import { type ManagementOperationId } from "../management/index.ts";
 import { type RawOperation } from "../raw-targets.ts";
@@ -6,7 +8,7 @@ import { type RawOperation } from "../raw-targets.ts";
 type Operation = OperationId | RawOperation | ManagementOperationId;
 
 type Example = {
-  /** Where a parameter means something else than in other paths. */
+  /** Given where a parameter means something else than in other paths. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -16,7 +18,7 @@ type Example = {
 const shop = "https://shop.example";
 const order = { order: 17 };
 const item = { destination: `${shop}/orders`, body: JSON.stringify(order) };
-/** The answer says what would be done, and nothing is done. */
+/** A dry run: the answer tells what would be done, and nothing is done. */
 const matching = { label: "orders", dryRun: true };
 const failedRuns = { workflowUrl: `${shop}/workflow` };
 

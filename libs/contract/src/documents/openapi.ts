@@ -1,4 +1,4 @@
-/** `docs/openapi.json`, OpenAPI 3.1, made from the endpoint table, the header table and the schemas. */
+/** Renders `docs/openapi.json`, OpenAPI 3.1, from the endpoint table, the header table and the schemas. */
 import { type FaultCode } from "@posthaste/domain";
 import * as z from "zod";
 import { faultCatalogue, faultHeader } from "../faults/catalogue.ts";
@@ -94,7 +94,7 @@ const headerParameters = ({ isRaw, operation }: EndpointEntry): object[] =>
         in: "header",
         description: rule,
         schema: { type: "string" },
-        // Beside `example`, which a page that tries the operation fills in.
+        // Extensions, since a page that tries the operation would fill in `example`.
         ...{ "x-default": fallback, "x-example": example },
         ...shownAs(exampleOf(operation).headers?.[`Service-${suffix}`]),
       }))
@@ -171,7 +171,7 @@ class Components {
 
 const withoutId = ({ id: _, ...definition }: object & { id?: unknown }): object => definition;
 
-/** That an integer is a safe one goes without saying. */
+/** Leaves out the bounds of safe integers, which go without saying. */
 function override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -1,6 +1,9 @@
 import { logStates } from "@posthaste/domain";
 
-/** A sentence for each query parameter. Unless said otherwise it may be repeated or hold several values between commas. */
+/**
+ * A sentence for each query parameter. Unless the sentence says otherwise, a parameter may be repeated or hold several
+ * values between commas.
+ */
 export const parameterRules: Readonly<Record<string, string>> = {
   messageId: "Of these messages",
   messageIds: "The same as messageId",

@@ -1,4 +1,4 @@
-/** The groups that the reference shows operations in. */
+/** The groups in which the reference shows operations. */
 import { batch } from "../endpoints/batch.ts";
 import { bulkActions } from "../endpoints/bulk-actions.ts";
 import { deadLetters } from "../endpoints/dead-letters.ts";

@@ -25,7 +25,7 @@ const commands = (body: string) =>
     if (isFault(item)) throw new Error(item.text);
     return item.command;
   });
-/** What is said of the whole: the fault that comes last, and how many good items came before it. */
+/** Returns the fault that comes last, and how many good items came before it. */
 function refused(body: string | Uint8Array, changed: Partial<BatchJudges> = {}) {
   const all = read(body, changed);
   const last = all.at(-1);
@@ -129,7 +129,7 @@ describe("a batch", () => {
 
     refused(items(good, { destination: 5 }, good, good), { readUrl });
 
-    // Each by the item's own rules and by those of any publish.
+    // The first two items are read by their own rules and by those of any publish.
     expect(judged).toBe(2);
   });
 
@@ -303,7 +303,7 @@ describe("a batch", () => {
   });
 });
 
-/** By the scanner, of space on either side of a part, and as a part that is parsed. */
+/** A byte is read by the scanner, as space on either side of a part, and in a part that is parsed. */
 const readsOfByteMax = 4;
 
 const valuePieces = [

@@ -1,4 +1,7 @@
-/** `POST /v2/batch`: many publishes in one request (docs/design/batch.md). Judged item by item, and refused whole by the first that is at fault. */
+/**
+ * `POST /v2/batch`: many publishes in one request (docs/design/batch.md). Items are checked one by one, and the first fault
+ * refuses the whole batch.
+ */
 import { type Fault, type PublishCommand, fault, isFault, planBounds } from "@posthaste/domain";
 import * as z from "zod";
 import { judged, jsonBytesMax } from "../bodies/json.ts";
@@ -17,7 +20,7 @@ import { type BodyRow, endpoint } from "./endpoint.ts";
 import { publish, publishResultSchema } from "./publish.ts";
 
 const itemsMax = 10_000;
-/** The most that JSON makes of one byte: \u0000. */
+/** The most bytes that JSON makes of one: \u0000. */
 const escapedBytesMax = 6;
 
 const text = z.string("must be a string");
@@ -36,20 +39,22 @@ const itemSchema = strictObject({
 });
 type Item = z.output<typeof itemSchema>;
 
-/** What all items of a batch are judged by. `completed`: the headers of an item with what they leave out. */
+/**
+ * The rules for all items of a batch. `completed` returns the headers of an item with those that it leaves out.
+ */
 export type BatchJudges = Omit<
   PublishInput,
   "rawHeaders" | "queryConfig" | "destination" | "queue" | "body"
 > & { readonly completed?: (headers: FlatHeaders) => FlatHeaders };
 
-/** `bytes`: of the item's text, for a reader that gives way to other requests in between. */
+/** `bytes`: the length of the item's text, for a reader that gives way to other requests between items. */
 export type BatchItem = { readonly command: PublishCommand; readonly bytes: number };
 
 type BatchDestination = { readonly destination: NamedDestination; readonly bytes: number };
 
 export type BatchBody = {
   readonly judge: (judges: BatchJudges) => Iterable<BatchItem | Fault | Pause>;
-  /** Where each item goes, as far as items can be read. */
+  /** Yields where each item goes, as far as items can be read. */
   readonly destinations: () => Iterable<BatchDestination | Pause>;
 };
 
@@ -83,7 +88,7 @@ export const batch = {
   }),
 };
 
-/** What is at fault is for `readBatch` to say. */
+/** Stops at the first fault, which `readBatch` reports. */
 function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination | Pause, void, undefined> {
   const whole = trimmed(bytes, { from: 0, to: bytes.length });
   if (!isArray(bytes, whole)) return;
@@ -101,7 +106,7 @@ function* destinationsIn(bytes: Uint8Array): Generator<BatchDestination | Pause,
   }
 }
 
-/** One by one, and a fault as the last; its text begins with the item and the field, such as `[3].headers: `. */
+/** Yields the items, and a fault as the last; its text begins with the item and the field, such as `[3].headers: `. */
 export function* readBatch(
   bytes: Uint8Array,
   judges: BatchJudges,
@@ -129,7 +134,7 @@ export function* readBatch(
   }
 }
 
-/** What is longer than it may be is not looked at. */
+/** Reads an item. One that is too long is not looked at. */
 function* readItem(
   bytes: Uint8Array,
   { from, to }: Span,
@@ -143,7 +148,7 @@ function* readItem(
 
 const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${itemsMax} items`);
 
-/** The headers of an item that may be none. */
+/** Returns the headers of something that may not be an item. */
 function namesIn(json: unknown): readonly string[] {
   const item: { readonly headers?: unknown } = Object(json) as object;
   return Object.entries(Object(item.headers) as object).flatMap(([name, value]) => [
@@ -152,7 +157,7 @@ function namesIn(json: unknown): readonly string[] {
   ]);
 }
 
-/** What is wrong with the text as such names the body. */
+/** Replaces `body` in a fault of the text by the item's place. */
 const within = (place: string, { fault: code, text: said }: Fault): Fault =>
   fault(code, said.startsWith(place) ? said : `${place}${said.replace(/^body/, "")}`);
 
@@ -190,13 +195,13 @@ function* bodyOf(
   { bytes, isWellFormed, said }: LongString,
   bytesMax: number,
 ): InTurns<Uint8Array | Fault> {
-  // Half a character would be replaced by another without a word.
+  // A lone surrogate would silently be replaced by another character.
   if (!isWellFormed) return fault("malformed", "must be well-formed Unicode");
   if (bytes <= bytesMax) return yield* said();
   return fault("too_large", `quota maxMessageSize exceeded: the body may have ${bytesMax} bytes`);
 }
 
-/** Node has judged the names and values of a request's own headers; of these nothing has. */
+/** Node has checked the names and values of a request's own headers; those of an item are checked here. */
 function flatHeaders(headers: NonNullable<Item["headers"]>): string[] | Fault {
   const flat: string[] = [];
   for (const [name, values] of Object.entries(headers)) {

@@ -1,6 +1,6 @@
 /**
- * A process of its own, `node --expose-gc`: gives each endpoint that reads a body the largest ones of every hostile shape, and
- * prints what they took of memory, as JSON.
+ * A process of its own, `node --expose-gc`: gives each endpoint that reads a body the largest bodies of every hostile shape,
+ * and prints the memory that they took, as JSON.
  */
 import { defaultPlan, isFault } from "@posthaste/domain";
 import * as z from "zod";
@@ -15,7 +15,7 @@ type Taken = {
   readonly endpoint: string;
   readonly shape: string;
   readonly bytes: number;
-  /** More than before, at the most. */
+  /** The most memory in use while reading, beyond that before. */
   readonly takenBytes: number;
 };
 
@@ -55,10 +55,10 @@ const wholes: Readonly<Record<string, readonly [opens: string, repeated: string,
     escapes: ['"', "\\u0000", '"'],
   };
 
-/** What is longer is read as this is, and takes the test longer. */
+/** A longer body is read in the same way, and only takes the test longer. */
 const triedBytesMax = 2 * 1024 * 1024;
 
-/** As the whole body, and as the value of its first fields, or of those of its only element. */
+/** Yields each shape as the whole body, and as the value of its first fields or of those of its only element. */
 function* bodiesOf({ bytesMax, schema }: Body): Generator<readonly [string, Uint8Array]> {
   for (const [shape, [opens, repeated, closes]] of Object.entries(wholes))
     for (const [place, before, behind] of placesIn(schema)) {
@@ -81,7 +81,7 @@ const fieldsMax = 4;
 const fieldsOf = (properties: object | undefined): readonly string[] =>
   Object.keys(properties ?? {}).slice(0, fieldsMax);
 
-/** What makes an item of a batch, or an invocation, whole. */
+/** The fields that complete an item of a batch, or an invocation. */
 const others =
   '"destination":"https://a.b","headers":{},"workflowRunId":"wfr_1","workflowUrl":"https://a.b","step":{"stepId":1},';
 
@@ -90,7 +90,7 @@ const usedBytes = (): number => {
   return heapUsed + arrayBuffers;
 };
 
-/** What was freed is gone when a collection finds nothing more: buffers are freed beside it. */
+/** Collects until a collection frees nothing more: buffers are freed beside it. */
 async function settledBytes(): Promise<number> {
   for (let before = usedBytes(); ;) {
     globalThis.gc?.();
@@ -102,7 +102,7 @@ async function settledBytes(): Promise<number> {
 }
 const settledWithinBytes = 128 * 1024;
 
-/** What the reader makes of it, to the end. */
+/** Returns the most memory that reading to the end takes. */
 async function takenBy(read: () => unknown, bytes: number): Promise<number> {
   const before = bytes > jsonBytesMax ? await settledBytes() : usedBytes();
   let most = 0;
@@ -130,7 +130,7 @@ const isReader = (made: unknown): made is (given: BatchJudges) => unknown =>
   typeof made === "function";
 
 const taken: Taken[] = [];
-// What several endpoints read by one row is tried once.
+// A row that several endpoints share is tried once.
 const rows = new Map(Object.entries(bodies).map(([endpoint, body]) => [body, endpoint]));
 for (const [body, endpoint] of rows) {
   if (body.bytesMax === 0) continue;

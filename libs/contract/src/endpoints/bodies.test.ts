@@ -3,15 +3,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "@jest/globals";
 
-/** As `bodies.fixture.ts` prints it. */
+/** The output of `bodies.fixture.ts`. */
 type Taken = { readonly bytes: number; readonly takenBytes: number };
 
 const attempts = fileURLToPath(new URL("bodies.fixture.ts", import.meta.url));
-/** What is so small is not bounded by its size. */
+/** A smaller body is not bounded by its size. */
 const smallBytes = 1024 * 1024;
 
 it("no JSON body of any endpoint takes more than three times its size to be read or refused", async () => {
-  // A new space that is small is collected before it hides what is kept.
+  // A small new space is collected before it hides what is kept.
   const flags = ["--expose-gc", "--max-semi-space-size=1"];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, attempts], {
     maxBuffer: 16 * 1024 * 1024,

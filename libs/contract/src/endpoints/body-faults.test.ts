@@ -38,7 +38,7 @@ function bodiesFor(fields: readonly string[]): fc.Arbitrary<string> {
   return fc.oneof({ arbitrary: one, weight: 3 }, { arbitrary: many, weight: 3 }, cut, wrong);
 }
 
-/** All that a reader makes of a body, to its end. */
+/** Yields everything that a reader makes of a body, to its end. */
 function* madeOf(made: unknown): Generator<unknown> {
   yield made;
   if (isFault(made) || made instanceof Uint8Array) return;
@@ -72,7 +72,7 @@ const ofJson = Object.entries<Pick<Endpoint, "body">>({
   ...gatewayEndpoints,
   ...managementEndpoints,
 }).filter(([, { body }]) => body.schema !== undefined);
-/** A step of a run is its client's own JSON, and a run is not ended for it. */
+/** A step of a run is its client's own JSON: an unknown field must not end the run. */
 const ofSteps = ["waitForEvent"];
 const ofOurs = ofJson.filter(([id]) => !ofSteps.includes(id));
 
@@ -83,7 +83,9 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 const jsonSchema = (schema: z.ZodType = z.any()): JsonSchema =>
   z.toJSONSchema(schema, { unrepresentable: "any", io: "input" });
 
-/** What stands around each object of a body, before and behind it, and its place; not of those whose names are the caller's. */
+/**
+ * Yields each object in a body with what is before and after it, and its place; not objects whose names the caller chooses.
+ */
 function* objectsIn(
   schema: JsonSchema,
   before = "",

@@ -1,4 +1,4 @@
-/** Bulk actions: how far what was begun by a filter has come (docs/bulk.md). */
+/** Bulk actions: how far an action that a filter began has come (docs/bulk.md). */
 import {
   type BulkAction,
   type BulkWork,

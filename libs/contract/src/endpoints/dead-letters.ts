@@ -1,4 +1,4 @@
-/** Dead letters: the message, and what the destination said last (docs/design/wire#dead-letters). */
+/** Dead letters: the message, and what the destination answered last (docs/design/wire#dead-letters). */
 import {
   type DeadLetter,
   type DeadLetterFilter,
@@ -47,12 +47,12 @@ export const deadLetterSchema = messageSchema
 
 export type DeadLetterJson = JsonOf<typeof deadLetterSchema>;
 
-/** `runs`: the dead letters of runs are asked for. */
+/** `runs`: dead letters of runs are listed. */
 type DeadLetterListQuery = DeadLetterQuery | { readonly runs: FailedRunQuery };
 
 export type DeadLetterQuery = { readonly filter: DeadLetterFilter; readonly page: PageQuery };
 
-/** No `host` and no `path`: they are refused like any unknown name. */
+/** Without `host` and `path`, which are refused like any unknown name. */
 const fields: Fields<DeadLetterFilter> = {
   ids: field(["dlqIds"], (values, names) => {
     const ids = several(values, names);
@@ -89,7 +89,9 @@ const dryRunSchema = z
 
 const retryNames: ReadonlySet<string> = new Set(["replaceBody"]);
 
-/** Whether the body of the request is the new body of the message. Clients of the vendor's may send one that means nothing. */
+/**
+ * Whether the body of the request replaces the body of the message. Clients of the vendor may send a body without meaning.
+ */
 const retryQuery: QueryRow<{ readonly replaceBody: boolean }> = {
   names: retryNames,
   parse: (search) => {
@@ -191,14 +193,14 @@ export const deadLetters = {
 
 const countMax = 100;
 
-/** With `source=workflow` it is the list of failed runs, with its filters. */
+/** With `source=workflow` this is the list of failed runs, with its filters. */
 function parseListQuery(search: string): DeadLetterListQuery | Fault {
   if (!new URLSearchParams(search).has("source")) return parseDeadLetterQuery(search);
   const runs = parseFailedRunQuery(search);
   return isFault(runs) ? runs : { runs };
 }
 
-/** `search` is what follows the `?`. A bulk operation without any filter means all. */
+/** `search` is the text after the `?`. A bulk operation without any filter selects all. */
 export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {
   const values = readQuery(search, deadLetterParameters, withoutEffect);
   if (isFault(values)) return values;
@@ -210,7 +212,7 @@ export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {
 
 export type DeadLetterSelection = DeadLetterQuery & { readonly dryRun: boolean };
 
-/** What one call of a bulk operation takes. `none`: a list of ids was given, and it is empty. */
+/** Selects what one call of a bulk operation takes. Returns `none` when a list of ids was given that is empty. */
 export function parseDeadLetterSelection(
   query: QueryValues,
   body: SelectedByBody,
@@ -257,7 +259,7 @@ export function deadLetterJson(letter: DeadLetter, view: ReadView): DeadLetterJs
   };
 }
 
-/** A page of them. The cursor is left out at the end. */
+/** A page of dead letters. The last page has no cursor. */
 export const deadLetterPageJson = (messages: readonly DeadLetterJson[], cursor?: string) => ({
   ...(cursor !== undefined && { cursor }),
   messages,

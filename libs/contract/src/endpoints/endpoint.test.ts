@@ -48,7 +48,7 @@ describe("an empty body", () => {
     expect(Object.fromEntries(refused)).toEqual(wanting);
   });
 
-  /** What reads piece by piece says it with the first. */
+  /** A reader in pieces reports its fault with the first piece. */
   function faultOf(made: unknown): Fault | undefined {
     if (isFault(made)) return made;
     if (isReader(made)) return faultOf(made(judges));

@@ -1,6 +1,6 @@
 /**
- * An endpoint as a row: what it takes, answers and refuses. Router, types of the works, documents and the tests of
- * tokens are made from it.
+ * An endpoint as a row: what it takes, answers and refuses. The router, the types of the works, the documents and the tests
+ * of tokens are made from the row.
  */
 import { type Fault, type FaultCode, isFault, type Plan } from "@posthaste/domain";
 import type * as z from "zod";
@@ -10,24 +10,25 @@ import { badName, isName } from "../wire/text.ts";
 import { type Seat } from "./seat.ts";
 
 /**
- * A list or a read wants any token of the tenant, every other kind a full one. Under load lists are refused first, and publishes,
- * which alone ask whether the tenant's backlog has room, after all but what belongs to steps of runs.
+ * A list or a read takes any token of the tenant, every other kind a full token. Under load lists are refused first.
+ * Publishes are refused last but for what belongs to steps of runs; only publishes ask whether the tenant's backlog has
+ * room.
  */
 export type EndpointKind = "list" | "read" | "secret" | "write" | "publish";
 
 export type QueryRow<Query> = {
-  /** Every name that is taken; another one is refused. */
+  /** Every name that is taken; any other is refused. */
   readonly names: ReadonlySet<string>;
-  /** `search` is what follows the `?`. */
+  /** `search` is the text after the `?`. */
   readonly parse: (search: string) => Query | Fault;
 };
 
 export type BodyRow<Body> = {
-  /** For the documents. */
+  /** The schema for the documents. */
   readonly schema?: z.ZodType;
-  /** 0: the body is not read. */
+  /** The longest body; 0: the body is not read. */
   readonly bytesMax: number;
-  /** Where the plan of the tenant says how long it may be: no longer than `bytesMax`. */
+  /** Given where the tenant's plan bounds the body; at most `bytesMax`. */
   readonly bytesMaxBy?: (plan: Plan) => number;
   readonly parse: (bytes: Uint8Array) => Body | Fault;
 };
@@ -36,11 +37,11 @@ export type AnswerRow = {
   readonly says: string;
   /** Absent: the body is empty. */
   readonly schema?: z.ZodType;
-  /** What the schema says comes where it was asked for; else the body is empty. */
+  /** The body comes only where it was asked for; otherwise it is empty. */
   readonly mayBeEmpty?: true;
-  /** Read in seats of the room for long answers, and written as it is read: never held whole. */
+  /** Read in seats of the room for long answers and written as it is read: never held whole. */
   readonly inPieces?: true;
-  /** What else it may say, beside its body: names and sentences. */
+  /** Headers that the answer may have: names, with a sentence for each. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Read in a seat of the room for long answers. */
   readonly isLarge?: true;
@@ -58,18 +59,18 @@ export type EndpointSpec = {
 
 type Plain<Path extends string, Answers> = {
   readonly method: "get" | "post" | "patch" | "delete";
-  /** As OpenAPI writes it: `/v2/messages/{messageId}`. */
+  /** The path as OpenAPI writes it: `/v2/messages/{messageId}`. */
   readonly path: Path;
   readonly kind: EndpointKind;
   readonly summary: string;
-  /** Its work asks whether there is room, in the tenant's backlog and under load, when it knows what is exempt from that. */
+  /** The work itself asks whether there is room, in the tenant's backlog and under load, once it knows what is exempt. */
   readonly asksForRoom?: true;
-  /** Steps of runs ask it while they run: it is not refused under load. */
+  /** Steps of runs call this while they run: it is not refused under load. */
   readonly isOfStep?: true;
   /** Parameters of the path that must be names (docs/design/wire#targets). */
   readonly names?: readonly ParameterOf<Path>[];
   readonly answers: Answers;
-  /** Beside `faultsEverywhere` and `malformed`, which each answers but those of events. */
+  /** The faults beside `faultsEverywhere`, and beside `malformed`, which every endpoint answers except those of events. */
   readonly faults: readonly FaultCode[];
 };
 
@@ -88,15 +89,15 @@ export type ParameterOf<Path extends string> = Path extends `${string}{${infer N
   ? Name | ParameterOf<Rest>
   : never;
 
-/** What a row's work is asked. */
+/** The request that the work of a row gets. */
 export type AskedOf<Spec extends EndpointSpec> = {
-  /** Decoded. */
+  /** Returns a parameter of the path, decoded. */
   readonly param: (name: ParameterOf<Spec["path"]>) => string;
   readonly query: Spec["query"];
   readonly body: Spec["body"];
 };
 
-/** What a row's work answers: one of the row's statuses, and what the row says of it. */
+/** The answer of a row's work: one of the row's statuses, with what the row says of it. */
 export type AnswerOf<Spec extends EndpointSpec> = {
   [Status in keyof Spec["answers"] & number]: Shaped<Status, Spec["answers"][Status]>;
 }[keyof Spec["answers"] & number];
@@ -115,10 +116,10 @@ type Reading<Read> = (seat: Seat) => Promise<Read | Fault>;
 
 export type Pieces = (
   | {
-      /** JSON text; a fault may come instead of the first. */
+      /** JSON text; a fault may come instead of the first piece. */
       readonly pieces: AsyncIterable<string | Fault>;
     }
-  /** All of the answer, made in one seat. */
+  /** The whole answer, made in one seat. */
   | { readonly text: string }
 ) & {
   /** Names and values in turn. */
@@ -127,7 +128,7 @@ export type Pieces = (
 
 type Whole<Json> = { readonly json: Json };
 
-/** Any row's answer. */
+/** The answer of any row. */
 export type Answer =
   | { readonly status: number; readonly read: Reading<Pieces | Whole<unknown>> }
   | { readonly status: number; readonly json?: unknown };
@@ -154,7 +155,7 @@ const noQuery: QueryRow<undefined> = {
 };
 const noBody: BodyRow<undefined> = { bytesMax: 0, parse: () => undefined };
 
-/** A name that is none is refused by every endpoint that takes one: nothing can be called so. */
+/** Refuses a text that cannot be a name, in every endpoint that takes a name. */
 export function faultOfNames<Path extends string>(
   { names = [] }: Pick<Plain<Path, unknown>, "names">,
   param: (name: ParameterOf<Path>) => string,

@@ -1,4 +1,4 @@
-/** Failed runs as dead letters: the run, and what its endpoint said last (docs/workflows). */
+/** Failed runs as dead letters: the run, and what its endpoint answered last (docs/workflows). */
 import { type RunIn, runMessageId } from "@posthaste/domain";
 import * as z from "zod";
 import {

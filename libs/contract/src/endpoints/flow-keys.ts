@@ -1,4 +1,4 @@
-/** Flow keys: how one stands, and what is set by hand (docs/flow-control.md). */
+/** Flow keys: the state of one, and what is set by hand (docs/flow-control.md). */
 import {
   type Fault,
   fault,
@@ -184,7 +184,7 @@ function parseFlag(values: QueryValues, name: string): boolean | Fault {
   return value === "true" || parameterFault(name, "must be true or false");
 }
 
-/** What a publish could name. */
+/** Accepts a key that a publish could name. */
 export function parseFlowKey(key: string): string | Fault {
   const fits = key.length > 0 && key.length <= limits.keyLengthMax && key === key.trim();
   if (fits && isHeaderValue(key)) return key;

@@ -1,4 +1,4 @@
-/** The endpoints of the gateway that go through its router. What is taken by hand before it stands in `raw-targets.ts`. */
+/** The endpoints of the gateway that go through its router. `raw-targets.ts` has those that are taken before it. */
 import { type SpecOf } from "./endpoint.ts";
 import { batch } from "./batch.ts";
 import { bulkActions } from "./bulk-actions.ts";

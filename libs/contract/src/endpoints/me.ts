@@ -1,4 +1,4 @@
-/** What the caller's own token is: of which tenant, with which rights, under which plan. */
+/** The caller's own token: its tenant, its rights and its plan. */
 import * as z from "zod";
 import { planJson, planSchema } from "../management/tenants.ts";
 import { scope } from "../management/tokens.ts";

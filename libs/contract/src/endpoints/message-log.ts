@@ -1,4 +1,7 @@
-/** The message log: what happened to messages (docs/design/wire#the-message-log). Configuration stands on every entry of a message. */
+/**
+ * The message log: what happened to messages (docs/design/wire#the-message-log). Every entry of a message has its
+ * configuration.
+ */
 import {
   type AttemptFact,
   type Configuration,
@@ -75,12 +78,12 @@ export type LogEntryJson = JsonOf<typeof logEntrySchema>;
 export type LogQuery = {
   readonly filter: LogFilter;
   readonly page: PageQuery;
-  /** Answer one item for each message, with its events. */
+  /** Answers one item for each message, with its events. */
   readonly byMessage: boolean;
 };
 
 export type EventQuery = LogQuery & {
-  /** The answer waits so long for events behind the cursor. */
+  /** How long the answer waits for events behind the cursor. */
   readonly waitMs?: number;
 };
 
@@ -135,7 +138,7 @@ export const messageLog = {
 const eventsMax = 1_000;
 const messagesMax = 10;
 
-/** `search` is what follows the `?`. */
+/** `search` is the text after the `?`. */
 export function parseLogQuery(search: string): LogQuery | Fault {
   const values = readQuery(search, logParameters, withoutEffect);
   return isFault(values) ? values : logQueryOf(values, "latestFirst");
@@ -171,7 +174,7 @@ function logQueryOf(values: QueryValues, order: ListOrder): LogQuery | Fault {
   return isFault(page) ? page : { filter, page, byMessage };
 }
 
-/** Beside the states themselves: a pseudo-state, and the spelling with two Ls. */
+/** The states, a pseudo-state, and the spelling with two Ls. */
 const stateNames: ReadonlyMap<string, readonly LogState[]> = new Map<string, readonly LogState[]>([
   ...logStates.map((state): [string, readonly LogState[]] => [state, [state]]),
   ["CANCELLED", ["CANCELED"]],
@@ -195,12 +198,12 @@ export type LoggedEvent = {
   readonly event: LogEvent;
   readonly message: Configuration;
   readonly fact?: AttemptFact;
-  /** Of the message, while it or its dead letter exists (docs/design/wire#the-message-log). */
+  /** The message's body, while the message or its dead letter exists (docs/design/wire#the-message-log). */
   readonly body?: Uint8Array;
 };
 
 export type LogView = ReadView & {
-  /** Where the ids of the store begin that are made at a time. */
+  /** Returns the position that begins the ids which the store makes at a time. */
   readonly positionAt: (time: number) => number;
 };
 
@@ -235,7 +238,7 @@ function letterJson({ id, tenant }: Configuration, failedAt: number, view: LogVi
   return { dlqId, retryMessageId: idOfRetriedLetter(tenant, dlqId, position, view.sha256) };
 }
 
-/** What went wrong: the answer, or why there was none. */
+/** Returns the answer, or why there was none. */
 function errorJson(message: Configuration, fact: AttemptFact, view: ReadView) {
   const { response } = fact;
   const error = attemptErrorText(fact, message.url, message.policy.redaction);
@@ -253,13 +256,13 @@ function errorJson(message: Configuration, fact: AttemptFact, view: ReadView) {
   };
 }
 
-/** A page of `GET /v2/events`. The cursor is left out at the end. */
+/** A page of `GET /v2/events`. The last page has no cursor. */
 export const eventPageJson = (events: readonly LogEntryJson[], cursor?: string) => ({
   ...(cursor !== undefined && { cursor }),
   events,
 });
 
-/** A page of `GET /v2/logs`: both keys, since clients read either. */
+/** A page of `GET /v2/logs`, with both keys, since clients read either. */
 export const logPageJson = (events: readonly LogEntryJson[], cursor?: string) => ({
   ...eventPageJson(events, cursor),
   logs: events,

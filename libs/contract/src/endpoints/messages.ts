@@ -1,4 +1,4 @@
-/** Single messages: read the same in both dialects, and cancelled. */
+/** Single messages: read, the same in both dialects, and cancelled. */
 import { type Message } from "@posthaste/domain";
 import * as z from "zod";
 import { cancelBody, cancelQuery } from "../queries/cancel-selection.ts";

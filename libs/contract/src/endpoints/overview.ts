@@ -1,4 +1,4 @@
-/** What a tenant's messages come to: counts by minute, which are kept with the log, and what stands now. */
+/** Numbers of a tenant's messages: counts by minute, which are kept with the log, and the present state. */
 import { type Fault, isFault, type LogState, logStates, minuteMs } from "@posthaste/domain";
 import * as z from "zod";
 import { integer, parameterFault, readQuery } from "../queries/query-values.ts";
@@ -65,7 +65,7 @@ export const overview = {
   }),
 };
 
-/** `search` is what follows the `?`. */
+/** `search` is the text after the `?`. */
 export function parseCountsQuery(search: string): CountsQuery | Fault {
   const values = readQuery(search, countNames);
   if (isFault(values)) return values;

@@ -7,12 +7,12 @@ export type RawTarget = {
   readonly operation: string;
   /** In lower case; compared without case. */
   readonly prefix: string;
-  /** What stands between prefix and destination: names, one path segment each. */
+  /** The names between prefix and destination, one path segment each. */
   readonly names: readonly string[];
-  /** The prefix is a collection of the router's as well: what follows it there. */
+  /** Given where the prefix is also a collection of the router: matches what follows the prefix there. */
   readonly routed?: RegExp;
   readonly summary: string;
   readonly answers: Readonly<Record<number, AnswerRow>>;
-  /** Beside `faultsEverywhere` and `malformed`. */
+  /** The faults beside `faultsEverywhere` and `malformed`. */
   readonly faults: readonly FaultCode[];
 };

@@ -1,5 +1,5 @@
 /**
- * Failed runs once more: restarted from their beginning, or resumed from where they failed. A header of a publish replaces
+ * Failed runs run again: restarted from their beginning, or resumed from where they failed. A header of a publish replaces
  * what the run was started with; Workflow-RunId names the new run.
  */
 import * as z from "zod";

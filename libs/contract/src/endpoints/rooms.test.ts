@@ -5,7 +5,7 @@ import { operationIds } from "./index.ts";
 const isRow = (value: unknown): boolean =>
   typeof value === "object" && value !== null && "method" in value && "path" in value;
 
-/** The operations of a room: a file exports a table of rows. */
+/** Returns the operations of a room: its file exports a table of rows. */
 async function operationsOf(file: string): Promise<readonly string[]> {
   const exported: unknown = await import(`./${file}`);
   return tableOf(exported).flatMap(([, table]) => {

@@ -1,4 +1,4 @@
-/** Runs as they are listed: the log of runs (docs/workflows). */
+/** The log of runs: runs as they are listed (docs/workflows). */
 import * as z from "zod";
 import {
   parseRunLogQuery,

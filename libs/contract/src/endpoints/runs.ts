@@ -1,4 +1,4 @@
-/** Runs: the history of one that is active, and its end, by its endpoint or by hand. */
+/** Runs: the history of an active run, and its end, by its endpoint or by hand. */
 import { isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBytesMax, parseJson } from "../bodies/json.ts";
@@ -27,12 +27,12 @@ const endedSchema = z.object({
   cancelled: z.int().describe("Runs that were active, and are cancelled"),
 });
 
-/** What a run returns, at most. */
+/** Bytes that a run may return. */
 const resultBytesMax = 8 * 1024 * 1024;
 
 const endNames = new Set(["cancel"]);
 
-/** `isOwn`: as the endpoint of a run ends it, whose clients always say which of the two they mean. */
+/** `isOwn`: the endpoint of the run ends it; its clients always say whether it returns or is cancelled. */
 const endQuery: QueryRow<{ readonly cancels: boolean; readonly isOwn: boolean }> = {
   names: endNames,
   parse: (search) => {

@@ -169,7 +169,7 @@ function parseList(search: string): ScheduleListQuery | Fault {
   return { ...place, ...(count !== undefined && { count }) };
 }
 
-/** As JSON text. */
+/** Returns JSON text. */
 export const scheduleResultText = (id: ScheduleId): string => `{"scheduleId":"${id}"}`;
 export const dryRunText = (times: readonly number[]): string =>
   `{"dryRun":true,"nextScheduleTimes":[${times.join(",")}]}`;
@@ -211,7 +211,7 @@ export function scheduleJson(
   };
 }
 
-/** Of a record that is there. */
+/** Returns the state of a slot whose record exists. */
 export function slotStateOf({ state }: Pick<MessageRecord, "state">): SlotState {
   if (state.kind === "delivered") return "SUCCESS";
   return state.kind === "failed" || state.kind === "canceled" ? "FAIL" : "IN_PROGRESS";

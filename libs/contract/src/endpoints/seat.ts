@@ -1,8 +1,11 @@
-/** Proof that what is read now has a seat in the room for long answers (libs/http/src/answers/answer-room.ts), which alone hands it out. */
+/**
+ * Proves that a read has a seat in the room for long answers. Only that room gives out seats
+ * (libs/http/src/answers/answer-room.ts).
+ */
 declare const brand: unique symbol;
 
 export type Seat = {
   readonly [brand]: true;
-  /** Not between two pieces, nor when the answer has ended. */
+  /** False between two pieces, and once the answer has ended. */
   readonly isTaken: () => boolean;
 };

@@ -1,4 +1,4 @@
-/** Triggering: the start of a run by a plain request, without a workflow client. */
+/** Triggering: a plain request starts a run, without a workflow client. */
 import { features } from "@posthaste/domain";
 import * as z from "zod";
 import { type FlatHeaders } from "../headers/publish-input.ts";
@@ -43,8 +43,8 @@ export const triggers = {
 };
 
 /**
- * The headers with what a workflow client would add. Clients of before know no other family than theirs, so a request that
- * names none is taken for one of theirs. `newId`: for a run without a name.
+ * Returns the headers with those that a workflow client would add. Older clients know only the `Upstash-` names, so a
+ * request with no prefixed header is read in that dialect. `newId` makes the id of a run without a name.
  */
 export function triggerHeaders(rawHeaders: FlatHeaders, newId: () => string): FlatHeaders {
   const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
@@ -60,6 +60,6 @@ export function triggerHeaders(rawHeaders: FlatHeaders, newId: () => string): Fl
   return [...rawHeaders, ...added];
 }
 
-/** By hand, as the answer of a publish. */
+/** Writes the JSON by hand, like the answer of a publish. */
 export const startedText = (run: { readonly id: string; readonly createdAt: number }): string =>
   JSON.stringify({ workflowRunId: run.id, workflowCreatedAt: run.createdAt });

@@ -51,7 +51,7 @@ const name = z
   .max(endpointNameLengthMax, `must be at most ${endpointNameLengthMax} characters`);
 
 const upserted = strictObject({ url, name: name.nullish() });
-/** The client in Go sends an empty text where there is none. */
+/** The client in Go sends an empty text for none. */
 const ifGiven = (text: z.ZodString) =>
   z.preprocess((given) => (given === "" ? undefined : given), text.nullish());
 
@@ -62,7 +62,10 @@ const removed = strictObject({ url: ifGiven(url), name: ifGiven(name) }).refine(
 
 const bytesMax = 2 * 1024 * 1024;
 
-/** Read one by one, so that a caller may give way in between; the plan and the destination policy judge each. */
+/**
+ * Endpoints are read one by one, so that a caller may give way in between; each is checked by the plan and the destination
+ * policy.
+ */
 const upsertBody: BodyRow<(judges: EndpointJudges) => Iterable<GroupEndpoint | Fault | Pause>> = {
   schema: strictObject({ endpoints: z.array(upserted).min(1) }),
   bytesMax,
@@ -144,7 +147,8 @@ export type EndpointJudges = {
 };
 
 /**
- * One by one, and a fault as the last. Whether the group as a whole stays within the plan is for the engine, which adds them to it.
+ * Yields the endpoints, and a fault as the last. The engine, which adds them to the group, checks that the whole group stays
+ * within the plan.
  */
 export function* readUpsertEndpoints(
   body: Uint8Array,
@@ -167,7 +171,7 @@ export function* readUpsertEndpoints(
 
 export type EndpointSelector = { readonly name?: string; readonly url?: string };
 
-/** What is removed is not judged: it may have been added under another policy. */
+/** Endpoints to remove are not checked: they may have been added under another policy. */
 export function* readRemoveEndpoints(
   body: Uint8Array,
 ): Generator<EndpointSelector | Fault | Pause, void, undefined> {
@@ -184,7 +188,7 @@ export function* readRemoveEndpoints(
   if (count === 0) yield noEndpoint;
 }
 
-/** No group has more. */
+/** The largest group that there can be. */
 const selectorsMax = planBounds.groupEndpointsMax.max;
 const tooManySelectors = fault("malformed", `endpoints: must hold at most ${selectorsMax}`);
 const noEndpoint = fault("malformed", "endpoints: must hold at least one endpoint");
@@ -200,7 +204,7 @@ const configuration = strictObject({
   ),
 });
 
-/** By name and value; the header table judges them as it does those of a publish. */
+/** Returns names and values; the header table checks them as it does those of a publish. */
 function parseDefaultHeaders(body: Uint8Array): Headers | Fault {
   const parsed = parseJson(body, configuration);
   if (isFault(parsed)) return parsed;
@@ -225,7 +229,7 @@ type GroupJson = JsonOf<typeof groupSchema>;
 
 export const groupClosing = "]}";
 
-/** The group's text up to the first of its endpoints, which stand last: a long group is written in pieces. */
+/** Returns the group's text up to its first endpoint. Endpoints come last, so a long group is written in pieces. */
 export function groupOpening(group: Group): string {
   const empty: GroupJson = {
     name: group.name,
@@ -246,7 +250,7 @@ function byName(headers: Headers): Readonly<Record<string, string | string[]>> {
   return Object.fromEntries([...grouped].map(values));
 }
 
-/** Endpoints with commas between them. */
+/** Returns endpoints with commas between them. */
 export const endpointsText = (endpoints: readonly GroupEndpoint[]): string =>
   endpoints.map((endpoint) => JSON.stringify(endpointJson(endpoint))).join(",");
 

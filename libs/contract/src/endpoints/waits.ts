@@ -1,4 +1,4 @@
-/** Waits of runs for events, and what notifies them. What belongs to a run that is under way is never refused with 400. */
+/** Waits of runs for events, and the calls that notify them. A request of an active run is never refused with 400. */
 import { isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { noObject } from "../bodies/json-parts.ts";

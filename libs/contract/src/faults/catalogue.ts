@@ -1,6 +1,6 @@
 /**
- * The catalogue of faults: what each comes to on the wire (docs/design/wire#statuses). `docs/errors.md` is made from it.
- * The body of all is `{"error": text}`: some clients parse nothing else (docs/design/wire#statuses).
+ * The catalogue of faults: the status and advice of each on the wire (docs/design/wire#statuses). `docs/errors.md` is
+ * generated from it. The body of every fault is `{"error": text}`: some clients parse nothing else.
  */
 import { type ExceededRate, type FaultCode } from "@posthaste/domain";
 
@@ -111,7 +111,7 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   },
 };
 
-/** Says the code beside each refusal: several faults may have one status, and differ in whether the request may be repeated. */
+/** Names the code of each refusal: several faults share a status, and differ in whether the request may be repeated. */
 export const faultHeader = "Posthaste-Fault";
 
 /** Clients tell the two quotas apart by the family of names alone. */
@@ -120,7 +120,7 @@ const rateFamilies = {
   listsPerSecond: "Burst-RateLimit",
 } as const satisfies Record<ExceededRate["of"], string>;
 
-/** Names and values in turn; times in Unix seconds. */
+/** Returns names and values in turn; times are Unix seconds. */
 export function rateHeaders({ of, limit, left, resetsAt }: ExceededRate): readonly string[] {
   const family = rateFamilies[of];
   return [

@@ -1,4 +1,4 @@
-/** How the headers of a publish go together, once each is known to be well-formed. */
+/** Checks how the headers of a publish go together, once each is known to be well-formed. */
 import {
   type CallbackPlan,
   type Deduplication,
@@ -26,7 +26,7 @@ import {
 } from "./setting.ts";
 import { faultOfNotBefore } from "./values.ts";
 
-/** Each header is well-formed, and the destination is known. */
+/** A request whose headers are well-formed each, with its destination known. */
 export type PublishRequest = {
   readonly draft: PublishDraft;
   readonly dialect: Dialect;
@@ -70,7 +70,8 @@ function messageHeaders(
   { forwardsAll, message, representation, run }: PublishDraft,
   { leaveOut, rawHeaders }: PublishInput,
 ): Headers | Fault {
-  // A call's headers are named by its step; every other request of a run hands on what its endpoint was asked with.
+  // A call's headers are named by its step; every other request of a run hands on the headers that its endpoint was asked
+  // with.
   const isHandedOn = run.id !== undefined && run.callType?.value !== "toCallback";
   const forwarded = headersOf(message, "", isHandedOn ? leaveOut : undefined);
   if (isFault(forwarded)) return forwarded;
@@ -90,7 +91,10 @@ function withRepresentation(representation: Headers, forwarded: Headers): Header
   return [...representation.filter(([name]) => !named.has(name.toLowerCase())), ...forwarded];
 }
 
-/** With `leaveOut` the caller hands on what it was asked with, and what does not fit is left out; else each is named, and refused. */
+/**
+ * Returns the headers to send. With `leaveOut` the caller hands its headers on, and what does not fit is left out; else the
+ * caller named each, and one that does not fit is refused.
+ */
 export function headersOf(
   { forwarded, unfit = [] }: RequestDraft,
   family: string,
@@ -136,7 +140,7 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
   };
 }
 
-/** Only the answer of a run's call has a failure that is told. */
+/** Only the answer of a run's call can have a failure callback of its own. */
 function withAnswerFailure(
   callback: CallbackPlan,
   { answerFailure, answerFailureUrl, run }: PublishDraft,
@@ -149,7 +153,7 @@ function withAnswerFailure(
   return plan ? { ...callback, failureCallback: plan } : callback;
 }
 
-/** Settings without a callback URL are judged like any other and then come to nothing. */
+/** Settings without a callback URL are checked like any other, and then have no effect. */
 export function callbackPlan(
   url: string | undefined,
   request: RequestDraft,
@@ -176,7 +180,9 @@ export function callbackPlan(
   };
 }
 
-/** Each expression must be fine for all retries that it may be asked for: a callback without its own inherits the message's. */
+/**
+ * Each expression must be valid for all retries that it may be used for: a callback without its own inherits the message's.
+ */
 function checkRetryDelays(
   draft: PublishDraft,
   retriesMax: number,
@@ -199,7 +205,7 @@ function checkRetryDelays(
   return field && bounds.checkRetryDelay(field.value, inheritedMax, field.name);
 }
 
-/** The target's and the header's, where both are given, must be the same. */
+/** Returns the queue. The target's and the header's must be the same where both are given. */
 function queueOf({ queue: field }: PublishDraft, input: PublishInput): string | Fault | undefined {
   const { queue = field?.value } = input;
   return field && field.value !== queue

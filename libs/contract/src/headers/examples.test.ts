@@ -1,4 +1,4 @@
-/** The examples that documents and help show of each header. */
+/** The examples of each header that documents and help show. */
 import { expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import { parsePublish } from "./parse-publish.ts";

@@ -1,12 +1,14 @@
-/** Headers that a caller wants the destination to get: which may pass, and which are ours or the connection's. */
+/**
+ * Headers that a caller wants the destination to get: which may pass, and which belong to this service or to the connection.
+ */
 import { type Fault, type HeaderPair, type Headers, limits } from "@posthaste/domain";
 import { isFieldValue, isHeaderValue, isToken } from "../wire/text.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { type LeaveOut, malformed, type RequestDraft } from "./setting.ts";
 
 /**
- * One header to send on. `field` is its full name as the caller wrote it. What must not be named is noted as unfit: a request that names
- * it is refused, and one that hands on all that it was asked with goes without what cannot be sent.
+ * Takes one header to send on. `field` is its full name as the caller wrote it. A header that must not be named is noted as
+ * unfit: a request that names it is refused, and one that hands on all its headers goes without what cannot be sent.
  */
 export function takeForwarded(
   field: string,
@@ -35,14 +37,17 @@ function whyUnfit(name: string, value: string): string | undefined {
     : "must hold visible ASCII characters, spaces and tabs only";
 }
 
-/** Bytes beyond ASCII are sent as they came. */
+/** Reports whether a header can be sent; bytes beyond ASCII are sent as they came. */
 const isSendable = (name: string, value: string): boolean =>
   name.length <= limits.headerNameLengthMax &&
   isToken(name) &&
   value.length <= limits.headerValueBytesMax &&
   isFieldValue(value);
 
-/** Returns the headers that fit into one request beside `own`, in their order; names of our clients and of the body come first. */
+/**
+ * Returns the headers that fit into one request beside `own`, in their order. Prefixed headers and those of the body are
+ * chosen first.
+ */
 export function fitting(headers: Headers, own: Headers, leaveOut: LeaveOut): Headers {
   let count = own.length;
   let bytes = sizeOf(own);
@@ -71,7 +76,10 @@ const isNeeded = (name: string): boolean => {
 const sizeOf = (headers: Headers): number =>
   headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
-/** What of `given` is sent: without the connection's names, those that a Connection header lists, and those we set ourselves. */
+/**
+ * Returns the headers of `given` that are sent: without those of the connection, those that a Connection header lists, and
+ * those that this service sets itself.
+ */
 export function forwardable(given: Headers): Headers {
   const listed = listedByConnection(given);
   const passes = ([name]: HeaderPair) => {
@@ -81,7 +89,7 @@ export function forwardable(given: Headers): Headers {
   return given.every(passes) ? given : given.filter(passes);
 }
 
-/** Number and size of all that one request forwards. */
+/** Checks the number and the size of all headers that one request forwards. */
 export function checkForwardedSize(headers: Headers, family: string): Fault | undefined {
   const named = { name: `${family}Forward-*` };
   if (headers.length > limits.forwardHeadersMax) {
@@ -113,11 +121,11 @@ const connectionNames: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-/** Hop-by-hop names, and those that frame the request (docs/design/wire#headers). */
+/** Reports whether a name is hop-by-hop or frames the request (docs/design/wire#headers). */
 const isOfTheConnection = (lower: string): boolean =>
   connectionNames.has(lower) || lower.startsWith("proxy-");
 
-/** docs/design/wire#headers: only these, so that `-Forward-Upstash-Workflow-*` passes. */
+/** Only these suffixes, so that `-Forward-Upstash-Workflow-*` passes (docs/design/wire#headers). */
 const ownSuffixes: ReadonlySet<string> = new Set([
   "signature",
   "message-id",
@@ -130,7 +138,7 @@ const ownSuffixes: ReadonlySet<string> = new Set([
   "attempt-epoch",
 ]);
 
-/** Whether deliveries carry a header of this lower-case suffix. */
+/** Reports whether deliveries carry a header of this lower-case suffix. */
 export const isOfDeliveries = (suffix: string): boolean => ownSuffixes.has(suffix);
 
 const isOurs = (lower: string): boolean =>

@@ -1,10 +1,12 @@
-/** `-Header-Forward: true`: the request's own headers go to the destination, too (webhooks that cannot set prefixes). */
+/** `-Header-Forward: true`: the request's own headers go to the destination, too, for webhooks that cannot set prefixes. */
 import { type Headers } from "@posthaste/domain";
 import { dialectOf } from "../wire/dialects.ts";
 import { takeForwarded } from "./forwarded.ts";
 import { type LeaveOut, type RequestDraft } from "./setting.ts";
 
-/** The unprefixed headers of `flat` that can be sent. Credentials for us are not the destination's business. */
+/**
+ * Returns the unprefixed headers of `flat` that can be sent. Credentials for this service are not sent to the destination.
+ */
 export function incomingHeaders(flat: readonly string[], leaveOut: LeaveOut): Headers {
   const incoming: Pick<RequestDraft, "forwarded" | "unfit"> = { forwarded: [] };
   for (let i = 0; i + 1 < flat.length; i += 2) {
@@ -18,7 +20,7 @@ export function incomingHeaders(flat: readonly string[], leaveOut: LeaveOut): He
   return incoming.forwarded;
 }
 
-/** Content-Type has a place of its own. */
+/** Content-Type is read separately. */
 const kept: ReadonlySet<string> = new Set(["authorization", "host", "content-type"]);
 
 /** Returns the headers of `incoming` that `own` does not replace. */

@@ -96,7 +96,7 @@ describe("the headers of a retry", () => {
       hostileText(valuePieces),
       fc.constantFrom(1, 1, 1, 1, 1, 1, 1, 400),
     );
-    // What is beyond the plan names its quota, and one is refused in the words that clients of QStash know.
+    // A fault beyond the plan names its quota, and one fault is worded as clients of QStash know it.
     const fields = new RegExp(
       `^(${[...suffixes, "Forward-\\*"].join("|")}): |^quota \\w+ exceeded|^DeduplicationId `,
       "i",
@@ -128,7 +128,7 @@ describe("the headers of a retry", () => {
   });
 });
 
-/** Of one character in JSON, and of what a parser says of its own. */
+/** One character may take up to six in JSON, and a parser's own text comes on top. */
 const escapedLengthMax = 6;
 const wordsLengthMax = 1_024;
 

@@ -1,4 +1,4 @@
-/** The headers of a retried dead letter: what they name replaces what is stored, and all else stays. */
+/** The headers of a retried dead letter: what they name replaces what is stored, and the rest stays. */
 import { type Fault, type Overrides, isFault } from "@posthaste/domain";
 import { callbackPlan, headersOf, postponementOf } from "./complete.ts";
 import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
@@ -40,8 +40,8 @@ export function completeOverrides(draft: PublishDraft, bounds: Bounds): Override
 }
 
 /**
- * The id of a retried letter is derived from it, so that it is its own deduplication. A retry has no headers to hand on, and
- * goes to the end of the queue that its message was in.
+ * Refuses headers without meaning for a retry. The message's id is derived from the letter, which deduplicates the retry. A
+ * retry has no headers to hand on, and goes to the end of the queue that its message was in.
  */
 function meaningless(draft: PublishDraft): Fault | undefined {
   const { deduplicationId, contentBased, forwardsAll, queue } = draft;

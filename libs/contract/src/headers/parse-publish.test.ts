@@ -144,7 +144,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
     const good = goodValue(suffix);
 
     expect(refused([prefix + suffix, good, (prefix + suffix).toLowerCase(), good])).toEqual({
-      // Of a step of a run nothing is malformed: that would read as the end of the run.
+      // A step of a run is never answered `malformed`, which its client would take for the end of the run.
       fault: suffix === "Workflow-RunId" ? "run_refused" : "malformed",
       text: `${(prefix + suffix).toLowerCase()}: must be given once`,
     });
@@ -227,7 +227,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
 
     expect(code).toBe("malformed");
     expect(text.startsWith(`${written}: `)).toBe(true);
-    // For its own sake, that is, and not for want of another header.
+    // The fault is about the header itself, not about a missing partner.
     expect(text).not.toContain("requires");
   });
 
@@ -260,7 +260,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
     ["Timeout", "45", { policy: { timeoutMs: 45_000 } }],
     ["Delay", "1d10h30m", { postponement: { kind: "delay", delayMs: 124_200_000 } }],
     ["Not-Before", "1700000100", { postponement: { kind: "notBefore", at: 1_700_000_100_000 } }],
-    // As Python's time.time() writes it.
+    // A time as Python's time.time() writes it.
     [
       "Not-Before",
       "1700000100.1239998",

@@ -1,6 +1,6 @@
 /**
- * A publish, from headers to command: one pass over the headers, then one look at how they go together.
- * On the path of every publish, hence no schema library and no work for headers that are not ours.
+ * Parses a publish from headers to command: one pass over the headers, then one check of how they go together. This is on
+ * the path of every publish, so it uses no schema library and spends nothing on other headers.
  */
 import {
   type Destination,
@@ -26,14 +26,14 @@ import { type Bounds, type PublishDraft, type RequestDraft, malformed } from "./
 import { forwardPrefixes, handlers } from "./table.ts";
 import { refuseUnknown } from "./unknown.ts";
 
-/** The command, or what is wrong: `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
+/** Returns the command or a fault: `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
 export function parsePublish(input: PublishInput): PublishCommand | Fault {
   const read = readCommand(input);
   const command = "ofRun" in read ? atOnce(read.ofRun) : read;
   return isFault(command) ? refusal(command, input) : command;
 }
 
-/** The same in turns, since a part of a run may be long. */
+/** Returns the same in turns, since a part of a run may be long. */
 export function* readPublish(input: PublishInput): InTurns<PublishCommand | Fault> {
   const read = readCommand(input);
   const command = "ofRun" in read ? yield* read.ofRun : read;
@@ -61,7 +61,7 @@ function readCommand(input: PublishInput): PublishCommand | Fault | OfRun {
   return { ofRun };
 }
 
-/** Clients of workflows forward all that they were asked with. */
+/** Refuses a forwarded Host, except in runs: clients of workflows forward all headers that they were asked with. */
 export function refuseHost({
   message,
   callback,
@@ -71,7 +71,7 @@ export function refuseHost({
   return host && malformed(host, "must not be forwarded: the destination names the host");
 }
 
-/** Each header for itself, and the destination. */
+/** Reads each header by itself, and the destination. */
 export function readRequest(input: PublishInput): PublishRequest | Fault {
   const destination = destinationOf(input);
   if (isFault(destination)) return destination;
@@ -98,7 +98,7 @@ const noProvider = fault(
   "invalid destination: api/llm has no provider here, its operator sets one",
 );
 
-/** In the dialect of the request, whichever they were given in. */
+/** Reads the defaults of a group in the dialect of the request, whichever they were given in. */
 function readDefaults(
   defaults: Headers,
   reading: Reading,
@@ -118,7 +118,10 @@ function readDefaults(
   return undefined;
 }
 
-/** The default headers of a group, with their URLs as they are read; refused as a publish with these alone would be. */
+/**
+ * Returns the default headers of a group with their URLs as `readUrl` writes them. Refuses what a publish with these headers
+ * alone would be refused for.
+ */
 export function parseDefaults(
   judges: Omit<PublishInput, "rawHeaders" | "destination" | "body">,
   name: string,
@@ -142,13 +145,15 @@ export function parseDefaults(
   ]);
 }
 
-/** Default headers were judged when the group was configured, by a release that may have known more. */
+/**
+ * Passes unknown names: default headers were checked when the group was configured, by a release that may have known more.
+ */
 const passed = (): undefined => undefined;
 
 const namesOf = (headers: Headers): ReadonlySet<string> =>
   new Set(headers.map(([name]) => name.toLowerCase()));
 
-/** What the headers of a retry change of a stored message: only what they name. The message keeps its dialect. */
+/** Returns what the headers of a retry change of a stored message, only what they name. The message keeps its dialect. */
 export function parseOverrides(input: OverridesInput): Overrides | Fault {
   const reading = read(input);
   if (isFault(reading)) return reading;
@@ -171,7 +176,7 @@ type Reading = {
   readonly draft: PublishDraft;
   readonly seen: Set<string>;
   dialect: Dialect | undefined;
-  /** The header that told the dialect. */
+  /** The header that decided the dialect. */
   witness: string;
 };
 
@@ -251,7 +256,7 @@ function readOurs(
   return ifUnknown(name, suffix, dialect);
 }
 
-/** Encoding and language may stand in several lines. */
+/** Content-Encoding and Content-Language may come in several lines. */
 function readRepresentation(
   { representation }: PublishDraft,
   name: string,

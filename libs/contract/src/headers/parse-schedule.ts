@@ -1,4 +1,4 @@
-/** A schedule, from headers to command: a publish whose message is made later, and what says when. */
+/** Parses a schedule from headers to command: a publish whose message is made later, and when that is. */
 import {
   type Deduplication,
   type Fault,
@@ -15,14 +15,14 @@ import { malformed } from "./setting.ts";
 
 export type ScheduleRequest = {
   readonly command: ScheduleCommand;
-  /** Absent: a new one is to be made. */
+  /** Absent: a new schedule is made. */
   readonly id?: ScheduleId;
-  /** Of this call, not of the messages. */
+  /** Applies to this call, not to the messages. */
   readonly deduplication?: Deduplication;
   readonly isDryRun: boolean;
 };
 
-/** `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
+/** A fault `malformed` names the header as the caller wrote it, `beyond_plan` the quota. */
 export function parseSchedule(input: PublishInput): ScheduleRequest | Fault {
   const read = readRequest(input);
   if (isFault(read)) return read;

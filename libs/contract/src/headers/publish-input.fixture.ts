@@ -5,7 +5,7 @@ import { type PublishInput } from "./publish-input.ts";
 
 export const now = 1_700_000_000_000;
 
-/** What is known of its caller, and allows everything. */
+/** The caller, to which everything is allowed. */
 export const judges: Omit<PublishInput, "rawHeaders" | "destination" | "body"> = {
   tenant: tenantId("tenant"),
   plan: defaultPlan,
@@ -43,7 +43,7 @@ export const publish = (
   changed: Partial<PublishInput> = {},
 ): PublishCommand | Fault => parsePublish(publishInput(headers, changed));
 
-/** The command of headers that must be fine. */
+/** Returns the command of headers that must be fine. */
 export function accepted(
   headers: HeaderObject | readonly string[],
   changed: Partial<PublishInput> = {},
@@ -53,7 +53,7 @@ export function accepted(
   return command;
 }
 
-/** The fault of headers that must be refused. */
+/** Returns the fault of headers that must be refused. */
 export function refused(
   headers: HeaderObject | readonly string[],
   changed: Partial<PublishInput> = {},

@@ -1,29 +1,29 @@
-/** What a publish is made of, before it is understood. */
+/** The input from which a publish is parsed. */
 import { type Dialect, type Headers, type TenantId } from "@posthaste/domain";
 import { type NamedDestination } from "../destination/destination-target.ts";
 import { type Bounds } from "./setting.ts";
 
-/** name, value, name, value …: as Node gives them. An element of a batch makes its own of its `headers` object. */
+/** name, value, name, value …, as Node gives them. An element of a batch makes its own from its `headers` object. */
 export type FlatHeaders = readonly string[];
 
 export type OverridesInput = Bounds & {
   readonly rawHeaders: FlatHeaders;
-  /** Configuration given in the query, see `parsePublishTarget`. */
+  /** Configuration given in the query, see `splitQueryConfig`. */
   readonly queryConfig?: FlatHeaders;
 };
 
 export type PublishInput = OverridesInput & {
   readonly destination: NamedDestination;
-  /** Of the operator's provider; absent: there is none. */
+  /** The URL of the operator's provider; absent: there is none. */
   readonly llmUrl?: string | undefined;
-  /** Named by the target. */
+  /** The queue that the target names. */
   readonly queue?: string | undefined;
-  /** Of the group that it goes to: each counts where the request does not give its own. */
+  /** Returns the default headers of a group; each counts where the request does not give its own. */
   readonly defaultsOf?: (group: string) => Headers | undefined;
-  /** Its size is the caller's to check. */
+  /** The caller checks its size. */
   readonly body: Uint8Array;
   readonly tenant: TenantId;
-  /** Used when no header says which (docs/design/wire#dialects). */
+  /** Used when no header decides the dialect (docs/design/wire#dialects). */
   readonly defaultDialect: Dialect;
   readonly callerIp: string;
 };

@@ -89,7 +89,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
 
 function parseDeduplicationId(field: Field): string | Fault {
   if (field.dialect === "upstash" && field.value.includes(":")) {
-    // In the words that callers know and search for.
+    // Callers know and search for these words.
     return fault("malformed", "DeduplicationId cannot contain ':'");
   }
   return parseKey(field);

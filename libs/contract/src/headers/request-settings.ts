@@ -1,4 +1,4 @@
-/** The headers that configure a request: a message's own, and with `Callback-` or `Failure-Callback-` before them a callback's. */
+/** The headers that configure a request: a message, or with `Callback-` or `Failure-Callback-` in front a callback. */
 import { type Fault, fault, isFault, limits } from "@posthaste/domain";
 import { type RequestDraft, type Setting, malformed } from "./setting.ts";
 import {
@@ -40,7 +40,7 @@ export const requestSettings: readonly Setting<RequestDraft>[] = [
     rule: "Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max.",
     fallback: "an exponential back-off",
     example: "1000 * (1 + retried)",
-    // Judged when all retry counts are known: it must be fine for each retry.
+    // Checked once all retry counts are known, since it must be valid for each retry.
     take: (field, draft) => {
       if (field.value.length > limits.expressionLengthMax) {
         return malformed(field, `must be at most ${limits.expressionLengthMax} characters`);
@@ -81,14 +81,14 @@ export const requestSettings: readonly Setting<RequestDraft>[] = [
   },
 ];
 
-/** Hands a good value on, and a fault back. */
+/** Passes a good value on, and returns a fault. */
 export function into<T>(value: T | Fault, set: (value: T) => void): Fault | undefined {
   if (isFault(value)) return value;
   set(value);
   return undefined;
 }
 
-/** A key needs its value and a value its key. */
+/** Returns the flow control. A key needs a value and a value needs a key. */
 export function flowOf(draft: RequestDraft) {
   const { flowKey, flowLimits } = draft;
   if (flowKey && flowLimits) return { key: flowKey.value, limits: flowLimits.limits };

@@ -1,4 +1,4 @@
-/** The headers that make a publish part of a run. The rest of what workflow clients send under `Workflow-` is ignored. */
+/** The headers that make a publish part of a run. Other `Workflow-` headers of workflow clients are ignored. */
 import { type Fault, features, limits } from "@posthaste/domain";
 import { isHeaderValue } from "../wire/text.ts";
 import { into } from "./request-settings.ts";
@@ -95,7 +95,7 @@ export const runSettings: readonly Setting<RunDraft>[] = [
 /** Clients give these in more than one line. */
 export const repeatable: ReadonlySet<string> = new Set(["feature-set", "telemetry-sdk"]);
 
-/** Clients put it into paths as it is: what a URL reads otherwise would name no run there. */
+/** Clients put the id into paths as it is, so characters with a meaning in URLs are refused: the path would name no run. */
 const checkRunId = (field: Field): Fault | undefined =>
   field.value.length > 0 &&
   field.value.length <= limits.runIdLengthMax &&

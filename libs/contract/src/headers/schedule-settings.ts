@@ -1,4 +1,4 @@
-/** The headers that make a schedule. On a publish they are refused: a message meant for later would be sent now. */
+/** The headers that make a schedule. A publish with one is refused: a message meant for later would be sent now. */
 import {
   type Cron,
   type Fault,
@@ -51,7 +51,7 @@ function readCron(field: Field, { now, spendExpression }: Bounds): Cron | Fault 
   return malformed(field, "names no time within eight years");
 }
 
-/** Of a publish. */
+/** Refuses headers of schedules on a publish. */
 export function refuseScheduleHeaders({ schedule }: PublishDraft): Fault | undefined {
   const given = schedule.cron ?? schedule.id ?? schedule.dryRun;
   return (

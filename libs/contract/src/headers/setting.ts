@@ -1,4 +1,4 @@
-/** A configuration header as a row: how it is called, what it may hold, and where its value lands. */
+/** A configuration header as a row: its name, the values that it takes, and where the value goes. */
 import {
   type CallbackPlan,
   type Cron,
@@ -17,20 +17,23 @@ import {
 /** A header as the caller wrote it; the value is trimmed. */
 export type Field = { readonly name: string; readonly value: string; readonly dialect: Dialect };
 
-/** What a value is judged against beside its own form. */
+/** The bounds against which a value is checked, beside its own form. */
 export type Bounds = {
   readonly plan: Plan;
   /** Unix milliseconds. */
   readonly now: number;
-  /** Undefined when the expression is fine for every retry up to `retriesMax`. */
+  /** Returns undefined when the expression is valid for every retry up to `retriesMax`. */
   readonly checkRetryDelay: (
     expression: string,
     retriesMax: number,
     field: string,
   ) => Fault | undefined;
-  /** Asked before an expression is read that is not known; what it answers is the answer then. */
+  /** Asked before an unknown expression is read; a fault that it returns is the answer. */
   readonly spendExpression: (field: string) => Fault | undefined;
-  /** The text that is dialled, shown and signed (ADR 130); a fault that names the field, but for the destination itself. */
+  /**
+   * Returns the text that is dialled, shown and signed (ADR 130), or a fault. The fault names the field, except for the
+   * destination.
+   */
   readonly readUrl: ReadUrl;
   readonly leaveOut: LeaveOut;
 };
@@ -38,17 +41,17 @@ export type Bounds = {
 /** Told the name of a header that a request does not hand on. */
 export type LeaveOut = (name: string) => void;
 
-/** A header that is refused where a caller names it. `isSent`: where it is handed on it can be sent as it is. */
+/** A header that is refused when a caller names it. `isSent`: where headers are handed on, this one can be sent as it is. */
 type Unfit = { readonly name: string; readonly isSent: boolean; readonly refusal: Fault };
 
 export type ReadUrl = (given: string, field: string) => string | Fault;
 
-/** The settings of one request: of the message itself, or of one of its two callbacks. */
+/** The settings of one request: of the message itself, or of one of its callbacks. */
 export type RequestDraft = {
   readonly forwarded: HeaderPair[];
   /** Headers that a caller must not name one by one. */
   unfit?: readonly Unfit[];
-  /** Forwarded, which only a message of a run may do: there it comes to nothing. */
+  /** A forwarded Host. Only a message of a run may have one, and there it has no effect. */
   host?: Field;
   method?: Method;
   timeoutMs?: number;
@@ -60,14 +63,14 @@ export type RequestDraft = {
   flowLimits?: Field & { readonly limits: NonNullable<Policy["flow"]>["limits"] };
 };
 
-/** What a schedule has beside its message; each with the header that said it. */
+/** The settings of a schedule beside its message, each with the header that gave it. */
 type ScheduleDraft = {
   cron?: { readonly field: Field; readonly cron: Cron };
   id?: { readonly field: Field; readonly id: ScheduleId };
   dryRun?: { readonly field: Field; readonly isDry: boolean };
 };
 
-/** What a publish is for a run. */
+/** The settings of a publish that concern a run. */
 export type RunDraft = {
   id?: Field;
   starts?: boolean;
@@ -77,19 +80,19 @@ export type RunDraft = {
   invokes?: boolean;
   phase?: "probes" | "adopts" | undefined;
   features?: readonly Feature[];
-  /** It announces that its endpoint fetches a history; one in JavaScript can. */
+  /** The client announces that its endpoint fetches a history, which clients in JavaScript can do. */
   announcesFetch?: boolean;
   isJavaScript?: boolean;
 };
 
-/** A publish in the making: filled by one pass over the headers, turned into a command by `completeCommand`. */
+/** A publish in the making: filled by one pass over the headers, and turned into a command by `completeCommand`. */
 export type PublishDraft = {
   readonly message: RequestDraft;
   readonly callback: RequestDraft;
   readonly failureCallback: RequestDraft;
   callbackUrl?: CallbackPlan["url"];
   failureCallbackUrl?: CallbackPlan["url"];
-  /** The callback that is told when the delivery of a call's answer has failed for good. */
+  /** The callback that is told once the delivery of a call's answer has failed for good. */
   readonly answerFailure: RequestDraft;
   answerFailureUrl?: CallbackPlan["url"];
   notBefore?: { readonly field: Field; readonly at: number };
@@ -110,11 +113,11 @@ export type Setting<Draft> = {
   readonly suffix: string;
   /** The value is text in UTF-8, not ASCII alone. */
   readonly isUrl?: true;
-  /** For the documents and for help: what it means, with its unit. */
+  /** What the header means, with its unit, for the documents and for help. */
   readonly rule: string;
   /** The value that holds where the header is not given. */
   readonly fallback: string;
-  /** A value that is taken. */
+  /** A value that is accepted. */
   readonly example: string;
   readonly take: (field: Field, draft: Draft, bounds: Bounds) => Fault | undefined;
 };

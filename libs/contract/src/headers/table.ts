@@ -1,4 +1,4 @@
-/** The one table of configuration headers: suffix → what becomes of the value (docs/design/wire#dialects). */
+/** The table of all configuration headers: the suffix, and what becomes of the value (docs/design/wire#dialects). */
 import { type Fault } from "@posthaste/domain";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { bytesOfText } from "../wire/text.ts";
@@ -17,14 +17,16 @@ import { parseUrl } from "./values.ts";
 
 export type Handler = (field: Field, draft: PublishDraft, bounds: Bounds) => Fault | undefined;
 
-/** Whose request a header configures. A callback's headers are the message's, with the family before them. */
+/** The request that a header configures. A callback's headers are the message's with the family in front. */
 const families = [
   { prefix: "", of: (draft: PublishDraft): RequestDraft => draft.message },
   { prefix: "Callback-", of: (draft: PublishDraft): RequestDraft => draft.callback },
   { prefix: "Failure-Callback-", of: (draft: PublishDraft): RequestDraft => draft.failureCallback },
 ] as const;
 
-/** Clients of workflows before 1.0 send it with each call: where the delivery of its answer has failed for good, this is told. */
+/**
+ * Workflow clients before 1.0 send these with each call: told once the delivery of the call's answer has failed for good.
+ */
 const ofAnswer = {
   prefix: "Callback-Failure-Callback-",
   of: (draft: PublishDraft): RequestDraft => draft.answerFailure,
@@ -34,7 +36,10 @@ const allFamilies = [...families, ofAnswer];
 
 const wholeSettings = [...publishSettings, ...scheduleSettings];
 
-/** By lower-case suffix. What is not in it and begins with none of `forwardPrefixes` is for `refuseUnknown` to judge. */
+/**
+ * Handlers by lower-case suffix. A suffix that is not here and begins with none of `forwardPrefixes` goes to
+ * `refuseUnknown`.
+ */
 export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...wholeSettings.map(({ suffix, take }): [string, Handler] => [suffix.toLowerCase(), take]),
   ...runSettings.map(({ suffix, take }): [string, Handler] => [
@@ -59,14 +64,17 @@ const urlSuffixes: ReadonlySet<string> = new Set([
   answerFailure,
 ]);
 
-/** The value of a header in JSON as Node would give it of a header: a URL in UTF-8, any other value with each character for a byte. */
+/**
+ * Returns the value of a header in JSON as Node would give it for a header: a URL in UTF-8, any other value with each
+ * character as one byte.
+ */
 export function bytesOfValue(name: string, value: string): string {
   const lower = name.toLowerCase();
   const isUrl = dialectOf(lower) !== undefined && urlSuffixes.has(lower.slice(prefixLength));
   return isUrl ? bytesOfText(value) : value;
 }
 
-/** What follows one of these is the name of a header to send. */
+/** The name of a header to send follows one of these. */
 export const forwardPrefixes = allFamilies.map(({ prefix, of }) => ({
   prefix: `${prefix}Forward-`.toLowerCase(),
   written: `${prefix}Forward-`,
@@ -75,7 +83,7 @@ export const forwardPrefixes = allFamilies.map(({ prefix, of }) => ({
 
 export type HeaderRule = Pick<Setting<never>, "suffix" | "rule" | "fallback" | "example">;
 
-/** For the documents: headers by their full suffixes. Headers that only older clients send are left out. */
+/** Headers by their full suffixes, for the documents. Headers that only older clients send are left out. */
 export const headerRules: readonly HeaderRule[] = [
   ...families.flatMap(({ prefix }) => [
     ...requestSettings.map((row) => ({ ...ruleOf(row), suffix: prefix + row.suffix })),
@@ -92,11 +100,11 @@ function ruleOf({ example, fallback, rule, suffix }: HeaderRule): HeaderRule {
   return { suffix, rule, fallback, example };
 }
 
-/** Each as it is written, by lower case. */
+/** Suffixes as they are written, by lower case. */
 export const suffixes: ReadonlyMap<string, string> = new Map(
   headerRules.map(({ suffix }) => [suffix.toLowerCase(), suffix]),
 );
 
-/** Whether a lower-case suffix means anything to us. */
+/** Reports whether a lower-case suffix is configuration. */
 export const isConfiguration = (suffix: string): boolean =>
   handlers.has(suffix) || forwardPrefixes.some(({ prefix }) => suffix.startsWith(prefix));

@@ -1,6 +1,6 @@
 /**
- * Headers with a prefix whose name is in no table. A misspelt setting would be without effect, so in the dialect of our own
- * clients a name that is near one of the table is refused (ADR 176). Any other is of a client that is newer than this release.
+ * Headers with a prefix whose name is in no table. A misspelt setting would have no effect, so in the `Service-` dialect a
+ * name near one of the table is refused (ADR 176). Any other name is taken for one of a client newer than this release.
  */
 import { type Dialect, type Fault, nearestName } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
@@ -8,13 +8,15 @@ import { isOfDeliveries } from "./forwarded.ts";
 import { malformed } from "./setting.ts";
 import { forwardPrefixes, handlers, suffixes } from "./table.ts";
 
-/** Clients of workflows send more under these than this release knows, and clients in Python under those of callbacks. */
+/**
+ * Workflow clients send names under these that this release does not know; clients in Python do so under those of callbacks.
+ */
 const families = ["workflow-", "telemetry-", "feature-"];
 const callbackFamilies = ["callback-", "failure-callback-"];
 /** Names in the answer of a run's step, which an endpoint may hand on. */
 const ofAnswers: ReadonlySet<string> = new Set(["nonretryable-error", "error-step-name"]);
 
-/** Where a name may as well mean something else, it has to be nearer, and long enough to be no other word. */
+/** A name that may well mean something else has to be nearer, and long enough to be no other word. */
 const slipEditsMax = 2;
 const slipLengthMin = 4;
 const editsMax = 3;
@@ -37,21 +39,21 @@ const shownCharsMax = 128;
 const guess = (dialect: Dialect, suffix: string | undefined): string =>
   suffix === undefined ? "" : `, is it ${short(dialects[dialect].prefix + suffix)}?`;
 
-/** Refuses a name that must be a configuration header in either dialect, and is none. `suffix`: in lower case. */
+/** Refuses a name that must be a configuration header, in either dialect, and is none. `suffix`: in lower case. */
 export const refuseDefault = (name: string, suffix: string, dialect: Dialect): Fault =>
   malformed(
     { name: `headers.${short(name)}` },
     `must be a configuration header${guess(dialect, nearestSuffix(suffix, editsMax))}`,
   );
 
-/** The setting that `suffix` is a slip of the pen away from. */
+/** Returns the setting of which `suffix` is a likely misspelling. */
 export function misspelt(suffix: string): string | undefined {
   const family = callbackFamilies.find((prefix) => suffix.startsWith(prefix)) ?? "";
   if (suffix.length - family.length < slipLengthMin) return undefined;
   return nearestSuffix(suffix, slipEditsMax);
 }
 
-/** As it is written; a header to send keeps its own name. */
+/** Returns the nearest suffix as it is written; the name of a header to send stays as given. */
 function nearestSuffix(suffix: string, most: number): string | undefined {
   const nearest = nearestName(suffix, handlers.keys(), most);
   if (nearest !== undefined) return suffixes.get(nearest);

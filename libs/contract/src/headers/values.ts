@@ -1,4 +1,4 @@
-/** The value formats that several headers share. Each answers the value, or the fault that names the header. */
+/** Value formats that several headers share. Each parser returns the value, or a fault that names the header. */
 import {
   type FlowLimits,
   type Fault,
@@ -47,7 +47,10 @@ export function parseDelayMs(field: Field, { plan }: Bounds): number | Fault {
   return delayMs > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : delayMs;
 }
 
-/** Unix seconds, with a fraction perhaps; answers whole Unix milliseconds. The past is now, which the accepting transition sees to. */
+/**
+ * Parses Unix seconds with an optional fraction into whole Unix milliseconds. Accepting the message turns a past time into
+ * now.
+ */
 export function parseNotBefore(field: Field): number | Fault {
   const [, seconds, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,16}))?$/.exec(field.value) ?? [];
   if (seconds === undefined) {
@@ -59,7 +62,7 @@ export function parseNotBefore(field: Field): number | Fault {
 export const faultOfNotBefore = (at: number, { plan, now }: Bounds): Fault | undefined =>
   untilMs(at, Infinity, now) > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : undefined;
 
-/** In seconds, as callers write it. */
+/** The fault names seconds, as callers write them. */
 const beyond = (quota: string, msMax: number): Fault =>
   beyondQuota(quota, Math.floor(msMax / 1_000));
 
@@ -80,7 +83,7 @@ export function parseLabels(field: Field): readonly string[] | Fault {
   return malformed(field, `must be a comma-separated list of labels, ${form}`);
 }
 
-/** Of flow control and deduplication. */
+/** Parses a key of flow control or deduplication. */
 export function parseKey(field: Field): string | Fault {
   const { value } = field;
   if (value.length > 0 && value.length <= limits.keyLengthMax && isHeaderValue(value)) return value;
@@ -90,7 +93,7 @@ export function parseKey(field: Field): string | Fault {
 const flowForm = "must look like parallelism=<n>, rate=<n>, period=<duration>";
 const flowPartsMax = 3;
 
-/** Any of the three parts in any order, each once; at least one of parallelism and rate. */
+/** Parses the three parts in any order, each at most once, with at least one of parallelism and rate. */
 export function parseFlowLimits(field: Field): FlowLimits | Fault {
   const parts = field.value.split(",", flowPartsMax + 1);
   if (parts.length > flowPartsMax) return malformed(field, flowForm);
@@ -130,7 +133,7 @@ function parseFlowPart(field: Field, name: string, value: string): number | Faul
 
 const redactForm = "must be a comma-separated list of body, headers and header[<name>]";
 
-/** SDKs say `header`, the documentation says `headers`: both stand for all, and both take a name in brackets. */
+/** SDKs write `header`, the documentation writes `headers`: both stand for all headers, and both take a name in brackets. */
 export function parseRedaction(field: Field): Redaction | Fault {
   const items = field.value.toLowerCase().split(",", limits.redactItemsMax + 1);
   if (items.length > limits.redactItemsMax) {
@@ -151,7 +154,7 @@ export function parseRedaction(field: Field): Redaction | Fault {
   return { body, headers: all ? "all" : names };
 }
 
-/** Times that a chain of messages has passed through us, this publish included (docs/design/delivery#loops). */
+/** Returns how often a chain of messages has passed through this service, with this publish (docs/design/delivery#loops). */
 export function parseHop(field: Field): number | Fault {
   if (!/^\d{1,4}$/.test(field.value)) return malformed(field, "must be an integer");
   const hop = Number(field.value) + 1;

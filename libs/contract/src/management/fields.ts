@@ -6,7 +6,7 @@ export function wholeNumber({ min, max }: { readonly min: number; readonly max: 
   return z.int(rule).min(min, rule).max(max, rule);
 }
 
-/** Without control characters, and not so long that a list of many could not be shown. */
+/** One line without control characters, short enough that a list of many can be shown. */
 export const line = (lengthMin: number, lengthMax: number) =>
   z
     .string("must be a string")

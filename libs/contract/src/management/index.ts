@@ -1,4 +1,4 @@
-/** The endpoints of the management API: a listener and credentials of its own. */
+/** The endpoints of the management API, which has its own listener and credentials. */
 import { type SpecOf } from "../endpoints/endpoint.ts";
 import { searchIndexes } from "./search-indexes.ts";
 import { tenantKeys } from "./tenant-keys.ts";

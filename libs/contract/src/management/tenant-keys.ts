@@ -1,4 +1,4 @@
-/** What a tenant's deliveries are signed with, as the management API shows and changes it. */
+/** The keys that sign a tenant's deliveries, as the management API shows and rotates them. */
 import { endpoint } from "../endpoints/endpoint.ts";
 import { keysSchema } from "../endpoints/signing-keys.ts";
 

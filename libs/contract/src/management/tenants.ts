@@ -64,7 +64,7 @@ const changeTenantSchema = strictObject({
   plan: planSchema.partial().optional(),
 });
 
-/** What a tenant is to have; what is absent stays as it is, or as the default plan has it. */
+/** Settings of a tenant. Absent ones stay as they are, or have the value of the default plan. */
 export type TenantSettings = {
   readonly dialect: Dialect | undefined;
   readonly limits: { readonly [K in keyof PlanLimits]?: number | undefined };
@@ -140,7 +140,7 @@ export const tenants = {
   }),
 };
 
-/** The limits that are a tenant's own. */
+/** The limits of a plan that may differ from tenant to tenant. */
 export const planJson = (plan: Plan): TenantJson["plan"] => ({
   retriesDefault: plan.retriesDefault,
   retriesMax: plan.retriesMax,

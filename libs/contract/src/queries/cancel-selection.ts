@@ -1,4 +1,4 @@
-/** What `DELETE /v2/messages` is about: ids or filters, in the query or in a JSON body. */
+/** The messages that `DELETE /v2/messages` cancels: by ids or filters, in the query or in a JSON body. */
 import { type Fault, isFault, type LiveFilter, type MessageId } from "@posthaste/domain";
 import { type QueryRow } from "../endpoints/endpoint.ts";
 import { namesOf, readFields } from "./fields.ts";
@@ -22,10 +22,10 @@ export const cancelBody = selectionBody(cancelNames);
 
 export type CancelSelection = { readonly dryRun: boolean } & (
   | { readonly ids: readonly MessageId[] }
-  /** An empty filter: all. */
+  /** An empty filter selects all. */
   | {
       readonly filter: LiveFilter;
-      /** So many, in one call. Absent: all, by a bulk action. */
+      /** The most messages that one call cancels. Absent: all, by a bulk action. */
       readonly count: number | undefined;
       /** The answer does not wait for the end. */
       readonly async: boolean;
@@ -34,7 +34,7 @@ export type CancelSelection = { readonly dryRun: boolean } & (
 
 const countMax = 500;
 
-/** Ids stand above everything else. `none`: a list was given, and it is empty. */
+/** Ids win over everything else. Returns `none` when a list was given that is empty. */
 export function parseCancelSelection(
   query: QueryValues,
   body: SelectedByBody,

@@ -1,11 +1,11 @@
-/** The fields of a filter as parameters of a query. A field that stands in the filter alone does not compile. */
+/** The fields of a filter as parameters of a query. A filter's field without a row does not compile. */
 import { type Fault, isFault } from "@posthaste/domain";
 import { integer, parameterFault, type QueryValues, several } from "./query-values.ts";
 
 export type Field<Value> = {
   /** Names of the parameters; none where the list has no such filter. */
   readonly names: readonly string[];
-  /** The parameter under which a filter that is shown has it. */
+  /** The parameter under which a filter that is shown has this field. */
   readonly shownAs: string;
   readonly read: (values: QueryValues) => Value | undefined | Fault;
 };
@@ -19,7 +19,7 @@ export const field = <Value>(
   read: (values: QueryValues, names: readonly string[]) => Value | undefined | Fault,
 ): Field<Value> => ({ names, shownAs: names[0], read: (values) => read(values, names) });
 
-/** Filters that this list does not take. */
+/** A field that this list does not take. */
 export const notAsked = (shownAs: string): Field<never> => ({
   names: [],
   shownAs,
@@ -30,7 +30,7 @@ export const namesOf = (fields: Readonly<Record<string, Field<unknown>>>): reado
   ...new Set(Object.values(fields).flatMap(({ names }) => names)),
 ];
 
-/** A field that was not given is absent. */
+/** Reads a filter. A field that was not given is absent. */
 export function readFields<Filter extends object>(
   fields: Fields<Filter>,
   values: QueryValues,
@@ -44,7 +44,7 @@ export function readFields<Filter extends object>(
   return Object.fromEntries(found) as Filter;
 }
 
-/** A filter as a caller would name it. */
+/** Returns a filter under the names that a caller would use. */
 export function shownFields<Filter extends object>(
   fields: Fields<Filter>,
   filter: Filter,
@@ -73,7 +73,7 @@ export const times: Fields<{ readonly from?: number; readonly to?: number }> = {
   to: field(["toDate"], (values) => date(values, "toDate")),
 };
 
-/** A destination, or the endpoint of a workflow. */
+/** Host and path of a destination, or of a workflow's endpoint. */
 export const place: Fields<{
   readonly hosts?: readonly string[];
   readonly paths?: readonly string[];

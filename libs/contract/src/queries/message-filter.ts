@@ -1,4 +1,7 @@
-/** The filters that all lists of messages have in common (docs/design/wire#lists-and-cursors: any of in a filter, all of between filters). */
+/**
+ * The filters that all lists of messages share (docs/design/wire#lists-and-cursors): a filter matches any of its values, and
+ * all filters must match.
+ */
 import { isFault, type LiveFilter, type MessageFilter, messageId } from "@posthaste/domain";
 import { field, type Fields, place, shownFields, times } from "./fields.ts";
 import {
@@ -37,5 +40,5 @@ export const messageFields: Fields<MessageFilter> = {
   ...common,
 };
 
-/** A filter of live messages as a caller would name it. */
+/** Returns a filter of live messages under the names that a caller would use. */
 export const filterJson = (filter: LiveFilter) => shownFields(liveFields, filter);

@@ -1,18 +1,21 @@
-/** Pages of lists: how many, in which order, from where, and how much of each body. */
+/** Pages of lists: how many items, in which order, from where, and how much of each body. */
 import { type Fault, isFault, type ListOrder, listOrders } from "@posthaste/domain";
 import { type QueryValues, integer, parameterFault, single } from "./query-values.ts";
 
 export type PagePlace = {
-  /** As the caller sent it back: its signer must verify it and turn it into `PageRequest.after`. */
+  /** The cursor as the caller sent it back: its signer must verify it and turn it into `PageRequest.after`. */
   readonly cursor?: string;
-  /** In place of a cursor: the page begins here, Unix milliseconds. */
+  /** Given in place of a cursor: the page begins at this time, in Unix milliseconds. */
   readonly startAt?: number;
 };
 
 export type PageQuery = PagePlace & {
   readonly limit: number;
   readonly order: ListOrder;
-  /** Bodies are cut there; 0: left out. All bodies of a page together have a bound, whatever the caller asked. */
+  /**
+   * Bodies are cut at this length; 0 leaves them out. All bodies of a page have a bound together, whatever the caller asked
+   * for.
+   */
   readonly bodyBytesMax: number;
 };
 
@@ -24,7 +27,7 @@ export type PageDefaults = {
   readonly order: ListOrder;
 };
 
-/** Requests and responses of one page. */
+/** The bound of all bodies of one page, requests and responses. */
 const pageBodyBytesMax = 16 * 1024 * 1024;
 const bodiesPerItem = 2;
 const cursorLengthMax = 1_024;
@@ -48,7 +51,7 @@ export function parsePage(values: QueryValues, defaults: PageDefaults): PageQuer
   };
 }
 
-/** Some clients send an empty one for the first page, and some begin with a time of their own, such as `Date.now()`. */
+/** Some clients send an empty cursor for the first page, and some a time of their own, such as `Date.now()`. */
 export function parsePlace(values: QueryValues): PagePlace | Fault {
   const cursor = single(values, "cursor");
   if (isFault(cursor)) return cursor;

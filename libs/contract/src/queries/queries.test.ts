@@ -236,7 +236,7 @@ describe("a list of events", () => {
     expect(parseLogQuery("groupBy=messageId&count=11")).toMatchObject({ fault: "malformed" });
     expect(parseLogQuery("groupBy=url")).toMatchObject({ text: "groupBy: must be messageId" });
     expect(parseLogQuery("")).toMatchObject({ byMessage: false });
-    // It would be read, and nothing be grouped.
+    // Otherwise the parameter would be read, and nothing would be grouped.
     expect(parseEventQuery("groupBy=messageId")).toMatchObject({
       text: expect.stringMatching(/^unknown parameter "groupBy"/),
     });

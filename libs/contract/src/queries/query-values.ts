@@ -1,23 +1,26 @@
-/** The parameters of a query: by name, each with all its values; an unknown name is a mistake. */
+/** The parameters of a query: each name with all its values. An unknown name is refused. */
 import { isIP } from "node:net";
 import { type Fault, fault, isFault, limits, standardUrl } from "@posthaste/domain";
 import { isName, nameForm } from "../wire/text.ts";
 import { unknownText } from "../wire/unknown-name.ts";
 
-/** A typo in a filter of a bulk delete would delete everything, hence no unknown name passes. */
+/** Unknown names are refused because a misspelt filter of a bulk delete would delete everything. */
 export type QueryValues = ReadonlyMap<string, readonly string[]>;
 
 const noNames: ReadonlySet<string> = new Set();
-/** A URL is the longest. */
+/** A URL is the longest value. */
 const valueLengthMax = limits.urlLengthMax;
 export const valuesMax = 1_000;
 
-/** Read before. */
+/** The token was read before. */
 const tokenName = "qstash_token";
-/** What older clients send to lists of messages. Where something is changed it is refused: without it all would be meant. */
+/**
+ * Parameters without effect that older clients send to lists of messages. A call that changes something refuses them:
+ * without them all would be meant.
+ */
 export const withoutEffect: ReadonlySet<string> = new Set(["api"]);
 
-/** `search` is what follows the `?`. */
+/** `search` is the text after the `?`. */
 export function readQuery(
   search: string,
   known: ReadonlySet<string>,
@@ -44,14 +47,14 @@ export const parameterFault = (name: string, must: string): Fault =>
 export const unknownName = (name: string, known: ReadonlySet<string>): Fault =>
   fault("malformed", unknownText("parameter", name, known));
 
-/** The value of a parameter that may be given once. */
+/** Returns the value of a parameter that may be given once. */
 export function single(values: QueryValues, name: string): string | undefined | Fault {
   const given = values.get(name);
   if (!given) return undefined;
   return given.length > 1 ? parameterFault(name, "must be given once") : given[0];
 }
 
-/** A parameter that may be repeated or, unless `whole`, hold several values between commas. */
+/** Returns the values of a parameter that may be repeated or, unless `whole`, may hold several values between commas. */
 export function several(
   values: QueryValues,
   names: readonly string[],
@@ -71,7 +74,10 @@ export function several(
   return all.length > 0 ? all : undefined;
 }
 
-/** URLs to find messages by: each as it is given, since older messages have theirs so, and as it is read now (ADR 130). May hold commas. */
+/**
+ * Returns URLs to find messages by: each as given, since older messages have theirs in that form, and as it is read now (ADR
+ * 130). A URL may contain commas.
+ */
 export function severalUrls(
   values: QueryValues,
   names: readonly string[],
@@ -81,7 +87,7 @@ export function severalUrls(
   return [...new Set(given.flatMap((url) => [url, standardUrl(url)]))];
 }
 
-/** What no value could be: a filter of it would find nothing, and not say why. */
+/** The form of a parameter's values. A filter by a value of another form would find nothing and not say why. */
 export type ValueForm = { readonly is: (value: string) => boolean; readonly form: string };
 export const nameValue: ValueForm = { is: isName, form: nameForm };
 export const addressValue: ValueForm = {
@@ -89,7 +95,7 @@ export const addressValue: ValueForm = {
   form: "must be an IP address, such as 192.0.2.1",
 };
 
-/** As `several`, and each value of its form. */
+/** Returns the values as `several` does, and refuses a value that does not have the form. */
 export function severalOf(
   { is, form }: ValueForm,
   values: QueryValues,
@@ -105,7 +111,7 @@ export function severalOf(
 
 export type Range = { readonly min: number; readonly max: number };
 
-/** `true` or `false`. */
+/** Reads `true` or `false`. */
 export function flag(values: QueryValues, name: string, absent = false): boolean | Fault {
   const text = single(values, name) ?? String(absent);
   if (isFault(text)) return text;
@@ -114,7 +120,7 @@ export function flag(values: QueryValues, name: string, absent = false): boolean
     : parameterFault(name, "must be true or false");
 }
 
-/** An integer in a range, both ends included. */
+/** Reads an integer in a range, both ends included. */
 export function integer(
   values: QueryValues,
   name: string,

@@ -1,4 +1,4 @@
-/** What lists of runs may be asked for. An unknown name is a mistake. */
+/** The parameters of lists of runs. An unknown name is refused. */
 import {
   type ActiveRunFilter,
   dlqId,
@@ -58,7 +58,7 @@ export const commonFields: Fields<
   ...times,
 };
 
-/** `states`: of the runs that may have what is asked for by its state. */
+/** `states`: the states of runs that may have what the `state` parameter asks for. */
 const fieldsWith = (states: Kinds): Fields<RunFilter> => ({
   ...commonFields,
   urlPrefixes: notAsked("workflowUrl"),
@@ -110,11 +110,11 @@ export const failedRunNames: ReadonlySet<string> = new Set([
 export type RunLogQuery = {
   readonly filter: RunFilter;
   readonly page: PageQuery;
-  /** Of those that are listed, only what is retried now. */
+  /** Lists only runs with a step that is being retried. */
   readonly isRetried: boolean;
-  /** What the parts of runs and the attempts of their steps say is asked for, too. */
+  /** The parts of runs and the attempts of their steps are read, too. */
   readonly withSteps: boolean;
-  /** Not the runs are asked for, but what has happened to them: all of it, or what led to this state. */
+  /** Set when events of runs are listed in place of runs: all events, or those that led to `state`. */
   readonly events?: { readonly state?: string };
 };
 
@@ -135,7 +135,7 @@ export type FailedRunQuery = {
 
 type Kinds = readonly RunState["kind"][] | undefined;
 
-/** A step's state is that of some run: the runs that may have such a step. */
+/** The states of runs that may have a step in the given state. */
 const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>(
   Object.entries({
     RUN_STARTED: ["active"],
@@ -150,7 +150,10 @@ const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>(
   } satisfies Record<(typeof runStates)[number] | (typeof stepStates)[number], Kinds>),
 );
 
-/** What led to these states may have happened to any run that is in one of them now; the rest to all. */
+/**
+ * The states of runs that may have an event of the given state: an event of a run's end only a run in that state now, most
+ * other events any run.
+ */
 const kindsWithEvent: typeof kindsOf = new Map<string, Kinds>([
   ...[...kindsOf].map(([state, kinds]): [string, Kinds] => [
     state,
@@ -164,13 +167,16 @@ const runsMax = 1_000;
 const groupedMax = 10;
 export const failedRunsMax = 100;
 
-/** `bodies`: whether they are there unless the query says so. `ungrouped`: what is listed without `groupBy`. `search` is what follows the `?`. */
+/**
+ * `bodies`: whether bodies are there unless the query decides. `ungrouped`: what is listed without `groupBy`. `search` is
+ * the text after the `?`.
+ */
 export const parseRunLogQuery =
   (bodies: "shown" | "left out", ungrouped: "runs" | "events") =>
   (search: string): RunLogQuery | Fault => {
     const given = readQuery(search, ungrouped === "runs" ? runLogNames : runEventNames);
     if (isFault(given)) return given;
-    // Where it is said in full which runs are meant, the other filters are passed over.
+    // `workflowRuns` names the runs in full, so the other filters are ignored.
     const values = given.has("workflowRuns") ? withoutFilters(given) : given;
     const groupBy = single(values, "groupBy");
     if (isFault(groupBy)) return groupBy;
@@ -198,7 +204,7 @@ export const parseRunLogQuery =
     return { filter, page: { ...page, bodyBytesMax }, isRetried, withSteps, ...events };
   };
 
-/** Runs that may have a message in that state. */
+/** The states of runs that may have a message in the given state. */
 const kindsWithMessage: typeof kindsOf = new Map<string, Kinds>([
   ...runMessageStates.map((state): [string, Kinds] => [state, kindsOf.get(state)]),
   ["FAILED", ["failed"]],
@@ -293,11 +299,11 @@ function parseDlqIds(values: QueryValues): FailedRunFilter["dlqIds"] | Fault {
     : ids.map(dlqId);
 }
 
-/** `ids`: the parameter that would name some. */
+/** `ids`: the parameter that would name runs. */
 export const namesNoRun = (ids: string): Fault =>
   parameterFault(ids, "must be given, or count, or a filter: nothing names a run");
 
-/** Which failed runs are meant, up to `max` a call: something must name them, if only a count. */
+/** Selects failed runs, up to `max` a call. Something must select them, if only a count. */
 export const parseFailedRunSelection =
   (max: number) =>
   (search: string): FailedRunQuery | Fault => {

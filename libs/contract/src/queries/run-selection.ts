@@ -1,4 +1,4 @@
-/** Which active runs are to be cancelled: by their ids, or by filters. */
+/** Selects active runs to be cancelled, by their ids or by filters. */
 import { type ActiveRunFilter, type Fault, isFault, type RunId, runId } from "@posthaste/domain";
 import { field, type Fields, namesOf, notAsked, place, readFields, shownFields } from "./fields.ts";
 import {
@@ -33,7 +33,7 @@ export const cancelRunNames: ReadonlySet<string> = new Set([
   "count",
 ]);
 
-/** Which runs are meant: by their ids, which win over everything else, or the newest that a filter finds. */
+/** The selected runs: by ids, which win over everything else, or the newest that a filter finds. */
 export type RunSelection =
   | { readonly kind: "ids"; readonly ids: readonly RunId[] }
   | {
@@ -46,7 +46,7 @@ export type RunSelection =
 const selectedDefault = 100;
 const selectedMax = 1_000;
 
-/** Undefined: nothing is said. */
+/** Returns undefined when no parameter is given. */
 export function parseRunSelection(search: string): RunSelection | undefined | Fault {
   const values = readQuery(search, cancelRunNames);
   if (isFault(values)) return values;
@@ -62,19 +62,19 @@ export function parseRunSelection(search: string): RunSelection | undefined | Fa
   return { kind: "filter", filter, count: count ?? selectedDefault };
 }
 
-/** Of ids that a caller has listed. */
+/** Selects the runs of listed ids. */
 export const selectedRuns = (ids: readonly string[]): RunSelection | Fault =>
   ids.length > selectedMax
     ? parameterFault("workflowRunIds", `must hold at most ${selectedMax} values`)
     : { kind: "ids", ids: ids.map(runId) };
 
-/** A filter of active runs as a caller would name it. */
+/** Returns a filter of active runs under the names that a caller would use. */
 export const activeRunFilterJson = (filter: ActiveRunFilter) => ({
   ...shownFields(fields, filter),
   ...(filter.urls && { workflowUrlExactMatch: ["true"] }),
 });
 
-/** All that are active; of those with a URL that begins so. */
+/** Selects all active runs, or those whose URL begins with `url`. */
 export const runsUnder = (url: string | undefined): RunSelection => ({
   kind: "filter",
   filter: url === undefined ? {} : { urlPrefixes: [url] },

@@ -1,6 +1,6 @@
 /**
- * What a bulk operation is about: filters in the query, or the same names in a JSON body. Nothing at all means all, so a
- * name that is not known is refused, and an empty list means none.
+ * Selects what a bulk operation works on: filters in the query, or the same names in a JSON body. No filter at all selects
+ * everything, so an unknown name is refused, and an empty list selects nothing.
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
@@ -12,7 +12,7 @@ import { parameterFault, type QueryValues, unknownName, valuesMax } from "./quer
 const value = z.union([z.string(), z.number(), z.boolean()]);
 const fieldSchema = z.union([value, z.array(value)]).nullish();
 
-/** Of a body: its values; `none` when a list in it is empty; undefined when there is no body. */
+/** The values of a body; `none` when a list in it is empty; undefined when there is no body. */
 export type SelectedByBody = QueryValues | "none" | undefined;
 
 export const selectionBody = (names: ReadonlySet<string>): BodyRow<SelectedByBody> => ({
@@ -21,7 +21,7 @@ export const selectionBody = (names: ReadonlySet<string>): BodyRow<SelectedByBod
   parse: (bytes) => (bytes.length === 0 ? undefined : readSelection(bytes, names)),
 });
 
-/** Of the two places the one that was used. */
+/** Returns the values of whichever of query and body was used. */
 export function selectedBy(query: QueryValues, body: SelectedByBody): QueryValues | "none" | Fault {
   if (body === undefined) return query;
   return query.size === 0

@@ -1,13 +1,13 @@
-/** Why an attempt failed, in words for people. */
+/** Says why an attempt failed, in words for people. */
 import { type Answer, type Redaction, redactsHeader } from "@posthaste/domain";
 
 type Failed = {
-  /** As it is stored: why there was no answer, or no whole one. */
+  /** The stored error: why there was no answer, or no whole one. */
   readonly error?: string | undefined;
   readonly response?: Pick<Answer, "headers" | "status"> | undefined;
 };
 
-/** Undefined: its status says it. */
+/** Returns undefined where the status alone says why. */
 export function attemptErrorText(
   { error, response }: Failed,
   url: string,
@@ -23,7 +23,7 @@ export function attemptErrorText(
 
 const placeCharsMax = 256;
 
-/** Without what of a URL may be a secret: user, query and fragment. */
+/** Leaves out the parts of a URL that may be secret: user, query and fragment. */
 function placeOf(location: string, base: string): string | undefined {
   const url = URL.parse(location, base);
   if (!url) return undefined;

@@ -30,21 +30,22 @@ export const bodyView = (
 
 export function readableBody(bytes: Uint8Array | undefined, view: BodyView): ReadableBody {
   if (!bytes || bytes.length === 0 || view.bytesMax === 0) return { kind: "none" };
-  // A response, too: a destination may well answer with what it was sent (docs/design/wire#redaction).
+  // Holds for a response, too: a destination may answer with what it was sent (docs/design/wire#redaction).
   if (view.redaction?.body) return { kind: "text", text: redacted(bytes, view.sha256) };
   const text = textOf(cut(bytes, view.bytesMax, "character"));
   if (text !== undefined) return { kind: "text", text };
   return { kind: "binary", base64: base64Of(cut(bytes, view.bytesMax, "byte")) };
 }
 
-/** For the log, which knows base64 only; a redacted body stays readable as such. */
+/** Returns a body for the log, which has base64 only; a redacted body stays readable as such. */
 export function base64Body(bytes: Uint8Array | undefined, view: BodyView): string | undefined {
   if (!bytes || bytes.length === 0 || view.bytesMax === 0) return undefined;
   if (view.redaction?.body) return redacted(bytes, view.sha256);
   return base64Of(cut(bytes, view.bytesMax, "byte"));
 }
 
-// Fatal, or bad bytes would come out as U+FFFD; keeping a byte order mark, or the text would not be the body.
+// `fatal`, since bad bytes would come out as U+FFFD; `ignoreBOM`, which keeps a byte order mark, since it is part of the
+// body.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function textOf(bytes: Uint8Array): string | undefined {
@@ -60,7 +61,7 @@ const base64Of = (bytes: Uint8Array): string =>
 
 const continuationBytesMax = 3;
 
-/** At a character's boundary, so that a cut text is still text. */
+/** Cuts text at the boundary of a character, so that it is still text. */
 function cut(
   bytes: Uint8Array,
   bytesMax: number | undefined,

@@ -1,4 +1,4 @@
-/** The part of a message that reads of the message, of its dead letter and of its log have in common; and of that, a schedule's. */
+/** The fields that reads of a message, its dead letter and its log share, and those of them that a schedule has, too. */
 import { type Configuration, type Policy } from "@posthaste/domain";
 import * as z from "zod";
 

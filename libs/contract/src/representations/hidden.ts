@@ -1,4 +1,4 @@
-/** Redaction as reads apply it: once, even to what a fact has already redacted on its way into the log. */
+/** Redacts what is read, once: a value that a fact redacted on its way into the log is left as it is. */
 import {
   type Headers,
   type Redaction,
@@ -8,7 +8,7 @@ import {
   redactsHeader,
 } from "@posthaste/domain";
 
-/** `{Name: [value, …]}`, with the values of `redaction`'s names hidden. */
+/** Returns `{Name: [value, …]}` with the values of the headers in `redaction` hidden. */
 export function readableHeaders(
   headers: Headers,
   redaction: Redaction | undefined,
@@ -23,7 +23,7 @@ export function readableHeaders(
 
 const isRedacted = /^REDACTED:[0-9a-f]{64}$/;
 
-/** The same, or nothing when there are none. */
+/** Returns the same, or undefined when there are no headers. */
 export function readableHeadersIfAny(
   headers: Headers | undefined,
   redaction: Redaction | undefined,

@@ -1,7 +1,7 @@
-/** What the shapes of answers have in common. Absent fields are left out, never null. */
+/** Shapes that answers share. Absent fields are left out, never null. */
 import * as z from "zod";
 
-/** A schema's type, as a representation gives it away. */
+/** The type of a schema's values, deeply read-only. */
 export type JsonOf<S extends z.ZodType> = DeepReadonly<z.output<S>>;
 type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
@@ -9,6 +9,5 @@ export const headersShape = z
   .record(z.string(), z.array(z.string()))
   .describe("Header names in canonical form, each with its values");
 export const millisecondsShape = z.int().describe("Unix timestamp in milliseconds");
-/** Of a page. */
 export const cursorShape = z.string().optional().describe("For the next page; absent on the last");
 export const errorSchema = z.object({ error: z.string() }).meta({ id: "Error" });

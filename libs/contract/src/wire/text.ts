@@ -1,11 +1,11 @@
-/** What a header may hold: the character rules of every name and value that enters or leaves through one. */
+/** Character rules for every name and value that enters or leaves in a header. */
 
 import { type Fault, fault } from "@posthaste/domain";
 
-/** RFC 9110 §5.6.2. */
+/** Matches a token (RFC 9110 §5.6.2). */
 export const isToken = (text: string): boolean => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
 
-/** Visible ASCII, space and tab (docs/design/wire#headers): what is more could be read in two ways further on. */
+/** Matches visible ASCII, space and tab (docs/design/wire#headers): receivers might read other characters in two ways. */
 export function isHeaderValue(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -14,10 +14,10 @@ export function isHeaderValue(text: string): boolean {
   return true;
 }
 
-/** Characters that would end a header, or begin another. */
+/** Finds characters that would end a header or begin another. */
 export const hasControls = (text: string): boolean => /[\0-\x08\n-\x1f\x7f]/.test(text);
 
-/** The text of a header, which Node gives byte by byte (latin-1). Undefined: its bytes are not UTF-8. */
+/** Returns the text of a header, which Node gives byte by byte (latin-1); undefined when its bytes are not UTF-8. */
 export function textOfBytes(bytes: string): string | undefined {
   if (!beyondAscii.test(bytes)) return bytes;
   try {
@@ -27,7 +27,7 @@ export function textOfBytes(bytes: string): string | undefined {
   }
 }
 
-/** The reverse: what Node would give if `text` had come in a header as UTF-8. */
+/** Returns what Node would give if `text` had come in a header as UTF-8. */
 export const bytesOfText = (text: string): string =>
   beyondAscii.test(text) ? Buffer.from(text).toString("latin1") : text;
 
@@ -37,7 +37,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Matches a field value (RFC 9110 §5.5): visible ASCII, space, tab, and bytes beyond ASCII. */
 export const isFieldValue = (text: string): boolean => /^[\t -~\x80-\xff]*$/.test(text);
 
-/** Visible ASCII without space: what a request target and a URL may be made of. */
+/** Matches visible ASCII without space, of which request targets and URLs are made. */
 export function isVisibleAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -46,7 +46,7 @@ export function isVisibleAscii(text: string): boolean {
   return true;
 }
 
-/** Of a part of a path. An escape that is broken stands for itself. */
+/** Decodes a part of a path. A broken escape stands for itself. */
 export const decodedLeniently = (text: string): string =>
   text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => {
     try {
@@ -56,14 +56,17 @@ export const decodedLeniently = (text: string): string =>
     }
   });
 
-/** Of URL groups and schedules (docs/design/wire#targets). The dots alone would be eaten by a client's path normalisation. */
+/**
+ * Matches the name of a URL group or schedule (docs/design/wire#targets). `.` and `..` are none: a client's path
+ * normalisation would remove them.
+ */
 export const isName = (text: string): boolean =>
   /^[A-Za-z0-9._-]{1,128}$/.test(text) && text !== "." && text !== "..";
 
 export const nameForm = "letters, digits, '-', '_' and '.' only, at most 128 characters";
 
-/** `field`: how the documents call it. */
+/** `field`: its name in the documents. */
 export const badName = (field: string): Fault => fault("malformed", `${field}: ${nameForm}`);
 
-/** Part of lane ids, of log lines and of paths. */
+/** Matches a tenant id, which is a part of lane ids, of log lines and of paths. */
 export const isTenantId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);

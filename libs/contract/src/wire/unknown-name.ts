@@ -1,8 +1,8 @@
-/** A name that a body or a query may not have: a misspelt one must not be silently without effect. */
+/** Faults of unknown names in a body or a query: a misspelt name must not be silently without effect. */
 
 const nameLengthMax = 64;
 
-/** The text of its fault: the name, those that are known, and the nearest of these where one is near. */
+/** Returns the fault's text: the name, the known names, and the nearest of these where one is near. */
 export function unknownText(
   kind: "field" | "parameter",
   name: string,
@@ -15,7 +15,7 @@ export function unknownText(
   return `unknown ${kind} ${shown}; ${others}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
-/** At most a third of its letters are wrong, in whatever case and with whatever between its words. */
+/** Returns the known name of which at most a third of the letters are wrong, ignoring case and separators between words. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > nameLengthMax) return undefined;
   const given = letters(name);
@@ -28,7 +28,9 @@ function nearest(name: string, known: readonly string[]): string | undefined {
 
 const letters = (name: string): string => name.toLowerCase().replaceAll(/[-_.\s]/g, "");
 
-/** Letters to add, to take away, to change or to swap with the next: the distance of Damerau and Levenshtein, between names alone. */
+/**
+ * Counts letters to add, remove, change or swap with the next: the distance of Damerau and Levenshtein, between names alone.
+ */
 function slipsBetween(a: string, b: string): number {
   let before: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, j) => j);

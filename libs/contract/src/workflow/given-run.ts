@@ -1,12 +1,15 @@
-/** What the headers of a request that is no publish say of the run that is meant. */
+/** The headers of a request that is no publish that say which run is meant. */
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 
-/** The name that the caller gives to a new run. */
+/** Returns the name that the caller gives to a new run. */
 export const givenRunId = (rawHeaders: FlatHeaders): string | undefined =>
   given(rawHeaders, "workflow-runid");
 
-/** Of several uses of one name that of this time is meant. What is no time is passed over: an endpoint must not be refused. */
+/**
+ * Returns the time that selects one of several uses of a name. Text that is no time is ignored: an endpoint must not be
+ * refused.
+ */
 export function givenCreatedAt(rawHeaders: FlatHeaders): number | undefined {
   const text = given(rawHeaders, "workflow-createdat");
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;

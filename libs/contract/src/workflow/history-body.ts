@@ -1,10 +1,10 @@
 /**
- * The history of a run as its endpoint gets it: JSON as `JSON.stringify` writes it, since frameworks parse the body and write
- * it again before they check its signature. Made of fragments, one for each entry, so that a reader may keep them.
+ * The history of a run as its endpoint gets it: JSON as `JSON.stringify` writes it, since frameworks parse the body and
+ * write it again before they check its signature. Made of fragments, one for each entry, so that a reader may keep them.
  */
 import { type HistoryEntry } from "@posthaste/domain";
 
-/** An entry as it stands in the body. */
+/** Returns an entry as it is written in the body. */
 export const historyFragment = ({ messageId, body }: HistoryEntry): Uint8Array =>
   Buffer.from(`{"messageId":"${messageId}","body":"${base64(body)}","callType":"step"}`, "latin1");
 
@@ -24,7 +24,7 @@ export function historyBody(fragments: readonly Uint8Array[]): Uint8Array {
 
 const [opening = 0, comma = 0, closing = 0] = new TextEncoder().encode("[,]");
 
-/** The same, for a reader. */
+/** Returns the history as JSON values, for a reader. */
 export const historyJson = (entries: readonly HistoryEntry[]) =>
   entries.map(({ messageId, body }) => ({
     messageId,

@@ -1,4 +1,4 @@
-/** What the attempts of a run's deliveries came to, as its readers see it. */
+/** Failed attempts of a run's deliveries, as readers of the run see them. */
 import { type Answer, type AttemptFact, type Run } from "@posthaste/domain";
 import { attemptErrorText } from "../representations/attempt-error.ts";
 import { type ReadView } from "../representations/body.ts";
@@ -19,7 +19,7 @@ export function attemptError(
 }
 
 type Failed = Pick<Answer, "headers" | "status"> & {
-  /** As it is shown. */
+  /** The body as it is shown. */
   readonly body: string | undefined;
   readonly error: string | undefined;
   readonly time: number;

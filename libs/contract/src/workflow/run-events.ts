@@ -1,6 +1,6 @@
 /**
- * What has happened to a run, one by one: its start and its end, and of each step its beginning, the attempts that failed and
- * its end (docs/workflows). It is read off the run as its readers see it, so it hides what that hides.
+ * The events of a run: its start and its end, and of each step its beginning, its failed attempts and its end
+ * (docs/workflows). The events are made from the run as its readers see it, so they hide what that hides.
  */
 import { isFailed, type PartName, partOf, type Run } from "@posthaste/domain";
 import * as z from "zod";
@@ -36,13 +36,13 @@ export const runEventSchema = z
 
 export type RunEventJson = JsonOf<typeof runEventSchema>;
 
-/** `place`: sorts the events of a run, and stays theirs. */
+/** `place`: sorts the events of a run, and never changes for an event. */
 export type Placed<Event> = { readonly place: string; readonly event: Event };
 
 export type Happened<State extends string> = {
   readonly time: number;
   readonly state: State;
-  /** Of those of one millisecond, which comes first. */
+  /** Sorts the events of one millisecond. */
   readonly order: readonly number[];
   readonly more?: Partial<Omit<RunEventJson, "state">> & Pick<RunStepJson, "headers">;
 };
@@ -51,7 +51,7 @@ type StepEvent = Happened<RunEventJson["state"]>;
 
 type Shown = ReturnType<typeof runJson>;
 
-/** Latest first. */
+/** Returns the events of a run, latest first. */
 export function runEvents(reading: RunReading, view: ReadView): readonly Placed<RunEventJson>[] {
   const shown = runJson(reading, view, true);
   const steps = shown.steps.flatMap(({ steps: all, type }) =>
@@ -64,7 +64,7 @@ export function runEvents(reading: RunReading, view: ReadView): readonly Placed<
   ]);
 }
 
-/** Latest first, each with what it says of its run. */
+/** Returns events, latest first, each with the fields of its run. */
 export function placedEvents<State extends string>(
   run: Run,
   { label, labels, flowControlKey }: Shown,
@@ -128,7 +128,10 @@ export const toldError = ({ body, error, headers, status }: AttemptError) => ({
   ...(body !== undefined && { responseBody: body }),
 });
 
-/** Beginning, attempts that failed, end. Of what goes on with the route the beginning is the end of the step before. */
+/**
+ * Returns a step's beginning, failed attempts and end. A step that goes on with the route begins with the end of the step
+ * before.
+ */
 function stepEvents(
   { parts, run }: RunReading,
   shown: RunStepJson,
@@ -163,7 +166,7 @@ function stepEvents(
   ];
 }
 
-/** A sleep in sequence is written at its beginning. */
+/** Returns when a sleep in sequence ends: its result is written at its beginning. */
 const wakesAt = (parts: RunReading["parts"], step: number): number =>
   parts.get(partOf({ role: "result", step }))?.sent?.notBefore ?? 0;
 

@@ -1,4 +1,4 @@
-/** The failure of a run: what its endpoint answered last, and what has become of its failure function. */
+/** The failure of a run: what its endpoint answered last, and what became of its failure function. */
 import {
   answeredPart,
   answerHeadersPart,
@@ -39,13 +39,16 @@ const stateNames = {
   canceled: "CALLBACK_CANCELED",
 } as const;
 
-/** Undefined: the run has none. */
+/** Returns undefined for a run without one. */
 export function functionState(run: Run): FunctionState | undefined {
   const told = isFailed(run) ? run.state.failure.function : undefined;
   return told && stateNames[told.state];
 }
 
-/** Its headers are known by what the failure function is told, or stand for themselves where there is none. */
+/**
+ * Returns the answer that failed the run. The headers are in the part that the failure function is told, or in a part of
+ * their own where there is no failure function.
+ */
 export function failureAnswer({ parts, run }: Reading): {
   readonly status: number;
   readonly headers: Headers;
@@ -55,13 +58,13 @@ export function failureAnswer({ parts, run }: Reading): {
   return { status: failed?.status ?? 0, headers };
 }
 
-/** Of the deliveries of a step the attempts that failed; that by which the run has is known by its failure. */
+/** Returns the failed attempts of a step's deliveries. The attempt that failed the run is in the run's failure. */
 export function errorsOf(reading: AttemptReading, of: readonly PartName[], view: ReadView) {
   const errors = [...attemptErrors(reading, of), ...lastError(reading, of, view)];
   return errors.length === 0 ? {} : { errors };
 }
 
-/** Those of these deliveries, in the order of time. */
+/** Returns the failed attempts of these deliveries, in the order of time. */
 const attemptErrors = ({ attempts }: AttemptReading, of: readonly PartName[]) =>
   attempts.filter(({ part }) => of.includes(part)).map(({ error }) => error);
 
@@ -74,11 +77,11 @@ function lastError(reading: Reading, of: readonly PartName[], view: ReadView) {
   return [shownError(run, { ...answer, error, time: endedAt }, view)];
 }
 
-/** Undefined: the answer says what it was. */
+/** Returns undefined where the answer says why. */
 const unansweredReason = ({ error, reason, status }: RunFailure): string | undefined =>
   error ?? (status === undefined ? reason : undefined);
 
-/** Why it has failed, where the status of the answer does not say it. */
+/** Returns why the run failed, where the status of the answer does not say it. */
 export const failureError = (reading: Reading): string | undefined =>
   isFailed(reading.run)
     ? attemptErrorText(
@@ -88,11 +91,11 @@ export const failureError = (reading: Reading): string | undefined =>
       )
     : undefined;
 
-/** While it is one. */
+/** Returns the dead letter's id, while the run is a dead letter. */
 export const letterJson = (run: Run) =>
   isFailed(run) && run.state.failure.inDlq ? { dlqId: run.state.failure.dlqId } : {};
 
-/** Of a run that has failed: its failure function in its last round. */
+/** Returns the failure function of a failed run, in its last round. */
 export function failureJson(
   reading: AttemptReading & { readonly progress: ReadonlyMap<PartName, Progress> },
   view: ReadView,
@@ -125,7 +128,9 @@ export function failureJson(
   };
 }
 
-/** What the failure function was answered by. An endpoint that has none says so in a header, and its body is not that of a function. */
+/**
+ * Returns how the failure function was answered. An endpoint without one says so in a header; its body is then not shown.
+ */
 export function functionAnswer({ parts, run }: Reading, view: ReadView) {
   const told = isFailed(run) ? run.state.failure.function : undefined;
   const part = told && parts.get(answeredPart(told.round))?.answer;

@@ -1,7 +1,7 @@
 /**
- * The log of the messages of a run, as clients of before ask for it (docs/workflows): of each delivery that it was created,
- * which of its attempts failed and how it ended, beside what has happened to the run. It is read off the run: what a delivery
- * has caused proves that it was delivered, and says when.
+ * The log of the messages of a run, as older clients ask for it (docs/workflows): when each delivery was created, which of
+ * its attempts failed and how it ended, beside the events of the run. The log is made from the run: what a delivery has
+ * caused proves that it was delivered, and says when.
  */
 import {
   type DeliveryKey,
@@ -53,21 +53,24 @@ export type RunMessageEventJson = JsonOf<typeof runMessageEventSchema>;
 
 type Event = Happened<RunMessageEventJson["state"]>;
 
-/** What all messages of a run have in common. */
+/** The data that all messages of a run share. */
 type Whole = {
   readonly reading: RunReading;
   readonly view: ReadView;
-  /** As the log of runs shows them, by their messages. */
+  /** The steps as the log of runs shows them, by the ids of their messages. */
   readonly steps: ReadonlyMap<string | undefined, RunStepJson>;
   /** When each step began. */
   readonly begunAt: ReadonlyMap<number, number>;
-  /** To which step its group goes. */
+  /** The last step of each step's group. */
   readonly groupEnds: ReadonlyMap<number, number>;
-  /** Of what is not delivered yet, or was not when the run ended. */
+  /** Parts that are not delivered yet, or were not when the run ended. */
   readonly open: ReadonlySet<PartName>;
 };
 
-/** Latest first. Of a resumed run what has happened since it is one: the rest is told of the run that it goes on from. */
+/**
+ * Returns the events, latest first. A resumed run has only the events since it was resumed: the run that it goes on from has
+ * the rest.
+ */
 export function runMessages(
   reading: RunReading,
   view: ReadView,
@@ -121,7 +124,7 @@ function openNames(run: Run): ReadonlySet<PartName> {
   return new Set([...entries, ...calls]);
 }
 
-/** Of what is sent for the run: an entry, a call, what that was answered. */
+/** Returns the events of a message of the run: an entry, a call, or the answer of a call. */
 function messageEvents(whole: Whole, part: ShownPart): readonly Event[] {
   const key = deliveryOf(part.name);
   if (!key || !isOfRun(whole, key, part)) return [];
@@ -142,7 +145,10 @@ function messageEvents(whole: Whole, part: ShownPart): readonly Event[] {
 
 type Told = Omit<Event, "order" | "state"> & { readonly state: LogState };
 
-/** Members of a group are resumed by their plans; what else stood when a run failed is issued again, or shows that it was. */
+/**
+ * Reports whether a part belongs to the log of this run and not of the failed one. Members of a group are resumed by their
+ * plans; what else was there when a run failed is issued again, or shows that it was.
+ */
 function isOfRun(whole: Whole, key: DeliveryKey, { at, name }: ShownPart): boolean {
   const { attempts, run } = whole.reading;
   if (at >= run.createdAt || whole.open.has(name)) return true;
@@ -152,7 +158,7 @@ function isOfRun(whole: Whole, key: DeliveryKey, { at, name }: ShownPart): boole
   return !isOfGroup && (causedAt(whole, key) ?? 0) >= run.createdAt;
 }
 
-/** When it had caused something, and so had been delivered. */
+/** Returns when a delivery had caused something, and so had been delivered. */
 function causedAt(whole: Whole, key: DeliveryKey): number | undefined {
   const { begunAt, groupEnds, reading } = whole;
   const { parts, run } = reading;
@@ -189,7 +195,10 @@ const failedAttempts = ({ reading }: Whole, { name }: ShownPart): readonly Told[
       { time: error.time, state: "RETRY" },
     ]);
 
-/** A result that is one of a group's, and not its last, causes nothing: its end is known once the group is passed. */
+/**
+ * Returns how a delivery ended. A group's result that is not the last causes nothing: its end is known once the group is
+ * passed.
+ */
 function endOf(whole: Whole, key: DeliveryKey, { name }: ShownPart): readonly Told[] {
   const delivered = causedAt(whole, key);
   if (delivered !== undefined) return [{ time: delivered, state: "DELIVERED" }];
@@ -209,7 +218,7 @@ function endOf(whole: Whole, key: DeliveryKey, { name }: ShownPart): readonly To
   return [...(state.kind === "canceled" ? [asked] : []), { time, state: "CANCELED" }];
 }
 
-/** Of messages of one millisecond. */
+/** Sorts messages of one millisecond. */
 const placeOf = (key: DeliveryKey): readonly number[] => [
   "step" in key ? key.step : 0,
   roles.indexOf(key.role),
@@ -218,7 +227,7 @@ const roles: readonly DeliveryKey["role"][] = [
   ...(["start", "adopted", "plan", "call", "answer", "result"] as const),
 ];
 
-/** The step that a message says. */
+/** Returns the step that a message tells of. */
 function stepOf({ reading, steps, view }: Whole, key: DeliveryKey, part: ShownPart): RunStepJson {
   const { run } = reading;
   const common = { messageId: runMessageId(run.root, part.name), createdAt: part.at };
@@ -253,7 +262,7 @@ function stepOf({ reading, steps, view }: Whole, key: DeliveryKey, part: ShownPa
   }
 }
 
-/** A step has begun to wait, or has invoked a run. */
+/** Returns the event of a step that has begun to wait, or has invoked a run. */
 function waitingEvents({ reading }: Whole, part: ShownPart): readonly Event[] {
   const [, letter, digits] = /^([wv])([1-9][0-9]*)$/.exec(part.name) ?? [];
   if (digits === undefined || part.at < reading.run.createdAt) return [];

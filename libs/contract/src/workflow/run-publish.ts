@@ -1,6 +1,6 @@
 /**
  * A publish as part of a run: its start, or a step's plan or result. Clients take a 400 for "the run has ended" and drop the
- * step, so what is wrong with a step is said with another status (docs/design/runs#statuses).
+ * step, so a fault of a step has another status (docs/design/runs#statuses).
  */
 import {
   type CallbackPlan,
@@ -27,7 +27,7 @@ import { bytesOfValue } from "../headers/table.ts";
 import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
 import { readInvoke } from "./invoke-body.ts";
 
-/** The command as part of the run that its headers name. */
+/** Returns the command as part of the run that its headers name. */
 export function* withRun(
   given: PublishCommand,
   id: Field,
@@ -43,7 +43,7 @@ export function* withRun(
   if (command.queue !== undefined) return malformed(id, "a message of a run has no queue");
   const headers = withOwnNames(command);
   if (starts === true) {
-    // Clients send a header of their user's as one that is forwarded.
+    // Clients send a header of their user as a forwarded one.
     const phase = draft.run.phase ?? (command.headers.some(isProbe) ? "probes" : undefined);
     const run = {
       kind: "start",
@@ -65,7 +65,7 @@ export function* withRun(
       const hook = hookOf(command.body, members);
       const stepName = nameAt(command.body, members.get("stepName"));
       const named = stepName === undefined ? {} : { stepName };
-      // Clients in other languages announce it, too, and cannot.
+      // Clients in other languages announce fetching, too, and cannot do it.
       const { announcesFetch, isJavaScript } = draft.run;
       const fetches = announcesFetch === true &&
         isJavaScript === true && { fetches: true as const };
@@ -85,8 +85,8 @@ export function* withRun(
 }
 
 /**
- * Another version of the protocol may mean anything by a step (ADR 100). Clients name it to the server, to their endpoint, or to
- * both.
+ * Refuses another version of the protocol, whose steps may mean anything (ADR 100). Clients name the version to the server,
+ * to their endpoint, or to both.
  */
 function strangeVersion(
   { headers }: PublishCommand,
@@ -129,14 +129,14 @@ function* invocation(start: Start, readStep: ReadStep): InTurns<PublishCommand |
   return { ...start, body, run };
 }
 
-/** Of a step that goes to that URL. */
+/** Reads a step that goes to that URL. */
 export type ReadStep = (
   rawHeaders: FlatHeaders,
   url: string,
   body: Uint8Array,
 ) => PublishCommand | Fault;
 
-/** The client names it in what the answer is delivered with. */
+/** Returns the step of a call, which the client names in the headers with which the answer is delivered. */
 function stepOfCall({ policy: { callback } }: PublishCommand): number | Fault {
   const named = callback?.headers.find(([name]) => /-workflow-stepid$/i.test(name));
   const step = Number(named?.[1]);
@@ -145,13 +145,16 @@ function stepOfCall({ policy: { callback } }: PublishCommand): number | Fault {
     : fault("run_refused", "Callback-Forward-*: a call must name its step, a StepId");
 }
 
-/** A fault of a publish: of one that belongs to a run that is there, it is no 400, and none that a repeat could mend. */
+/**
+ * Turns a fault of a publish that belongs to a run that exists into `run_refused`: no 400, and no fault that a repeat could
+ * mend.
+ */
 export const faultOfRun = (refused: Fault, rawHeaders: FlatHeaders): Fault =>
   (refused.fault === "malformed" || refused.fault === "too_large") && belongsToRun(rawHeaders)
     ? { ...refused, fault: "run_refused" }
     : refused;
 
-/** By its headers: a part of a run that is there, and not the start of one. */
+/** Reports by its headers whether a publish is a part of an existing run, and not the start of one. */
 export function belongsToRun(rawHeaders: FlatHeaders): boolean {
   let hasRun = false;
   let starts = false;
@@ -177,7 +180,10 @@ const stepNames: ReadonlySet<string> = new Set([
 ]);
 const hasNone = "must be JSON with a stepId, or a targetStep that is planned";
 
-/** Nothing else of the body is parsed: what a step holds is as large, and of as many values, as its endpoint likes. */
+/**
+ * Finds the members of a step. The rest of the body is not parsed: what a step holds is as large, and has as many values, as
+ * its endpoint likes.
+ */
 function* stepMembers(body: Uint8Array): InTurns<ReadonlyMap<string, Span> | Fault> {
   const members = yield* readMembers(body, stepNames, limits.runStepDepthMax);
   return isFault(members) ? refusedStep(members.text.replace(/^body: /, "")) : members;
@@ -195,7 +201,7 @@ function stepKeyOf(body: Uint8Array, members: ReadonlyMap<string, Span>): StepKe
 
 const hookBytesMax = 16 * 1024;
 
-/** A step that has made a webhook says in its result, JSON inside of a string, by which event that is heard. */
+/** Returns the event of a webhook that the step has made. The step names it in its result, which is JSON inside a string. */
 function hookOf(
   body: Uint8Array,
   members: ReadonlyMap<string, Span>,
@@ -224,7 +230,7 @@ const refusedStep = (why: string): Fault => fault("run_refused", `body: a step o
 
 const nameBytesMax = 256;
 
-/** A name that is long, has escapes or is no text is left out. */
+/** Returns a name, or undefined for one that is long, has escapes or is no text. */
 function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
   if (!place || place.to - place.from > nameBytesMax) return undefined;
   const text = Buffer.from(body.subarray(place.from, place.to)).toString();
@@ -233,7 +239,7 @@ function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
 
 const numberLengthMax = 32;
 
-/** What is no number is none of a step. */
+/** Returns NaN, which is no step, for what is no number. */
 const numberAt = (body: Uint8Array, { from, to }: Span): number =>
   to - from > numberLengthMax ? NaN : Number(Buffer.from(body.subarray(from, to)).toString());
 
@@ -241,8 +247,9 @@ const isStep = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;
 
 /**
- * What is forwarded to the run's endpoint: a Content-Type always, and of the names of both families only what clients send
- * for their own endpoints. Every other is set by us, or was of the request that made the endpoint start the run.
+ * Returns the headers forwarded to the run's endpoint: always a Content-Type, and of prefixed names only those that clients
+ * send for their own endpoints. Every other prefixed name is set by this service, or belonged to the request that made the
+ * endpoint start the run.
  */
 const withOwnNames = ({ headers }: PublishCommand): Headers => {
   const kept = headers.filter(isOwnName);
@@ -250,7 +257,7 @@ const withOwnNames = ({ headers }: PublishCommand): Headers => {
   return hasType ? kept : [["Content-Type", "application/json"], ...kept];
 };
 
-/** What a failure function is told of the run is set by us: clients send it as well, and a name has one value. */
+/** Leaves out what clients send to a failure function of the run: this service sets it, and a name has one value. */
 function withOwnFailure(command: PublishCommand): PublishCommand {
   const { callback, failureCallback, ...policy } = command.policy;
   const onFailure = withOwn(failureCallback);
@@ -271,7 +278,7 @@ const withOwn = (plan: CallbackPlan | undefined): CallbackPlan | undefined =>
 
 const isProbe = ([name]: HeaderPair): boolean => isNamed(name, "workflow-unknown-sdk");
 
-/** In either family. */
+/** Matches a name in either dialect. */
 function isNamed(name: string, suffix: string): boolean {
   const lower = name.toLowerCase();
   return dialectOf(lower) !== undefined && lower.slice(prefixLength) === suffix;
@@ -285,6 +292,6 @@ function isOwnName([name]: HeaderPair): boolean {
   return dialectOf(lower) === undefined || passing.has(lower.slice(prefixLength));
 }
 
-/** Sent with every delivery of the run; type, encoding and language are those of one body. */
+/** Reports whether a header is sent with every delivery of the run. Type, encoding and language belong to one body. */
 const isUsersHeader = ([name]: HeaderPair): boolean =>
   dialectOf(name.toLowerCase()) === undefined && !representationNames.has(name.toLowerCase());

@@ -1,4 +1,4 @@
-/** The fields of a step that readers of a run see, made from what the endpoint has published of it. */
+/** The fields of a step that readers of a run see, made from what the endpoint has published. */
 import {
   type Headers,
   isFault,
@@ -78,7 +78,7 @@ export const runStepSchema = z
 
 export type RunStepJson = JsonOf<typeof runStepSchema>;
 
-/** A step as its endpoint has published it: where the fields that are read of it stand. */
+/** A step as its endpoint has published it, with the places of the fields that are read. */
 type Published = { readonly text: Uint8Array; readonly at: ReadonlyMap<string, Span> };
 
 const textNames = ["stepName", "stepType", "callType", "callUrl", "callMethod", "waitEventId"];
@@ -88,10 +88,10 @@ const callNames = ["callBody", "callHeaders"];
 const stepNames = new Set([...textNames, ...invokedNames, ...otherNames, ...callNames]);
 const answerNames = new Set(["status", "header", "body"]);
 
-/** Clients write what they like: only what has the form of a step's field is read. */
+/** Clients write what they like: only values in the form of a step's field are read. */
 export const publishedStep = (text: Uint8Array): InTurns<Published> => fieldsOf(text, stepNames);
 
-/** A step that stands inside of a part. */
+/** Reads a step that is inside a part. */
 export function* stepWithin(text: Uint8Array): InTurns<Published> {
   const place = (yield* fieldsOf(text, new Set(["step"]))).at.get("step");
   return yield* publishedStep(place ? text.subarray(place.from, place.to) : new Uint8Array(0));
@@ -102,14 +102,14 @@ function* fieldsOf(text: Uint8Array, names: ReadonlySet<string>): InTurns<Publis
   return { text, at: isFault(at) ? new Map() : at };
 }
 
-/** Of a field that is short. */
+/** Returns the value of a short field. */
 function valueOf({ at, text }: Published, name: string): unknown {
   const place = at.get(name);
   const read = place && readJson(text.subarray(place.from, place.to), name, "last");
   return isFault(read) ? undefined : read?.json;
 }
 
-/** Of a field that may be long: what it says where it is a string, else the text of its value. A little more than `bytesMax`. */
+/** Returns a field that may be long: the content of a string, else the text of the value. A little more than `bytesMax`. */
 function* bytesOf(
   { at, text }: Published,
   name: string,
@@ -170,7 +170,9 @@ function* callFields(run: Run, step: Published, view: ReadView): InTurns<RunStep
   };
 }
 
-/** Of the part of an invocation: the run that the step has started. Hidden is what either of the two runs hides. */
+/**
+ * Returns the run that a step has started, from the part of the invocation. Values that either run redacts are hidden.
+ */
 export function* invokedFields(
   { plan }: Run,
   { body }: RunPart,
@@ -201,7 +203,7 @@ export function* invokedFields(
   };
 }
 
-/** Of the part that says when that run was created. */
+/** Returns when the invoked run was created, from the part that says it. */
 export function* invokedSince({ body }: RunPart): InTurns<RunStepJson> {
   const createdAt = valueOf(yield* fieldsOf(body, new Set(["createdAt"])), "createdAt");
   return typeof createdAt === "number" ? { invokedWorkflowCreatedAt: createdAt } : {};
@@ -227,7 +229,7 @@ function secondsOf(duration: string): number | undefined {
   return ms === undefined ? undefined : ms / 1_000;
 }
 
-/** Cut, or hidden, as a body is. */
+/** Returns a field cut or hidden as a body is. */
 function* shown(
   { plan }: Run,
   step: Published,
@@ -237,7 +239,7 @@ function* shown(
   const { redaction } = plan.policy;
   const { sha256, bodyBytesMax } = view;
   const max = bodyBytesMax === undefined ? {} : { bytesMax: bodyBytesMax };
-  // A hash needs all of it.
+  // A hash needs all of the field.
   const bytes = yield* bytesOf(step, name, redaction?.body ? undefined : bodyBytesMax);
   const readable = readableBody(bytes, { redaction, sha256, ...max });
   return readable.kind === "text" ? readable.text : undefined;
@@ -271,7 +273,7 @@ export function headersOf(json: unknown): Headers {
   );
 }
 
-/** Fields of what this service itself has written as JSON into a part; of each no more is parsed than is asked for. */
+/** Reads fields of JSON that this service has written into a part; only the named fields are parsed. */
 export function* writtenJson(
   { body }: RunPart,
   names: readonly string[],
@@ -307,7 +309,7 @@ export function bodyOfRun(
   return readableBody(body, { redaction, sha256, ...max });
 }
 
-/** A body as text: base64 where it is none. */
+/** Returns a body as text: base64 where it is not text. */
 export function textIn(body: ReadableBody | undefined): string | undefined {
   if (!body || body.kind === "none") return undefined;
   return body.kind === "text" ? body.text : body.base64;

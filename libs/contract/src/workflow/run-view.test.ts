@@ -122,7 +122,7 @@ const failed = (of: PartName, attempt: number, more: Partial<AttemptFact> = {}):
   },
 });
 
-/** Type of each group, and of its steps what tells them apart. */
+/** Returns the type of each group, and what tells its steps apart. */
 const outline = (of: RunReading) =>
   stepGroups(of, view).map(({ type, steps }) => [
     type,

@@ -1,6 +1,6 @@
 /**
- * A run as its readers see it: its head, its steps in the groups in which they were published, and what is on its way
- * (docs/workflows). What is redacted is shown as its hash.
+ * A run as its readers see it: its head, its steps in the groups in which they were published, and what is under way
+ * (docs/workflows). Redacted values are shown as their hashes.
  */
 import {
   type DeliveryKey,
@@ -22,13 +22,13 @@ import { errorsOf, failureJson, letterJson } from "./run-failure.ts";
 import { type runStates, type RunStepJson, textIn } from "./run-step.ts";
 import { type ShownAttempt, type ShownPart } from "./shown-part.ts";
 
-/** What is read of a run. A part that is missing has been swept. */
+/** A run as it is read from the store. A missing part has been swept. */
 export type RunReading = {
   readonly run: Run;
   readonly parts: ReadonlyMap<PartName, ShownPart>;
-  /** Of `deliveriesShown`, those whose records are there. */
+  /** The records that exist of `deliveriesShown`. */
   readonly progress: ReadonlyMap<PartName, Progress>;
-  /** The latest, in the order of time. */
+  /** The latest attempts, in the order of time. */
   readonly attempts: readonly ShownAttempt[];
 };
 
@@ -44,7 +44,7 @@ const stateNames = {
   failed: "RUN_FAILED",
 } as const satisfies Record<RunState["kind"], (typeof runStates)[number]>;
 
-/** Of a run's deliveries those that tell where it stands: what is open, or what tells of its failure. */
+/** Returns the deliveries that tell how far a run is: open ones, or the one that tells of its failure. */
 export function deliveriesShown(run: Run): readonly PartName[] {
   if (run.state.kind !== "active") return tellingOf(run);
   const open = openPlans(run).map((step) => partOf({ role: "plan", step }));
@@ -59,7 +59,7 @@ const tellingOf = (run: Run): readonly PartName[] => {
   return told?.state === "running" ? [toldPart(told.round)] : [];
 };
 
-/** Of a call to a third party: itself, and what tells of its answer. */
+/** Returns the parts of a call: the call itself, and the message that tells of its answer. */
 const callParts = (step: number): readonly PartName[] => [
   partOf({ role: "call", step }),
   partOf({ role: "answer", step }),
@@ -81,7 +81,7 @@ export function runJson(reading: RunReading, view: ReadView, withCaller: boolean
   };
 }
 
-/** What its head says alone. */
+/** Returns what the head alone says. */
 export function runHeadJson(run: Run, withCaller: boolean) {
   const { createdAt, id, invoker, plan, state, url } = run;
   const [label] = plan.policy.labels;
@@ -106,12 +106,12 @@ export function runHeadJson(run: Run, withCaller: boolean) {
   };
 }
 
-/** In the order of the history; a result stands where its step was planned. */
+/** Returns the groups in the order of the history; a result is shown where its step was planned. */
 export function stepGroups(reading: RunReading, view: ReadView): readonly StepGroup[] {
   const { run } = reading;
   const planned = plannedSteps(run);
   const groups: StepGroup[] = [initGroup(reading, view)];
-  // By its delivery a step without a plan was done.
+  // The delivery by which a step without a plan was done.
   let before: PartName = "start";
   for (const { role, from, to } of run.history.spans) {
     const steps = range(from, to);
@@ -150,7 +150,7 @@ function initGroup({ parts, run }: RunReading, view: ReadView): StepGroup {
   return { type: "sequential", steps: [init] };
 }
 
-/** Its result, or its plan while there is none. */
+/** Returns the result of a group's member, or its plan while there is no result. */
 function memberOf(reading: RunReading, step: number, view: ReadView): readonly RunStepJson[] {
   const key: DeliveryKey = { role: "plan", step };
   if (hasResult(reading.run, step)) return resultOf(reading, step, partOf(key), view);
@@ -169,7 +169,7 @@ function memberOf(reading: RunReading, step: number, view: ReadView): readonly R
   return [{ ...fields, ...now, ...ofPlan }];
 }
 
-/** `by`: the delivery by which it was done. */
+/** `by`: the delivery by which the step was done. */
 function resultOf(
   reading: RunReading,
   step: number,
@@ -201,12 +201,12 @@ function resultOf(
   ];
 }
 
-/** What its own publish forwards: those of the run stand at its start. */
+/** Returns the headers that the step's own publish forwards; those of the run are shown at its start. */
 export const headersSent = ({ run }: RunReading, { sent }: ShownPart, { sha256 }: ReadView) =>
   readableHeaders(sent?.headers ?? usualHeaders, run.plan.policy.redaction, sha256);
 const usualHeaders = [["Content-Type", "application/json"]] as const;
 
-/** A sleep in sequence is a result from its beginning, which is delivered when its time is up. */
+/** A sleep in sequence is a result from its beginning, and is delivered when its time has come. */
 function asleep({ parts, progress, run }: RunReading, name: PartName): RunStepJson {
   const { sent, step } = parts.get(name) ?? {};
   if (step?.sleepFor === undefined && step?.sleepUntil === undefined) return {};
@@ -229,7 +229,10 @@ export function waitFields({ parts }: RunReading, step: number): RunStepJson {
   };
 }
 
-/** Calls, waits and invocations in progress, or cut short by the end of the run: each a group of its own unless it was planned in one. */
+/**
+ * Returns calls, waits and invocations in progress, or cut short by the end of the run: each is a group of its own unless it
+ * was planned in one.
+ */
 function waitingGroups(
   reading: RunReading,
   planned: ReadonlySet<number>,
@@ -246,7 +249,7 @@ function waitingGroups(
     }));
 }
 
-/** The run that it has invoked has ended after this one: that is in the log of this one, and in no history. */
+/** Reports whether an invoked run has ended after this run: its end is then in this run's log, and in no history. */
 const isLogged = (pending: Pending): boolean => pending.kind === "invoke" && !!pending.isLogged;
 
 function pendingStep(reading: RunReading, pending: Pending, view: ReadView): RunStepJson {
@@ -285,18 +288,18 @@ export const invokedBy = ({ parts }: RunReading, step: number): RunStepJson => (
   ...parts.get(`i${step}`)?.invoked,
 });
 
-/** What is to go on with the route, or has failed to: the last entry where nothing else is open. */
+/** Returns the delivery that goes on with the route, or has failed to: the last entry where nothing else is open. */
 function nextGroup(reading: RunReading, view: ReadView): readonly StepGroup[] {
   const { run } = reading;
   const key = nextKey(run);
-  // What sleeps is shown where its step stands.
+  // A sleep is shown at its step.
   if (!key || asleep(reading, partOf(key)).state) return [];
   const step = delivery(reading, key, view);
   const stepName = failedStep(step.errors?.at(-1));
   return [{ type: "next", steps: [{ ...step, ...(stepName !== undefined && { stepName }) }] }];
 }
 
-/** As the client of the endpoint says which step has thrown. */
+/** Returns the step that has thrown, as the endpoint's client names it. */
 const failedStep = (error: NonNullable<RunStepJson["errors"]>[number] | undefined) =>
   Object.entries(error?.headers ?? {}).find(([name]) => failedStepHeader.test(name))?.[1][0];
 const failedStepHeader = /^(service|upstash)-error-step-name$/i;
@@ -306,7 +309,7 @@ function nextKey(run: Run): DeliveryKey | undefined {
   if (state.kind === "succeeded") return undefined;
   if (state.kind === "failed") {
     const failed = deliveryOf(state.failure.at);
-    // Shown where its step stands.
+    // These are shown at their step.
     const isShown = failed?.role === "plan" || failed?.role === "answer";
     return isShown ? undefined : failed;
   }
@@ -314,7 +317,7 @@ function nextKey(run: Run): DeliveryKey | undefined {
   return waits === 0 ? deliveryOf(lastEntry(run)) : undefined;
 }
 
-/** Where a delivery that has no result yet stands. */
+/** Returns how far a delivery without a result is. */
 function delivery(reading: RunReading, key: DeliveryKey, view: ReadView): RunStepJson {
   const { progress, run } = reading;
   const { policy } = run.plan;
@@ -342,7 +345,7 @@ function stepState(
   return isRetried ? "STEP_RETRY" : "STEP_PROGRESS";
 }
 
-/** Of a call to a third party: what it is asked, and what it has answered. */
+/** Returns the fields of a call to a third party: its request and its answer. */
 export function callFields({ parts, run }: RunReading, step: number, view: ReadView): RunStepJson {
   const call = parts.get(partOf({ role: "call", step }));
   if (!call?.sent) return {};
@@ -362,7 +365,7 @@ export function callFields({ parts, run }: RunReading, step: number, view: ReadV
 
 const stepNameHeader = /^(service|upstash)-workflow-stepname$/i;
 
-/** As the endpoint is told of it. */
+/** Returns the answer as the endpoint is told of it. */
 function callAnswer(run: Run, answer: ShownPart["answer"], view: ReadView): RunStepJson {
   if (!answer) return {};
   const body = textIn(answer.body);
@@ -379,7 +382,7 @@ const hasResult = ({ history }: Run, step: number): boolean =>
 const plannedSteps = ({ history }: Run): ReadonlySet<number> =>
   new Set(history.spans.flatMap(({ from, role, to }) => (role === "plan" ? range(from, to) : [])));
 
-/** Planned, without a result, and not waiting for something of its own. */
+/** Returns steps that are planned, have no result, and wait for nothing of their own. */
 function openPlans(run: Run): readonly number[] {
   const pending = new Set(run.state.pending.map(stepOf));
   return [...plannedSteps(run)].filter((step) => !pending.has(step) && !hasResult(run, step));

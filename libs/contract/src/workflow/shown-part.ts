@@ -1,6 +1,5 @@
 /**
- * A part of a run as its readers see it, made as the part is read: of what it holds no more is kept than is shown, and of a
- * run that is very large less.
+ * A part of a run as its readers see it, made as the part is read: only what is shown is kept, and of a very large run less.
  */
 import {
   answerHeadersPart,
@@ -32,15 +31,15 @@ export type ShownPart = {
   readonly name: PartName;
   readonly at: number;
   readonly sent?: EntryDelivery;
-  /** What it is as a whole: a payload, a result, what is sent to a third party. */
+  /** The part as a whole: a payload, a result, or the body sent to a third party. */
   readonly body?: ReadableBody;
   /** The fields of a step. */
   readonly step?: RunStepJson;
-  /** Of a step that waits, or has waited. */
+  /** The deadline of a step that waits, or has waited. */
   readonly deadline?: number;
-  /** Of a step that has invoked a run: the fields that say which. */
+  /** The fields that name the run which the step has invoked. */
   readonly invoked?: RunStepJson;
-  /** Of an answer. */
+  /** Present in answers. */
   readonly answer?: {
     readonly status?: number;
     readonly headers: Headers;
@@ -64,7 +63,7 @@ export const shownAttempt = (
   error: attemptError(run, fact, view),
 });
 
-/** Notes and what else is not shown have no more than their name. */
+/** Notes and other parts that are not shown have only their name. */
 function* shownPart(run: Run, part: RunPart, view: ReadView): InTurns<ShownPart> {
   const { at, name, sent } = part;
   const known = { name, at, ...(sent && { sent }) };
@@ -99,10 +98,10 @@ function* shownPart(run: Run, part: RunPart, view: ReadView): InTurns<ShownPart>
   }
 }
 
-/** Of a run so many characters of steps and answers are shown; of what comes behind them no bodies. */
+/** Characters of steps and answers shown of a run; parts after that have no bodies. */
 const shownCharsMax = 4 * 1024 * 1024;
 
-/** Made part by part. The payload, the result and the last answer are shown however large the steps are. */
+/** Collects the parts one by one. The payload, the result and the last answer are shown however large the steps are. */
 export function shownParts(run: Run, view: ReadView) {
   const shown = new Map<PartName, ShownPart>();
   let chars = 0;
@@ -120,7 +119,7 @@ export function shownParts(run: Run, view: ReadView) {
 
 const ofRun: ReadonlySet<PartName> = new Set(["start", "e", "x"]);
 
-/** Of all texts in it. */
+/** Counts the characters of all texts in a value. */
 export function charsIn(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;

@@ -1,4 +1,4 @@
-/** What an endpoint says of a wait: the step, how long it waits, and what it tells of itself. */
+/** The body of a wait, from an endpoint: the step, how long it waits, and what is sent at the timeout. */
 import {
   canonicalName,
   type Fault,
@@ -32,7 +32,7 @@ export type WaitBody = {
 
 const timeoutMsDefault = 7 * 86_400_000;
 
-/** Never 400: an endpoint takes that for the end of its run. */
+/** Never faults with 400, which an endpoint takes for the end of its run. */
 export function parseWait(json: unknown): WaitBody | Fault {
   const read = judged(json, waitSchema, "");
   if (isFault(read)) return { ...read, fault: "run_refused" };
@@ -51,7 +51,7 @@ export function parseWait(json: unknown): WaitBody | Fault {
   };
 }
 
-/** Its result repeats all that a step says of itself. */
+/** Reports whether a step is too long: its result repeats all that the step says. */
 export const isLong = (step: object): boolean =>
   JSON.stringify(step).length > limits.runStepBytesMax;
 
@@ -60,7 +60,7 @@ export const stepIsTooLong = fault(
   `step: must have at most ${limits.runStepBytesMax} bytes`,
 );
 
-/** In canonical form; of two spellings of one name the first counts. */
+/** Writes names in canonical form; of two spellings of one name the first counts. */
 function onceEach(headers: Readonly<Record<string, readonly string[]>>) {
   const once = new Map<string, readonly string[]>();
   for (const [name, values] of Object.entries(headers)) {

@@ -1,4 +1,4 @@
-/** What waits for an event, as its readers see it. */
+/** A waiter for an event, as readers see it. */
 import { redacted, redactsHeader, type Run, type Sha256Hex } from "@posthaste/domain";
 import * as z from "zod";
 import { headersShape, type JsonOf } from "../representations/schemas.ts";
@@ -22,7 +22,7 @@ type Waiter = Omit<WaiterJson, "headers" | "timeoutHeaders"> & {
   readonly timeoutHeaders?: Grouped;
 };
 
-/** Without what its run redacts. */
+/** Returns a waiter with the values that its run redacts hidden. */
 export function waiterJson(
   { headers, timeoutBody, timeoutHeaders, ...waiter }: Waiter,
   { plan: { policy } }: Pick<Run, "plan">,
@@ -48,7 +48,10 @@ export function waiterJson(
   };
 }
 
-/** A user's header may stand behind a prefix of ours. Undefined: the header is our own, by which clients know their runs. */
+/**
+ * Returns the user's name of a header, which may follow a prefix of this service. Undefined for this service's own headers,
+ * by which clients know their runs.
+ */
 function userNameOf(name: string): string | undefined {
   const sent = name.toLowerCase().replace(forwarded, "");
   return dialectOf(sent) ? undefined : sent;

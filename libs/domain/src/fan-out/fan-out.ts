@@ -1,6 +1,6 @@
 /**
  * A fan-out is a publish to a URL group between its acknowledgement and the making of its children, which are the messages
- * (docs/design/record#fan-out). Its insert is the commit point; it stores the body once for all children.
+ * (docs/design/record#fan-out). The fan-out's insert is the commit point, and stores the body once for all children.
  */
 import { type Flow, flowOf, flowsSetBy } from "../lane/flow.ts";
 import { shardOfMessage } from "../lane/gates.ts";
@@ -24,7 +24,7 @@ export type FanOutTarget = {
   readonly skipped: readonly number[];
 };
 
-/** What all children share, beside the body. */
+/** The fields that all children share, beside the body. */
 export type Template = Omit<
   Message,
   "id" | "url" | "shard" | "queue" | "flow" | "body" | "bodyOf" | "format"
@@ -55,7 +55,7 @@ export type Expanding = FanOut<Extract<FanOutState, { kind: "expanding" }>>;
 export const isExpanding = (fanOut: FanOut): fanOut is Expanding =>
   fanOut.state.kind === "expanding";
 
-/** Returns a fan-out as it is first written. It rings at once, since no hint tells the scheduler of it. */
+/** Returns a fan-out as it is first written. The alarm rings at once, since no hint tells the scheduler of a fan-out. */
 export function fanOutOf(
   command: PublishCommand,
   target: FanOutTarget,

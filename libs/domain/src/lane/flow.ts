@@ -4,7 +4,7 @@ import { type Message } from "../message/message.ts";
 import { flowLaneId, isDerived, type FlowId, type TenantId } from "../shared/ids.ts";
 import { type FlowLimits, flowPeriodMsDefault } from "./flow-control.ts";
 
-/** What a lane's row is made of. */
+/** The values that a lane's row is made of. */
 export type Flow = {
   readonly lane: FlowId;
   readonly tenant: TenantId;

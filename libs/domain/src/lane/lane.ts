@@ -29,7 +29,7 @@ export const lanesOf = (
   ...(flow && { flow: flowLaneId(tenant, flow.key) }),
 });
 
-/** What the row of every lane has. */
+/** The fields of every lane's row. */
 type LaneRow = {
   readonly tenant: TenantId;
   /** The highest format of the records that have joined. A process that does not understand it grants nothing. Absent: 1. */

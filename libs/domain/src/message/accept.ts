@@ -100,8 +100,8 @@ export const isNamed = (record: MessageRecord): record is InState<"claimed"> =>
   record.state.leaseUntil <= record.message.createdAt + namedLeaseMs;
 
 /**
- * Reports whether a message may be claimed for a named deliverer. Its hint carries the record, and its log is written at its
- * end, so the message must go at once, be small, and have nothing to redact.
+ * Reports whether a message may be claimed for a named deliverer. The hint carries the record, and the log is written at the
+ * message's end, so the message must go at once, be small, and have nothing to redact.
  */
 export const mayBeNamed = (message: Message): boolean =>
   message.body.length <= namedBodyBytesMax &&

@@ -5,7 +5,7 @@ import { unreachable } from "../shared/unreachable.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { isFinished, type Message, type MessageState } from "./message.ts";
 
-/** What an alarm is for. Each source rings within a limit of its own, so that a herd of one source holds up no other. */
+/** The reasons for which an alarm rings. Each source rings within a limit of its own, so that a herd of one source holds up no other. */
 export type AlarmSource = RecordSource | RowSource;
 /** Sources of messages. */
 export const recordSources = ["record", "followUp", "fact"] as const;

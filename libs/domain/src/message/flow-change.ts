@@ -1,4 +1,4 @@
-/** What a retry or a restart changes of flow control: the key, the limits, or both. */
+/** The changes that a retry or a restart makes to flow control: to the key, the limits, or both. */
 import { type FlowLimits } from "../lane/flow-control.ts";
 import { fault, type Fault } from "../shared/fault.ts";
 import { type Policy } from "./message.ts";

@@ -24,7 +24,7 @@ export type Dialect = (typeof dialects)[number];
 export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 export type Method = (typeof methods)[number];
 
-/** What every read shows as `REDACTED:<sha256>`; deliveries use the originals. Header names are lower case. */
+/** The values that every read shows as `REDACTED:<sha256>`; deliveries use the originals. Header names are lower case. */
 export type Redaction = { readonly body: boolean; readonly headers: "all" | readonly string[] };
 
 /** The callback to make after attempts of a message. Settings that are absent are inherited from the message. */
@@ -75,7 +75,7 @@ export type Origin = {
 /** The message of a queue that a callback tells of. The turn of that message lasts until its callbacks have ended. */
 export type TurnOf = { readonly queue: QueueId; readonly id: MessageId };
 
-/** What marks a message as a delivery of a run. */
+/** Marks a message as a delivery of a run. */
 export type InRun = {
   readonly key: RunKey;
   readonly id: RunId;

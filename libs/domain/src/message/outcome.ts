@@ -1,5 +1,5 @@
 /**
- * What one HTTP call came to. A failure of the destination costs a retry; one of this service never does
+ * The outcome of one HTTP call. A failure of the destination costs a retry; one of this service never does
  * (docs/design/delivery#whose-doing-it-was).
  */
 import { unreachable } from "../shared/unreachable.ts";

@@ -29,7 +29,7 @@ export function redactHeaders(
 }
 
 /**
- * Returns the redaction of a callback. Its body contains its source's body and headers, so that body is hidden if either is
+ * Returns the redaction of a callback. A callback's body contains its source's body and headers, so it is hidden if either is
  * (docs/design/wire#redaction).
  */
 export function inheritedRedaction(source: Message): Redaction | undefined {

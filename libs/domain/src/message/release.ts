@@ -1,4 +1,4 @@
-/** Releasing: a message that waits for its time, a delay or a retry, becomes due now. Its alarm rings as at the due time. */
+/** Releasing: a message that waits for its time, a delay or a retry, becomes due now. The alarm rings as at the due time. */
 import { deliveryOf } from "../workflow/delivery.ts";
 import { isFinished, type Message, type MessageRecord, type MessageState } from "./message.ts";
 

@@ -9,7 +9,7 @@ import { type Headers } from "./headers.ts";
 import { type Message, type Method, type Policy } from "./message.ts";
 import { type Sha256Hex } from "./redact.ts";
 
-/** What a retry changes of the stored message; absent parts stay. */
+/** The changes that a retry makes to the stored message; absent parts stay. */
 export type Overrides = {
   readonly method?: Method;
   /** Each replaces all stored headers of its name. */
@@ -31,7 +31,7 @@ export const idOfRetriedLetter = (
 ): MessageId => retriedLetterId(position, sha256(`${tenant}/${letter}`));
 
 /**
- * Returns the new message. Its origin is kept: a callback stays one and gets no callbacks, whatever is asked for, and a
+ * Returns the new message. The origin is kept: a callback stays one and gets no callbacks, whatever is asked for, and a
  * queue's message goes to the end of its queue. The trace of the failed message has ended, and so has the turn that its
  * callback told of.
  */

@@ -12,7 +12,7 @@ import { grantMs, ringAheadMs } from "../shared/limits.ts";
 import { isAhead, isLeaseOver, isOver } from "../shared/time.ts";
 import { unreachable } from "../shared/unreachable.ts";
 
-/** What to do beside the write. `followUp`: the outbox was not cleared in time. */
+/** The write, and what the scheduler does beside it. `followUp`: the outbox was not cleared in time. */
 export type Ringing = {
   readonly next: MessageState;
   readonly wakeAt: number | undefined;

@@ -66,7 +66,7 @@ export type Attempt = {
   readonly outcome: Outcome;
 };
 
-/** What the pure decision takes from outside: a number in [0, 1), and the value of the caller's expression. */
+/** The inputs that the pure decision takes from outside: a number in [0, 1), and the value of the caller's expression. */
 export type SettleInputs = { readonly chance: number; readonly retryDelayMs: number | undefined };
 
 const nonRetryableStatus = 489;

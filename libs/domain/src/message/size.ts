@@ -1,4 +1,4 @@
-/** What a record weighs in memory: its body and the answers in its outbox; the rest is small. */
+/** The bytes that a record takes in memory: its body and the answers in its outbox; the rest is small. */
 import { type Headers } from "./headers.ts";
 import {
   type CallbackPlan,

@@ -18,7 +18,7 @@ export type Postponement =
   | { readonly kind: "delay"; readonly delayMs: number }
   | { readonly kind: "notBefore"; readonly at: number };
 
-/** What a publish does to a run: it starts the run, or adds an entry to its history. */
+/** The effect of a publish on a run: it starts the run, or adds an entry to its history. */
 export type RunPublish =
   | RunStart
   | {
@@ -40,7 +40,7 @@ export type RunPublish =
       readonly fetches?: true;
       readonly hook?: string;
     })
-  /** A call to a third party, which is the destination. Its policy names the endpoint that gets the answer. */
+  /** A call to a third party, which is the destination. The command's policy names the endpoint that gets the answer. */
   | (RunOf & { readonly kind: "call"; readonly step: number });
 
 type RunStart = {

@@ -52,7 +52,7 @@ export function parseCron(text: string): Cron | Fault {
   return cron;
 }
 
-/** Parses the expression of a stored schedule. Its zone may be an abbreviation, and then keeps its meaning. */
+/** Parses the expression of a stored schedule. An abbreviation in place of its zone keeps its meaning. */
 export function storedCron(text: string): Cron | Fault {
   const cron = parseCron(text);
   return isFault(cron) ? readCron(text, isZoneOfIntl) : cron;

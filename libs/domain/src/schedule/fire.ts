@@ -7,7 +7,7 @@ import { type Cron } from "./cron.ts";
 import { nextSlot } from "./next-slot.ts";
 import { changed, type LastSlot, type Schedule, type WholeSchedule } from "./schedule.ts";
 
-/** What a schedule that rings calls for. */
+/** The step that a schedule takes when it rings. */
 export type Firing =
   /** The message of this slot may have been made or not: it is made again, under the same id. */
   | { readonly kind: "repeat"; readonly slot: number }

@@ -9,7 +9,7 @@ import { ringAheadMs } from "../shared/limits.ts";
 import { type Cron } from "./cron.ts";
 import { nextSlot } from "./next-slot.ts";
 
-/** What each message of a schedule is made of, beside the slot. `delayMs` counts from the slot. */
+/** The parts of each message of a schedule, beside the slot. `delayMs` counts from the slot. */
 export type ScheduleTemplate = Omit<
   PublishCommand,
   "tenant" | "body" | "postponement" | "deduplication" | "schedule"

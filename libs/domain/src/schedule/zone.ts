@@ -5,7 +5,7 @@
  */
 import { TextCache, type TextCacheOptions } from "../shared/text-cache.ts";
 
-/** A time in which a zone's offset does not change. It ends at a change, or with the year in UTC. */
+/** A time in which a zone's offset does not change. A stretch ends at a change, or with the year in UTC. */
 export type Stretch = {
   readonly from: number;
   readonly until: number;
@@ -31,7 +31,7 @@ const knownYears = new TextCache<readonly Stretch[]>({ ...kept, entriesMax: 8_00
 /** Reports whether `name` is in the IANA database, in any case. Offsets such as `+01:00` are no names. */
 export const isZone = (name: string): boolean => isNameOfDatabase(name) && isZoneOfIntl(name);
 
-/** Reports whether `Intl` knows a name. It knows abbreviations, too, with which schedules could once be made. */
+/** Reports whether `Intl` knows a name. `Intl` knows abbreviations, too, with which schedules could once be made. */
 export function isZoneOfIntl(name: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(name)) return false;
   if (knownZones.has(name)) return true;

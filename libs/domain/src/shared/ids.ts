@@ -116,7 +116,7 @@ export const queueId = (tenant: TenantId, name: string): QueueId =>
 /** Returns the tenant in a lane's id, which stands between the first two colons: a tenant's id contains none. */
 export const tenantOfLane = (id: LaneId): string => id.split(":", 2)[1] ?? "";
 
-/** The lane that counts all calls of a tenant for the cap of its plan. It has slots and no line. */
+/** The lane that counts all calls of a tenant for the cap of its plan. The lane has slots and no line. */
 export const callsOf = (tenant: TenantId): FlowId => `all:${tenant}` as FlowId;
 
 export const flowLaneId = (tenant: TenantId, key: string): FlowId =>

@@ -10,7 +10,7 @@ export const leaseSafetyMs = 5_000;
 export const leaseToBeginMs = 3_000;
 
 /**
- * The lease of an insert that claims for another process. It is short because that process may never hear of the message.
+ * The lease of an insert that claims for another process, short because that process may never hear of the message.
  */
 export const namedLeaseMs = 10_000;
 /**
@@ -36,7 +36,7 @@ export const grantMs = 30_000;
 export const grantBatchMax = 500;
 /** The turns of a queue that one look gives, and the messages of a deleted queue that it names, at most. */
 export const admitBatchMax = 500;
-/** How long a lane's row stays after its last use. It stays at least until its rate window is over. */
+/** How long a lane's row stays after its last use; at least until its rate window is over. */
 export const laneKeptMs = 86_400_000;
 
 /**

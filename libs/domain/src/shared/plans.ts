@@ -1,4 +1,4 @@
-/** What a tenant may ask for. A publish beyond it is refused with 412, or 413 for its body (docs/design/wire#plans). */
+/** The limits of a tenant. A publish beyond them is refused with 412, or 413 for its body (docs/design/wire#plans). */
 export type Plan = {
   readonly retriesDefault: number;
   readonly retriesMax: number;

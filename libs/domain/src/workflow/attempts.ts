@@ -1,6 +1,6 @@
 /**
- * Failed attempts of a run's deliveries that were followed by another attempt. What an attempt has caused otherwise is in
- * the run itself.
+ * Failed attempts of a run's deliveries that were followed by another attempt. The run itself has everything else that an
+ * attempt has caused.
  */
 import { type AttemptFact } from "../message/follow-up.ts";
 import { type InRun } from "../message/message.ts";
@@ -13,7 +13,7 @@ export type RunAttempt = { readonly part: PartName; readonly fact: AttemptFact }
 export const attemptReplacedBy = (attempt: number): number | undefined =>
   attempt < runAttemptsMax ? undefined : attempt - runAttemptsMax;
 
-/** What a log of runs is told. */
+/** An attempt as a log of runs is told of it. */
 export type ToldAttempt = {
   readonly run: Pick<InRun, "root" | "part">;
   readonly fact: AttemptFact;

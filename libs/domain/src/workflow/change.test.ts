@@ -174,7 +174,7 @@ describe("a delivery has been answered", () => {
     ["an answer that became the result", answering, true, aRunAfter(call(1), [result(1)])],
   ])("%s", (_, key, is, run) => {
     expect(isAnswered(run, key)).toBe(is);
-    // What the delivery has caused says that it succeeded, so a late failure fails no run.
+    // The entries that the delivery has caused say that it succeeded, so a late failure fails no run.
     expect(failRun(run, key, failure, epochStart) === undefined).toBe(is);
     const inRun = { part: partOf(key), root: run.root };
     expect(wantedOf(run, inRun, 2) === "over").toBe(is);

@@ -19,7 +19,7 @@ import {
 } from "./run.ts";
 
 export type Appended =
-  /** `fresh`: the entries that the run did not have yet, in their order. It knew the rest. */
+  /** `fresh`: the entries that the run did not have yet, in their order. */
   | { readonly kind: "appended"; readonly run: RunIn<"active">; readonly fresh: readonly StepKey[] }
   | { readonly kind: "refused"; readonly text: string };
 

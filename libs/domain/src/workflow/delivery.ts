@@ -94,7 +94,7 @@ export const usualDelivery = ({ callerIp, plan, url }: Run): EntryDelivery => ({
   policy: plan.policy,
 });
 
-/** Returns the message that delivers an entry. Its body, the history up to that entry, is read when it is sent. */
+/** Returns the message that delivers an entry. The body, the history up to that entry, is read when the message is sent. */
 export function entryMessage(
   run: Run,
   key: EntryKey,
@@ -121,8 +121,8 @@ export function entryMessage(
 }
 
 /**
- * Returns the message of a step's call to a third party. It carries only what the call asks for, never the headers of the
- * run.
+ * Returns the message of a step's call to a third party. The message carries only what the call asks for, never the
+ * headers of the run.
  */
 export const callMessage = (
   run: Run,
@@ -249,8 +249,8 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
 }
 
 /**
- * Returns the policy of an entry. It keeps the failure callback that the step gives: a client that does not know its
- * endpoint's failure function at the start gives it with the steps.
+ * Returns the policy of an entry. Where the start gave no failure function, the one that the step gives is kept: a client
+ * that does not know its endpoint's gives none at the start.
  */
 function entryPolicy({ plan }: Run, own: Policy): Policy {
   const { callback: _, failureCallback, ...rest } = own;

@@ -1,5 +1,5 @@
 /**
- * The failure function is told of the failure of a run. It is asked in rounds: the first when the run fails, another when
+ * The failure function is told of the failure of a run, in rounds: the first when the run fails, another when
  * the caller asks for it after a round that has not succeeded. A round ends once.
  */
 import { changedRun, type FailureFunction, type PartName, type Run, type RunIn } from "./run.ts";

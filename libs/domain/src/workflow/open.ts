@@ -1,4 +1,4 @@
-/** What a run goes on by: its open deliveries and calls. */
+/** Finds the open deliveries and calls by which a run goes on. */
 import { partOf } from "./delivery.ts";
 import { type EntryKey, entriesBetween, has, type Order } from "./order.ts";
 import { type PartName, type Run, type RunState } from "./run.ts";

@@ -10,7 +10,7 @@ type StepRole = "plan" | "result";
 export type EntryKey = { readonly role: "start" | "adopted" } | StepKey;
 export type StepKey = { readonly role: StepRole; readonly step: number };
 
-/** What is delivered for a run: an entry, a call to a third party, or the answer of a call. */
+/** A delivery of a run: an entry, a call to a third party, or the answer of a call. */
 export type DeliveryKey = EntryKey | { readonly role: "call" | "answer"; readonly step: number };
 
 /** The steps `from` to `to`. A span of plans is one group, and is never joined with another. */

@@ -20,7 +20,7 @@ const anInvocation = (step: number): Pending => ({
   ...{ childId: runId("child"), childRoot: messageId("msg_child") },
 });
 
-/** What has happened to a run before it failed. The keys of one array are published together. */
+/** A change of a run before it failed. The keys of one array are published together. */
 type Did = readonly StepKey[] | Pending;
 
 function failedAfter(...did: readonly Did[]): RunIn<"failed"> {

@@ -49,7 +49,7 @@ export const isOfLog = ({ state }: Run, name: PartName): boolean =>
   /^.[1-9]/.test(name) &&
   !state.pending.some(({ step }) => step === Number(name.slice(1)));
 
-/** What is new about the resumed run. */
+/** The fields of a resumed run that it does not take from the failed one. */
 export type NewUse = {
   readonly key: RunKey;
   readonly id: RunId;
@@ -65,7 +65,7 @@ export type NewUse = {
 };
 
 /**
- * Returns the resumed run. Its alarm starts children that may not have been started; children that were started tell this
+ * Returns the resumed run. The run's alarm starts children that may not have been started; children that were started tell this
  * run of their end, too.
  */
 export function resumedRun(

@@ -53,7 +53,7 @@ export type FailureFunction = {
   readonly state: "running" | "succeeded" | "failed" | "canceled";
 };
 
-/** What a run waits for beside its deliveries. At most one for each step; it ends with the step's result. */
+/** A wait of a run beside its deliveries: at most one for each step, which ends with the step's result. */
 export type Pending =
   /** `isAnswered`: the call has ended, and the endpoint is being told. */
   | { readonly kind: "call"; readonly step: number; readonly isAnswered: boolean }
@@ -81,8 +81,8 @@ export type Pending =
     };
 
 /**
- * How an event comes: told by a caller of the API, or by a webhook, whose address stands for a token. An event of one way
- * does not end a wait for the other.
+ * How an event comes: told by a caller of the API, or by a webhook, which needs no token, only the webhook's address. An
+ * event of one way does not end a wait for the other.
  */
 export type EventWay = "told" | "webhook";
 
@@ -121,7 +121,7 @@ export type RunState =
 
 type Ended = {
   readonly endedAt: number;
-  /** What the run waited for when it ended. */
+  /** The waits that were open when the run ended. */
   readonly pending: readonly Pending[];
   /** When the alarm tells the invokers of the end; present until they know of it. */
   readonly answerBy?: number;
@@ -228,5 +228,5 @@ export type EntryDelivery = {
   readonly stepName?: string;
 };
 
-/** What the delivery of an entry carries, in the order of the history. */
+/** An entry as deliveries carry it, in the order of the history. */
 export type HistoryEntry = { readonly messageId: MessageId; readonly body: Uint8Array };

@@ -1,4 +1,4 @@
-/** What a ring said, sorted by what it calls for, each kind in its order. */
+/** The result of a ring, sorted by kind; each kind keeps its order. */
 import { type LaneId, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Hint, type Rings, type Rung } from "@posthaste/ports";
 

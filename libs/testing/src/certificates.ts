@@ -1,6 +1,6 @@
-/** Certificates for tests of TLS with a store. The keys protect nothing; the authorities' own were not kept. */
+/** Certificates for tests of TLS with a store. The keys protect nothing; the authorities' own keys were not kept. */
 
-/** Signed the server's and the client's. */
+/** Signed the server's and the client's certificate. */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBeTCCAR6gAwIBAgIUY01OlgCYe28do4spXylTtpuwgckwCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOVGVzdCBBdXRob3JpdHkwIBcNMDAwMTAxMDAwMDAwWhgPMjA5
@@ -13,7 +13,7 @@ AUDM/pLhMAoGCCqGSM49BAMCA0kAMEYCIQD4Og33390eC3zLLEtQ8ejhWKh/Habf
 -----END CERTIFICATE-----
 `;
 
-/** Signed neither. */
+/** Signed neither certificate. */
 export const anotherAuthority = `-----BEGIN CERTIFICATE-----
 MIIBfTCCASSgAwIBAgIUR+UKeWChInkT4UGMETTBOHzjbywwCgYIKoZIzj0EAwIw
 HDEaMBgGA1UEAwwRQW5vdGhlciBBdXRob3JpdHkwIBcNMDAwMTAxMDAwMDAwWhgP
@@ -27,7 +27,7 @@ bA==
 -----END CERTIFICATE-----
 `;
 
-/** Of localhost, 127.0.0.1 and ::1, for `O=Servers, CN=localhost`. */
+/** For localhost, 127.0.0.1 and ::1, with the subject `O=Servers, CN=localhost`. */
 export const serverCertificate = `-----BEGIN CERTIFICATE-----
 MIIB1DCCAXqgAwIBAgIUWpg6r+0tidaVAgPza6GAE1X7YaQwCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOVGVzdCBBdXRob3JpdHkwIBcNMDAwMTAxMDAwMDAwWhgPMjA5
@@ -42,7 +42,7 @@ PE8T0vtiAiA7ICo0jHVR1GuUjZe0TVzyC+k9vam8PX9p5wBmV76I5w==
 -----END CERTIFICATE-----
 `;
 
-/** For `O=Clients, CN=posthaste`. */
+/** With the subject `O=Clients, CN=posthaste`. */
 export const clientCertificate = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUCgAwIBAgIUUsw2my1hxdj2ogxaCScaqDxAfA4wCgYIKoZIzj0EAwIw
 GTEXMBUGA1UEAwwOVGVzdCBBdXRob3JpdHkwIBcNMDAwMTAxMDAwMDAwWhgPMjA5
@@ -56,7 +56,7 @@ hNnqihkPJXR67hWBgJVkwMKnj/kxt04fXwe509H9Gg==
 -----END CERTIFICATE-----
 `;
 
-/** Of both certificates. */
+/** The key of both certificates. */
 export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgwTW7pVUVVai1m+pB
 4PfhjQQnLnar7HU8bk22jcqhKb6hRANCAASATKw3DXPJjaPnRhWL36NPKB/bb0Hi
@@ -64,7 +64,7 @@ tSNRMZTWzoDBffPqC8LSH9GCvNPhd08IEBjCJz5S+6c0BXX2Xn8Yv0Y5
 -----END PRIVATE KEY-----
 `;
 
-/** Of no certificate. */
+/** The key of no certificate. */
 export const anotherKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+iUi47UsvJDhzbhj
 MLzcui+SIgL5l6lyO2nnJ8cAPO+hRANCAARm9T7qAxydBjfrx3GFc6BqL9c+WwGD

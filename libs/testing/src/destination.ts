@@ -1,6 +1,6 @@
 /**
- * A destination on 127.0.0.1 that answers as it is told, byte by byte if need be, and keeps what it was sent.
- * It speaks just enough HTTP/1.1 to find the end of a request with a Content-Length.
+ * A destination on 127.0.0.1 that answers as it is told, byte by byte if need be, and keeps what it was sent. It speaks just enough
+ * HTTP/1.1 to find the end of a request with a Content-Length.
  */
 import { createServer, type Socket } from "node:net";
 
@@ -16,7 +16,7 @@ export type Destination = {
   close(): Promise<void>;
 };
 
-/** Called once per request; what it writes is the answer. */
+/** Called once per request; writes the answer. */
 export type Respond = (socket: Socket, request: Received) => void;
 
 export async function openDestination(respond: Respond): Promise<Destination> {
@@ -48,7 +48,7 @@ export async function openDestination(respond: Respond): Promise<Destination> {
   };
 }
 
-/** `HTTP/1.1 <status>` with these header lines and this body. */
+/** Writes `HTTP/1.1 <status>` with these header lines and this body. */
 export function answer(
   socket: Socket,
   status: string,

@@ -1,23 +1,23 @@
-/** The proof for what takes and gives back: whatever is drawn, all of it can be taken again at the end. */
+/** The proof for code that takes and gives back: whatever is drawn, everything can be taken again at the end. */
 import { expect } from "@jest/globals";
 import fc from "fast-check";
 
-/** A thing that was taken, or waits to be. */
+/** A thing that was taken, or that waits to be. */
 export type Taken = {
-  /** Given back, or ended before it was let in. More than once is no harm, unless its type lets no caller do so. */
+  /** Gives it back, or ends the wait. Idempotent, unless its type allows only one call (`endsOnce`). */
   readonly giveBack: () => unknown;
-  /** The work that holds it fails, or its caller goes away. */
+  /** Fails the work that holds it, or makes its caller go away. */
   readonly fail?: () => unknown;
-  /** False while it waits. Absent: what was not refused is held. */
+  /** Returns false while it waits. Absent: held unless refused. */
   readonly isHeld?: () => boolean;
 };
 
 export type Taking = {
-  /** Takes of different owners and sizes. Undefined: refused. */
+  /** Takes of different owners and sizes. A take returns undefined when it is refused. */
   readonly takes: readonly (() => Taken | undefined | Promise<Taken | undefined>)[];
-  /** All that it counts. */
+  /** Returns all counts of the thing under test. */
   readonly held: () => unknown;
-  /** Giving back twice cannot be written: it ends inside, when work has ended. */
+  /** Giving back twice cannot be written, since a take ends when its work has ended. */
   readonly endsOnce?: boolean;
 };
 
@@ -26,10 +26,10 @@ const step = fc.record({
   which: fc.nat({ max: 1_000 }),
 });
 const stepsMax = 40;
-/** As often each way of taking is tried, to see how much can be held. */
+/** How often each way of taking is tried, to see how much can be held. */
 const roundsMax = 12;
 
-/** Takes and gives back in any order, twice, by failing and by going away; then nothing is held, and as much fits as at first. */
+/** Takes and gives back in any order, twice, by failing and by going away. Then nothing may be held, and as much must fit as at first. */
 export async function expectAllGivenBack(
   open: () => Taking | Promise<Taking>,
   histories = 60,
@@ -68,7 +68,7 @@ export async function expectAllGivenBack(
   );
 }
 
-/** Takes until all is refused: what was held. */
+/** Takes until everything is refused, and returns what was held. */
 async function filled({ takes }: Taking): Promise<readonly (boolean | undefined)[]> {
   const taken: (Taken | undefined)[] = [];
   for (let round = 0; round < roundsMax; round++)
@@ -80,7 +80,7 @@ async function filled({ takes }: Taking): Promise<readonly (boolean | undefined)
 /** Lets everything that waits for a promise go on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that holds what was taken until it is told to end: `run` begins it when it is let in. */
+/** Work that holds what was taken until it is told to end. `run` begins the work when it is let in. */
 export function heldByWork(run: (work: () => Promise<void>) => Promise<unknown>): Required<Taken> {
   const end = Promise.withResolvers<void>();
   let isHeld = false;

@@ -1,4 +1,4 @@
-/** Which modules a process loads, for what is heavy and must not be loaded by a process that does not need it. */
+/** Finds the modules that a process loads, for heavy ones that must be loaded only where they are needed. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
@@ -7,7 +7,7 @@ const watched = `
   registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });
 `;
 
-/** The URLs of all that a process of its own loads for `script`, an ES module without static imports. */
+/** Returns the URLs of all modules that a fresh process loads for `script`, an ES module without static imports. */
 export async function modulesLoadedBy(script: string): Promise<readonly string[]> {
   const args = ["--disable-warning=ExperimentalWarning", "--input-type=module"];
   const evaluated = ["--eval", `${watched}${script}`];

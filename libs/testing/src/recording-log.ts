@@ -1,4 +1,4 @@
-/** A log that keeps its lines, for tests that ask what was said and what must never be. */
+/** A log that keeps its lines, for tests that check what was logged and what must never be. */
 import { type Log, type LogFields } from "@posthaste/ports";
 
 export type LogLine = {
@@ -9,11 +9,11 @@ export type LogLine = {
 
 export type RecordingLog = Log & {
   readonly lines: readonly LogLine[];
-  /** The events said, oldest first. */
+  /** The logged events, oldest first. */
   events(): readonly string[];
 };
 
-/** Older lines give way: a simulation may run for long. */
+/** Beyond this, the oldest line is dropped: a simulation may run for long. */
 const linesMax = 100_000;
 
 export function recordingLog(debugs = true): RecordingLog {

@@ -11,7 +11,7 @@ export type Dice = {
   readonly pick: <T>(items: readonly [T, ...(readonly T[])]) => T;
   readonly shuffled: <T>(items: readonly T[]) => readonly T[];
   readonly bytes: (length: number) => Uint8Array;
-  /** A generator of its own, so that one more throw here does not change what happens there. */
+  /** Returns a separate generator, so that one more throw here does not change what is drawn there. */
   readonly fork: () => Dice;
 };
 

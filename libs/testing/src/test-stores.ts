@@ -1,7 +1,7 @@
 /** The stores that `npm run stack -- stores` has started, for suites that need them. */
 import { readFileSync } from "node:fs";
 
-/** `name` tells which server this is; suites put it into their titles. */
+/** `name` names the server; suites put it into their titles. */
 export type TestStores = {
   readonly kafka?: { readonly name: string; readonly brokers: readonly string[] };
   readonly redis?: { readonly name: string; readonly url: string };
@@ -13,6 +13,6 @@ export function testStores(): TestStores {
   const file = process.env["POSTHASTE_TEST_STORES"];
   if (file === undefined)
     throw new Error("POSTHASTE_TEST_STORES is not set: run these suites by `npm test -- stores`");
-  // The file is written by @posthaste/local in this form.
+  // @posthaste/local writes the file in this form.
   return JSON.parse(readFileSync(file, "utf8")) as TestStores;
 }

@@ -2,24 +2,24 @@
  * A clock that stands still until it is told to move.
  *
  * Owns every timer armed through it. Only the test moves it.
- * (1) timers run in order of their time, then in the order in which they were armed.
+ * (1) Timers run in order of their time, then in the order in which they were armed.
  * (2) `now()` is a timer's own time while it runs, never later.
- * (3) what a timer set going has come to rest before the next timer runs, so a run repeats exactly.
+ * (3) Everything that a timer has set going has come to rest before the next timer runs, so a run repeats exactly.
  */
 import assert from "node:assert/strict";
 import { type Clock, watchSetting } from "@posthaste/ports";
 
-/** 2026-01-01T00:00:00Z: any fixed time does, a plausible one reads better in a failure. */
+/** 2026-01-01T00:00:00Z: any fixed time would do, and a plausible one reads better in a failure. */
 export const epochStart = 1_767_225_600_000;
 
 export type VirtualClock = Clock & {
-  /** Sets what `now()` tells by `ms`, ahead or back. Nothing that is armed moves. */
+  /** Sets `now()` by `ms`, ahead or back. Armed timers do not move. */
   readonly set: (ms: number) => void;
-  /** Moves time ahead by `ms`, running what falls due on the way. */
+  /** Moves time ahead by `ms`, and runs the timers that fall due on the way. */
   readonly advance: (ms: number) => Promise<void>;
   /** Moves time from timer to timer until none is armed; refuses to go on for more than `msMax`. */
   readonly runUntilIdle: (msMax: number) => Promise<void>;
-  /** Armed and not yet run: a test ends with none. */
+  /** Timers armed and not yet run: a test ends with none. */
   readonly armed: number;
 };
 
@@ -28,11 +28,11 @@ const afterMsMax = 3_600_000;
 
 type Timer = { readonly at: number; readonly task: () => void };
 
-/** `rest`: resolves when what a timer has set going has come to rest. */
+/** `rest` resolves when everything that a timer has set going has come to rest. */
 export function virtualClock(startAt = epochStart, rest = turns): VirtualClock {
   let now = startAt;
   let setMs = 0;
-  /** The last that is to run first, so that the next one is taken off the end. */
+  /** Sorted with the next timer last, so that it is taken off the end. */
   const timers: Timer[] = [];
 
   const arm = (ms: number, task: () => void): (() => void) => {
@@ -82,7 +82,7 @@ export function virtualClock(startAt = epochStart, rest = turns): VirtualClock {
   };
 }
 
-/** Behind all that run later, before all that run at the same time or sooner. */
+/** Returns the place behind all timers that run later, and before all that run at the same time or sooner. */
 function placeFor(at: number, timers: readonly Timer[]): number {
   let [low, high] = [0, timers.length];
   while (low < high) {
@@ -93,7 +93,7 @@ function placeFor(at: number, timers: readonly Timer[]): number {
   return low;
 }
 
-/** The same clock, whose `armed` counts the timers that were armed through this view of it. */
+/** Returns the same clock, whose `armed` counts the timers that were armed through this view of it. */
 export function withOwnTimers(clock: VirtualClock): VirtualClock {
   const armed = new Set<symbol>();
   return {
@@ -116,7 +116,7 @@ export function withOwnTimers(clock: VirtualClock): VirtualClock {
   };
 }
 
-/** Microtasks drain before the event loop turns; what hands over by `setImmediate` a few times rests, too. */
+/** Microtasks drain before the event loop turns; these turns let code rest that hands over by `setImmediate` a few times. */
 const restTurns = 4;
 async function turns(): Promise<void> {
   for (let turn = 0; turn < restTurns; turn++)

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { type DeduplicationKey, deduplicationKeys, type PublishCommand } from "@posthaste/domain";
 import { aPolicy, aTenant } from "./message.ts";
 
-/** A valid publish to a URL. */
 export const aCommand = (overrides: Partial<PublishCommand> = {}): PublishCommand => ({
   tenant: aTenant,
   dialect: "service",
@@ -16,7 +15,7 @@ export const aCommand = (overrides: Partial<PublishCommand> = {}): PublishComman
   ...overrides,
 });
 
-/** The key of a publish to a URL with this deduplication id. */
+/** Returns the key of a publish to a URL with this deduplication id. */
 export function aKey(deduplicationId: string): DeduplicationKey {
   const command = aCommand({ deduplication: { kind: "explicit", id: deduplicationId } });
   const [key] = deduplicationKeys(command, [], sha256);

@@ -25,11 +25,11 @@ const urls: Values = [
 ];
 const addresses: Values = ["203.0.113.7", "2001:db8::1"];
 const names: Values = ["one", "two", "three"];
-/** Of labels and flow keys, which may be any text. */
+/** Values of labels and flow keys, which may be any text. */
 const texts: Values = ["one", 'a "quoted" \\ one', "ü/𝒳 %_*"];
 const unheardOf = "unheard-of";
 
-/** Times of a drawn message and of a drawn filter are so far behind `from` at most. */
+/** Times of drawn messages and filters are at most this far after `from`. */
 export const drawnForMs = 20;
 
 export function drawnMessage(chance: Dice, from: number): MessageOverrides & { now: number } {
@@ -52,12 +52,12 @@ export function drawnMessage(chance: Dice, from: number): MessageOverrides & { n
   };
 }
 
-/** How each field of a filter is drawn: a field that stands in the filter alone does not compile. */
+/** How each field of a filter is drawn. A field of the filter that is missing here does not compile. */
 export type Drawn<Filter> = {
   readonly [Field in keyof Filter]-?: () => NonNullable<Filter[Field]>;
 };
 
-/** Filters of each field alone, so that none is passed over, then `count` filters of several fields. */
+/** Draws filters of each field alone, so that no field is missed, then `count` filters of several fields. */
 export function drawnFilters<Filter extends object>(
   chance: Dice,
   fields: Drawn<Filter>,
@@ -135,7 +135,7 @@ export const letterFields = (
   responseStatuses: some(chance, [0, 404, 500], 418),
 });
 
-/** The parts of a run in a list. */
+/** Draws the parts of a run that lists show. */
 export const drawnRun = (chance: Dice, from: number) => ({
   at: from + chance.integer(0, drawnForMs),
   url: chance.pick(urls),

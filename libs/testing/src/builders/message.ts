@@ -33,7 +33,7 @@ export const anotherOwner = owner("deliverer-2");
 
 let position = 0;
 
-/** A random id that no other call has given; positions grow. */
+/** Returns a random id that no other call has returned; positions grow. */
 export function newId(): MessageId {
   position += 1;
   return randomMessageId(position, position.toString(36).padStart(randomLength, "0"));
@@ -89,7 +89,7 @@ export function aMessage(overrides: MessageOverrides = {}): Message {
   };
 }
 
-/** As the record is first written. */
+/** A record as it is first written. */
 export const anAcceptedRecord = (overrides: MessageOverrides = {}): MessageRecord =>
   accept(aMessage(overrides), overrides.now ?? epochStart);
 
@@ -107,7 +107,7 @@ export function aClaimedRecord(
   };
 }
 
-/** The moving part beside the state. */
+/** The moving part of a record without its state. */
 export type Progress = {
   readonly retried: number;
   readonly leaseLosses: number;
@@ -115,7 +115,7 @@ export type Progress = {
   readonly outbox: readonly FollowUp[];
 };
 
-/** A record in any state, with the alarm that the state has. */
+/** A record in any state, with the alarm of that state. */
 export function aRecordIn<S extends MessageState>(
   state: S,
   overrides: MessageOverrides & Partial<Progress & { readonly epoch: number }> = {},

@@ -1,4 +1,4 @@
-/** Valid runs, what a start and a step write of them, and the commands that ask for both. */
+/** Valid runs, the writes of a start and a step, and the commands that ask for both. */
 import {
   accept,
   append,
@@ -50,7 +50,7 @@ export function aRun(overrides: Partial<RunIn<"active">> = {}): RunIn<"active"> 
   };
 }
 
-/** The use of an id that `use` names, as its start writes it. */
+/** The write of the start of the use of an id that `use` names. */
 export function aRunStart(
   { after, generation }: NextUse,
   {
@@ -83,7 +83,7 @@ const aStep = (role: StepKey["role"], step: number, body?: Uint8Array): AStep =>
   ...(body && { body }),
 });
 
-/** The steps that the run has not yet join it. The verdict: how many they were, or that it has ended. */
+/** Appends the steps that the run does not have yet. The verdict is their number, or that the run has ended. */
 export function joining(
   run: Run,
   steps: readonly AStep[],
@@ -107,7 +107,7 @@ export function joining(
   };
 }
 
-/** The verdict: whether it ends now. */
+/** Ends the run. The verdict is whether it ends now. */
 export const ending = (run: Run, now: number): Decision<boolean> =>
   isActive(run)
     ? { verdict: true, write: { run: cancelRun(run, now), parts: [], deliveries: [] } }

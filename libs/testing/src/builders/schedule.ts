@@ -18,7 +18,7 @@ export function aCron(text: string): Cron {
   return cron;
 }
 
-/** By default each ten minutes in UTC. */
+/** By default every ten minutes in UTC. */
 export function aScheduleCommand(
   text = "*/10 * * * *",
   overrides: Partial<Pick<ScheduleCommand, "tenant" | "body" | "template">> = {},

@@ -252,7 +252,7 @@ export function describeAccounts(
   });
 }
 
-/** Answers what was changed since it answered last. */
+/** Returns a function that returns the changes since its last call. */
 function follow(accounts: Accounts): () => Promise<AccountChanges["tenants"]> {
   let mark: AccountChanges["mark"] | undefined;
   return async () => {

@@ -1,4 +1,4 @@
-/** The contract of `BulkActions`: of several workers one comes through; what is under way rings, in its shards, until it ends. */
+/** The contract of `BulkActions`: of several workers one succeeds; an action under way rings, in its shard, until it ends. */
 import { expect } from "@jest/globals";
 import {
   advanced,

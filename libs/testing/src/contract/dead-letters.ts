@@ -307,7 +307,7 @@ function filtering(guarantee: Guarantee<DeadLettersHarness>): void {
   );
 }
 
-/** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
+/** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
 function drawing(guarantee: Guarantee<DeadLettersHarness>): void {
   guarantee("letters of every reason are listed as they were put", async (harness) => {
     const letters = failureReasons.map((reason) => newLetter(harness, {}, { reason }));

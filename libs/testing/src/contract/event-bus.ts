@@ -1,4 +1,4 @@
-/** The contract of `EventBus`: facts arrive, in any order and at least once; hints may not, so a proof repeats them. */
+/** The contract of `EventBus`: facts arrive, in any order and at least once; hints may be lost, so a proof repeats them. */
 import { expect } from "@jest/globals";
 import { type AttemptFact, type Configuration, type Message, shardCount } from "@posthaste/domain";
 import { type EventBus, type Hint, type SettledEvent, type WakeEvent } from "@posthaste/ports";
@@ -321,7 +321,7 @@ function ownershipGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 }
 
-/** A scheduler, as far as the bus is concerned. `strange`: wakes of shards that it did not own when it heard them. */
+/** Subscribes as a scheduler does. `strange` collects wakes of shards that it did not own when it heard them. */
 async function joining(bus: EventBus): Promise<Member & { leave: () => Promise<void> }> {
   const member: Member = { owned: new Set(), heard: [], strange: [] };
   const leave = await bus.subscribe(
@@ -356,12 +356,12 @@ function stateGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   );
 }
 
-/** The longest that a proof waits for something to be heard; where the bus is idle it waits no longer than it must. */
+/** The longest that a proof waits for an event to be heard. On an idle bus it waits no longer than needed. */
 const heardMsMax = 60_000;
 const lookEveryMs = 50;
 const repeatEveryMs = 2_000;
 
-/** A hint may be lost: it is said again and again. */
+/** Publishes again and again, since a hint may be lost. */
 async function sayUntil(
   harness: EventBusHarness,
   say: () => Promise<void>,
@@ -387,7 +387,7 @@ async function eventually({ advance }: EventBusHarness, heard: () => boolean): P
   throw new Error(`not heard within ${heardMsMax} ms`);
 }
 
-/** Publishing may wait for time to pass, so time passes meanwhile. What was not taken is said again. */
+/** Lets time pass during a publish, which may wait for that. Publishes again what was not taken. */
 async function publishAll(
   harness: EventBusHarness,
   publish: () => Promise<unknown>,

@@ -368,7 +368,7 @@ async function finish(harness: RecordsHarness, message: Message): Promise<void> 
   await clearAll(harness, message);
 }
 
-/** Twice: a fan-out may be looked at before the last of its children went. */
+/** Removes twice: a fan-out may be looked at before the last of its children is gone. */
 async function removeAll(harness: RecordsHarness): Promise<void> {
   await harness.records.removeFinished(allShards, harness.now(), 100);
   await harness.records.removeFinished(allShards, harness.now(), 100);

@@ -1,4 +1,4 @@
-/** The contract of `Groups`: a version is read whole or not at all, and swapped by one of many. */
+/** The contract of `Groups`: a version is read whole or not at all, and one of many concurrent swaps succeeds. */
 import { expect } from "@jest/globals";
 import { type Endpoint, type Group, groupChunkMax } from "@posthaste/domain";
 import { type FanOuts, type Groups, type Ids } from "@posthaste/ports";
@@ -7,7 +7,7 @@ import { anotherTenant, aTenant } from "../builders/message.ts";
 import { anEndpoint, someEndpoints } from "../builders/url-group.ts";
 import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
 
-/** `fanOuts` and `ids`: of the publishes that use their chunks. */
+/** `fanOuts` and `ids` belong to the publishes that use the groups' chunks. */
 export type GroupsHarness = Closable & {
   readonly groups: Groups;
   readonly fanOuts: FanOuts;

@@ -1,6 +1,6 @@
 /**
- * How a contract suite is written: each test is a guarantee of the port, proved on a fresh adapter. An adapter that
- * cannot give one says which and why; it is then shown as skipped, with the reason.
+ * How a contract suite is written: each test is a guarantee of the port, proved on a fresh adapter. An adapter that cannot give a
+ * guarantee names it with the reason; the test is then shown as skipped, with that reason.
  */
 import { describe, it } from "@jest/globals";
 
@@ -8,11 +8,11 @@ export type Deviation = { readonly test: string; readonly reason: string };
 
 export type ContractOptions = {
   readonly deviations?: readonly Deviation[];
-  /** The longest that `advance` may be asked to wait, for adapters whose clock cannot be moved. */
+  /** The longest wait that `advance` may be asked for, where an adapter's clock cannot be moved. */
   readonly waitMsMax?: number;
 };
 
-/** `waitMs`: by how much the proof moves the clock, all in all. */
+/** `waitMs` is by how much the proof moves the clock in total. */
 export type Guarantee<H> = (
   title: string,
   prove: (harness: H) => Promise<void>,

@@ -1,4 +1,4 @@
-/** The contract of `MessageLog`: what is told once, twice or out of order reads the same. */
+/** The contract of `MessageLog`: entries appended once, twice or out of order read the same. */
 import { expect } from "@jest/globals";
 import {
   type AttemptFact,
@@ -30,7 +30,7 @@ import { bytesOfThree, fatHeaders, readAll, readByBytes } from "./paging.ts";
 export type MessageLogHarness = Closable & {
   readonly log: MessageLog;
   readonly ids: Pick<Ids, "next">;
-  /** Lets a second go by, for an adapter that looks from time to time. */
+  /** Lets a second pass, for an adapter that looks from time to time. */
   readonly aSecond?: () => Promise<void>;
 };
 
@@ -233,7 +233,7 @@ function listing(guarantee: Guarantee<MessageLogHarness>): void {
       `messages that are under way at once are told event by event, on pages of any size: ${order}`,
       async (harness) => {
         const { shuffled } = dice(7);
-        // Each takes longer than the next comes after it, some longer than a second.
+        // Each message takes longer than the time to the next one, some longer than a second.
         const entries = Array.from({ length: 24 }, (_, n) => {
           const message = newMessage(harness, { now: epochStart + 40 * n });
           const startedAt = message.createdAt + 30;
@@ -424,7 +424,7 @@ function filtering(guarantee: Guarantee<MessageLogHarness>): void {
   }
 }
 
-/** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
+/** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
 function drawing(guarantee: Guarantee<MessageLogHarness>): void {
   for (const order of ["earliestFirst", "latestFirst"] as const) {
     guarantee(
@@ -585,7 +585,7 @@ function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
 
 let made = 0;
 
-/** Each a little later than the last, so that the order of the log is theirs. */
+/** Each message is a little later than the last, so that the log lists them in this order. */
 function newMessage({ ids }: MessageLogHarness, overrides: MessageOverrides = {}): Message {
   made += 1;
   return aMessage({ id: ids.next(), now: epochStart + made, body: new Uint8Array(), ...overrides });
@@ -607,7 +607,7 @@ function factOf(
   };
 }
 
-/** Three events each. */
+/** Appends three events per message. */
 async function appendMany(harness: MessageLogHarness, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const message = newMessage(harness);

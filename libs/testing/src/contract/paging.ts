@@ -4,7 +4,7 @@ import { type Page } from "@posthaste/ports";
 
 const pagesMax = 1_000;
 
-/** All items, page by page; `between` runs after each page, to disturb. */
+/** Reads all items page by page; `between` runs after each page, to disturb. */
 export async function readAll<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   limit: number,
@@ -25,7 +25,7 @@ export async function readAll<T>(
   throw new Error(`a list of more than ${pagesMax} pages`);
 }
 
-/** The lengths of the pages of a list that are bounded by bytes alone, and all of their items. */
+/** Reads a list whose pages are bounded by bytes alone. Returns the lengths of the pages, and all items. */
 export async function readByBytes<T>(
   list: (page: Omit<PageRequest, "order">) => Promise<Page<T>>,
   bytesMax: number,
@@ -47,5 +47,5 @@ export async function readByBytes<T>(
 
 /** 24 KB of headers. */
 export const fatHeaders = ["a", "b", "c"].map((name) => [`X-${name}`, "v".repeat(8_000)] as const);
-/** Three items with those have as many bytes. */
+/** A page of this many bytes holds three items with `fatHeaders`. */
 export const bytesOfThree = 60_000;

@@ -15,10 +15,7 @@ import { removing } from "./records/removing.ts";
 import { ringing } from "./records/ringing.ts";
 import { settling } from "./records/settling.ts";
 
-/**
- * `open` makes an empty store. `advance` moves the store's clock, or waits; `waitMsMax` says how long it may be asked
- * to.
- */
+/** `open` makes an empty store. `advance` moves the store's clock, or waits; `waitMsMax` is the longest wait that it may be asked for. */
 export function describeRecords(
   name: string,
   open: () => Promise<RecordsHarness>,

@@ -1,4 +1,4 @@
-/** What had rung and was left by a process that was killed rings as its successor opens, whatever it is; the rest in its time. */
+/** Whatever had rung before a process was killed rings as its successor opens; everything else rings at its time. */
 import { expect } from "@jest/globals";
 import {
   allShards,
@@ -23,11 +23,11 @@ import { type SchedulesHarness } from "./schedules.ts";
 type Stores = RecordsHarness & RunsHarness & SchedulesHarness & BulkActionsHarness;
 
 export type ReopeningHarness = Stores & {
-  /** Opens the store again, as it is; nothing was closed. */
+  /** Opens the store again, as it is, with nothing closed before. */
   readonly reopen: () => Promise<Stores>;
 };
 
-/** What rings, each by its kind and its name. */
+/** Returns what rings, each as its kind and its name. */
 async function rung({ alarms }: Pick<Stores, "alarms">): Promise<readonly string[]> {
   const { rung: all } = await alarms.ring(allShards, 100);
   return all.map((each) => {
@@ -99,7 +99,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
   guarantee(
     "a schedule whose slot is due rings at once, and one that is early in its time",
     async (before) => {
-      // The clock begins at a full minute or not: the slot is the next one.
+      // The clock may begin at a full minute: the slot is the next one.
       const schedule = aSchedule("scd_1", everyMinute, before.now());
       await before.schedules.put(schedule, "new");
       const slot = schedule.next ?? 0;

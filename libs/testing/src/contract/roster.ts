@@ -1,4 +1,4 @@
-/** The contract of `Roster`: it tells which deliverers have said lately that they are there. */
+/** The contract of `Roster`: it lists the deliverers that have announced themselves lately. */
 import { expect } from "@jest/globals";
 import { limits, owner, type Owner } from "@posthaste/domain";
 import { type Roster, type RosterEntry } from "@posthaste/ports";
@@ -6,7 +6,7 @@ import { type Closable, contract } from "./guarantee.ts";
 
 export type RosterHarness = Closable & {
   readonly roster: Roster;
-  /** The store's clock. */
+  /** Moves the store's clock. */
   readonly advance: (ms: number) => Promise<void>;
 };
 

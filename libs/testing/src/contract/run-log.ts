@@ -66,14 +66,14 @@ type Settings = {
   readonly headers?: Run["plan"]["headers"];
   readonly end?: "finish" | "cancel" | "fail";
   readonly endedAt?: number;
-  /** Of the answer that failed it. */
+  /** The status of the answer that failed the run. */
   readonly status?: number;
 };
 
 const url = "https://workflow.example/";
 const end = epochStart + 60_000;
 
-/** A run as it stands in the store in the end. */
+/** Stores a run and returns its final state. */
 async function aRun({ runs, ids }: RunLogHarness, settings: Settings = {}): Promise<Run> {
   const { tenant = aTenant, at = epochStart, labels = [], flowKey } = settings;
   const root = ids.next();
@@ -245,7 +245,7 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
   });
 }
 
-/** Drawn filters: of each what matches of the whole list, whichever index leads to it. */
+/** Drawn filters: each finds the matches of the whole list, whichever index it uses. */
 function drawing(guarantee: Guarantee<RunLogHarness>): void {
   const ends = ["finish", "cancel", "fail", undefined] as const;
 

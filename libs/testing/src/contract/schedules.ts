@@ -1,4 +1,4 @@
-/** The contract of `Schedules`: of many that change one schedule, one comes through; what is due rings, in its shards. */
+/** The contract of `Schedules`: of many concurrent changes of one schedule, one succeeds; a due schedule rings, in its shard. */
 import { expect } from "@jest/globals";
 import {
   allShards,
@@ -352,7 +352,7 @@ function ringing(guarantee: Guarantee<SchedulesHarness>): void {
 
 const bytes = (body: Uint8Array) => aScheduleCommand(undefined, { body });
 
-/** Made now, and put with its alarm at `wakeAt`, if that is given. */
+/** Makes a schedule now, and puts it with its alarm at `wakeAt`, if given. */
 async function put(schedules: Schedules, now: number, id = "scd_1", wakeAt?: number) {
   const made = aSchedule(id, aScheduleCommand(), now);
   const schedule = wakeAt === undefined ? made : { ...made, wakeAt };
@@ -366,7 +366,7 @@ async function read(schedules: Schedules, key: ScheduleKey) {
   return schedule;
 }
 
-/** As a ring at the slot would have it written. */
+/** Returns the schedule as a ring at the slot would write it. */
 function begun({ body: _, ...schedule }: Schedule & { body?: Uint8Array }, slot: number): Schedule {
   const firing: Firing = firingOf(schedule, everyTen, slot, 0);
   if (firing.kind !== "advance") throw new Error("it is under way");

@@ -1,11 +1,11 @@
-/** The contract of `TokenStore`: dedup windows that swallow no message, and slots and rates that cannot leak or overshoot. */
+/** The contract of `TokenStore`: deduplication windows that swallow no message, and slots and rates that cannot leak or overshoot. */
 import { contract, type Deviation } from "./guarantee.ts";
 import { deduplication } from "./token-store/deduplication.ts";
 import { flowSlots } from "./token-store/flow-slots.ts";
 import { spending } from "./token-store/spending.ts";
 import { type TokenStoreHarness } from "./token-store/harness.ts";
 
-/** `open` makes a store that knows nothing. */
+/** `open` makes an empty store. */
 export function describeTokenStore(
   name: string,
   open: () => Promise<TokenStoreHarness>,

@@ -1,4 +1,4 @@
-/** The code on the pages: each fenced block, with the words behind its fence, which say what runs it (runners.ts). */
+/** The code on the pages: each fenced block, with the words behind its fence, which name its runner (runners.ts). */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,7 +6,7 @@ export type Block = {
   /** From the root of the repository. */
   readonly page: string;
   readonly line: number;
-  /** `sh`, `sh helm`, `ts` */
+  /** Such as `sh`, `sh helm`, `ts`. */
   readonly words: string;
   readonly code: string;
 };
@@ -27,6 +27,6 @@ export const blocks: readonly Block[] = globSync("**/*.md", { cwd: root, exclude
     }));
   });
 
-/** What the runner of these words has to run. */
+/** Returns the blocks that the runner of these words has to run. */
 export const blocksOf = (words: string): readonly Block[] =>
   blocks.filter((block) => block.words === words);

@@ -1,6 +1,6 @@
 /**
- * What runs the blocks of the pages, by the words behind their fence: a test, which takes them by `blocksOf`, or a reason why
- * none does. A block without a runner is refused (ADR 95).
+ * The runners of the blocks of the pages, by the words behind their fence: a test, which takes them by `blocksOf`, or a reason why no
+ * test does. A block without a runner is refused (ADR 95).
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -47,7 +47,7 @@ const runners: Readonly<Record<string, Runner>> = {
   "sh test": { reason: "it is the run in which the others are checked" },
 };
 
-/** A line each. */
+/** Returns one line for each block without a runner. */
 export function unclaimedBlocks(): readonly string[] {
   const words = new Set(blocks.map((block) => block.words));
   return [

@@ -1,4 +1,7 @@
-/** Publishes to URL groups in a queue: their children have places from the publish on, and nothing passes those that are not made yet (F1). */
+/**
+ * Publishes to URL groups in a queue: the children have places from the publish on, and no message passes a child that is not made yet
+ * (F1).
+ */
 import { expect } from "@jest/globals";
 import { accept, allShards, childOf, type FanOut, limits, type Message } from "@posthaste/domain";
 import { aFanOut } from "../../builders/fan-out.ts";
@@ -30,7 +33,7 @@ async function publishToGroup(harness: QueuesHarness, endpointCount: number): Pr
   return fanOut;
 }
 
-/** Those from `from` on, in the order of the endpoints. */
+/** Makes the children from `from` on, in the order of the endpoints. */
 async function makeChildren(
   harness: QueuesHarness,
   fanOut: FanOut,

@@ -1,4 +1,4 @@
-/** Queues under test, and the steps that bring one where a proof begins. */
+/** Queues under test, and the steps that bring one to where a proof begins. */
 import { expect } from "@jest/globals";
 import {
   type InState,
@@ -22,7 +22,7 @@ export const name = "orders";
 export const theQueue = queueId(aTenant, name);
 export const manyQueues = 1_000;
 
-/** Messages in the queue, in this order. */
+/** Inserts messages into the queue, in this order. */
 export const enqueue = (
   harness: QueuesHarness,
   count: number,
@@ -42,7 +42,7 @@ export async function enqueueOne(
   return message;
 }
 
-/** One look at the queue. */
+/** Looks at the queue once. */
 export async function admit(
   { queues }: Pick<QueuesHarness, "queues">,
   queue: QueueId = theQueue,
@@ -54,7 +54,7 @@ export async function admit(
 
 export const hinted = ({ hints }: Admitted): readonly MessageId[] => hints.map(({ id }) => id);
 
-/** Those of `messages` that can be claimed, each once. */
+/** Claims those of `messages` that can be claimed, each once. */
 export async function claimable(
   { records: store }: QueuesHarness,
   messages: readonly Message[],
@@ -74,7 +74,7 @@ export async function claimWithTurn(
   return claimed;
 }
 
-/** Live messages of the queue that are not `queued`: each must have a turn. */
+/** Returns the live messages of the queue that are not `queued`: each must have a turn. */
 export async function withTurn(
   { records: store }: QueuesHarness,
   messages: readonly Message[],

@@ -219,7 +219,7 @@ export function settings(guarantee: QueueGuarantee): void {
         await Promise.all([queues.resume(aTenant, name), other.queues.admit([theQueue])]);
         await admit(harness);
       }
-      // Also what a look that was overtaken has given is made good.
+      // Also corrects what an overtaken look has given.
       await admit(harness);
       expect(await claimable(harness, messages)).toHaveLength(2);
     },
@@ -310,7 +310,7 @@ export function settings(guarantee: QueueGuarantee): void {
   withFlowKey(guarantee);
 }
 
-/** In a lane of another shard than the queue's. */
+/** A lane of another shard than the queue's. */
 const elsewhere = { flow: oneAtATime };
 
 function withFlowKey(guarantee: QueueGuarantee): void {

@@ -377,7 +377,7 @@ function bodies(): readonly (readonly [string, Uint8Array])[] {
 const equalBytes = (got: Uint8Array | undefined, expected: Uint8Array): boolean =>
   got !== undefined && Buffer.compare(got, expected) === 0;
 
-/** Every optional field set, and every name that a careless mapping would lose. */
+/** Sets every optional field, and every name that a careless mapping would lose. */
 function everything(message: Message): Message {
   return {
     ...message,

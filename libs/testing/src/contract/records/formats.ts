@@ -1,4 +1,4 @@
-/** An older process beside a newer one: what is above the format of this build is left alone. */
+/** An older process beside a newer one: records above the format of this build are left alone. */
 import { expect } from "@jest/globals";
 import { accept, allShards, limits, ownFormat } from "@posthaste/domain";
 import { aCallbackPlan, anOwner, aPolicy, aTenant } from "../../builders/message.ts";

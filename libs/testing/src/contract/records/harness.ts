@@ -1,4 +1,4 @@
-/** A store under test, and the few steps that bring its records where a proof begins. */
+/** A store under test, and the steps that bring its records to where a proof begins. */
 import { expect } from "@jest/globals";
 import {
   accept,
@@ -33,9 +33,9 @@ import { type Closable, type Guarantee } from "../guarantee.ts";
 
 export type RecordsHarness = Closable &
   RecordPorts & {
-    /** The same records as another process sees them; where there is none, the one races against itself. */
+    /** The same records as another process sees them. Absent: the one process races against itself. */
     readonly other?: RecordPorts;
-    /** Of a store that keeps the dedup windows, too. */
+    /** The tokens of a store that keeps the deduplication windows, too. */
     readonly tokens?: TokenStore;
     readonly log: MessageLog;
     /** The store's own ids. */
@@ -57,7 +57,7 @@ export const tightLane = flowLaneId(aTenant, oneAtATime.key);
 export const newMessage = (harness: RecordsHarness, overrides: MessageOverrides = {}): Message =>
   aMessage({ id: harness.ids.next(), now: harness.now(), ...overrides });
 
-/** Accepts a message and answers with it. */
+/** Accepts a message and returns it. */
 export async function insert(
   harness: RecordsHarness,
   overrides: MessageOverrides = {},
@@ -90,7 +90,7 @@ export async function claimOne(
   return claimed;
 }
 
-/** A message on its way: accepted and claimed. */
+/** Accepts a message and claims it. */
 export async function insertClaimed(
   harness: RecordsHarness,
   overrides: MessageOverrides = {},
@@ -100,7 +100,7 @@ export async function insertClaimed(
   return claimOne(harness, id);
 }
 
-/** The messages in a line, in its order. */
+/** Returns the messages in a line, in its order. */
 export async function inLine(
   { flowLanes }: RecordsHarness,
   lane: FlowId = tightLane,
@@ -136,7 +136,7 @@ export async function stateOf(
   return state.kind;
 }
 
-/** As the domain decides it, ended now, with neither jitter nor expression. */
+/** The settlement that the domain decides, ended now, with neither jitter nor expression. */
 export const settlementOf = (
   harness: RecordsHarness,
   record: InState<"claimed">,
@@ -171,7 +171,7 @@ export async function clearAll(
   );
 }
 
-/** A message that has been delivered and has caused nothing that is not safe. */
+/** Inserts a message, delivers it, and clears its follow-ups. */
 export async function insertDelivered(
   harness: RecordsHarness,
   overrides: MessageOverrides = {},
@@ -182,16 +182,16 @@ export async function insertDelivered(
   return record.message;
 }
 
-/** The bound is generous: a ring moves every alarm ahead, so each round has less to do. */
+/** A generous bound: a ring moves every alarm ahead, so each round has less to do. */
 const roundsMax = 100;
 
-/** One ring, sorted by what it says. */
+/** Rings once, and sorts the result by kind. */
 export const ring = async (
   { alarms }: Pick<RecordPorts, "alarms">,
   ...asked: Parameters<Alarms["ring"]>
 ): Promise<RungByKind> => byKind(await alarms.ring(...asked));
 
-/** Rings until nothing is due, and answers what was said. */
+/** Rings until nothing is due, and returns everything rung. */
 export async function ringAll(
   harness: RecordsHarness,
   shards = allShards,
@@ -219,8 +219,8 @@ export const rungBy = ({ hints, lanes, fanOuts, outboxes, followUps }: RungByKin
   hints.length + lanes.length + fanOuts.length + outboxes.length + followUps.length;
 
 /**
- * The alarm that `alarmOf` gives to the record's state, entered between two readings of the store's clock. Where the
- * store has made a follow-up safe in the very write, the alarm of an outbox may still stand: earlier does no harm.
+ * Expects the alarm that `alarmOf` gives the record's state, entered between two readings of the store's clock. Where the store has made
+ * a follow-up safe in the same write, the earlier alarm of an outbox may still stand.
  */
 export function expectAlarm(record: MessageRecord, from: number, to: number): void {
   const hasOutbox = record.outbox.length > 0;

@@ -498,7 +498,7 @@ const entries: readonly Entry[] = [
   },
 ];
 
-/** Here no message has joined the line: what woke the lane is for a granter that looks again. */
+/** Here no message joins the line: the lane wakes for a granter that looks again. */
 const otherAlarms: readonly Entry[] = [
   {
     what: "by other limits, brought by a delayed publish",

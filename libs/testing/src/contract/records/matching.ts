@@ -39,7 +39,7 @@ const walk = (
 ): Promise<Walked> =>
   harness.records.matching(aTenant, filter, { ...everything, upTo: upToNow(harness), ...given });
 
-/** All steps to the end, each of at most `bounds`. */
+/** Walks to the end, each step bounded by `bounds`. */
 async function walkToEnd(
   harness: RecordsHarness,
   bounds: Partial<Walk>,
@@ -87,7 +87,7 @@ export function matching(guarantee: StoreGuarantee): void {
     const before = await insert(harness);
     const upTo = upToNow(harness);
     await insert(harness);
-    // As a retried dead letter has one, an id from before.
+    // An earlier id, as that of a retried dead letter.
     await insert(harness, { id: messageId("msg_00000000100000000000000001"), now: upTo.at + 1 });
 
     expect(await walk(harness, {}, { upTo })).toEqual({ ids: [before.id] });

@@ -52,7 +52,7 @@ export function pulling(guarantee: StoreGuarantee): void {
       const sinceSecond = await records.dueSince(aTenant);
       await claimOne(harness, second.id);
 
-      // A ring that came late has set the alarm later.
+      // A late ring has set the alarm later.
       expect(since).toBeGreaterThanOrEqual(from);
       expect(since).toBeLessThanOrEqual(to + 1_000);
       expect(sinceSecond).toBeGreaterThanOrEqual(from + limits.ringAheadMs);

@@ -33,7 +33,7 @@ import {
   tightLane,
 } from "./harness.ts";
 
-/** Delivered, with a callback that is not made yet. */
+/** Inserts a delivered message whose callback is not made yet. */
 async function insertToFollowUp(
   harness: RecordsHarness,
   body = new Uint8Array(5),
@@ -44,7 +44,7 @@ async function insertToFollowUp(
   return record.message;
 }
 
-/** The id, where the record has a fact to tell; there are stores that make facts safe with the settle. */
+/** Returns the id where the record has a fact to tell; some stores make facts safe with the settle. */
 async function factsOf(harness: RecordsHarness, id: MessageId): Promise<readonly MessageId[]> {
   const { outbox } = await read(harness, { id, tenant: aTenant });
   return outbox.length > 0 ? [id] : [];
@@ -433,7 +433,7 @@ async function alarmOfLane(harness: RecordsHarness, id: FlowId): Promise<number 
   return lane?.wakeAt;
 }
 
-/** As a granter leaves it that found nothing to grant for the next ten minutes. */
+/** Rests the lane as a granter does that found nothing to grant for the next ten minutes. */
 async function restTightLane(harness: RecordsHarness): Promise<void> {
   const [lane] = await harness.flowLanes.rows([tightLane]);
   await harness.flowLanes.rest(tightLane, lane?.seq ?? -1, harness.now() + 600_000, undefined);

@@ -25,7 +25,7 @@ import { start, text } from "./harness.ts";
 
 const part = (name: string, said: string): RunPart => ({ name, at: 5, body: text(said) });
 
-/** What a run waits for, with the part that says how. */
+/** Makes a run wait, with the part that says how. */
 const pend = (harness: RunsHarness, run: Run, pending: Pending, kept: RunPart) =>
   harness.runs.change(run, (seen) => {
     const next = isActive(seen) && awaiting(seen, pending);
@@ -34,7 +34,7 @@ const pend = (harness: RunsHarness, run: Run, pending: Pending, kept: RunPart) =
       : { verdict: false };
   });
 
-/** An event that nothing waits for yet. */
+/** Notes an event that no step waits for yet. */
 const note = (harness: RunsHarness, run: Run, said: string, name?: string) =>
   harness.runs.change(run, (seen) => {
     const kept = part(name ?? `n${seen.version}`, said);
@@ -60,7 +60,7 @@ async function failed(harness: RunsHarness, run: Run): Promise<RunIn<"failed">> 
   return ended;
 }
 
-/** Steps 2 and 3 are a group: 2 is open, 3 is done, and 4 and 5 wait. */
+/** A failed run whose steps 2 and 3 are a group: 2 is open, 3 is done, and 4 and 5 wait. */
 async function aFailedRun(harness: RunsHarness, id = runId("failed")): Promise<RunIn<"failed">> {
   const run = await start(harness, { id, body: text("payload") });
   await join(harness, run, [aResult(1, text("one"))]);
@@ -134,7 +134,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     "it has what the log tells of steps that are done, and of those that wait what is asked for",
     async (harness) => {
       const of = await aFailedRun(harness);
-      // As if they had been left by steps that are done since.
+      // As if left by steps that are done since.
       const done = ["c1", "v1", "i1", "w3", "c3", "i4", "v5", "n1", "a1"];
       await harness.runs.change(of, (seen) => {
         const parts = done.map((name) => part(name, name));

@@ -324,13 +324,13 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
   }
 }
 
-/** Their calls begin, and end. */
+/** Begins and ends the calls of these messages. */
 async function finish(tokens: TokenStore, done: readonly MessageId[]): Promise<void> {
   await tokens.use(lane, done);
   await tokens.release(lane, done);
 }
 
-/** Every granter tells a lane that is not known before it asks for slots of it. */
+/** Restores the lanes before each proof, as every granter does before it asks for slots of an unknown lane. */
 const onKnownLanes =
   (guarantee: TokenGuarantee): TokenGuarantee =>
   (title, prove, waitMs) =>
@@ -431,12 +431,12 @@ function strangers(guarantee: TokenGuarantee): void {
   );
 }
 
-/** Clocks of stores need not count single milliseconds, and those that cannot be moved run on beside other proofs. */
+/** Clocks of stores need not count single milliseconds, and clocks that cannot be moved run on beside other proofs. */
 const marginMs = 5_000;
 const stepsMax = 40;
 const stepMsMax = 200;
 
-/** Up to eight granters and finishers at a time; after each step the books must balance. */
+/** Runs up to eight granters and finishers at a time; after each step the books must balance. */
 async function interleave(harness: TokenStoreHarness, seed: number): Promise<void> {
   const { tokens, other = tokens, advance } = harness;
   const { integer, pick, chance, shuffled } = dice(seed);

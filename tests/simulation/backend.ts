@@ -1,6 +1,6 @@
 /**
- * What stands behind the ports in a simulation. The model leaves every follow-up to its callers, as stores over a network
- * do, and can be looked into and made to forget; the embedded store is the real one, shared as if it were a server.
+ * The stores behind the ports in a simulation. The model leaves every follow-up to its callers, as stores over a network do, and can be
+ * inspected and made to forget; the embedded store is the real one, shared as if it were a server.
  */
 import {
   type DeduplicationKey,
@@ -42,7 +42,7 @@ export type Backend = RecordPorts & {
   readonly schedules: Schedules;
   readonly roster: Roster;
   readonly ids: Ids;
-  /** Of the model alone. */
+  /** Present in the model only. */
   readonly model?: Model;
   statesOf(tenant: TenantId, id: MessageId): Promise<readonly LogState[]>;
   close(): Promise<void>;
@@ -51,13 +51,13 @@ export type Backend = RecordPorts & {
 export type Model = {
   readonly inspect: Inspection;
   readonly schedules: () => readonly Schedule[];
-  /** All that may be forgotten is. */
+  /** Makes the token store forget everything. */
   flushTokens(): void;
-  /** The one process that uses it has died. */
+  /** Opens the store again after its one process has died. */
   reopen(): void;
   forgetTombstones(): void;
   forgetLog(): void;
-  /** Leases are judged by the clock as it was set a moment ago. */
+  /** Judges leases by the clock as it was set a moment ago. */
   trustSetting(): void;
   forgetKey(key: DeduplicationKey): void;
   readonly queueHalves: QueueHalves;
@@ -113,7 +113,7 @@ export function modelBackend(world: World): Backend {
   };
 }
 
-/** All events of one message, however often it was retried, stand on one page. */
+/** All events of one message, however often it was retried, fit on one page. */
 const logPageMax = 100;
 
 export function embeddedBackend(world: World): Backend {

@@ -1,6 +1,6 @@
 /**
- * What clients do with bulk actions, in one of four seeds: some of what one tenant publishes has a label, and once or twice
- * all with that label is cancelled, by a gateway itself or by the schedulers. The client asks until it has ended.
+ * Clients of bulk actions, in one of four seeds: some publishes of one tenant have a label, and once or twice everything with that label
+ * is cancelled, by a gateway itself or by the schedulers. The client asks until the action has ended.
  */
 import { type PublishCommand, type TenantId } from "@posthaste/domain";
 import { aTenant, type Dice } from "@posthaste/testing";
@@ -11,7 +11,7 @@ import { type Environment } from "./world/node.ts";
 type Ask = <T>(ask: (gateway: Gateway) => Promise<T>) => Promise<T>;
 
 export type BulkWorkload = {
-  /** The publish, perhaps with the label. */
+  /** Returns the publish, perhaps with the label. */
   draw(command: PublishCommand): PublishCommand;
   start(spanMs: number, ask: Ask): void;
 };
@@ -34,7 +34,7 @@ export function bulkWorkload(
     history.bulkCancels.push(cancel);
     history.count("bulk");
     world.trace(`bulk action ${id} is accepted`);
-    // Ends: each is completed once the troubles are over, or the seed fails.
+    // Ends: each action completes once the troubles are over, or the seed fails.
     while (cancel.endedAt === undefined) {
       await world.wait(1_000);
       if (await ask((gateway) => gateway.hasEnded(bulkTenant, id))) cancel.endedAt = world.now;

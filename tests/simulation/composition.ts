@@ -1,6 +1,6 @@
 /**
- * The services as they are composed, on simulated processes. Distributed: several of each over a bus and stores of their
- * own. Standalone: one process with all of them and the hand-over from gateway to deliverer.
+ * The services as they are composed, on simulated processes. Distributed: several of each over a bus and stores of their own. Standalone:
+ * one process with all of them and the hand-over from gateway to deliverer.
  */
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
@@ -81,7 +81,7 @@ import {
   observedSchedules,
 } from "./world/observed.ts";
 
-/** What is compiled of an expression is the same in every process, and compiling takes long: they share it. */
+/** Shared by the processes: a compiled expression is the same in every process, and compiling takes long. */
 const delays = retryDelays();
 
 export type Shape = "distributed" | "standalone";
@@ -89,7 +89,7 @@ export type Shape = "distributed" | "standalone";
 export type Composition = {
   readonly nodes: readonly SimulatedNode[];
   readonly bus: SimulatedBus;
-  /** Those that take requests now. */
+  /** Returns the gateways that take requests now. */
   gateways(): readonly Gateway[];
   readonly log: RecordingLog;
 };
@@ -107,11 +107,11 @@ export type Gateway = {
   endQueue(tenant: TenantId, name: string): Promise<void>;
   pin(tenant: TenantId, key: string, parallelism: number): Promise<void>;
   unpin(tenant: TenantId, key: string): Promise<void>;
-  /** Of each item the message; undefined where none is known to be accepted. */
+  /** Returns the message of each item; undefined where none is known to be accepted. */
   publishMany(commands: readonly PublishCommand[]): Promise<readonly (Published | undefined)[]>;
   letters(tenant: TenantId): Promise<readonly DeadLetter[]>;
   retryLetters(tenant: TenantId, ids: readonly DlqId[]): Promise<readonly MessageId[] | Fault>;
-  /** The bulk action that was begun. */
+  /** Returns the id of the bulk action that was begun. */
   cancelLabel(tenant: TenantId, label: string, isAsync: boolean): Promise<BulkActionId>;
   hasEnded(tenant: TenantId, id: BulkActionId): Promise<boolean>;
   putSchedule(given: ScheduleGiven): Promise<void>;
@@ -137,7 +137,7 @@ type Making = {
   readonly log: RecordingLog;
   readonly mutation: Mutation | undefined;
   readonly isApart: boolean;
-  /** Gateways that run, by node. */
+  /** Running gateways, by node. */
   readonly open: Map<string, { readonly life: Life; readonly ports: GatewayPorts }>;
 };
 
@@ -250,7 +250,7 @@ function standalone(making: Making): readonly SimulatedNode[] {
   return [new SimulatedNode(environment, "standalone", all, reopen)];
 }
 
-/** Everything a service may need, as it reaches it from this life. */
+/** Returns everything a service may need, as this life reaches it. */
 function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePorts {
   const { environment, backend, mutation } = making;
   const { world, history } = environment;
@@ -328,7 +328,7 @@ const deliverer = (making: Making, life: Life): Deliverer =>
     drainMs,
   });
 
-/** Apart from the schedulers it stands by for them. */
+/** A deliverer in a process of its own, which stands by for the schedulers. */
 function delivererApart(making: Making, life: Life): Runnable {
   const local = deliverer(making, life);
   const standby = new Standby(portsOf(making, life), (hints) => local.hear(hints));
@@ -427,7 +427,7 @@ function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gatew
 
 const unchanged = { overrides: { headers: [], policy: {} }, refuse: () => undefined } as const;
 
-/** A schedule that is not there was removed by another client, which is an answer, too. */
+/** Throws for a fault, except where another client has removed the schedule, which is an answer, too. */
 function done(answer: object | undefined): void {
   if (isFault(answer) && answer.fault !== "not_found") throw new Error(answer.text);
 }

@@ -12,6 +12,6 @@ export const histories: { readonly [Of in Simulated["of"]]: Simulate } = {
   clocks: simulateClocks,
 };
 
-/** In which a planted bug shows. */
+/** Returns the kind in which a planted bug shows. */
 export const historiesOf = ({ shownBy }: Pick<Mutation, "shownBy">): Simulate =>
   shownBy === "runs" || shownBy === "clocks" ? histories[shownBy] : histories.messages;

@@ -1,4 +1,4 @@
-/** Planted bugs about dead letters that are retried, and batches, see mutations.ts. */
+/** Planted bugs about retried dead letters and batches, see mutations.ts. */
 import { type Mutation, otherwise, withDeadLetters, withRecords } from "./mutate.ts";
 
 export const letterMutations: readonly Mutation[] = [
@@ -17,7 +17,7 @@ export const letterMutations: readonly Mutation[] = [
       withDeadLetters(ports, {
         list: async (tenant, filter, page) => {
           const found = await ports.deadLetters.list(tenant, filter, page);
-          // Those that are read whole and by their ids are about to be retried.
+          // Letters that are read whole and by their ids are about to be retried.
           if (filter.ids && page.bodyBytesMax === undefined)
             await ports.deadLetters.remove(
               tenant,

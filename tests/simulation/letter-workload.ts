@@ -1,6 +1,6 @@
 /**
- * What clients do with batches and dead letters, in one of four seeds: batches go to destinations of which some fail, partly
- * through a queue, and their dead letters are retried, often by two at once and again after an unknown outcome.
+ * Clients of batches and dead letters, in one of four seeds: batches go to destinations of which some fail, partly through a queue, and
+ * their dead letters are retried, often by two clients at once and again after an unknown outcome.
  */
 import { type DlqId, isFault, type PublishCommand } from "@posthaste/domain";
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
@@ -29,7 +29,7 @@ const triesMax = 8;
 export function letterWorkload(
   { world, history }: Environment,
   chance: Dice,
-  /** Of the seeds in which it goes on. */
+  /** The share of seeds in which this workload runs. */
   share: number,
 ): LetterWorkload {
   const isOn = chance.chance(share);
@@ -55,7 +55,7 @@ export function letterWorkload(
     };
   };
 
-  /** Asked once: a repeat would be another batch. */
+  /** Publishes once: a repeat would be another batch. */
   const publishBatch = async (gateway: Gateway | undefined): Promise<void> => {
     if (!gateway) return;
     const items = Array.from({ length: chance.integer(2, batchMax) }, draw);
@@ -101,7 +101,7 @@ export function letterWorkload(
       const gateway = oneOf(gateways());
       const asked = gateway?.retryLetters(aTenant, letters);
       const made = asked && (await answered(world, clientTimeoutMs, asked));
-      // One that is gone was taken by another, or by this one before.
+      // A missing letter was taken by another retry, or by this one before.
       if (made && isFault(made) && made.fault === "not_found") break;
       if (made && !isFault(made)) {
         retry.made.push(...made);

@@ -1,8 +1,7 @@
 /**
- * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all
- * that happens, `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for
- * those in which clocks are set. Ends with 1 when a seed violates a check. `--remember` finds the seed that shows each planted
- * bug, and writes them.
+ * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all that happens,
+ * `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for histories in which clocks are set. Exits with 1
+ * when a seed violates a check. `--remember` finds the seed that shows each planted bug, and writes them.
  */
 import { parseArgs } from "node:util";
 import { histories, historiesOf } from "./histories.ts";

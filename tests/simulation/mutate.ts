@@ -1,4 +1,4 @@
-/** What a planted bug is: a careless change, done to the ports of a process. */
+/** The form of a planted bug: a careless change, done to the ports of a process. */
 import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
 import { type DelivererPorts } from "@posthaste/deliverer";
 import { isIn } from "@posthaste/domain";
@@ -28,7 +28,7 @@ export type NodePorts = Omit<AcceptPorts, "local"> &
 
 export type Mutation = {
   readonly name: string;
-  /** What has to go on for it to show: in every seed, then. */
+  /** The workload that is needed for the bug to show; it then runs in every seed. */
   readonly shownBy?:
     | "schedules"
     | "queues"
@@ -37,12 +37,12 @@ export type Mutation = {
     | "deadLetters"
     | "runs"
     | "clocks";
-  /** It shows only where an answer is lost in one moment of few: more histories are tried. */
+  /** The bug shows only where an answer is lost in one moment of few: more histories are tried. */
   readonly isRare?: true;
   readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
 };
 
-/** The port with some of its operations done otherwise. */
+/** Returns the port with some of its operations replaced. */
 export const otherwise = <P extends object>(port: P, other: Partial<P>): P =>
   new Proxy<P>(port, {
     get: (target, property): unknown => Reflect.get(property in other ? other : target, property),
@@ -53,7 +53,7 @@ export const withRecords = (ports: NodePorts, other: Partial<Records>): NodePort
   records: otherwise(ports.records, other),
 });
 
-/** What is inserted in this state is due instead. */
+/** Makes records that are inserted in this state due instead. */
 export const dueAtOnce =
   (state: "held" | "queued") =>
   (ports: NodePorts): NodePorts =>

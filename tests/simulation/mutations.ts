@@ -1,6 +1,6 @@
 /**
- * Planted bugs: what a careless change would do, done to the ports of a process. The checks must catch each of them; a
- * check that nothing can fail says nothing.
+ * Planted bugs: careless changes, done to the ports of a process. The checks must catch each of them; a check that nothing can fail says
+ * nothing.
  */
 import {
   flowsSetBy,
@@ -318,7 +318,7 @@ export const messageMutations: readonly Mutation[] = [
       }),
   },
   {
-    // One of the two alone is made up for by the other within ten seconds.
+    // Either of the two alone is corrected by the second within ten seconds.
     name: "a lane restored without those who run in it, and no slot held on",
     change: (ports) =>
       withTokens(withFlowLanes(ports, { slotHolders: async () => [] }), {
@@ -391,7 +391,7 @@ export const messageMutations: readonly Mutation[] = [
       }),
   },
   {
-    // Its worker is slow: what comes later comes while it looks.
+    // The worker is slow, so that later messages come while it looks.
     name: "a bulk action about what comes later, too",
     shownBy: "bulkActions",
     change: (ports, _model, { clock }) => {

@@ -127,7 +127,7 @@ const withState = (record: Named, state: Partial<Named["state"]>): Named => ({
   state: { ...record.state, ...state },
 });
 
-/** The records in hints as a process hears them. */
+/** Changes the records in hints as a process hears them. */
 const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts => ({
   ...ports,
   bus: otherwise(ports.bus, {
@@ -147,7 +147,7 @@ const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts 
   }),
 });
 
-/** What its insert claims for another process. */
+/** Changes the records that an insert claims for another process. */
 const inserting = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
   withRecords(ports, {
     insert: (inserts, intake) =>
@@ -172,13 +172,13 @@ type Stamped = { readonly entry: RosterEntry; readonly at: number };
 type Announced = Map<Owner, Stamped>;
 const rosters = new WeakMap<Model, Announced>();
 
-/** One roster for all processes of a history. */
+/** Returns one roster for all processes of a history. */
 function announcedIn(model: Model): Announced {
   const known = rosters.get(model) ?? new Map<Owner, Stamped>();
   rosters.set(model, known);
   return known;
 }
 
-/** Done otherwise by gateways apart: what grants does it as it is. */
+/** Replaces lane operations in gateways only: granters keep the real ones. */
 const asGateway = (ports: NodePorts, life: Life, other: Partial<FlowLanes>): NodePorts =>
   life.node.name.startsWith("gateway") ? withFlowLanes(ports, other) : ports;

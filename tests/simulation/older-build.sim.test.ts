@@ -1,4 +1,4 @@
-/** This build as the older one, over a store into which a newer build has written. */
+/** Tests this build as the older one, over a store into which a newer build has written. */
 import { expect, it } from "@jest/globals";
 import {
   accept,

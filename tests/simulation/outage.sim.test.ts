@@ -1,6 +1,6 @@
 /**
- * A long outage of the bus and what comes after it, in virtual time: what is due goes out in time, however much there is
- * to tell once the bus is back, and that is told once, a bounded number at a time.
+ * Tests a long outage of the bus and its aftermath, in virtual time: due messages go out in time, however much there is to tell once the
+ * bus is back, and facts are told once, a bounded number at a time.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
@@ -40,18 +40,18 @@ const afterwardsMs = 60_000;
 /** At three hundred it takes minutes. */
 const publishedPerSecond = Number(process.env["POSTHASTE_TEST_OUTAGE_RATE"] ?? 100);
 const tickMs = 100;
-/** Of a hundred messages one has a callback. */
+/** One message of a hundred has a callback. */
 const callbackEvery = 100;
 const latenessMsMax = 2_000;
-/** What one publish of facts takes once the bus is back, and what any event takes to be heard. */
+/** The time of one publish of facts once the bus is back, and the time until any event is heard. */
 const factsMs = 20;
 const hopMs = 5;
-/** Two batches of a ring at once, of the scheduler and of the standby, and what is delivered meanwhile. */
+/** Two batches of a ring at once, of the scheduler and of the standby, and the messages delivered meanwhile. */
 const tellingMostMax = 2 * 2 * limits.ringBatchMax + 200;
 const msMax = 2_400 * publishedPerSecond;
 const inputs = { chance: 0, retryDelayMs: undefined };
 
-/** Hands on in the moment; knows how often facts were told, and how many of them it was telling at once. */
+/** A bus that hands events on at once, and counts how often facts were told, and how many at once. */
 function virtualBus(clock: VirtualClock) {
   let isUp = false;
   let telling = 0;
@@ -69,7 +69,7 @@ function virtualBus(clock: VirtualClock) {
   const bus: EventBus = {
     publish: async (topic, events) => {
       if (topic === "message.settled") await tell(events as readonly SettledEvent[]);
-      // Heard when the publisher knows already that it was taken.
+      // Heard when the publisher knows already that the event was taken.
       if (isUp)
         clock.after(hopMs, () => {
           for (const hear of handlers.get(topic) ?? []) void hear(events);
@@ -95,7 +95,7 @@ function virtualBus(clock: VirtualClock) {
   };
 }
 
-/** Claims what it is told of, settles it in the same moment and tells of it; knows how many those were, and how late. */
+/** A deliverer that claims hinted messages, settles them in the same moment and tells of them. Counts them, and how late they were. */
 function instantDeliverer(ports: FollowUpPorts, clock: VirtualClock) {
   let delivered = 0;
   let latestMs = 0;
@@ -165,7 +165,7 @@ function cluster() {
       for (const service of services.toReversed()) await service.stop();
     },
     nextOfFacts: () => ports.alarms.next(allShards, ["fact", "followUp"]),
-    /** `count` messages that are due now. A delivery with redactions is told by a fact, which waits for the bus. */
+    /** Publishes `count` messages that are due now. A delivery with redactions is told by a fact, which waits for the bus. */
     publish: async (count: number) => {
       const published = made;
       made += count;

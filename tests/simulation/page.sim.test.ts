@@ -1,4 +1,4 @@
-/** What docs/ARCHITECTURE.md says of the simulation's command, as it stands there. */
+/** Runs the simulation's commands as docs/ARCHITECTURE.md has them. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "@jest/globals";

@@ -1,6 +1,6 @@
 /**
- * What most clients do, in one of four seeds: many plain messages, one after another, to destinations that answer. Meanwhile
- * the deliverers are restarted in turn, in good order, and one is killed, perhaps while its clock is ahead.
+ * Most clients, in one of four seeds: many plain messages, one after another, to destinations that answer. Meanwhile the deliverers are
+ * restarted in turn, in good order, and one is killed, perhaps while its clock is ahead.
  */
 import { type PublishCommand } from "@posthaste/domain";
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
@@ -80,7 +80,7 @@ export function plainWorkload(
       during(
         () => restartEveryMs,
         (nth) => {
-          // One at a time, as a roll does.
+          // One at a time, as a rolling update does.
           if (deliverers.every(({ isUp }) => isUp)) deliverers[nth % deliverers.length]?.restart();
         },
       );

@@ -1,4 +1,4 @@
-/** Planted bugs of queues (docs/design/queues). Some are halves of a write, which the store does on their behalf. */
+/** Planted bugs of queues (docs/design/queues). Some are halves of a write, which the store does for them. */
 import { isFinished, type MessageId, queueId, type QueueId } from "@posthaste/domain";
 import { type Model } from "./backend.ts";
 import {
@@ -159,7 +159,7 @@ const planted: readonly Mutation[] = [
   },
 ];
 
-/** After the pause those have a turn again that were in the state before it. */
+/** Gives a turn after the pause to the messages that were in this state before it. */
 const givenBehindPause = (ports: NodePorts, model: Model, kind: "held" | "due"): NodePorts =>
   withQueues(ports, {
     put: async (change, max) => {

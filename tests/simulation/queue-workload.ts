@@ -1,6 +1,6 @@
 /**
- * What clients do with queues, in two of five seeds: of each tenant a narrow one, which is paused now and then, and a wide
- * one, which may be deleted. Destinations are kind and retries few: a line stands behind each message.
+ * Clients of queues, in two of five seeds: each tenant has a narrow queue, which is paused now and then, and a wide one, which may be
+ * deleted. Destinations are kind and retries few, since a line stands behind each message.
  */
 import { type PublishCommand, queueId, type TenantId } from "@posthaste/domain";
 import { anotherTenant, aTenant } from "@posthaste/testing";
@@ -12,7 +12,7 @@ import { type Environment } from "./world/node.ts";
 type UntilDone = (ask: (gateway: Gateway) => Promise<void>) => Promise<void>;
 
 export type QueueWorkload = {
-  /** The publish, or one into a queue in its place. */
+  /** Returns the publish, or one into a queue in its place. */
   draw(command: PublishCommand, op: number): PublishCommand;
   start(spanMs: number, untilDone: UntilDone): void;
 };
@@ -20,7 +20,7 @@ export type QueueWorkload = {
 const tenants = [aTenant, anotherTenant] as const;
 const kind: readonly [Manner, ...Manner[]] = ["good", "good", "slow", "flaky"];
 const wideParallelism = 2;
-/** Also a pause whose answer was lost, and which a stopped process has carried out late, ends. */
+/** Ends also a pause whose answer was lost, and which a stopped process has carried out late. */
 const lastResumeMs = 400_000;
 
 export function queueWorkload({ world, history }: Environment, always: boolean): QueueWorkload {
@@ -44,7 +44,7 @@ export function queueWorkload({ world, history }: Environment, always: boolean):
     };
   };
 
-  /** Once for each queue: the end of one pause, come late, would end another. */
+  /** Pauses each queue once: the late end of one pause would end another. */
   const pauseForAWhile = async (tenant: TenantId, untilDone: UntilDone): Promise<void> => {
     const name = "narrow";
     await untilDone((gateway) => gateway.putQueue({ tenant, name, paused: true }));

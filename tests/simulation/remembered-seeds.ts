@@ -1,6 +1,6 @@
 /**
- * The seed that showed each planted bug last, which is tried first: the gate plays one history a bug, and searches where that
- * history has changed. `npm run dev -- node tests/simulation/main.ts --remember` writes them anew.
+ * The seed that last showed each planted bug, which is tried first: the gate plays one history per bug, and searches where that history
+ * has changed. `npm run dev -- node tests/simulation/main.ts --remember` writes the seeds anew.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { historiesOf } from "./histories.ts";
 import { type Mutation } from "./mutate.ts";
 import { mutations } from "./mutations.ts";
 
-/** A bug that so many histories do not show would hide in the fixed seeds, too. */
+/** A bug that this many histories do not show would hide in the fixed seeds, too. */
 const seedsMax = 60;
 const seedsMaxRare = 200;
 

@@ -1,6 +1,6 @@
 import { type Simulated } from "./simulate.ts";
 
-/** What a failure shows: the seed, what was violated, and the last part of the trace. */
+/** Describes a failure: the seed, the violated checks, and the last part of the trace. */
 export function describe(
   { of, seed, shape, store, violations, tail }: Simulated,
   linesMax: number,

@@ -10,7 +10,7 @@ import {
 import { type Schedules } from "@posthaste/ports";
 import { type Mutation, type NodePorts, withAlarms, withRecords, withSchedules } from "./mutate.ts";
 
-/** What a scheduler writes, done otherwise where a slot begins. */
+/** Replaces what a scheduler writes where a slot begins. */
 const withBeginnings = (
   ports: NodePorts,
   begun: (schedule: Schedule, cron: Cron, before: Schedule) => Schedule,
@@ -43,7 +43,7 @@ const planted: readonly Mutation[] = [
       }),
   },
   {
-    // What is under way is known to the process alone.
+    // Only the process knows what is under way.
     name: "a schedule advanced without its intent",
     change: (ports) => {
       const underWay = new Map<string, number>();

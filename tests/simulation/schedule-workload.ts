@@ -1,7 +1,7 @@
 /**
- * What clients do with schedules, in one of four seeds: each has a client of its own, which pauses, replaces and removes
- * it, often right at a slot; now and then another client replaces it, too. In some of these seeds the whole installation is
- * down for minutes, or for more than an hour.
+ * Clients of schedules, in one of four seeds: each schedule has a client of its own, which pauses, replaces and removes it, often right
+ * at a slot; now and then another client replaces it, too. In some of these seeds the whole installation is down for minutes, or for more
+ * than an hour.
  */
 import { type Schedule, scheduleId } from "@posthaste/domain";
 import { type ScheduleGiven } from "@posthaste/engine";
@@ -19,13 +19,13 @@ export type ScheduleWorkload = {
   /** When the last change begins, since the beginning. */
   readonly lastAtMs: number;
   start(composed: Composition): void;
-  /** After all has been calm for a while: no slot is left lying. Then all schedules are removed. */
+  /** Checks after a calm while that no slot is left lying, and then removes all schedules. */
   end(composed: Composition, backend: Backend): Promise<void>;
 };
 
 const minuteMs = 60_000;
 const spanMs = 190_000;
-/** What changes while the installation is down, and shortly after. */
+/** The time of the changes while the installation is down, and shortly after. */
 const afterDownMs = 30_000;
 const downMinutes = [4, 20, 80] as const;
 const crons = [
@@ -38,10 +38,10 @@ const crons = [
 const kind: readonly [Manner, ...Manner[]] = ["good", "good", "slow", "flaky"];
 /** Far above the numbers of publishes. */
 const opsFrom = 1_000_000;
-/** A crowd at each minute shows nothing more. */
+/** A larger group at each minute shows nothing more. */
 const groupMax = 20;
 const clientTimeoutMs = 15_000;
-/** A process that had stopped for as long as one may goes on, and what a crash has left rings. */
+/** Long enough for a process to go on that had stopped for as long as one may, and for what a crash has left to ring. */
 const calmMs = 120_000;
 const wrongByMsMax = 630_000;
 const lateMsMax = 60_000;
@@ -59,7 +59,7 @@ export function scheduleWorkload(
     tenant: i % 2 === 0 ? aTenant : anotherTenant,
     id: scheduleId(`scd_${i}`),
   }));
-  /** What a wrong clock has set stands so far ahead at most. */
+  /** How far ahead times may stand that a wrong clock has set. */
   const wrongByMs = (): number =>
     history.faults.some(({ kind }) => kind === "clock") ? wrongByMsMax : 0;
   const lastAtMs = spanMs + (isDown ? downMs + afterDownMs : 0);
@@ -88,7 +88,7 @@ export function scheduleWorkload(
     return { id, command: { tenant, body, cron, template: { ...template, delayMs } } };
   };
 
-  /** Of one schedule. `isClear`: whether no change of it can still come to pass. */
+  /** The client of one schedule. `isClear` means that no earlier change of it can still take effect. */
   const clientOf = (key: ScheduleKey, gateways: () => readonly Gateway[]) => {
     let isClear = true;
     let rest: ScheduleRest | undefined;
@@ -179,7 +179,7 @@ export function scheduleWorkload(
     },
   };
 
-  /** S2: whatever went wrong before. */
+  /** S2: holds whatever went wrong before. */
   function checkTimely(schedule: Schedule): void {
     const { next = Infinity, pending = Infinity, isPaused } = schedule;
     const due = Math.min(pending, isPaused ? Infinity : next);

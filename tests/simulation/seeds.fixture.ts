@@ -1,6 +1,6 @@
 /**
- * The seeds that a suite tries. `npm run test:full` tries the first seeds, always the same; `npm test` tries fewer, which change
- * from day to day (`POSTHASTE_TEST_SEED`, which the gates print, repeats a day). Both try the seeds that have found a bug.
+ * The seeds that a suite tries. `npm run test:full` tries the first seeds, always the same; `npm test` tries fewer, which change from day
+ * to day (`POSTHASTE_TEST_SEED`, which the gates print, repeats a day). Both try the seeds that have found a bug.
  */
 const isFull = process.env["POSTHASTE_TEST_FULL"] === "true";
 const day = Number(process.env["POSTHASTE_TEST_SEED"] ?? 0);
@@ -8,7 +8,7 @@ const day = Number(process.env["POSTHASTE_TEST_SEED"] ?? 0);
 export type Seeds = {
   /** Seeds in groups, a test each, of a size that keeps the test within its time. */
   readonly groups: readonly (readonly number[])[];
-  /** A count among all seeds of `test:full`, in proportion to the seeds that are tried; half of that, since few seeds scatter. */
+  /** Scales a count among all seeds of `test:full` to the seeds that are tried, and halves it, since few seeds scatter. */
   readonly atLeast: (countOfAll: number) => number;
 };
 

@@ -41,14 +41,14 @@ export type SimulationOptions = {
 
 const stepMs = 1_000;
 const lookEveryMs = 5_000;
-/** What is left after healing: a hint lost again and again doubles its distance to ten minutes; then leases, and the sweep. */
+/** The time left after healing: a hint lost again and again doubles its distance to ten minutes; then leases, and the sweep. */
 const healingMsMax = 1_500_000;
-/** Beside all other chance: what schedules do changes no history without them. */
+/** Seeds of their own, so that the draws of schedules change no history without them. */
 const scheduleSeeds = 1_000_000;
 const bulkSeeds = 2_000_000;
 const plainSeeds = 3_000_000;
 const letterSeeds = 4_000_000;
-/** Beside any other planted bug letters are left out: some bugs show in few histories. */
+/** Runs with another planted bug have no letter workload: some bugs show in few histories. */
 const letterShare = 0.25;
 /** Far beyond what any seed needs. */
 const stepsMax = 400_000;
@@ -135,7 +135,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {
     await world.advance(lookEveryMs);
     if (!settledClients()) continue;
-    // Accepted work ends, though nothing new would be taken on.
+    // Accepted work ends, though nothing new is taken on.
     backend.model?.fillDisk();
     left = await world.during(unrest());
   }
@@ -163,7 +163,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   };
 }
 
-/** What happens by itself, until the time of troubles is over. */
+/** Lets the troubles that need no call happen, until the time of troubles is over. */
 export function haveTroubles(
   environment: Environment,
   chance: Dice,

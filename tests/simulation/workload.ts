@@ -1,4 +1,4 @@
-/** What clients do: publishes of every kind with repeats after unknown outcomes, reads of what was just accepted, cancels. */
+/** The clients: publishes of every kind with repeats after unknown outcomes, reads of just accepted messages, cancels. */
 import {
   type CallbackPlan,
   type Deduplication,
@@ -31,7 +31,7 @@ export type Workload = {
   }[];
   /** Puts all operations on the world's clock. */
   start(gateways: () => readonly Gateway[]): void;
-  /** The longest that any one message may take from its publish when nothing goes wrong. */
+  /** The longest time that a message may take from its publish when nothing goes wrong. */
   readonly longestMs: number;
 };
 
@@ -188,7 +188,7 @@ export function workload(
     return "acked";
   };
 
-  /** C16: found through any gateway, at least until it may have been swept. */
+  /** C16: the message is found through any gateway, at least until it may have been swept. */
   const readBack = async (
     tenant: TenantId,
     id: MessageId,
@@ -202,7 +202,7 @@ export function workload(
     const life = history.lives.get(id)?.[0]?.at ?? acceptedAt;
     if (answer === undefined || world.now > Math.min(life, acceptedAt) + 25_000) return;
     history.count("reads");
-    // When a record was swept is told by the clocks that wrote its times.
+    // The time of the sweep depends on the clocks that wrote its times.
     const clocksWereRight = !history.faults.some(({ kind }) => kind === "clock");
     if (answer === "nothing" && clocksWereRight)
       history.violate("C16", `${id} was accepted and is not found`);
@@ -226,7 +226,7 @@ export function workload(
     else history.violate("C5", `${id} was said to be canceled and is not`);
   };
 
-  /** One of six lanes: the n-th of a seed is another one than its n - 1st. */
+  /** Pauses one of six lanes; the n-th pause of a seed is of another lane than the one before. */
   const pauseForAWhile = async (nth: number, gateways: () => readonly Gateway[]): Promise<void> => {
     const tenant = pauses.pick(tenants);
     const { key } = keys[nth % keys.length] ?? keys[0];
@@ -317,7 +317,7 @@ function drawPostponement(chance: Dice, now: number): Pick<PublishCommand, "post
 const groupShare = ([group]: Workload["groups"]): number =>
   group && group.endpoints.length > laneGroupMax ? 0.06 : 0.2;
 
-/** A crowd behind a narrow lane takes hours, which shows nothing. */
+/** A large group behind a narrow lane takes hours, which shows nothing. */
 const laneGroupMax = 20;
 const withoutFlow = ({
   flow: _,

@@ -1,4 +1,4 @@
-/** C20, C21, I5: when nothing is left to do every record is gone, no slot is held, no attempt is remembered. */
+/** C20, C21, I5: at rest every record is gone, no slot is held, no attempt is remembered. */
 import {
   type FanOut,
   isDerived,
@@ -12,8 +12,8 @@ import { type Composition } from "../composition.ts";
 import { type History } from "../world/history.ts";
 
 /**
- * What is not at rest, in words: records that are live or have follow-ups to do, and fan-outs without all of their children.
- * Records once found at rest are not asked for again: no write may wake them.
+ * Describes what is not at rest: records that are live or have follow-ups to do, and fan-outs without all of their children. A record
+ * once found at rest is not read again: no write may wake it.
  */
 export function restless(history: History, backend: Backend): () => Promise<readonly string[]> {
   const atRest = new Set<MessageId>();
@@ -89,14 +89,14 @@ export async function atRest(
     if (slots > 0) history.violate("C20", `${lane} still has ${slots} slots taken`);
   }
   for (const { name, life } of nodes) {
-    // Beside those that stand by and say that it is there, its timers watch over running attempts.
+    // The deliverer has two timers for standing by and for its roster entry; the rest watch over running attempts.
     if (name.startsWith("deliverer") && life && life.timers > 2)
       history.violate("C20", `${life.name} still has ${life.timers} timers`);
   }
   await checkTombstones(history, backend);
 }
 
-/** I5: for a day a derived id is not made again, although its record is gone. */
+/** I5: a derived id is not made again for a day, although its record is gone. */
 async function checkTombstones(history: History, backend: Backend): Promise<void> {
   for (const [id, [life]] of history.lives) {
     if (!life || !isDerived(id)) continue;

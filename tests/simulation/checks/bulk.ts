@@ -1,4 +1,4 @@
-/** B: what a bulk action is about is cancelled when it has ended, what came later is left alone, and each ends. */
+/** B: a bulk action has cancelled everything it is about when it has ended, leaves later messages alone, and ends. */
 import { limits, type MessageId } from "@posthaste/domain";
 import { bulkLabel, bulkTenant } from "../bulk-workload.ts";
 import { type BulkCancel, type History } from "../world/history.ts";
@@ -17,11 +17,11 @@ export function checkBulkActions(history: History): void {
   checkLater(history, accepted);
 }
 
-/** Equal ones that are asked for while one is under way are that one, and as old. */
+/** Reports whether this is the first call of its action: an equal call while the action is under way joins that one, and is as old. */
 const isFirst = ({ bulkCancels }: History, { id, askedAt }: BulkCancel): boolean =>
   bulkCancels.every((other) => other.id !== id || other.askedAt >= askedAt);
 
-/** B2: nothing that was there before is sent once it has ended. */
+/** B2: no message that was there before is sent once the action has ended. */
 function checkDone(
   history: History,
   { id: action, askedAt, acceptedAt }: BulkCancel,
@@ -36,7 +36,7 @@ function checkDone(
     history.violate("B2", `${id} was sent ${late.sentAt - endedAt} ms after ${action} had ended`);
 }
 
-/** B1: what was published after the last of them was accepted is cancelled by none. */
+/** B1: no action cancels a message published after the last of them was accepted. */
 function checkLater(history: History, accepted: readonly Accepted[]): void {
   const lastAt = Math.max(...history.bulkCancels.map(({ acceptedAt }) => acceptedAt));
   if (history.faults.some(({ kind }) => kind === "clock")) return;
@@ -48,7 +48,7 @@ function checkLater(history: History, accepted: readonly Accepted[]): void {
   }
 }
 
-/** What was published again, without the label that it had first, is as it was first. */
+/** A message published again, without its first label, stays as it was first. */
 function labelled({ lives, publications }: History): readonly Accepted[] {
   const accepted = new Map<MessageId, Accepted>();
   for (const { acks, command, tries } of publications) {

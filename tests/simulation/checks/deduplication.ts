@@ -1,4 +1,4 @@
-/** C12: one id per deduplication key and window, told and made. */
+/** C12: one id per deduplication key and window, answered and made. */
 import { limits, type MessageId, parentOf } from "@posthaste/domain";
 import { type History, type Publication } from "../world/history.ts";
 
@@ -41,7 +41,10 @@ export function checkDeduplication(history: History): void {
   }
 }
 
-/** C12: a publish that began after a message was cancelled is given the key of that message, where nothing kept the key from being confirmed. */
+/**
+ * C12: a publish that began after a message was cancelled is given the key of that message, where nothing kept the key from being
+ * confirmed.
+ */
 function checkTakenOver(history: History, publications: readonly Publication[]): void {
   const acks = publications.flatMap((publication) => publication.acks);
   for (const ack of acks)

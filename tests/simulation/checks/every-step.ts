@@ -1,4 +1,4 @@
-/** The invariants that can be read off the records an event has written (docs/design/record#the-alarm). */
+/** The invariants that can be read off the records that an event has written (docs/design/record#the-alarm). */
 import { isDerived, isFinished, isIn, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Model } from "../backend.ts";
 import { type Inspection } from "../model/records.ts";
@@ -6,9 +6,9 @@ import { type History } from "../world/history.ts";
 import { checkTurn, isCovered } from "./queues.ts";
 import { type World } from "../world/world.ts";
 
-/** The alarm of an outbox is at most this far ahead (docs/design/record#the-outbox), and half a second for the step's own length. */
+/** The alarm of an outbox is at most this far ahead (docs/design/record#the-outbox), with half a second for the step's own length. */
 const outboxAlarmMsMax = 30_500;
-/** Of a publish that had read the lane's row before. */
+/** How long a publish may run that had read the lane's row before. */
 const underWayMsMax = 10_000;
 
 export function everyStep(world: World, history: History, inspect: Inspection): () => void {
@@ -46,7 +46,7 @@ export function everyStep(world: World, history: History, inspect: Inspection): 
   };
 }
 
-/** I3: some alarm rings for everything that is not at its end. */
+/** I3: some alarm rings for every record that is not at its end. */
 function checkAlarm(
   history: History,
   inspect: Inspection,
@@ -72,7 +72,7 @@ function checkAlarm(
     history.violate("I3", `${message.id} is ${state.kind} and nothing will ring`);
 }
 
-/** C25: what has taken its slot by its publish has passed none that stands in the line of its flow key. */
+/** C25: a record that took its slot by its publish has passed no record in the line of its flow key. */
 function checkPassing(
   history: History,
   { records }: Inspection,
@@ -88,7 +88,7 @@ function checkPassing(
       history.violate("C25", `${message.id} took a slot by its publish while ${id} was in line`);
 }
 
-/** I5: removed only when finished and with nothing left to do. */
+/** I5: a record is removed only when it is finished and has no follow-up left. */
 function checkRemoval(history: History, id: MessageId, record: MessageRecord | undefined): void {
   if (!record) return;
   if (!isFinished(record.state))
@@ -98,8 +98,8 @@ function checkRemoval(history: History, id: MessageId, record: MessageRecord | u
 }
 
 /**
- * I3 of lanes, queues, fan-outs and schedules: while a message waits the lane has an alarm, or is paused; a fan-out until it
- * is expanded; a schedule while a slot is under way or to come.
+ * I3 of lanes, queues, fan-outs and schedules: while a message waits its lane has an alarm, or is paused; a fan-out has one until it is
+ * expanded; a schedule while a slot is under way or to come.
  */
 export function checkAlarms(history: History, { inspect, schedules }: Model): void {
   for (const { id, state, wakeAt } of inspect.fanOuts.values()) {

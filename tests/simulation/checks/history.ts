@@ -1,4 +1,4 @@
-/** The checks of docs/guarantees#the-checkers-rules over the whole history, when all has come to rest. */
+/** The checks of docs/guarantees#the-checkers-rules over the whole history, at rest. */
 import {
   backoffMs,
   callbackId,
@@ -37,7 +37,7 @@ type Checking = {
 
 type MessageHistory = {
   readonly id: MessageId;
-  /** In order of their sending; those that never reached their destination, too. */
+  /** In the order of their sending, including requests that never reached their destination. */
   readonly exchanges: readonly Exchange[];
   /** Settlements that took effect, in order. */
   readonly settled: readonly Settling[];
@@ -89,7 +89,7 @@ const ended = ({ settled }: MessageHistory) =>
 const wasAnswered2xx = ({ status }: Exchange): boolean =>
   status !== undefined && status >= 200 && status < 300;
 
-/** C1, C15, C12: what was accepted has come to exist and to its end. */
+/** C1, C15, C12: every accepted message has come to exist and to its end. */
 function checkAcknowledged({ history, byId }: Checking, publication: Publication): void {
   for (const { id, url } of publication.acks.flatMap(({ answers }) => answers)) {
     const message = byId.get(id);
@@ -111,7 +111,7 @@ function checkAcknowledged({ history, byId }: Checking, publication: Publication
   }
 }
 
-/** C2: what arrives is what was published, to where it was published. */
+/** C2: a message arrives as it was published, where it was published to. */
 function checkReceipts({ history }: Checking, { id, exchanges }: MessageHistory): void {
   const record = history.lives.get(id)?.[0]?.record;
   for (const exchange of exchanges) {
@@ -144,7 +144,7 @@ function checkReceipts({ history }: Checking, { id, exchanges }: MessageHistory)
   }
 }
 
-/** C3: every attempt has its settlement, or a fault that explains why not; those with one are at most 1 + retries. */
+/** C3: every attempt has its settlement, or a fault that explains why not; settled attempts are at most 1 + retries. */
 function checkAttempts({ history }: Checking, message: MessageHistory): void {
   const { id, exchanges, settled } = message;
   const retriesMax = history.lives.get(id)?.[0]?.record.message.policy.retriesMax ?? 0;
@@ -172,7 +172,7 @@ function checkAttempts({ history }: Checking, message: MessageHistory): void {
   }
 }
 
-/** Only a destination's failure raises `retried`: it counts the retries that were scheduled. */
+/** C3: only a destination's failure raises `retried`, which counts the scheduled retries. */
 function checkRetried(history: History, { id, settled }: MessageHistory): void {
   if ((history.lives.get(id)?.length ?? 0) > 1) return;
   let retries = 0;
@@ -187,7 +187,7 @@ function checkRetried(history: History, { id, settled }: MessageHistory): void {
   }
 }
 
-/** The settlement of an outcome of the destination's: a fact stands in its outbox. */
+/** Reports whether the settlement is of an outcome of the destination: then a fact stands in its outbox. */
 const countsAsAttempt = ({ append, next }: Settling["settlement"]): boolean =>
   append.some(({ kind }) => kind === "fact") && next.kind !== "canceled";
 
@@ -218,12 +218,12 @@ function checkRepeats({ history }: Checking, { id, exchanges }: MessageHistory):
 function checkTimes({ history }: Checking, { id, exchanges, settled }: MessageHistory): void {
   const life = history.lives.get(id)?.[0];
   if (!life) return;
-  // A time is right if the clocks were of the process that wrote it down and of the one that accepted the message.
+  // A time is right if the clocks were right of the process that wrote it down and of the one that accepted the message.
   const clockIsRight = (node: string, from: number, to: number): boolean =>
     !history.explains([node, life.node], Math.min(from, life.at), to, ["clock"]);
   for (const { sentAt, endedAt = Number.POSITIVE_INFINITY, epoch, node } of exchanges) {
     const { createdAt, notBefore } = life.record.message;
-    // A message without a delay is due by whatever clock has made it (ADR 120).
+    // A message without a delay is due by the clock that has made it (ADR 120).
     if (notBefore > createdAt && sentAt < notBefore && clockIsRight(node, life.at, sentAt)) {
       history.violate(
         "C6",
@@ -296,7 +296,7 @@ function waitOf(
   );
 }
 
-/** C13, I6, and the log: every settlement has the follow-ups that it causes, once each. */
+/** C13, C1, C17: every settlement has the follow-ups that it causes, once each. */
 async function checkFollowUps(
   { history, backend, byId }: Checking,
   { id, settled }: MessageHistory,
@@ -336,10 +336,10 @@ async function checkFollowUps(
             history.violate("C1", `${id} failed and has no dead letter`);
           break;
         case "run":
-          // What a run makes of it stands in its head.
+          // The consequence for the run stands in its head.
           break;
         case "fact": {
-          // Those of a run tell its own log.
+          // A fact of a run goes to the run's own log.
           if (settlement.message.run) break;
           const said =
             item.ended === "delivered" ? "DELIVERED" : item.ended === "failed" ? "FAILED" : "RETRY";

@@ -1,4 +1,4 @@
-/** C10, C11, C18 and C19: what flow-control keys promise, as the destinations and the grants show it. */
+/** C10, C11, C18 and C19: the promises of flow-control keys, by what the destinations and the grants show. */
 import { type FlowLimits, type FlowId, limits, type MessageId } from "@posthaste/domain";
 import { type Grant, type History } from "../world/history.ts";
 
@@ -36,7 +36,7 @@ export function checkOverlap(history: History): void {
   }
 }
 
-/** All limits that were published for a lane; the last ones hold, for messages that wait already, too. */
+/** Returns all limits that were published for a lane. The last ones hold, for messages that wait already, too. */
 function limitsPublished(history: History): ReadonlyMap<FlowId, readonly FlowLimits[]> {
   const published = new Map<FlowId, FlowLimits[]>();
   for (const [life] of history.lives.values()) {
@@ -47,10 +47,10 @@ function limitsPublished(history: History): ReadonlyMap<FlowId, readonly FlowLim
   return published;
 }
 
-/** Of a grant that had read the lane's row before its pause or pin. */
+/** How long a grant may run that had read the lane's row before its pause or pin. */
 const underWayMsMax = 10_000;
 
-/** C18: a grant that begins after the answer to a pause gives nothing. */
+/** C18: a grant that begins after the answer to a pause grants nothing. */
 export function checkPauses(history: History): void {
   for (const { lane, from, to } of history.pauses)
     for (const grant of history.grants) {
@@ -61,7 +61,7 @@ export function checkPauses(history: History): void {
     }
 }
 
-/** C19: what is pinned holds whatever is published. */
+/** C19: pinned limits hold whatever is published. */
 export function checkPins(history: History): void {
   for (const { lane, from, parallelism, to } of history.pins)
     for (const grant of history.grants) {
@@ -72,7 +72,7 @@ export function checkPins(history: History): void {
     }
 }
 
-/** C11: grants per window; one that no call came of has given its token back. */
+/** C11: grants per window; a grant without a call has given its token back. */
 export function checkRates(history: History): void {
   const published = limitsPublished(history);
   const isUsed = usedGrants(history);
@@ -87,7 +87,7 @@ export function checkRates(history: History): void {
     for (const grant of grants) {
       const { at, ids } = grant;
       if (ids.length === 0) continue;
-      // Which window a forgetful store was told of, is unknown here, until one must be new.
+      // The window of a flushed store is unknown here until a new one must have begun.
       if (history.explains([], lastAt, at, ["flush"])) window = undefined;
       if (at - lastAt >= periodMs || (window && at >= window.startedAt + periodMs))
         window = { startedAt: at, count: 0 };
@@ -101,7 +101,7 @@ export function checkRates(history: History): void {
   checkStarts(history, published);
 }
 
-/** Whether a call came of a grant to `id`, and not of a later one, which may be another granter's of the same moment. */
+/** Reports whether a call came of a grant to `id`, and not of a later one, which another granter may have made at the same moment. */
 function usedGrants(history: History): (id: MessageId, grant: Grant) => boolean {
   const uses = Map.groupBy(history.uses, ({ id }) => id);
   const grants = new Map<MessageId, Grant[]>();
@@ -114,7 +114,7 @@ function usedGrants(history: History): (id: MessageId, grant: Grant) => boolean 
   };
 }
 
-/** What the destinations see: granted attempts may start up to a grant late, so a period sees at most those of the windows before it. */
+/** C11 at the destinations: granted attempts may start up to a grant late, so a period sees at most those of the windows before it. */
 function checkStarts(
   history: History,
   published: ReadonlyMap<FlowId, readonly FlowLimits[]>,

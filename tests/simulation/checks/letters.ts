@@ -1,4 +1,4 @@
-/** E: a dead letter makes at most one message, and goes only after that. N: the items of a batch are in its order. */
+/** E: a dead letter makes at most one message, and is removed only after that. N: the items of a batch are in its order. */
 import { type DlqId, type MessageId } from "@posthaste/domain";
 import { type Batch, type History, opOf } from "../world/history.ts";
 
@@ -8,7 +8,7 @@ export function checkLetters(history: History): void {
   for (const batch of history.batches) checkOrder(history, batch);
 }
 
-/** What a retry was answered has come to exist and to its end. */
+/** E2: every message that a retry was answered has come to exist and to its end. */
 function checkRetried(history: History): void {
   for (const { letters, made, endedAt } of history.letterRetries) {
     if (endedAt === undefined) history.violate("E2", `a retry of ${letters.join(" ")} never ended`);
@@ -22,7 +22,7 @@ function checkRetried(history: History): void {
   }
 }
 
-/** E1: beside what was published there is one message for each letter at the most. */
+/** E1: apart from the published messages there is at most one message for each letter. */
 function checkOnce(history: History): void {
   const made = messagesByOp(history);
   for (const [op, letters] of Map.groupBy(history.lettersAsked.keys(), opOfLetter(history))) {
@@ -48,7 +48,7 @@ export function messagesByOp({ lives }: History): ReadonlyMap<number, readonly M
   );
 }
 
-/** N2: in the store's order, those of a queue. */
+/** N2: the items of a queue stand in the store's order. */
 function checkOrder(history: History, { items }: Batch): void {
   const inserted = [...history.lives.keys()];
   const places = items.flatMap(({ id, queue }) =>

@@ -1,19 +1,19 @@
 /**
- * C23 and C24: what may go at once is in the log within two seconds and is called within five, where neither a fault of a
- * process that had to do with it nor other calls to its destination explain more. Processes that stop in good order, and a bus
- * that is known to be away, explain nothing.
+ * C23 and C24: a message that may go at once is in the log within two seconds and is called within five, unless a fault of a process on
+ * its way, or further calls to its destination, explain more. Processes that stop in good order, and a bus that is known to be away,
+ * explain nothing.
  */
 import { isNamed, type Message, type MessageRecord } from "@posthaste/domain";
 import { type Exchange, type FaultKind, type History, type Life } from "../world/history.ts";
 
 const loggedMsMax = 2_000;
 const calledMsMax = 5_000;
-/** So many calls of a deliverer, and of those to one destination, may hold up the next. */
+/** This many calls of a deliverer, and calls to one destination, may hold up the next. */
 const callsMax = 8;
 const callsToOneMax = 4;
-/** A deliverer that has died is named for so long, and what waited for a process comes late. */
+/** How long a deliverer that has died is still named; messages that waited for a process come late. */
 const believedMsMax = 4_000;
-/** Until each process has noticed that the bus is away, and until it was seen that its hints were lost. */
+/** The time until each process has noticed that the bus is away, and until lost hints are noticed. */
 const noticedMsMax = 2_500;
 
 export function checkPromptness(history: History, hasLog: boolean): void {
@@ -61,14 +61,17 @@ function checkCalled(history: History, life: Life, first: Exchange | undefined):
     history.violate("C24", `${id} was first called ${sentAt - at} ms after it was accepted`);
 }
 
-/** One that accepts it, one that is named for it, or calls it; where none is named, any that may hear of it. */
+/**
+ * Reports whether a process is on the message's way: it accepts the message, is named for it, or calls it. Where no deliverer is named,
+ * any may hear of the message.
+ */
 function isOnItsWay({ node, record }: Life, other: string, caller: string | undefined): boolean {
   if (other === node || other === caller) return true;
   const owner = ownerNode(record);
   return owner === undefined ? other.startsWith("deliverer") : other === owner;
 }
 
-/** A deliverer goes by the name of its life. */
+/** Returns the node of the owner: a deliverer's owner name is that of its life. */
 const ownerNode = (record: MessageRecord): string | undefined =>
   isNamed(record) ? record.state.owner.replace(/#\d+$/, "") : undefined;
 
@@ -83,7 +86,7 @@ function isHeldUp({ exchanges }: History, url: string, { from, to }: Window): bo
   return mostAtOnce(others, from) >= callsMax || mostAtOnce(toOne, from) >= callsToOneMax;
 }
 
-/** From then on. */
+/** Returns the most calls at once, from then on. */
 function mostAtOnce(exchanges: readonly Exchange[], from: number): number {
   const atOnce = (at: number): number =>
     exchanges.filter(
@@ -106,7 +109,7 @@ const isTroubled = ({ faults }: History, { from, to, isConcerned, but = [] }: Tr
       (fault.node === undefined || isConcerned(fault.node)),
   );
 
-/** A bus goes away, and not all have noticed. */
+/** Reports whether a bus has gone away and some process may not have noticed. */
 const isUnnoticed = ({ faults }: History, { from, to }: Window): boolean =>
   faults.some(
     ({ kind, ...fault }) =>

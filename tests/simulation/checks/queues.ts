@@ -1,4 +1,4 @@
-/** C9: what queues promise, as the destinations and the claims show it (F1, F2, F4 to F6), and the rows after each step (F3). */
+/** C9: the promises of queues, by what the destinations and the claims show (F1, F2, F4 to F6), and by the rows after each step (F3). */
 import {
   isFinished,
   limits,
@@ -9,7 +9,7 @@ import {
 import { type Inspection } from "../model/records.ts";
 import { type Exchange, type History } from "../world/history.ts";
 
-/** After a record was written: what goes on in a queue has a turn, and no more have one than may. */
+/** Checks a written record: a message that goes on in a queue has a turn, and no more have one than may. */
 export function checkTurn(history: History, inspect: Inspection, record: MessageRecord): void {
   const { message, state } = record;
   const row = message.queue === undefined ? undefined : inspect.queues.get(message.queue);
@@ -20,7 +20,7 @@ export function checkTurn(history: History, inspect: Inspection, record: Message
     history.violate("C9", `${row.lane.id} has given ${row.turns.size} turns`);
 }
 
-/** A queued message waits for its queue's alarm, unless it is paused (I3). */
+/** Reports whether the queue's alarm covers a queued message, or the queue is paused (I3). */
 export function isCovered(inspect: Inspection, queue: QueueId): boolean {
   const lane = inspect.queues.get(queue)?.lane;
   return lane !== undefined && (lane.paused || lane.wakeAt !== undefined);
@@ -51,7 +51,7 @@ type Exchanges = ReadonlyMap<MessageId, readonly Exchange[]>;
 const isExcused = (history: History, { node, sentAt, endedAt }: Exchange): boolean =>
   history.explains([node], sentAt - limits.leaseMs, (endedAt ?? sentAt) + limits.leaseMs);
 
-/** F1: acknowledged before the other began, and attempted before it. */
+/** F1: a message acknowledged before a second one began is attempted before it. */
 function checkOrder(
   history: History,
   queue: QueueId,
@@ -108,7 +108,7 @@ function checkOneAtATime(
   }
 }
 
-/** F4: nothing is attempted for the first time while a callback of what is ahead has not ended. */
+/** F4: no message is attempted for the first time while a callback of a message ahead of it has not ended. */
 function checkCallbacks(
   history: History,
   queue: QueueId,
@@ -143,7 +143,7 @@ function checkPauses(history: History, queue: QueueId, ids: readonly MessageId[]
   }
 }
 
-/** F6: what was acknowledged before the queue was deleted is not claimed after the answer to that, what came later is kept. */
+/** F6: messages acknowledged before the queue was deleted are not claimed after the answer to the deletion, and later ones are kept. */
 function checkEnds(history: History, queue: QueueId, ids: readonly MessageId[]): void {
   const accepted = acceptances(history);
   for (const { lane, askedAt, answeredAt, isOnce } of history.queueEnds) {

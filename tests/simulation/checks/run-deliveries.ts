@@ -1,11 +1,11 @@
-/** What endpoints of runs were asked: R4, R7, R13, R15, R16, and C6. */
+/** The requests to endpoints of runs: R4, R7, R13, R15, R16, and C6. */
 import { limits, runMessageId } from "@posthaste/domain";
 import { readHistory, type Program, stepsOf } from "../runs/program.ts";
 import { type Asking } from "../runs/seen.ts";
 import { type History } from "../world/history.ts";
 import { endOf, hasCaused, isResumed, orderOf, stepOf, type Story } from "./run-story.ts";
 
-/** Between the last look at the head and the request, where nothing goes wrong. */
+/** The time between the last look at the head and the request, where nothing goes wrong. */
 const briefedMsMax = 50;
 
 export function checkDeliveries(history: History, story: Story): void {
@@ -23,7 +23,7 @@ export function checkDeliveries(history: History, story: Story): void {
 
 const isDelivered = (part: string): boolean => /^(start|adopted|[psca][0-9]+)$/.test(part);
 
-/** R4: every attempt of an entry carries the same history, which ends with it. */
+/** R4: every attempt of an entry carries the same history, which ends with that entry. */
 function checkPrefix(
   history: History,
   { root, run, sent }: Story,
@@ -60,7 +60,7 @@ function checkGroups(history: History, story: Story, order: readonly string[]): 
     if (whole.length > 1)
       history.violate("R7", `${whole.join(" ")} of ${run.key} each show the whole group`);
     if (whole.length === 1) history.count("runs.groups");
-    // A resumed run may have passed it before.
+    // A resumed run may have passed the group before.
     const isPassed =
       !isResumed(story) &&
       order.some((name) => name !== "start" && stepOf(name) >= from + steps.length);
@@ -71,7 +71,7 @@ function checkGroups(history: History, story: Story, order: readonly string[]): 
 
 const groupsOf = ({ parts }: Program) => parts.filter(({ isGroup }) => isGroup);
 
-/** R13: what has ended is delivered no more. */
+/** R13: a run that has ended is delivered no more. */
 function checkAfterEnd(history: History, story: Story, part: string): void {
   const end = endOf(story)?.at ?? Infinity;
   for (const { id, node, sentAt } of story.sent(part))
@@ -79,7 +79,7 @@ function checkAfterEnd(history: History, story: Story, part: string): void {
       history.violate("R13", `${id} was sent ${sentAt - end} ms after the end of its run`);
 }
 
-/** R15: what has caused what it is to cause is not asked again. */
+/** R15: a delivery that has caused what it should is not made again. */
 function checkAskedAgain(history: History, { changes, program, sent }: Story, part: string): void {
   const causedAt = changes.find(
     ({ after, before }) =>
@@ -94,7 +94,7 @@ function checkAskedAgain(history: History, { changes, program, sent }: Story, pa
       );
 }
 
-/** The run had what the delivery is of. */
+/** Reports whether the run had the entry or call of the delivery. */
 function orderOrPending(run: Story["run"], part: string): boolean {
   if (part === "adopted") return run.adoption === "done";
   if (part[0] !== "c" && part[0] !== "a") return orderOf(run).includes(part);
@@ -102,7 +102,7 @@ function orderOrPending(run: Story["run"], part: string): boolean {
   return pending.some((each) => each.kind === "call" && each.step === stepOf(part));
 }
 
-/** R15: the code of a step runs again only with a fault that explains it: of the endpoint, or of a process. */
+/** R15: the code of a step runs again only with a fault that explains it, of the endpoint or of a process. */
 function checkExecutions(history: History, { changes, program, root }: Story): void {
   const [start] = changes;
   const done = start ? orderOf(start.after) : [];

@@ -57,7 +57,7 @@ function checkMeant(
       (run === undefined || isNamed(story, run));
     if (!isMeant) history.violate("R8", `${body} ended step ${step} of ${story.run.key}`);
   }
-  // One run, and one request: as many waits of it as there were at once, or one that took the note.
+  // One run, and one request: it ended as many waits of the run as there were at once, or the one that took the note.
   const notedIn = ended.filter(({ step, story }) => !waitedFor(story, step) && !isResumed(story));
   if (run !== undefined && (notedIn.length > 1 || (notedIn.length === 1 && ended.length > 1)))
     history.violate("R9", `${body} was taken ${ended.length} times`);
@@ -85,11 +85,11 @@ function checkReply(
   if (ended.length === 0 && !isKept) history.violate("R9", `${body} was taken and is lost`);
 }
 
-/** A run that goes on from one which has failed takes what comes for that run. */
+/** Reports whether an event for `named` reaches the run: a run that goes on from a failed one takes its events, too. */
 const isNamed = ({ run: { aliases = [], id } }: Story, named: RunId): boolean =>
   id === named || aliases.includes(named);
 
-/** The run waited when the event came: otherwise its wait has taken a note. */
+/** Reports whether the run waited when the event came. Otherwise its wait has taken a note. */
 const waitedFor = ({ changes }: Story, step: number): boolean =>
   changes.some(({ after }: { readonly after: Run }) =>
     after.state.kind === "active"

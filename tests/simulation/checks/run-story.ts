@@ -1,4 +1,4 @@
-/** A run as its checks read it: all of its writes in order, and all that was sent for it. */
+/** A run as its checks read it: all of its writes in order, and everything sent for it. */
 import {
   entriesBetween,
   type MessageId,
@@ -15,13 +15,13 @@ import { type Exchange, type History } from "../world/history.ts";
 type Parts = ReadonlyMap<string, RunPart>;
 
 export type Story = {
-  /** As it stands at rest. */
+  /** The run at rest. */
   readonly run: Run;
   readonly root: MessageId;
   readonly program: Program;
   /** By version. */
   readonly changes: readonly RunChange[];
-  /** With those that it has of another. */
+  /** Including parts inherited from another run. */
   readonly parts: Parts;
   readonly own: Parts;
   readonly sent: (part: string) => readonly Exchange[];
@@ -67,7 +67,7 @@ export const isResumed = ({ changes }: Story): boolean => changes[0]?.inherited 
 
 export const text = ({ body }: Pick<RunPart, "body">): string => new TextDecoder().decode(body);
 
-/** Names of its entries, in their order. */
+/** Returns the names of the run's entries, in their order. */
 export const orderOf = ({ history }: Run): readonly string[] =>
   entriesBetween(history, 0, history.length - 1).map(partOf);
 
@@ -78,7 +78,7 @@ export const saidOf = ({ parts }: Pick<Story, "parts">, step: number): string | 
 
 export const stepOf = (part: string): number => Number(part.slice(1));
 
-/** What a delivery is to cause has been accepted, by what stands in the head. */
+/** Reports whether the head shows that what the delivery should cause has been accepted. */
 export function hasCaused(program: Program, run: Run, part: string): boolean {
   const order = orderOf(run);
   const pending = run.state.kind === "active" ? run.state.pending : [];

@@ -1,4 +1,4 @@
-/** R19: what a run redacts is in no list that shows it. */
+/** R19: what a run redacts is in no list that shows the run. */
 import { createHash } from "node:crypto";
 import {
   atOnce,
@@ -19,7 +19,7 @@ import { type Story } from "./run-story.ts";
 
 const view: ReadView = { sha256: (value) => createHash("sha256").update(value).digest("hex") };
 
-/** In the payload of every program, and in what each of its steps of code returns. */
+/** Occurs in the payload of every program, and in the results of its code steps. */
 const hidden = "program";
 
 export async function checkViews(

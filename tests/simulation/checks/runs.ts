@@ -1,4 +1,4 @@
-/** The checks of docs/guarantees#the-checkers-rules about runs, when all has come to rest: heads, parts and results. */
+/** The checks of docs/guarantees#the-checkers-rules about runs, at rest: heads, parts and results. */
 import { isActive, owesAnswer, type Pending, type Run, tells } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
 import { hasPages, phaseOf, policyOf, timeoutMs } from "../runs/commands.ts";
@@ -23,7 +23,7 @@ export async function checkRuns(history: History, backend: Backend): Promise<voi
   const stories = storiesOf(history);
   checkIds(history, stories);
   for (const story of stories) checkWrites(history, story);
-  // What heads say is not to be read further.
+  // Wrong heads cannot be read further.
   if (history.violations.length > 0) return;
   for (const story of stories) {
     checkEnd(history, story);
@@ -39,7 +39,7 @@ export async function checkRuns(history: History, backend: Backend): Promise<voi
   checkAcks(history, stories);
 }
 
-/** R2: of one id at most one is active; id and time name one. R10: a child starts once. */
+/** R2: of one id at most one run is active, and id and time name one run. R10: a child starts once. */
 function checkIds(history: History, stories: readonly Story[]): void {
   for (const [id, uses] of Map.groupBy(stories, ({ run: { id, tenant } }) => `${tenant}/${id}`)) {
     const ordered = uses.toSorted((a, b) => a.run.generation - b.run.generation);
@@ -65,7 +65,7 @@ function checkIds(history: History, stories: readonly Story[]): void {
 }
 
 /**
- * R20: what clients start in two phases only is not begun again by its endpoint. Where another has had the id meanwhile, the
+ * R20: a run that clients start only in two phases is not begun again by its endpoint. Where another run has had the id meanwhile, the
  * request of the endpoint does not say which of them it means.
  */
 function checkStart(history: History, { program, run }: Story, stories: readonly Story[]): void {
@@ -83,7 +83,7 @@ function checkWrites(history: History, { changes, run: { key } }: Story): void {
   const written = new Set<string>();
   for (const [i, { after, before, parts }] of changes.entries()) {
     const last = changes[i - 1]?.after;
-    // A run that was resumed counts on from the one that had failed.
+    // A resumed run counts on from the failed one.
     const expected = last ? last.version + 1 : after.from ? after.version : 1;
     if (before?.version !== last?.version || after.version !== expected)
       history.violate(
@@ -108,7 +108,7 @@ function checkWrites(history: History, { changes, run: { key } }: Story): void {
   }
 }
 
-/** R17: steps that are done one after the other are one span of the history, however many they are. */
+/** R17: steps done one after the other are one span of the history, however many they are. */
 function checkSize(history: History, { history: { spans }, key, version }: Run): void {
   const split = spans.find(({ from, role }, i) => {
     const before = spans[i - 1];
@@ -118,7 +118,7 @@ function checkSize(history: History, { history: { spans }, key, version }: Run):
     history.violate("R17", `the head of ${key} grows with each step, at version ${version}`);
 }
 
-/** R6: what a run owes another has an alarm from the write on that makes it owe it. */
+/** R6: what a run owes another has an alarm from the write on that makes the run owe it. */
 function checkAlarm(history: History, before: Run, after: Run): void {
   if (!isActive(after)) {
     if (isActive(before) && after.invoker && !owesAnswer(after))
@@ -132,7 +132,7 @@ function checkAlarm(history: History, before: Run, after: Run): void {
         history.violate("R6", `${after.key} invokes, and nothing will ring for ${pending.childId}`);
 }
 
-/** R8, R10, R11: what a step waits for stays until its result, and is gone with it. */
+/** R8, R10, R11: a wait of a step stays until the step's result, and is gone with it. */
 function checkPending(history: History, before: Run, after: Run, written: Set<string>): void {
   if (!isActive(before) || !isActive(after)) return;
   for (const pending of before.state.pending) {
@@ -153,7 +153,7 @@ function checkPending(history: History, before: Run, after: Run, written: Set<st
 const nameOf = (pending: Pending): string =>
   pending.kind === "invoke" ? `invoke ${pending.childRoot}` : pending.kind;
 
-/** R20: it has returned what its program returns. R14: what failed it, it had not passed. */
+/** R20: the run has returned what its program returns. R14: it had not passed the delivery that failed it. */
 function checkEnd(history: History, story: Story): void {
   const { program, run, changes } = story;
   const end = endOf(story);
@@ -199,10 +199,10 @@ const isAskedToEnd = ({ runs }: History, { id, tenant }: Run, { at }: RunChange)
     (cancel) => cancel.id === id && cancel.tenant === tenant && cancel.askedAt <= at,
   );
 
-/** R20: each result is what its step can have come to. */
+/** R20: each result is one that its step can have come to. */
 function checkResults(history: History, story: Story, stories: readonly Story[]): void {
   for (const [number, step] of stepsOf(story.program)) {
-    // What a resumed run has of another is looked at there.
+    // A result inherited from another run is checked there.
     const said = saidOf({ parts: story.own }, number);
     if (said === undefined) continue;
     const wrong = wrongBy(history, story, stories, number, step, said);
@@ -267,7 +267,7 @@ function wrongBy(
   }
 }
 
-/** R10: a run that ended before one that it had invoked has the end of that in its log, and is delivered nothing of it. */
+/** R10: a run that ended before a run that it had invoked has that run's end in its log, and is delivered nothing of it. */
 function checkLogged(history: History, { own, run, sent }: Story, stories: readonly Story[]): void {
   if (isActive(run)) return;
   for (const pending of run.state.pending) {
@@ -282,14 +282,14 @@ function checkLogged(history: History, { own, run, sent }: Story, stories: reado
   }
 }
 
-/** Those of the run that it goes on from, too. */
+/** Includes the calls of the run that it goes on from. */
 function callsOf(story: Story, stories: readonly Story[], step: number): readonly Exchange[] {
   const of = story.changes[0]?.inherited?.of;
   const before = stories.find(({ run }) => run.key === of);
   return [...(before ? callsOf(before, stories, step) : []), ...story.sent(`c${step}`)];
 }
 
-/** Its time was up first, in a process that stood still perhaps. */
+/** Reports whether the call's time was up first, perhaps in a process that stood still. */
 const isTooLate = (history: History, call: Exchange, by: number): boolean =>
   (call.answeredAt ?? Infinity) >= call.sentAt + timeoutMs ||
   history.explains([call.node], call.sentAt, by);
@@ -321,7 +321,7 @@ async function checkLetter(history: History, story: Story, backend: Backend): Pr
     history.violate("R12", `the failure of ${run.key} was told before it had failed`);
 }
 
-/** R1: what was acknowledged stands. */
+/** R1: everything acknowledged stands. */
 function checkAcks(history: History, stories: readonly Story[]): void {
   const byRoot = new Map(stories.map((story) => [story.root, story]));
   for (const { root, step, what } of history.runs.acks) {

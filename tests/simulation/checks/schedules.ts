@@ -1,6 +1,6 @@
 /**
- * C14: what schedules promise (S1 to S5, docs/design/schedules#invariants), judged by the writes that held, one after
- * another, and by the messages that were made.
+ * C14: the promises of schedules (S1 to S5, docs/design/schedules#invariants), judged by the writes that held, one after another, and by
+ * the messages that were made.
  */
 import {
   type Cron,
@@ -17,12 +17,12 @@ import { type Backend } from "../backend.ts";
 import { type History, scheduleKeyText, type ScheduleWrite } from "../world/history.ts";
 import { pauseMsMax } from "../world/node.ts";
 
-/** Between the look at a clock and the write stand a process that stops and a request that is slow. */
+/** Between the look at a clock and the write, a process may stop and a request may be slow. */
 const decidedMsMax = pauseMsMax + 45_000;
 /** No schedule of a simulation has more slots between two of its writes. */
 const slotsMax = 200;
 
-/** A slot that was begun, and what was to become of it. */
+/** A slot that was begun, and how it ended. */
 type Begun = {
   readonly write: ScheduleWrite;
   readonly slot: number;
@@ -87,7 +87,7 @@ function checkWrite(history: History, before: ScheduleWrite, write: ScheduleWrit
 
 type Violate = (text: string) => void;
 
-/** What a caller changes goes on from the moment of its reading, and behind every slot that was taken. */
+/** S3, S5: a caller's change goes on from the moment of its reading, and behind every slot that was taken. */
 function checkBegunAnew(
   history: History,
   { schedule: was }: ScheduleWrite,
@@ -105,7 +105,7 @@ function checkBegunAnew(
     violate(`S5: ${time(next)} was past when it was asked for`);
 }
 
-/** A slot is begun, in its time, and what stands before it may be left out. */
+/** A slot is begun in its time, and slots before it may be left out. */
 function checkAdvance(
   history: History,
   was: Schedule,
@@ -139,7 +139,7 @@ function checkAdvance(
   else if (lateMs > 0) history.count("slotsMadeUp");
 }
 
-/** S1, S2, S4: each message of a schedule is that of a slot that was begun, once and in its time, and each slot has its own. */
+/** S1, S2, S4: each message of a schedule is that of a begun slot, once and in its time, and each slot has its own. */
 function checkMessages(history: History, begun: ReadonlyMap<MessageId, Begun>): void {
   const made = new Set<MessageId>(history.fanOuts.keys());
   for (const [id, lives] of history.lives) {

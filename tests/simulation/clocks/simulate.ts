@@ -1,10 +1,10 @@
 /**
- * Histories in which the clock of the store is set, and all processes go by it: it is ahead by hours or days from the beginning
- * and is set back in the middle, or is set ahead there. Nothing else goes wrong but that, in half of them, a deliverer is killed
- * then. Its checks are of a kind of their own, since those of other histories compare times of the store with the world's.
+ * Histories in which the clock of the store is set, and all processes go by it: it is ahead by hours or days from the beginning and is
+ * set back in the middle, or is set ahead there. Nothing else goes wrong, except that in half of them a deliverer is killed at that
+ * moment. The checks are of a kind of their own, since those of other histories compare times of the store with the world's.
  *
- * What was accepted is delivered soon after, by whatever gates; no call is made twice for a clock; windows of deduplication end;
- * what has ended is swept.
+ * Accepted messages are delivered soon after, by whatever gates; no call is made twice because of a clock; windows of deduplication end;
+ * finished records are swept.
  */
 import { limits, type MessageId, type PublishCommand, skewMsMax } from "@posthaste/domain";
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
@@ -31,7 +31,7 @@ const settings = [
 
 const publishedForMs = 40_000;
 const everyMsMax = 400;
-/** Calls take up to 150 s; then a lease, and rings on either side of the ring that brings alarms home. */
+/** Calls take up to 150 s; then a lease, and rings on either side of the ring that corrects alarms. */
 const restWithinMs = 400_000;
 const sweptWithinMs = limits.finishedKeepMs + 2 * limits.sweepEveryMs;
 const clientTimeoutMs = 15_000;
@@ -91,7 +91,10 @@ export async function simulateClocks(options: SimulationOptions): Promise<Simula
   };
 }
 
-/** Some at once, some in queues, some by the rates of flow keys; calls that end soon, and that outlast their leases. */
+/**
+ * Publishes some messages at once, some in queues, some by the rates of flow keys, with calls that end soon and calls that outlast their
+ * leases.
+ */
 function publishAll(
   { world, history }: Environment,
   composed: Composition,
@@ -129,7 +132,7 @@ function draw(op: number, chance: Dice): PublishCommand {
   });
 }
 
-/** Messages that are not delivered, when it is time. */
+/** Returns the messages that are not delivered when the time is up. */
 async function untilDone(
   { world }: Environment,
   backend: Backend,
@@ -150,13 +153,13 @@ async function untilDone(
   return left;
 }
 
-/** All destinations answer. */
+/** All destinations answer, so each message is called once. */
 function checkCalledOnce(history: History): void {
   for (const [id, calls] of Map.groupBy(history.exchanges, ({ id }) => id))
     if (calls.length > 1) history.violate("twice", `${id} was called ${calls.length} times`);
 }
 
-/** A window made by a clock that was ahead by less than the window's length cannot be told from one that holds. */
+/** Checks windows late: a window made by a clock that was ahead by less than the window's length cannot be told from one that holds. */
 async function checkWindows(
   { world, history }: Environment,
   composed: Composition,

@@ -1,4 +1,4 @@
-/** The alarms of all that stands in the record store: what is due rings, and its alarm moves ahead. */
+/** The alarms of everything in the record store: due alarms ring and move ahead. */
 import {
   alarmSources,
   type FlowId,
@@ -23,7 +23,7 @@ import { type ModelFlowLanes } from "./flow-lanes.ts";
 import { type ModelQueues } from "./queues.ts";
 import { type Rows } from "./rows.ts";
 
-/** What rings by itself beside records, lanes and queues. */
+/** Sources that ring by themselves, apart from records, lanes and queues. */
 type SourceAlarms = {
   readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
   readonly next: (shards: readonly number[]) => number | undefined;
@@ -37,7 +37,7 @@ export type Around = {
   readonly lanes: ModelFlowLanes;
   readonly queues: ModelQueues;
   readonly others: { readonly [Source in RowSource]: SourceAlarms };
-  /** As they are told: with the body that a fan-out keeps, or with none. */
+  /** Return the record as callers see it: with the body that a fan-out keeps, or with none. */
   readonly withBody: (record: MessageRecord) => MessageRecord;
   readonly withoutBody: (record: MessageRecord) => MessageRecord;
 };
@@ -45,7 +45,7 @@ export type Around = {
 export function modelAlarms(around: Around): Alarms {
   const { now, setAheadMs, setBackMs, rows, lanes, queues, others, withBody, withoutBody } = around;
 
-  /** What is due, by its source: of each no more than the limit. */
+  /** Returns the due records by source, of each at most the limit. */
   const dueOf = (
     sources: readonly string[],
     mine: ReadonlySet<number>,
@@ -65,7 +65,7 @@ export function modelAlarms(around: Around): Alarms {
     return [...ofEach.values()];
   };
 
-  /** Rings it, and answers what is said of it. */
+  /** Rings the record, and returns what rang. */
   const ringOne = (
     record: MessageRecord,
     granting: Set<FlowId>,
@@ -87,7 +87,7 @@ export function modelAlarms(around: Around): Alarms {
     return { said: [...hints, followUps], bytes: sizeOf(whole) };
   };
 
-  /** After the clock was set back: what callers named stays. */
+  /** Corrects alarms after the clock was set back; times that callers named stay. */
   const bringHome = (byMs: number): void => {
     const wakeAt = now() + limits.ringAheadMs;
     for (const record of [...rows.armed.values()]) {

@@ -12,10 +12,10 @@ import { within } from "./page.ts";
 
 export type BulkActionModel = {
   readonly port: BulkActions;
-  /** Moves each that is due ahead. */
+  /** Moves the alarm of each due action ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly BulkAction[];
   readonly next: (shards: readonly number[]) => number | undefined;
-  /** What is under way rings now. */
+  /** Lets the actions under way ring now. */
   readonly reopen: () => void;
 };
 

@@ -1,4 +1,4 @@
-/** The models are what the simulation judges by: they keep the contracts that the adapters keep. */
+/** The simulation judges by the models, so they keep the contracts that the adapters keep. */
 import { randomLength, randomMessageId } from "@posthaste/domain";
 import { type Ids } from "@posthaste/ports";
 import { seededRandom, virtualClock } from "@posthaste/testing";

@@ -35,7 +35,7 @@ export function modelDeadLetters(): DeadLetters {
   };
 }
 
-/** How many one page holds: it ends with the one that is beyond one reading. */
+/** Returns how many letters one page holds: it ends with the letter that exceeds one reading. */
 function heldCount(letters: readonly DeadLetter[]): number {
   let bytes = 0;
   const last = letters.findIndex(({ message, response }) => {
@@ -45,7 +45,7 @@ function heldCount(letters: readonly DeadLetter[]): number {
   return last < 0 ? letters.length : last + 1;
 }
 
-/** One byte more than is shown, unless it is all or nothing. */
+/** Cuts bodies one byte beyond what is shown, unless that is all or nothing. */
 function cut(letter: DeadLetter, bodyBytesMax: number | undefined): DeadLetter {
   const { message, response } = letter;
   if (bodyBytesMax === undefined || (bodyBytesMax > 0 && message.policy.redaction?.body))

@@ -17,7 +17,7 @@ import { type ModelFlowLanes } from "./flow-lanes.ts";
 import { type ModelQueues } from "./queues.ts";
 import { type Rows } from "./rows.ts";
 
-/** What the record store gives. */
+/** The parts of the record store that fan-outs use. */
 export type Around = {
   readonly now: () => number;
   readonly rows: Pick<Rows, "bury" | "isBuried">;
@@ -29,21 +29,21 @@ export type ModelFanOuts = {
   readonly port: FanOuts;
   readonly get: (id: MessageId) => FanOut | undefined;
   readonly values: () => Iterable<FanOut>;
-  /** In line: reserved by its fan-out, or the next. */
+  /** Returns the place in line: the one that the fan-out has reserved, or the next. */
   readonly placeOf: (message: Message) => number;
-  /** The one that its fan-out has reserved in its queue. */
+  /** Returns the place that the fan-out has reserved in its queue. */
   readonly queuePlaceOf: (message: Message) => number | undefined;
-  /** Of the places in a queue behind `after` whose children are not made yet the lowest. */
+  /** Returns the lowest place in the queue behind `after` whose child is not made yet. */
   readonly firstUnmade: (queue: QueueId, after: number) => number | undefined;
   readonly childMade: (fanOut: MessageId) => void;
   readonly childGone: (fanOut: MessageId) => void;
-  /** How many are gone. */
+  /** Returns how many were removed. */
   readonly removeEnded: (mine: ReadonlySet<number>, endedBefore: number) => number;
   readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
   readonly next: (shards: readonly number[]) => number | undefined;
-  /** One that is not expanded refers to the chunk. */
+  /** Reports whether a fan-out that is not expanded refers to the chunk. */
   readonly isInUse: (chunk: GroupChunkId) => boolean;
-  /** What has rung and was left rings now. */
+  /** Lets fan-outs ring now that had rung and were left. */
   readonly reopen: () => void;
 };
 

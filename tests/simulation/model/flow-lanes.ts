@@ -23,19 +23,19 @@ export type ModelFlowLanes = {
   readonly port: FlowLanes;
   readonly lanes: ReadonlyMap<FlowId, FlowLane>;
   readonly waitingIn: (lane: FlowId) => number;
-  /** A record was written: it gets into line, or leaves it. */
+  /** Notes a written record, which joins the line or leaves it. */
   readonly written: Written;
-  /** The lane is there from now on. */
+  /** Makes the lane where missing. */
   readonly join: (flow: Flow) => void;
-  /** And has the limits that were published. */
+  /** Makes the lane where missing, and sets the limits that were published. */
   readonly configure: (flow: Flow) => void;
   readonly wake: (lane: FlowId) => void;
   readonly due: (mine: ReadonlySet<number>) => readonly FlowId[];
-  /** Its alarm moves ahead. */
+  /** Moves the lane's alarm ahead. */
   readonly rung: (lane: FlowId) => void;
-  /** Lanes that no message needs any more. */
+  /** Removes lanes that no message needs any more. */
   readonly sweep: (mine: ReadonlySet<number>) => void;
-  /** What has rung and was left rings now. */
+  /** Lets lanes ring now that had rung and were left. */
   readonly reopen: () => void;
 };
 

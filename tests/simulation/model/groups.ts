@@ -11,7 +11,7 @@ import {
 } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
 
-/** `isInUse`: a parent that is not expanded refers to the chunk. */
+/** `isInUse` reports whether a parent that is not expanded refers to the chunk. */
 export function modelGroups(now: () => number, isInUse: (chunk: GroupChunkId) => boolean): Groups {
   const groups = new Map<string, Group>();
   const chunks = new Map<GroupChunkId, readonly Endpoint[]>();

@@ -1,4 +1,4 @@
-/** The message log in memory: an event that is told twice is one. */
+/** The message log in memory: an event appended twice is one. */
 import {
   type AttemptFact,
   createdEvent,
@@ -18,9 +18,9 @@ import { pageOf } from "./page.ts";
 
 export type ModelMessageLog = {
   readonly port: MessageLog;
-  /** The record of a message was inserted. */
+  /** Counts the CREATED event of a message whose record was inserted. */
   readonly countCreated: (tenant: TenantId, at: number) => void;
-  /** The states that the log has of a message. */
+  /** Returns the states that the log has of a message. */
   readonly statesOf: (id: MessageId) => readonly LogState[];
 };
 

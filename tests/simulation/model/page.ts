@@ -2,7 +2,7 @@
 import { type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 
-/** `keyOf` sorts as text, and no two items share one. */
+/** `keyOf` sorts as text, and no two items share a key. */
 export function pageOf<T>(
   items: readonly T[],
   keyOf: (item: T) => string,
@@ -24,7 +24,7 @@ export function pageOf<T>(
   };
 }
 
-/** The first of `items`, up to the one by which they have `bytesMax` bytes. */
+/** Returns the first of `items`, up to the one at which they reach `bytesMax` bytes. */
 export function within<T>(items: readonly T[], bytesMax = Infinity): readonly T[] {
   if (bytesMax === Infinity) return items;
   let bytes = 0;

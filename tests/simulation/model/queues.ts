@@ -1,4 +1,4 @@
-/** Queues in memory, beside the record store whose records stand in them: what the port says, each call one step. */
+/** Queues in memory, beside the record store with their records. Does what the port says, each call in one step. */
 import {
   type FanOut,
   type FlowId,
@@ -25,7 +25,7 @@ import {
 import { hintOf } from "@posthaste/engine";
 import { type Admitted, type Canceled, type Hint, type Queue, type Queues } from "@posthaste/ports";
 
-/** What the record store gives. */
+/** The parts of the record store that queues use. */
 export type Records = {
   readonly now: () => number;
   readonly all: () => Iterable<MessageRecord>;
@@ -33,14 +33,14 @@ export type Records = {
   readonly change: (id: MessageId, next: MessageRecord) => void;
   readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
   readonly wakeLane: (lane: FlowId) => void;
-  /** Of all places behind `after` that are reserved for children which are not made yet the lowest. */
+  /** Returns the lowest place behind `after` that is reserved for a child not made yet. */
   readonly firstUnmade: (queue: QueueId, after: number) => number | undefined;
 };
 
 type Row = {
   lane: QueueLane;
   lastPlace: number;
-  /** And when it was given. */
+  /** The messages that have a turn, each with when it was given. */
   readonly turns: Map<MessageId, number>;
   /** Records that are not finished. */
   readonly line: Map<MessageId, number>;
@@ -56,11 +56,11 @@ export type ModelQueues = {
       readonly line: ReadonlyMap<MessageId, number>;
     }
   >;
-  /** `place`: reserved before. */
+  /** `place` was reserved before. */
   join(message: Message, place: number | undefined): void;
-  /** The first of so many places. */
+  /** Reserves `count` places, and returns the first. */
   reserve(fanOut: FanOut, queue: QueueId, count: number): number;
-  /** A record was written. */
+  /** Called after a record was written. */
   changed(record: MessageRecord): void;
   wake(queue: QueueId): void;
   wakeAll(): void;
@@ -70,10 +70,10 @@ export type ModelQueues = {
   readonly halves: QueueHalves;
 };
 
-/** What a store may write apart from what belongs to it. */
+/** Half writes, which leave out what belongs to them. */
 export type QueueHalves = {
   silence(queue: QueueId): void;
-  /** Whatever the queue's row says. */
+  /** Gives a turn whatever the queue's row says. */
   giveTurn(id: MessageId): void;
   endTurn(id: MessageId): void;
 };

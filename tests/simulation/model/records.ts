@@ -1,6 +1,6 @@
 /**
- * A record store in memory that does what the port says, and leaves every follow-up to its callers, as a store over a
- * network does. Each call is one step: it is the reference that the checks can look into.
+ * A record store in memory that does what the port says, and leaves every follow-up to its callers, as a store over a network does. Each
+ * call is one step. It is the reference that the checks can inspect.
  */
 import {
   alarmOf,
@@ -54,7 +54,7 @@ import { modelSettling } from "./settling.ts";
 export type ModelRecords = {
   readonly ports: RecordPorts;
   readonly inspect: Inspection;
-  /** What the store does for a process that has it alone and opens it after another one. */
+  /** Does what the store does for a process that has it alone and opens it after another one. */
   readonly reopen: () => void;
   /** For a planted bug. */
   readonly forgetTombstones: () => void;
@@ -69,10 +69,10 @@ export type Inspection = {
   readonly fanOuts: Pick<ModelFanOuts, "get" | "values">;
   readonly lanes: ReadonlyMap<FlowId, FlowLane>;
   readonly queues: ModelQueues["rows"];
-  /** Written since the last call: what a check after each step has to look at. */
+  /** Returns the ids written since the last call, which a check after each step has to look at. */
   readonly takeTouched: Rows["takeTouched"];
   readonly waitingIn: (lane: FlowId) => number;
-  /** A fan-out that is not expanded refers to the chunk. */
+  /** Reports whether a fan-out that is not expanded refers to the chunk. */
   readonly isInUse: (chunk: GroupChunkId) => boolean;
 };
 

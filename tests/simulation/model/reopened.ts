@@ -1,9 +1,9 @@
-/** What becomes of a record when the one process that had the store is dead and another opens it. */
+/** Records when the one process that had the store is dead and another opens it. */
 import { isIn, lossOf, type MessageRecord, broughtHome } from "@posthaste/domain";
 
 /**
- * No claim of an earlier process is renewed, and no hint of it is heard: its claims have lost a lease, and what waited for a
- * hint or has follow-ups rings now.
+ * Returns the record as the new process finds it. No claim of an earlier process is renewed, and no hint of it is heard: its claims have
+ * lost a lease, and records that waited for a hint or have follow-ups ring now.
  */
 export function reopened(record: MessageRecord, now: number): MessageRecord {
   const hasOutbox = record.outbox.length > 0;

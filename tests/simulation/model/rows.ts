@@ -1,7 +1,7 @@
 /**
- * The records that stand, each with its place in line, and the tombstones of those that are gone.
+ * The standing records, each with its place in line, and the tombstones of removed ones.
  *
- * Owns both; everything that writes a record goes through `add` and `change`, and `written` hears of it.
+ * Owns both. Every write of a record goes through `add` and `change`, which call `written`.
  */
 import {
   isDerived,
@@ -14,27 +14,27 @@ import {
 export type Rows = {
   /** In the order in which they were added. */
   readonly standing: ReadonlyMap<MessageId, MessageRecord>;
-  /** What this build does not understand is not there for it. */
+  /** Returns undefined for a record that this build does not understand. */
   readonly find: (id: MessageId) => MessageRecord | undefined;
   readonly add: (record: MessageRecord, place: number) => void;
-  /** Nothing, when it is gone. */
+  /** Does nothing when the record is gone. */
   readonly change: (id: MessageId, next: MessageRecord) => void;
   readonly remove: (id: MessageId) => void;
-  /** Those that have an alarm, in no order. */
+  /** The records that have an alarm, in no order. */
   readonly armed: ReadonlyMap<MessageId, MessageRecord>;
-  /** Those whose alarm is due, in the order in which they were added. */
+  /** Returns the records whose alarm is due, in the order in which they were added. */
   readonly due: (at: number) => readonly MessageRecord[];
-  /** A publish with the same deduplication id may make it again, whatever became of it. */
+  /** Notes that a publish with the same deduplication id may make the record again, whatever became of it. */
   readonly mayBeRepeated: (id: MessageId) => void;
   /** Leaves a tombstone where the id could be made again. */
   readonly bury: (id: MessageId) => void;
   readonly isBuried: (id: MessageId) => boolean;
   readonly forgetTombstones: () => void;
-  /** Written or removed since the last call. */
+  /** Returns the ids written or removed since the last call. */
   readonly takeTouched: () => readonly MessageId[];
 };
 
-/** `place`: in the line of its lane. */
+/** `place` is the record's place in the line of its lane. */
 export type Written = (
   record: MessageRecord,
   before: MessageRecord | undefined,

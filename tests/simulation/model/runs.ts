@@ -43,10 +43,10 @@ type RunRef = Pick<InRun, "key" | "root">;
 export type ModelRuns = {
   readonly port: RunStore;
   readonly log: RunLog;
-  /** Those whose alarm is due, which moves ahead. */
+  /** Returns the runs whose alarm is due, and moves it ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly RunRef[];
   readonly next: (shards: readonly number[]) => number | undefined;
-  /** What has rung and was left rings now. */
+  /** Lets runs ring now that had rung and were left. */
   readonly reopen: () => void;
 };
 
@@ -238,7 +238,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   };
 }
 
-/** The first of them, up to one with which there are so many bytes as are read at a time. */
+/** Returns the first items, up to the one at which they reach the bytes of one reading. */
 function fitting<T>(all: readonly T[], bodyOf: (one: T) => Uint8Array): readonly T[] {
   let bytes = 0;
   const end = all.findIndex((one) => (bytes += bodyOf(one).length) >= limits.runReadBytesMax);

@@ -12,10 +12,10 @@ import { within } from "./page.ts";
 export type ScheduleModel = {
   readonly port: Schedules;
   readonly all: () => readonly Schedule[];
-  /** Moves each that is due ahead. */
+  /** Moves the alarm of each due schedule ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly Schedule[];
   readonly next: (shards: readonly number[]) => number | undefined;
-  /** What has rung and was left rings now. */
+  /** Lets schedules ring now that had rung and were left. */
   readonly reopen: () => void;
 };
 

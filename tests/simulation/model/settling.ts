@@ -1,4 +1,4 @@
-/** How attempts are settled in memory, and what the log is owed of them. */
+/** Settles attempts in memory, and keeps what the log is owed of them. */
 import {
   type AttemptFact,
   isFinished,
@@ -15,7 +15,7 @@ import { type Rows } from "./rows.ts";
 
 export type ModelSettling = {
   readonly settle: (settlement: Settlement) => Settled;
-  /** What the settler has not told. */
+  /** Tells the log what the settler has not told. */
   readonly tellOwed: (record: MessageRecord) => Promise<void>;
 };
 

@@ -1,4 +1,4 @@
-/** Dedup windows and flow slots in memory, as one script each in a server that may forget all of it. */
+/** Deduplication windows and flow slots in memory, each call one script in a server that may forget everything. */
 import {
   type DeduplicationKey,
   type FlowId,
@@ -17,9 +17,9 @@ export type ModelTokenStore = {
   readonly port: TokenStore;
   /** Forgets everything. */
   readonly flush: () => void;
-  /** Slots live in the memory of one process and go with it; dedup windows are on its disk. */
+  /** Forgets the slots: they live in the memory of one process and go with it, while deduplication windows are on its disk. */
   readonly flushSlots: () => void;
-  /** For a planted bug: what a careless publisher does when its insert failed. */
+  /** For a planted bug: deletes a key, as a careless publisher does when its insert has failed. */
   readonly forgetKey: (key: DeduplicationKey) => void;
 };
 

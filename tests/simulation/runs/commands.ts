@@ -1,4 +1,4 @@
-/** What a client of workflows publishes for a program: its start, and what its steps ask for. */
+/** What a client of workflows publishes for a program: its start, and the requests of its steps. */
 import {
   type Policy,
   type PublishCommand,
@@ -11,7 +11,7 @@ import { type WaitCommand } from "@posthaste/engine";
 import { aCallbackPlan, aCommand, aPolicy } from "@posthaste/testing";
 import { entryBody, type Program, type Step } from "./program.ts";
 
-/** Of all deliveries. */
+/** The timeout of all deliveries. */
 export const timeoutMs = 15_000;
 
 export const policyOf = ({ index }: Program): Policy =>
@@ -31,17 +31,17 @@ export const policyOf = ({ index }: Program): Policy =>
     }),
   });
 
-/** The run's clients ask that a workflow answer its start. */
+/** Reports whether the run's clients ask that a workflow answer its start. */
 const detects = ({ index }: Program): boolean => index % 2 === 0;
 
-/** A host that is being maintained answers in its place now and then. */
+/** Reports whether a host under maintenance answers in the program's place now and then. */
 export const hasPages = (program: Program): boolean =>
   program.url.includes("//workflow-flaky-") && detects(program);
 
-/** The run's endpoint is written by hand, and sends no mark. */
+/** Reports whether the run's endpoint marks its answers; a hand-written one does not. */
 export const marksAnswers = ({ index }: Program): boolean => index % 4 !== 3;
 
-/** How clients start it. */
+/** Returns the phase in which clients start the program. */
 export const phaseOf = ({ index }: Program): "probes" | undefined =>
   index % 4 === 2 ? "probes" : undefined;
 
@@ -77,7 +77,7 @@ export const entryOf = (
   ...(delayMs !== undefined && { postponement: { kind: "delay", delayMs } }),
 });
 
-/** Its answer comes to the endpoint with the number of the step. */
+/** The answer of the call comes to the endpoint with the number of the step. */
 export const callOf = (
   program: Program,
   { createdAt, id }: Use,

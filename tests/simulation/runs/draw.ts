@@ -1,4 +1,4 @@
-/** Programs by chance. */
+/** Draws programs. */
 import { type TenantId } from "@posthaste/domain";
 import { type Dice } from "@posthaste/testing";
 import { urlOf } from "../world/destination.ts";
@@ -6,7 +6,7 @@ import { type Part, type Program, type Step } from "./program.ts";
 
 export const events = ["paid", "shipped"] as const;
 
-/** `children`: programs that it may invoke. */
+/** `children` are the programs that this one may invoke. */
 export function drawProgram(
   chance: Dice,
   index: number,

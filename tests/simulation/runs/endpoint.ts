@@ -1,7 +1,7 @@
 /**
- * An endpoint of workflows as its clients write one: asked with a history it does what its program does next, publishes what
- * came of it through any gateway, again while it has no answer, and says 200. It keeps nothing between two requests but how
- * often a step of it has thrown.
+ * An endpoint of workflows as its clients write one. Asked with a history, it does what its program does next, publishes the result
+ * through any gateway, again while it has no answer, and says 200. Between two requests it keeps only how often each of its steps has
+ * thrown.
  */
 import { isFault, type MessageId } from "@posthaste/domain";
 import { type RunAddress } from "@posthaste/ports";
@@ -42,7 +42,7 @@ type Asked = {
   readonly root: MessageId;
 };
 
-/** What becomes of a request: done, or one of the ways to fail. */
+/** The result of a request: done, or one of the ways to fail. */
 type Done = "done" | "throws" | "gives up" | "unpublished";
 
 const publishTriesMax = 4;
@@ -74,7 +74,7 @@ export function workflowEndpoint(
     if (isFlaky && chance.chance(0.15)) return says("throws", 10);
     if (isSlow) await world.wait(chance.integer(0, chance.chance(0.2) ? 20_000 : 2_000));
     const done = await replay.take(asked);
-    // It has published, and its answer is lost.
+    // The endpoint has published, and its answer is lost.
     if (isFlaky && chance.chance(0.1)) return chance.chance(0.5) ? says("throws", 10) : undefined;
     const said = says(done, chance.integer(1, 50));
     return marksAnswers(asked.program) ? said : unmarked(said);
@@ -96,7 +96,7 @@ const says = (done: Done, afterMs: number): Answering => ({
 
 const isAnswer = ({ id }: Exchange): boolean => /_ra[0-9]+$/.test(id);
 
-/** The program is the one whose URL was asked. */
+/** Finds the program by the requested URL. */
 function askedBy(exchange: Exchange, programs: readonly Program[]): Asked | undefined {
   const { id, run, tenant, url } = exchange;
   const program = programs.find((each) => each.url === url);
@@ -124,7 +124,7 @@ class Replay {
     return exchange.run?.probes ? this.#adopt(asked) : this.#goOn(asked);
   }
 
-  /** Asked to start a run itself, it starts it, and is asked once more. */
+  /** Starts the run when asked to; the endpoint is then asked once more. */
   async #adopt(asked: Asked): Promise<Done> {
     const command = startOf(asked.program, asked.address.id, "adopts");
     const answer = await this.#publish((gateway) => gateway.start(command));
@@ -157,7 +157,7 @@ class Replay {
     }
   }
 
-  /** What the call of a step was answered. */
+  /** Takes the answer to the call of a step. */
   #hear(asked: Asked): Promise<Done> {
     const { body, headers } = asked.exchange;
     const step = Number(headers.find(([name]) => name === stepHeader)?.[1]);
@@ -212,7 +212,7 @@ class Replay {
     const { runs } = this.#environment.history;
     this.#note(asked, number);
     const answer = await this.#publish(async (gateway) => {
-      // Each request tells it in words of its own.
+      // Each request tells the event with a body of its own.
       const telling = runs.tell(program.tenant, event, undefined);
       const body = new TextEncoder().encode(telling.body);
       const reply = await gateway.notify(program.tenant, event, body);
@@ -221,7 +221,7 @@ class Replay {
     return answer ? this.#return(asked, number, returned(program, number)) : "unpublished";
   }
 
-  /** Answers how often the code of the step has run by now. */
+  /** Returns how often the code of the step has run by now. */
   #note({ exchange, root }: Asked, step: number): number {
     const { executions } = this.#environment.history.runs;
     executions.push({ root, step, exchange });
@@ -240,7 +240,7 @@ class Replay {
     return this.#done(asked, answer, said);
   }
 
-  /** Undefined: no gateway has answered. */
+  /** Returns undefined when no gateway has answered. */
   async #publish<T>(
     ask: (gateway: RunGateway) => Promise<T>,
   ): Promise<{ readonly value: T } | undefined> {
@@ -256,7 +256,7 @@ class Replay {
     return undefined;
   }
 
-  /** What its clients make of the answer to a publish. */
+  /** Takes the answer to a publish as clients do. */
   #done(
     { root }: Asked,
     answer: { readonly value: unknown } | undefined,
@@ -269,14 +269,14 @@ class Replay {
       return "done";
     }
     const { fault, text } = answer.value;
-    // Its run has ended: all is well.
+    // The run has ended, as it may.
     if (fault === "run_ended") return "done";
     history.violate("R20", `a step was refused: ${fault} ${text}`);
     return "gives up";
   }
 }
 
-/** A member that sleeps does so before its plan is delivered. */
+/** A member of a group that sleeps does so before its plan is delivered. */
 const plansOf = ({ from, steps }: Turn & { kind: "plan" }): readonly Said[] =>
   steps.map((step, i) => ({
     key: { role: "plan", step: from + i },

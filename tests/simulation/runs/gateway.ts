@@ -1,4 +1,4 @@
-/** What a gateway does for runs, as endpoints and clients reach it. */
+/** The operations of a gateway for runs, as endpoints and clients reach them. */
 import {
   type Fault,
   type PublishCommand,
@@ -35,7 +35,7 @@ export type Again = "restart" | "resume";
 
 export type RunGateway = {
   start(command: PublishCommand): Promise<Published | Fault>;
-  /** Steps of one run, a call, or an invocation. */
+  /** Publishes steps of one run, a call, or an invocation. */
   publish(commands: readonly PublishCommand[]): Promise<readonly Published[] | Fault>;
   wait(command: WaitCommand): Promise<Fault | undefined>;
   notify(tenant: TenantId, event: string, body: Uint8Array): Promise<readonly Notified[]>;
@@ -46,11 +46,11 @@ export type RunGateway = {
   ): Promise<readonly Notified[] | "unknown" | "full">;
   finish(address: RunAddress, result: Uint8Array): Promise<Ended>;
   cancel(address: RunAddress): Promise<Ended>;
-  /** From its beginning, or from where it failed. Undefined: it has not failed, or not yet. */
+  /** Runs it again from its beginning, or from where it failed. Returns undefined when it has not failed. */
   again(how: Again, address: RunAddress, id: RunId): Promise<Run | Fault | "active" | undefined>;
 };
 
-/** `ask`: does it in the process of the gateway. */
+/** `ask` runs a task in the process of the gateway. */
 export const runGateway = (
   ports: RunPorts,
   ask: <T>(task: () => Promise<T>) => Promise<T>,

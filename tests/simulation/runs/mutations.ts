@@ -13,7 +13,7 @@ import {
 import { type Decision, type RunStore, type RunWrite } from "@posthaste/ports";
 import { type Mutation, type NodePorts, withAlarms, withRecords, withRuns } from "../mutate.ts";
 
-/** What each change writes, written otherwise. */
+/** Replaces what each change writes. */
 const writing =
   (otherwise: (write: RunWrite, before: Run, ports: NodePorts) => RunWrite | undefined) =>
   (ports: NodePorts): NodePorts =>
@@ -33,7 +33,7 @@ const withoutDeliveries = (write: RunWrite, isForgotten: (record: MessageRecord)
 
 const partIn = ({ message }: MessageRecord): string => message.run?.part ?? "";
 
-/** The head with another state of its kind. */
+/** Returns the head with another state of its kind. */
 const inState = <S extends Run["state"]>(run: Run, state: S): Run => ({ ...run, state });
 
 const invokes = ({ state }: RunIn<"active">) =>
@@ -42,7 +42,7 @@ const invokes = ({ state }: RunIn<"active">) =>
 const singly = ({ from, role, to }: Run["history"]["spans"][number]) =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ role, from: from + i, to: from + i }));
 
-/** What a start writes, written otherwise. */
+/** Replaces what a start writes. */
 const starting =
   (otherwise: (write: RunWrite) => RunWrite) =>
   (ports: NodePorts): NodePorts =>
@@ -271,7 +271,7 @@ const planted: readonly Mutation[] = [
             );
             const all = [...others, ...write.run.state.pending];
             const next = inState(write.run, { ...write.run.state, pending: all });
-            // The store refuses a part that stands: what the first has kept is good enough for this one.
+            // The store refuses a part that stands; the part of the first child serves this one, too.
             const parts = write.parts.filter(({ name }) => !namesPart(run, name));
             return { verdict, write: { ...write, run: next, parts } };
           }),

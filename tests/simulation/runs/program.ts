@@ -1,16 +1,13 @@
-/**
- * Drawn programs, and what an endpoint that replays one does next: it looks at the history that is delivered to it and at
- * nothing else.
- */
+/** Drawn programs, and what an endpoint that replays one does next: it looks only at the history that is delivered to it. */
 import { type MessageId, type TenantId } from "@posthaste/domain";
 
 export type Step =
-  /** Code of the endpoint: throws so many times, or for ever, before it returns. */
+  /** Code of the endpoint. Throws this many times, or for ever, before it returns. */
   | { readonly kind: "code"; readonly throws: number; readonly isFinal: boolean }
   | { readonly kind: "sleep"; readonly ms: number }
   | { readonly kind: "call"; readonly url: string; readonly retriesMax: number }
   | { readonly kind: "wait"; readonly event: string; readonly timeoutMs: number }
-  /** Code that tells all that wait for an event. */
+  /** Code that tells an event to all runs that wait for it. */
   | { readonly kind: "notify"; readonly event: string }
   | { readonly kind: "invoke"; readonly program: number };
 
@@ -21,19 +18,19 @@ export type Program = {
   readonly parts: readonly Part[];
 };
 
-/** The steps `from` on: one by itself, or a parallel group. */
+/** The steps from `from` on: a single one, or a parallel group. */
 export type Part = {
   readonly from: number;
   readonly isGroup: boolean;
   readonly steps: readonly Step[];
 };
 
-/** As it stands in a delivered history, behind the payload. */
+/** An entry as it stands in a delivered history, behind the payload. */
 export type Entry = {
   readonly id: MessageId;
   readonly step: number;
   readonly isPlan: boolean;
-  /** Of a result. */
+  /** What a result says. */
   readonly said: string;
 };
 
@@ -48,7 +45,7 @@ export type Turn =
   | { readonly kind: "nothing" }
   | { readonly kind: "finish" };
 
-/** Undefined: no endpoint that runs the program could have caused this history. */
+/** Returns undefined when no endpoint that runs the program could have caused this history. */
 export function turnOf({ parts }: Program, entries: readonly Entry[]): Turn | undefined {
   let seen = 0;
   for (const { from, isGroup, steps } of parts) {
@@ -80,13 +77,13 @@ export function turnOf({ parts }: Program, entries: readonly Entry[]): Turn | un
 export const stepsOf = ({ parts }: Program): ReadonlyMap<number, Step> =>
   new Map(parts.flatMap(({ from, steps }) => steps.map((step, i) => [from + i, step] as const)));
 
-/** What the run returns. */
+/** Returns the result of the run. */
 export const outcomeOf = (program: Program, entries: readonly Entry[]): readonly string[] =>
   [...stepsOf(program).keys()].map(
     (number) => entries.find(({ step, isPlan }) => step === number && !isPlan)?.said ?? "",
   );
 
-/** What the code of a step returns, however often it runs. */
+/** Returns the result of a code step, however often it runs. */
 export const returned = ({ index }: Program, number: number): string =>
   `step ${number} of program ${index}`;
 
@@ -95,7 +92,7 @@ export const entryBody = (step: number, isPlan: boolean, out: string): Uint8Arra
     JSON.stringify(isPlan ? { stepId: 0, targetStep: step } : { stepId: step, out }),
   );
 
-/** The delivered history, without its first entry, the payload. */
+/** Reads the delivered history without its first entry, the payload. */
 export function readHistory(body: Uint8Array): {
   readonly program: number;
   readonly entries: readonly Entry[];

@@ -1,4 +1,4 @@
-/** What the checks of runs read: every write that held, what clients were told, what the code of the endpoints has done. */
+/** What the checks of runs read: every write that held, what clients were told, and what the code of the endpoints has done. */
 import {
   type MessageId,
   type Run,
@@ -9,14 +9,14 @@ import {
 } from "@posthaste/domain";
 import { type Program } from "./program.ts";
 
-/** A write of a head that held. `before` undefined: the start. */
+/** A write of a head that held. `before` is undefined for the start. */
 export type RunChange = {
   readonly node: string;
   readonly at: number;
   readonly before: Run | undefined;
   readonly after: Run;
   readonly parts: readonly RunPart[];
-  /** Of a resumed run: beside all entries it has these parts of the failed one. */
+  /** Of a resumed run: the parts that it inherits from the failed one, apart from all entries. */
   readonly inherited?: { readonly of: RunKey; readonly names: readonly string[] };
 };
 
@@ -30,27 +30,27 @@ export type Asking = {
   readonly status: number | undefined;
 };
 
-/** The code of a step ran. */
+/** A run of the code of a step. */
 export type Execution = {
   readonly root: MessageId;
   readonly step: number;
   readonly exchange: Asking;
 };
 
-/** A 2xx, of what it says that it holds from then on. */
+/** A 2xx, and what it says holds from then on. */
 export type RunAck = {
   readonly root: MessageId;
   readonly what: "start" | "entry" | "call" | "wait" | "invoke" | "finish";
   readonly step: number;
 };
 
-/** An event as one request told it: its body is the request's own. `run`: it is kept for that run. */
+/** An event as one request told it: its body is the request's own. `run` is the run that it is kept for. */
 export type Telling = {
   readonly body: string;
   readonly event: string;
   readonly tenant: TenantId;
   readonly run: RunId | undefined;
-  /** Message ids of the results that it says to have made. */
+  /** Message ids of the results that the answer says were made. */
   reply: readonly MessageId[] | undefined;
 };
 

@@ -16,11 +16,11 @@ import { workflowEndpoint } from "./endpoint.ts";
 import { runWorkload } from "./workload.ts";
 
 const stepMs = 1_000;
-/** Troubles go on for so long when the last run has been started. */
+/** How long troubles go on after the last run has been started. */
 const troubledMs = 120_000;
 const lookEveryMs = 5_000;
 const restMsMax = 3_600_000;
-/** Far beyond what any seed needs, schedulers included whose clock is ahead of that of the store. */
+/** Far beyond what any seed needs, even with schedulers whose clock is ahead of the store's. */
 const stepsMax = 200_000;
 const sweepMsMax = 120_000;
 const clockJumpMsMax = 600_000;

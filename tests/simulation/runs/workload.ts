@@ -1,4 +1,4 @@
-/** What clients do with runs: start them, some under the name of another, tell them of events, and cancel a few. */
+/** Clients of runs: they start runs, some under the name of another, tell them of events, and cancel a few. */
 import { isFault, type RunId, runId } from "@posthaste/domain";
 import { anotherTenant, aTenant, type Dice } from "@posthaste/testing";
 import { type Gateway } from "../composition.ts";
@@ -13,13 +13,13 @@ import { type Cancelling } from "./seen.ts";
 export type RunWorkload = {
   readonly lastAtMs: number;
   start(gateways: () => readonly Gateway[]): void;
-  /** All clients have had their answers. */
+  /** Reports whether all clients have had their answers. */
   isSettled(): boolean;
 };
 
 const clientTimeoutMs = 10_000;
 const childrenMax = 3;
-/** Of a client that waits for its run to fail. */
+/** How often a client looks that waits for its run to fail. */
 const looksMax = 15;
 
 export function runWorkload({ world, history }: Environment, chance: Dice): RunWorkload {
@@ -29,7 +29,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
   const count = chance.integer(3, 6);
   let open = count;
 
-  // Those that are invoked are not started by a client, so that what they return is known to one run alone.
+  // No client starts an invoked program, so that its result is known to one run alone.
   for (let index = 0; index < count + childrenMax; index++) {
     const children =
       index < childrenMax ? [...Array(index).keys()] : [...Array(childrenMax).keys()];
@@ -79,7 +79,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     history.count("runs.cancels");
   };
 
-  /** Once more, when it has failed. */
+  /** Runs it once more when it has failed. */
   const again = async (
     { index }: Program,
     gateways: () => readonly Gateway[],
@@ -91,7 +91,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
       await world.wait(chance.integer(1_000, 20_000));
       const made = await untilDone(gateways, (gateway) => gateway.again(how, { tenant, id }, next));
       if (made === "active") continue;
-      // A repeat finds that it runs.
+      // A repeat finds that the run is active.
       if (!made || isFault(made)) return;
       runs.acks.push({ root: made.root, what: "start", step: 0 });
       history.count(`runs.again.${how}`);
@@ -133,7 +133,7 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     isSettled: () => open === 0,
     start: (gateways) => {
       for (const program of runs.programs.slice(childrenMax)) {
-        // Now and then the id of another, which may be active or may have ended.
+        // Now and then the id of another run, which may be active or may have ended.
         const id = runId(`run-${chance.chance(0.25) ? childrenMax : program.index}`);
         world.after(chance.integer(0, spanMs), () => void operate(program, id, gateways));
       }

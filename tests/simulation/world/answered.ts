@@ -1,6 +1,6 @@
 import { type World } from "./world.ts";
 
-/** What a client hears within so long. Undefined: no answer, or one that says nothing. */
+/** Returns the answer that a client gets within `ms`, or undefined for no answer and for an error. */
 export function answered<T>(world: World, ms: number, asked: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve) => {
     const cancelTimer = world.after(ms, () => resolve(undefined));

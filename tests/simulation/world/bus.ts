@@ -12,14 +12,14 @@ import { type Environment, type Life } from "./node.ts";
 
 /** `watch` stands at the bus's end of the wire. A wake goes to a process that has the shard. */
 export type SimulatedBus = {
-  /** Nothing is taken and nothing handed over for so long; processes notice a little later. */
+  /** Takes nothing and hands nothing over for `ms`; processes notice a little later. */
   goAway(ms: number): void;
   portOf(life: Life, watch: (bus: EventBus) => EventBus, shards?: readonly number[]): EventBus;
 };
 
 type Member = {
   readonly life: Life;
-  /** Where what is said to a partition is heard, as long as the process lives. */
+  /** The partition whose events the member hears, as long as the process lives. */
   readonly partition: number;
   readonly shards: ReadonlySet<number> | undefined;
   readonly hear: (events: readonly unknown[]) => Promise<void>;

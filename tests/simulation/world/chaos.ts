@@ -1,7 +1,7 @@
 /** What goes wrong, and how often: drawn once per seed, so that some seeds are calm and some have one kind of trouble or all. */
 import { type Dice } from "@posthaste/testing";
 
-/** Probabilities of one call or event, and mean times between what happens by itself. Undefined: never. */
+/** Probabilities per call or event, and mean times between troubles that need no call. Undefined: never. */
 export type Troubles = {
   readonly crashPerCall: number;
   readonly slowPerCall: number;
@@ -12,7 +12,7 @@ export type Troubles = {
   readonly pauseEveryMs?: number;
   readonly clockJumpEveryMs?: number;
   readonly flushEveryMs?: number;
-  /** The bus goes away for a while. */
+  /** How often the bus goes away for a while. */
   readonly outageEveryMs?: number;
   readonly restartEveryMs?: number;
 };
@@ -48,17 +48,17 @@ export function drawTroubles(chance: Dice): Troubles {
   return Object.assign({}, calm, ...chance.shuffled(kinds).slice(0, count)) as Troubles;
 }
 
-/** How one call of a port goes. */
+/** The fate of one call of a port. */
 export type CallPlan = {
   readonly requestMs: number;
   readonly answerMs: number;
-  /** The answer is an error: of a call that had no effect, or that had it. */
+  /** The answer is an error, of a call that had no effect or of one that had it. */
   readonly fails?: "before" | "after";
   /** The caller dies: before the request leaves, or before the answer arrives. */
   readonly dies?: "before" | "after";
 };
 
-/** A gateway makes few calls, and each leaves a client without an answer: there the probability counts so many times. */
+/** The factor on the probability for gateways, which make few calls, each of which leaves a client without an answer. */
 const gatewayCrashFactor = 5;
 
 export function planCall(troubles: Troubles, chance: Dice, node: string): CallPlan {

@@ -1,4 +1,4 @@
-/** Destinations from friendly to hostile, each with its manner in its host's name, and the sender that meets them. */
+/** Destinations from friendly to hostile, each with its manner in its host's name, and the sender that calls them. */
 import { type Headers, messageId, type Outcome, runId, tenantId } from "@posthaste/domain";
 import { type OutgoingRequest, type Sender } from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
@@ -22,7 +22,7 @@ export type Manner = (typeof manners)[number];
 export const urlOf = (manner: Manner, host: number, path: string): string =>
   `https://${manner}-${host}.example/${path}`;
 
-/** Beside what the caller wants forwarded, an outgoing request names what it belongs to. */
+/** Headers that name what an outgoing request belongs to, in addition to the caller's. */
 export const ourHeaders = {
   id: "Service-Message-Id",
   tenant: "Tenant",
@@ -35,13 +35,13 @@ export const ourHeaders = {
 
 export type Destinations = {
   senderOf(life: Life): Sender;
-  /** What has a workflow's host is answered by `endpoint`. */
+  /** Lets `endpoint` answer requests to a workflow's host. */
   serve(endpoint: Endpoint): void;
   /** Called when a destination has a request. */
   onReceipt(listener: (exchange: Exchange) => void): void;
 };
 
-/** Undefined: it never answers. */
+/** Undefined for an endpoint that never answers. */
 export type Endpoint = (exchange: Exchange) => Promise<Answering | undefined>;
 
 export type Answering = {
@@ -93,11 +93,11 @@ export function destinations(environment: Environment): Destinations {
       hear({ kind: "unreachable", code: "timeout", text: "no answer in time" }),
     );
     const onWire = (task: () => void): void => {
-      // What was cut before it arrived never arrives.
+      // A request that was cut before it arrived never arrives.
       world.after(chance.fraction() * 5, () => exchange.endedAt === undefined && task());
     };
     const answer = (given: Answering): void => {
-      // An answer that comes after we have hung up is not read; a process that died meanwhile might have.
+      // An answer after the sender has hung up is not read; a process that died meanwhile might have read it.
       if (exchange.endedAt !== undefined && !life.hasEnded) return;
       exchange.answeredAt = world.now;
       exchange.status = given.status;

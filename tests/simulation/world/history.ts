@@ -28,7 +28,7 @@ export type FaultKind =
   | "flush"
   | "hint"
   | "outage";
-/** `node` undefined: it concerns all. */
+/** `node` is undefined for a fault of all processes. */
 export type FaultRecord = {
   readonly kind: FaultKind;
   readonly node: string | undefined;
@@ -64,12 +64,12 @@ export type Exchange = {
   readonly epoch: number;
   readonly retried: number;
   readonly node: string;
-  /** Of the run that it is a delivery of. */
+  /** The run of which the call is a delivery. */
   readonly run:
     | {
         readonly id: RunId;
         readonly createdAt: number;
-        /** The endpoint is asked to start it itself. */
+        /** The endpoint is asked to start the run itself. */
         readonly probes: boolean;
       }
     | undefined;
@@ -78,11 +78,11 @@ export type Exchange = {
   readonly headers: Headers;
   readonly body: Uint8Array;
   readonly sentAt: number;
-  /** The destination has the request: this is its receipt. */
+  /** When the destination had the request: the receipt. */
   reachedAt: number | undefined;
   answeredAt: number | undefined;
   status: number | undefined;
-  /** The sender has nothing on the wire any more. */
+  /** When the sender had nothing on the wire any more. */
   endedAt: number | undefined;
 };
 
@@ -92,25 +92,25 @@ export type Settling = {
   readonly settlement: Settlement;
 };
 export type Life = { readonly record: MessageRecord; readonly at: number; readonly node: string };
-/** From its answer until its end was asked for. */
+/** A pause, from its answer until its end was asked for. */
 export type Pausing = { readonly lane: FlowId; readonly from: number; to: number };
 export type QueuePausing = { readonly lane: QueueId; readonly from: number; to: number };
-/** Asked for first, and answered. */
+/** The deletion of a queue: when it was first asked for, and when it was answered. */
 export type QueueEnd = {
   readonly lane: QueueId;
   readonly askedAt: number;
   readonly answeredAt: number;
-  /** No repeat of it can come late. */
+  /** True where no repeat of it can come late. */
   readonly isOnce: boolean;
 };
-/** Asked for first, answered, and seen to have ended. */
+/** A bulk action: when it was first asked for, answered, and seen to have ended. */
 export type BulkCancel = {
   readonly id: BulkActionId;
   readonly askedAt: number;
   readonly acceptedAt: number;
   endedAt: number | undefined;
 };
-/** What was accepted of a batch, in its order. */
+/** The accepted items of a batch, in its order. */
 export type Batch = {
   readonly items: { readonly id: MessageId; readonly queue: string | undefined }[];
 };
@@ -120,7 +120,7 @@ export type LetterRetry = {
   readonly made: MessageId[];
   endedAt: number | undefined;
 };
-/** A write of a schedule that held; `readAt`: when its writer had first read what it changes. */
+/** A write of a schedule that held. `readAt` is when its writer had first read the version that it changes. */
 export type ScheduleWrite = {
   readonly by: "caller" | "scheduler";
   readonly schedule: Schedule;
@@ -157,7 +157,7 @@ export class History {
   >();
   /** Settlements that had their effect, by `id epoch`. */
   readonly applied = new Map<string, Settling>();
-  /** When the log first had something of each message. */
+  /** When the log first had an entry of each message. */
   readonly logged = new Map<MessageId, number>();
   readonly cancels = new Map<MessageId, { readonly at: number; ackedAt: number | undefined }>();
   readonly grants: Grant[] = [];
@@ -169,17 +169,17 @@ export class History {
   readonly bulkCancels: BulkCancel[] = [];
   readonly batches: Batch[] = [];
   readonly letterRetries: LetterRetry[] = [];
-  /** Those whose retry was asked for, and whose operation failed. */
+  /** Letters whose retry was asked for, each with the operation of its message. */
   readonly lettersAsked = new Map<DlqId, number>();
-  /** Those that went because they were retried. */
+  /** Letters that were removed because they were retried. */
   readonly lettersTaken = new Set<DlqId>();
-  /** By clients, one by one. */
+  /** Messages that clients asked to cancel one by one. */
   readonly askedCancels = new Set<MessageId>();
   readonly pins: Pinning[] = [];
   /** By `tenant/id`, in the order of the store. */
   readonly schedules = new Map<string, (ScheduleWrite | ScheduleRemoval)[]>();
   readonly scheduleRests: ScheduleRest[] = [];
-  /** What the messages of a schedule are made of, by the `Op` that they carry. */
+  /** The commands that messages of schedules are made of, by the `Op` that they carry. */
   readonly templates = new Map<number, PublishCommand>();
   /** Calls that began on a slot. */
   readonly uses: { readonly id: MessageId; readonly at: number }[] = [];
@@ -202,7 +202,10 @@ export class History {
     return record;
   }
 
-  /** A fault of one of `nodes` (or of all) meets the interval; of the bus none, which explains no repetition. */
+  /**
+   * Reports whether a fault of one of `nodes` (or of all) overlaps the interval. Faults of the bus do not count, since they explain no
+   * repetition.
+   */
   explains(
     nodes: readonly string[],
     from: number,
@@ -233,7 +236,7 @@ export const scheduleKeyText = ({
   readonly id: ScheduleId;
 }): string => `${tenant}/${id}`;
 
-/** The operation that a message belongs to, as its publish says. */
+/** Returns the operation that a message belongs to, as its publish says. */
 export const opOf = ({ headers }: { readonly headers: Headers }): number =>
   Number(headers.find(([name]) => name === "Op")?.[1]);
 

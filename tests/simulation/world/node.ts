@@ -1,6 +1,6 @@
 /**
- * A process that can die and stop. All that reaches it passes through its present life: timers, answers of ports, events
- * of the bus. When the life has ended nothing reaches it any more; while it is paused all of it waits.
+ * A process that can die and stop. Everything that reaches it passes through its present life: timers, answers of ports, events of the
+ * bus. When the life has ended nothing reaches it any more; while it is paused everything waits.
  */
 import { limits } from "@posthaste/domain";
 import { type Clock, watchSetting } from "@posthaste/ports";
@@ -25,7 +25,7 @@ const gatherMs = 4;
 /** A stop that drains for longer is ended by force. */
 const stopMsMax = 60_000;
 
-/** `onDeath`: it holds its store, which has to be opened anew. */
+/** `onDeath` is given where the process holds its store, which has to be opened anew. */
 export class SimulatedNode {
   readonly name: string;
   readonly holdsItsStore: boolean;
@@ -59,7 +59,7 @@ export class SimulatedNode {
     return this.#life;
   }
 
-  /** Takes requests. */
+  /** Reports whether the process takes requests. */
   get isUp(): boolean {
     return this.#life !== undefined && !this.#leaving;
   }
@@ -82,7 +82,7 @@ export class SimulatedNode {
     world.trace(`${life.name} starts`);
     const runnable = this.#compose(life);
     this.#runnable = runnable;
-    // A start that meets a fault is tried again, as by whatever supervises a process.
+    // A start that meets a fault is tried again, as a supervisor of processes does.
     runnable.start().catch(() => this.crash("its start failed"));
   }
 
@@ -97,7 +97,7 @@ export class SimulatedNode {
     world.after(downMs, () => this.start());
   }
 
-  /** It dies, if it runs, and nothing starts it for so long. */
+  /** Kills the process, if it runs, and keeps it down for `ms`. */
   goDown(ms: number): void {
     this.#downUntil = this.#environment.world.now + ms;
     this.crash("its machine is down");
@@ -112,7 +112,7 @@ export class SimulatedNode {
     life.pause(ms);
   }
 
-  /** As on an upgrade: drains, then starts anew. */
+  /** Drains and starts anew, as on an upgrade. */
   restart(): void {
     const life = this.#life;
     const runnable = this.#runnable;
@@ -179,7 +179,7 @@ export class Life {
     return this.#pausedUntil > this.#environment.world.now;
   }
 
-  /** Armed and not yet run. */
+  /** Timers armed and not yet run. */
   get timers(): number {
     return this.#timers;
   }
@@ -233,7 +233,7 @@ export class Life {
     },
   };
 
-  /** `port` as this process reaches it: over a wire on which everything may happen. */
+  /** Returns `port` as this process reaches it: over a wire on which everything may happen. */
   remote<P extends object>(name: string, port: P): P {
     return new Proxy<P>(port, {
       get: (target, property) => {
@@ -288,7 +288,7 @@ export class Life {
     });
   }
 
-  /** Where the process gathers, what has been answered by the next tick is heard in one turn of its event loop. */
+  /** Where the process gathers, all answers up to the next tick are heard in one turn of its event loop. */
   #answerAfter(ms: number, give: () => void): void {
     const { world } = this.#environment;
     if (!this.#gathers) {

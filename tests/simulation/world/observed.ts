@@ -106,7 +106,7 @@ export function observedRecords(records: Records, { history, world, node }: Watc
         if (id === undefined || answer.kind !== "canceled") continue;
         world.trace(`${node} cancel ${id}, which was ${answer.was}`);
         if (history.cancels.has(id)) history.violate("C5", `${id} was canceled twice`);
-        // A publisher that was paused beyond its window may have made it again (C4 asks why).
+        // A publisher that was paused beyond its window may have made the record again (C4 asks why).
         const again = (history.lives.get(id)?.length ?? 0) > 1;
         if (!again && history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next)))
           history.violate("C5", `${id} was canceled after its end`);
@@ -129,7 +129,7 @@ export function observedRecords(records: Records, { history, world, node }: Watc
   };
 }
 
-/** A deletion cancels what has a turn, in the store. */
+/** A deletion cancels the messages that have a turn, in the store. */
 export const observedQueues = (queues: Queues, { history, world, node }: Watching): Queues => ({
   make: (...given) => queues.make(...given),
   put: (...given) => queues.put(...given),
@@ -153,7 +153,7 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
   oldestTurn: () => queues.oldestTurn(),
 });
 
-/** What a change writes of records joins the history as an insert does. */
+/** Records that a change writes join the history as those of an insert do. */
 export function observedRuns(runs: RunStore, { history, world, node }: Watching): RunStore {
   const note = (
     before: Run | undefined,
@@ -305,7 +305,7 @@ export function observedSchedules(
   };
 }
 
-/** A deliverer goes by the name of its life. */
+/** Returns the node of the owner: a deliverer's owner name is that of its life. */
 const nodeOf = (owner: Owner): string => owner.replace(/#\d+$/, "");
 
 function noteClaim(history: History, id: MessageId, epoch: number, node: string, at: number): void {
@@ -355,7 +355,7 @@ export const observedMessageLog = (log: MessageLog, { history, world }: Watching
   },
 });
 
-/** E2 at the moment that a letter goes: what it became is there. */
+/** E2 at the removal of a letter: the message that it became exists. */
 export const observedDeadLetters = (
   letters: DeadLetters,
   { history, world, node }: Watching,
@@ -378,7 +378,7 @@ export const observedDeadLetters = (
   },
 });
 
-/** I6 at the moment that the fact of a failure is said. */
+/** I6 when the fact of a failure is published. */
 export function observedBus(
   bus: EventBus,
   deadLetters: DeadLetters,

@@ -1,6 +1,6 @@
 /**
- * The world: virtual time, chance from a seed, and the trace of all that happens. One event after another, each come to
- * rest before the next begins, so that a seed is a history.
+ * The world: virtual time, chance from a seed, and the trace of all that happens. One event after another, each come to rest before the
+ * next begins, so that a seed is a history.
  */
 import { createHash, type Hash } from "node:crypto";
 import { type Clock, watchSetting } from "@posthaste/ports";
@@ -8,9 +8,9 @@ import { dice, type Dice, epochStart, type VirtualClock, virtualClock } from "@p
 
 /** The clock's own bound on one timer. */
 const armMsMax = 3_600_000;
-/** Nothing in a simulation hands over by the event loop, whose turns would be a third of its time: this follows the last microtask. */
+/** Follows the last microtask. Nothing in a simulation hands over by the event loop, whose turns would be a third of its time. */
 const drained = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
-/** The end of the trace that a failure shows. */
+/** Lines at the end of the trace that a failure shows. */
 const tailMax = 400;
 
 export type TraceSink = (line: string) => void;
@@ -45,7 +45,7 @@ export class World {
     return this.now + this.#storeSetMs;
   }
 
-  /** The clock of the store is ahead by so much from now on. */
+  /** Sets the clock of the store ahead by `ms` from now on. */
   setStore(ms: number): void {
     this.#storeSetMs = ms;
   }
@@ -65,7 +65,7 @@ export class World {
     return this.#steps;
   }
 
-  /** A generator for one subject: one more throw there changes nothing elsewhere. */
+  /** Returns a generator for one subject: one more throw there changes nothing elsewhere. */
   chanceOf(): Dice {
     return this.#dice.fork();
   }
@@ -87,11 +87,11 @@ export class World {
     this.onStep();
   }
 
-  /** Goes on until `work`, which has come from outside the history, is done. */
+  /** Goes on until `work`, which comes from outside the history, is done. */
   async during<T>(work: Promise<T>): Promise<T> {
     let done = false;
     const finished = work.finally(() => (done = true));
-    // What awaits `finished` hears of a rejection.
+    // The caller that awaits `finished` gets the rejection.
     finished.catch(() => undefined);
     for (;;) {
       await this.#clock.advance(0);
@@ -114,13 +114,13 @@ export class World {
     return this.#tail.slice(-tailMax);
   }
 
-  /** Of the whole trace; the last thing to be asked for. */
+  /** Returns the digest of the whole trace; to be called last. */
   digest(): string {
     return this.#hash.copy().digest("hex");
   }
 
   #step(task: () => void): void {
-    // What the last event set going has come to rest by now.
+    // Everything that the last event set going has come to rest by now.
     this.onStep();
     this.#steps += 1;
     task();

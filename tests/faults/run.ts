@@ -20,11 +20,9 @@ import { until } from "./world/until.ts";
 import { Workflows } from "./world/workflows.ts";
 
 export type Run = {
-  /** The names of the stores. */
   readonly against: readonly string[];
   /** Plays the scenario under load, until everything acknowledged in it has ended. */
   play(scenario: Scenario, chance: () => number): Promise<Verdict>;
-  /** Judges everything so far. */
   verdict(): Verdict;
   /** Resolves when each slot of the schedules that has come due has fired, and they are removed. */
   untilFired(): Promise<void>;

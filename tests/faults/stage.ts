@@ -1,4 +1,4 @@
-/** What a scenario may do and wait for. */
+/** The stage of a scenario: everything that it may do and wait for. */
 import { type RunningService, type ServiceName } from "@posthaste/local";
 import { type Ack, type Fault, type Journal, type Leave, now } from "./history/journal.ts";
 import { type Kind, planOf } from "./history/kinds.ts";
@@ -31,7 +31,7 @@ type Acts = {
   readonly heal: () => unknown;
 };
 
-/** What the kill of each service may cause; callers of the remaining ones do not notice. */
+/** The effects that the kill of each service may have; callers of the remaining ones do not notice. */
 const leavesOfKill: Readonly<Record<ServiceName, readonly Leave[]>> = {
   // 503 while the new one starts.
   gateway: ["break", "refuse"],

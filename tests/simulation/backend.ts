@@ -51,7 +51,6 @@ export type Backend = RecordPorts & {
 export type Model = {
   readonly inspect: Inspection;
   readonly schedules: () => readonly Schedule[];
-  /** Makes the token store forget everything. */
   flushTokens(): void;
   /** Opens the store again after its one process has died. */
   reopen(): void;
@@ -61,7 +60,6 @@ export type Model = {
   trustSetting(): void;
   forgetKey(key: DeduplicationKey): void;
   readonly queueHalves: QueueHalves;
-  /** From now on the disk is full. */
   fillDisk(): void;
 };
 

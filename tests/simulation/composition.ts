@@ -89,7 +89,6 @@ export type Shape = "distributed" | "standalone";
 export type Composition = {
   readonly nodes: readonly SimulatedNode[];
   readonly bus: SimulatedBus;
-  /** Returns the gateways that take requests now. */
   gateways(): readonly Gateway[];
   readonly log: RecordingLog;
 };

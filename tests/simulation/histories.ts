@@ -1,4 +1,3 @@
-/** The kinds of histories. */
 import { simulateClocks } from "./clocks/simulate.ts";
 import { type Mutation } from "./mutate.ts";
 import { simulateRuns } from "./runs/simulate.ts";

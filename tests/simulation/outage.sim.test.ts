@@ -112,7 +112,7 @@ function instantDeliverer(ports: FollowUpPorts, clock: VirtualClock) {
       const each = settled[i];
       const items = each?.kind === "ok" ? each.left : [];
       const fact = append.find((item) => item.kind === "fact");
-      // What the bus does not take stays in the outbox, and rings.
+      // A fact that the bus does not take stays in the outbox, and rings.
       tellSettled(ports, { message, items, fact }).catch(() => undefined);
     }
   };

@@ -33,7 +33,6 @@ type Claimed = InState<"claimed">;
 const onceMore = { chance: 0, retryDelayMs: 10_000 };
 const failed = (endedAt: number) => anAttempt(anAnswer(500), { endedAt });
 
-/** Opens a store whose clock is set ahead. */
 function openAhead(): Opened {
   const clock = virtualClock();
   clock.set(days);

@@ -93,11 +93,9 @@ export type Embedded = RecordPorts & {
   readonly bus: EventBus;
   readonly ids: Ids;
   readonly sizes: Sizes;
-  /** What recovery found at open. */
   readonly recovered: Recovered;
   /** How long the oldest write has waited for its commit to be durable. */
   readonly waitMs: () => number;
-  /** Commits so far. */
   readonly commits: () => number;
   /** To be called before serving. Takes now what is otherwise taken when needed, when the system may have none left. */
   readonly start: () => Promise<void>;

@@ -282,7 +282,6 @@ function setAlarms(dataDir: string, at: number): void {
   db.close();
 }
 
-/** Returns the alarms of each table that has any. */
 function alarmsIn(dataDir: string): Readonly<Record<string, readonly unknown[]>> {
   const db = new DatabaseSync(join(dataDir, "posthaste.db"));
   const alarms = tables.map((table) => [

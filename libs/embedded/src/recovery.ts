@@ -35,7 +35,6 @@ export function recover(
   return { claims, live: sum(live.values()), finished: ended.length };
 }
 
-/** The findings of one pass over the messages. */
 type Pass = {
   readonly claims: number;
   /** By tenant. */

@@ -11,7 +11,6 @@ export type Asking = {
   readonly budget: BodyBudget;
   /** The tenant and address that are charged for the body in memory. */
   readonly owner: { readonly tenant: string; readonly address: string };
-  /** The tenant's plan, where there is one. */
   readonly plan?: Plan;
 };
 

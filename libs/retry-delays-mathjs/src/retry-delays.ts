@@ -16,7 +16,6 @@ import {
 import { type RetryDelays } from "@posthaste/ports";
 import { compileExpression, type Expression, isWholeNumber, loadedMathjs } from "./expression.ts";
 
-/** Compiled expressions that are kept. */
 const expressionsMax = 1_000;
 /** Steps that one check may take, a fraction of a microsecond each. */
 const stepsMax = 2_500;

@@ -16,7 +16,6 @@ export class AnswerBody {
   readonly #bytesMax: number;
   #buffer: Buffer = nothing;
   #length = 0;
-  /** Bytes granted so far. */
   #given = 0;
 
   constructor(bytesMax: number) {
@@ -34,7 +33,6 @@ export class AnswerBody {
     return fits;
   }
 
-  /** The bytes that have arrived. */
   get bytes(): Uint8Array {
     return this.#buffer.subarray(0, this.#length);
   }

@@ -7,7 +7,6 @@ import { type Dialer, type Dialing } from "./dial.ts";
 export class Connection {
   /** The connection has carried a call before: the other end may have closed it since, unnoticed. */
   isReused = false;
-  /** The call that the connection carries. */
   call: { abort(): void } | undefined;
   /** When its last call ended, as a count of all rests. */
   restedAt = 0;

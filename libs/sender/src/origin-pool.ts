@@ -50,7 +50,6 @@ export class OriginPools {
     };
   }
 
-  /** Connections of all origins. */
   get connections(): { readonly all: number; readonly idle: number } {
     return { all: this.#ofAll.count, idle: this.#ofAll.idle };
   }

@@ -15,7 +15,6 @@ export type Taken = {
 export type Taking = {
   /** Takes of different owners and sizes. A take returns undefined when it is refused. */
   readonly takes: readonly (() => Taken | undefined | Promise<Taken | undefined>)[];
-  /** Returns all counts of the thing under test. */
   readonly held: () => unknown;
   /** Giving back twice cannot be written, since a take ends when its work has ended. */
   readonly endsOnce?: boolean;

@@ -1,6 +1,5 @@
 const secondsMax = 30;
 
-/** One round of the event loop. */
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**

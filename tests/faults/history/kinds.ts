@@ -43,7 +43,7 @@ export type Kind =
   | "gated";
 
 export type Plan = {
-  /** What the destination does with the message (world/destination.ts). */
+  /** The destination's path, which says what it does with the message (world/destination.ts). */
   readonly path: string;
   /** In addition to the headers of every message. */
   readonly headers: Readonly<Record<string, string>>;

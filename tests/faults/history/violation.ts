@@ -1,4 +1,3 @@
-/** A rule that a history breaks, and the evidence. */
 export type Violation = { readonly rule: string; readonly evidence: unknown };
 
 export const violation = (rule: string, evidence: unknown): Violation => ({ rule, evidence });

@@ -1,4 +1,3 @@
-/** All scenarios. */
 import { type Scenario } from "../stage.ts";
 import { bulkActions } from "./bulk-actions.ts";
 import { kafkaKilled, kafkaStopped } from "./kafka.ts";

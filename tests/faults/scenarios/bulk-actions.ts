@@ -5,7 +5,7 @@ import { until } from "../world/until.ts";
 
 /** Six steps, of which the kills leave some to be done; as many items as one batch has bytes for. */
 const count = 3_000;
-/** What a step may have cancelled without having counted it. */
+/** Messages that a step may have cancelled without having counted them. */
 const stepMax = 500;
 
 export const bulkActions: Scenario = {

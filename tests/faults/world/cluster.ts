@@ -29,7 +29,6 @@ export type Cluster = {
   readonly services: RunningServices;
   /** The database of the services, for a look into it. */
   readonly database: string;
-  /** Returns the proxies between a service and its stores. */
   proxiesOf(service: RunningService): Proxies;
   /** Resolves when every service is ready and misses nothing. */
   untilWell(): Promise<void>;
@@ -137,7 +136,6 @@ async function isWell({ url }: RunningService): Promise<boolean> {
   }
 }
 
-/** Makes this Redis forget everything. */
 export function flush({ host, port }: RunningRedis): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });

@@ -41,7 +41,6 @@ export class Load {
     this.#journal = journal;
   }
 
-  /** The number of the next message. */
   get next(): number {
     return this.#next;
   }

@@ -53,7 +53,6 @@ export class Workflows {
     return new Workflows(target, journal, server);
   }
 
-  /** The number of the next run. */
   get next(): number {
     return this.#next;
   }

@@ -10,7 +10,7 @@ export function checkBulkActions(history: History): void {
   const accepted = labelled(history);
   for (const bulk of history.bulkCancels) {
     if (bulk.endedAt === undefined) history.violate("B3", `${bulk.id} never ended`);
-    // Its end is a time of the process that accepted it.
+    // The end is a time of the process that accepted the action.
     else if (isFirst(history, bulk) && !history.faults.some(({ kind }) => kind === "clock"))
       for (const message of accepted) checkDone(history, bulk, bulk.endedAt, message);
   }

@@ -15,7 +15,6 @@ import { type Exchange, type History } from "../world/history.ts";
 type Parts = ReadonlyMap<string, RunPart>;
 
 export type Story = {
-  /** The run at rest. */
   readonly run: Run;
   readonly root: MessageId;
   readonly program: Program;

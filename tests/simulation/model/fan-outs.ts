@@ -37,7 +37,6 @@ export type ModelFanOuts = {
   readonly firstUnmade: (queue: QueueId, after: number) => number | undefined;
   readonly childMade: (fanOut: MessageId) => void;
   readonly childGone: (fanOut: MessageId) => void;
-  /** Returns how many were removed. */
   readonly removeEnded: (mine: ReadonlySet<number>, endedBefore: number) => number;
   readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
   readonly next: (shards: readonly number[]) => number | undefined;

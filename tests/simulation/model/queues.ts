@@ -58,7 +58,6 @@ export type ModelQueues = {
   >;
   /** `place` was reserved before. */
   join(message: Message, place: number | undefined): void;
-  /** Reserves `count` places, and returns the first. */
   reserve(fanOut: FanOut, queue: QueueId, count: number): number;
   /** Called after a record was written. */
   changed(record: MessageRecord): void;
@@ -66,7 +65,6 @@ export type ModelQueues = {
   wakeAll(): void;
   ring(mine: ReadonlySet<number>): readonly QueueId[];
   sweep(): void;
-  /** For planted bugs. */
   readonly halves: QueueHalves;
 };
 

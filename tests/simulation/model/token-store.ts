@@ -15,7 +15,6 @@ import { type TokenStore, type Window } from "@posthaste/ports";
 
 export type ModelTokenStore = {
   readonly port: TokenStore;
-  /** Forgets everything. */
   readonly flush: () => void;
   /** Forgets the slots: they live in the memory of one process and go with it, while deduplication windows are on its disk. */
   readonly flushSlots: () => void;

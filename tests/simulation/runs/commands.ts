@@ -11,7 +11,6 @@ import { type WaitCommand } from "@posthaste/engine";
 import { aCallbackPlan, aCommand, aPolicy } from "@posthaste/testing";
 import { entryBody, type Program, type Step } from "./program.ts";
 
-/** The timeout of all deliveries. */
 export const timeoutMs = 15_000;
 
 export const policyOf = ({ index }: Program): Policy =>

@@ -1,4 +1,3 @@
-/** Draws programs. */
 import { type TenantId } from "@posthaste/domain";
 import { type Dice } from "@posthaste/testing";
 import { urlOf } from "../world/destination.ts";

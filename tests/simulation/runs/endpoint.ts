@@ -96,7 +96,6 @@ const says = (done: Done, afterMs: number): Answering => ({
 
 const isAnswer = ({ id }: Exchange): boolean => /_ra[0-9]+$/.test(id);
 
-/** Finds the program by the requested URL. */
 function askedBy(exchange: Exchange, programs: readonly Program[]): Asked | undefined {
   const { id, run, tenant, url } = exchange;
   const program = programs.find((each) => each.url === url);

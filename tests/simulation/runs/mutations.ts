@@ -33,7 +33,6 @@ const withoutDeliveries = (write: RunWrite, isForgotten: (record: MessageRecord)
 
 const partIn = ({ message }: MessageRecord): string => message.run?.part ?? "";
 
-/** Returns the head with another state of its kind. */
 const inState = <S extends Run["state"]>(run: Run, state: S): Run => ({ ...run, state });
 
 const invokes = ({ state }: RunIn<"active">) =>

@@ -77,7 +77,6 @@ export function turnOf({ parts }: Program, entries: readonly Entry[]): Turn | un
 export const stepsOf = ({ parts }: Program): ReadonlyMap<number, Step> =>
   new Map(parts.flatMap(({ from, steps }) => steps.map((step, i) => [from + i, step] as const)));
 
-/** Returns the result of the run. */
 export const outcomeOf = (program: Program, entries: readonly Entry[]): readonly string[] =>
   [...stepsOf(program).keys()].map(
     (number) => entries.find(({ step, isPlan }) => step === number && !isPlan)?.said ?? "",

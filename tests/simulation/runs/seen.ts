@@ -1,4 +1,6 @@
-/** What the checks of runs read: every write that held, what clients were told, and what the code of the endpoints has done. */
+/**
+ * The record that the checks of runs read: every write that held, what clients were told, and what the code of the endpoints has done.
+ */
 import {
   type MessageId,
   type Run,
@@ -16,7 +18,7 @@ export type RunChange = {
   readonly before: Run | undefined;
   readonly after: Run;
   readonly parts: readonly RunPart[];
-  /** Of a resumed run: the parts that it inherits from the failed one, apart from all entries. */
+  /** The parts that a resumed run inherits from the failed one, apart from all entries. */
   readonly inherited?: { readonly of: RunKey; readonly names: readonly string[] };
 };
 
@@ -30,7 +32,6 @@ export type Asking = {
   readonly status: number | undefined;
 };
 
-/** A run of the code of a step. */
 export type Execution = {
   readonly root: MessageId;
   readonly step: number;

@@ -133,7 +133,7 @@ export function simulatedBus(
     assigned?.([partition]);
     const byGroup = groups.get(topic) ?? new Map<string, Member[]>();
     groups.set(topic, byGroup);
-    // What is published to a topic is what is heard from it.
+    // Members of a topic hear the events published to it, so the types match.
     const joined: Member = {
       ...member,
       partition,

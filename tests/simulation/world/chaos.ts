@@ -1,4 +1,4 @@
-/** What goes wrong, and how often: drawn once per seed, so that some seeds are calm and some have one kind of trouble or all. */
+/** Troubles, and how often each happens: drawn once per seed, so that some seeds are calm and some have one kind of trouble or all. */
 import { type Dice } from "@posthaste/testing";
 
 /** Probabilities per call or event, and mean times between troubles that need no call. Undefined: never. */

@@ -37,7 +37,6 @@ export type Destinations = {
   senderOf(life: Life): Sender;
   /** Lets `endpoint` answer requests to a workflow's host. */
   serve(endpoint: Endpoint): void;
-  /** Called when a destination has a request. */
   onReceipt(listener: (exchange: Exchange) => void): void;
 };
 

@@ -1,4 +1,6 @@
-/** What the checks read: publications and their answers, what the stores have done, every call to a destination, every fault. */
+/**
+ * The history that the checks read: publications and their answers, what the stores have done, every call to a destination, every fault.
+ */
 import {
   type BulkActionId,
   type DlqId,

@@ -35,7 +35,6 @@ export class World {
     return this.#clock.now();
   }
 
-  /** Milliseconds since the beginning. */
   get elapsed(): number {
     return this.#clock.now() - epochStart;
   }

@@ -14,9 +14,7 @@ export type Alarms<Rung> = {
 type Table<Rung> = {
   readonly table: string;
   readonly key: string;
-  /** The columns that `read` needs. */
   readonly columns: string;
-  /** Returns what the row calls for. */
   readonly read: (row: Row) => Rung;
   /** Told of a row that cannot be read; the other rows ring. Absent where `read` reads plain columns only. */
   readonly damaged?: (row: Row, error: unknown) => void;

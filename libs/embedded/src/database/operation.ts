@@ -1,4 +1,3 @@
-/** One operation asked of the writer. */
 import { type Intake, StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 

@@ -81,7 +81,6 @@ export class Writer {
     this.#options = options;
   }
 
-  /** Transactions committed so far. */
   get commits(): number {
     return this.#commits;
   }

@@ -18,7 +18,6 @@ export type EventCounts = {
   /** Called after the commit that has added the event. */
   add(tenant: number, event: Pick<LogEvent, "at" | "state">): void;
   readonly read: (reader: DatabaseSync) => MessageLog["counts"];
-  /** Writes the gathered counts. */
   close(): Promise<void>;
 };
 

@@ -54,7 +54,6 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
     return { rows, end: ahead.length > max ? some.at(-1) : undefined };
   };
 
-  /** Looks at the rows of one turn. */
   const look = (tenant: TenantId, filter: LiveFilter, walk: Walk): Walked => {
     const { after = "0", upTo, foundMax, lookedMax } = walk;
     const last = positionOf(upTo.id) ?? Infinity;

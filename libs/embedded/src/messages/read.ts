@@ -35,7 +35,6 @@ export type Reading = {
   readonly hint: (row: Row) => Hint;
 };
 
-/** The columns that `hint` reads. */
 export const hintColumns = "position, name, tenant, origin, epoch, body_bytes";
 
 export function openReading({ db, names, outbox, recent, tenants }: Rooms): Reading {

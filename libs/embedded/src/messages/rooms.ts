@@ -1,4 +1,3 @@
-/** The parts of the message store, for each other. */
 import { type DatabaseSync } from "node:sqlite";
 import { type LaneId, type LaneKind, type RowSource } from "@posthaste/domain";
 import { type Clock, type Log, type Rung } from "@posthaste/ports";

@@ -32,7 +32,6 @@ const rowsPerPage = 100_000;
 const rowsPerTurnMax = 1_000;
 const mebibyte = 1024 * 1024;
 
-/** Reads pages until the end. */
 async function allPages<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   order: ListOrder,

@@ -24,7 +24,6 @@ import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
 import { alarmAt, soonest } from "../lanes.ts";
 import { isUnderstood } from "../messages/records.ts";
 
-/** A message's place in its queue. */
 export type Spot = { readonly queue: number; readonly place: number };
 type InQueue = Pick<Message, "tenant" | "format"> & { readonly queue: QueueId };
 export type Standing = { readonly key: number; readonly lane: QueueLane };

@@ -14,7 +14,6 @@ export type Turns = {
   /** Returns the positions of the messages that have a turn. */
   holders(queue: number): readonly number[];
   take(queue: number, position: number): void;
-  /** Takes all turns of the queue. */
   takeAll(queue: number): void;
   /** Takes the turns that are over. Returns how many are left. */
   repair(queue: number, now: number): number;

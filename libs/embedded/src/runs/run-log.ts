@@ -21,7 +21,6 @@ import { type Chunk, readPage, type Scan } from "../query/keyset.ts";
 import { openAttemptReading } from "./attempts.ts";
 import { headColumns, partColumns, partFrom, runFrom, termOf } from "./rows.ts";
 
-/** The place of a run in a list. */
 type Place = { readonly at: number; readonly position: number };
 type Rows = (after: string | undefined, limit: number) => Chunk<Place>;
 

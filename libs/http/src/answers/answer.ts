@@ -29,7 +29,7 @@ export function answer(
   res.end(body);
 }
 
-/** What a caller may still send after a refusal: up to this much is read and dropped, so that the caller reads the answer. */
+/** Bytes that a caller may still send after a refusal: up to this many are read and dropped, so that the caller reads the answer. */
 const discardedBytesMax = 32 * 1024 * 1024;
 const discardMsMax = 5_000;
 

@@ -9,7 +9,6 @@ async function* pieces() {
 
 const openRoom = () => createAnswerRoom({ streamsMax: 1, streamsPerOwnerMax: 1 });
 
-/** Reports whether another stream has room now. */
 const hasRoom = (room: ReturnType<typeof openRoom>): boolean => {
   const stream = room.open("a");
   if (isFault(stream)) return false;

@@ -32,7 +32,6 @@ let clock: VirtualClock;
 let tenants: readonly Tenant[];
 let tokens: readonly Token[];
 let changed = noChangedAccounts;
-/** The calls of the store. */
 let calls: string[];
 let beforeCall: () => Promise<void>;
 let authenticator: Authenticator;

@@ -17,7 +17,6 @@ export type BodyBudget = {
   open(owner: BodyOwner, onSlow: () => void): Upload;
   /** Returns false when not even a byte would fit now. */
   hasRoom(owner: BodyOwner): boolean;
-  /** Bytes taken now. */
   readonly taken: number;
 };
 

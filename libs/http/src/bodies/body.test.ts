@@ -157,7 +157,6 @@ it("a body in one-byte chunks costs what it weighs, and not an object and a bloc
   socket.destroy();
 });
 
-/** Returns the heap bytes in use. */
 function heapBytes(): number {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;

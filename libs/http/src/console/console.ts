@@ -7,7 +7,6 @@ import { type ConsoleFile, ConsoleFiles } from "./files.ts";
 type Response = ServerResponse<IncomingMessage>;
 
 type ConsoleOptions = {
-  /** The folder of the built pages. */
   readonly folder: string;
   /** The page at `/console/`: the tenant's or the operator's. */
   readonly page: "index.html" | "operator.html";
@@ -80,7 +79,6 @@ const documents = {
 export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
   /** The folder of the built pages; absent where none are served. */
   readonly folder?: string | undefined;
-  /** Signs in and out. */
   readonly session?: AnswerConsole | undefined;
 };
 

@@ -44,7 +44,6 @@ function endAndLinger(socket: Duplex, answer: string, after: After): void {
   socket.once("close", callOff);
 }
 
-/** Returns the response that Node keeps on the socket. */
 function responseUnderWay(socket: Duplex): ServerResponse<IncomingMessage> | undefined {
   const response: unknown = "_httpMessage" in socket ? socket._httpMessage : undefined;
   return response instanceof ServerResponse ? response : undefined;

@@ -185,7 +185,6 @@ describe("behind a trusted proxy", () => {
   });
 });
 
-/** Returns a socket that claims to come from `remoteAddress`. */
 const socketFrom = (remoteAddress: string): Socket =>
   Object.defineProperty(new Socket(), "remoteAddress", { value: remoteAddress });
 

@@ -11,7 +11,6 @@ import { newId } from "./message.ts";
 
 export type FanOutOverrides = Partial<FanOutTarget> &
   Partial<Pick<FanOut, "id" | "format">> & {
-    /** When the fan-out was accepted. */
     readonly now?: number;
     readonly command?: Partial<PublishCommand>;
   };

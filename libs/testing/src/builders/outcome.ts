@@ -30,7 +30,6 @@ export const ourFailure: Outcome = {
 
 export const aborted: Outcome = { kind: "aborted" };
 
-/** An attempt that took `tookMs` and ended at `endedAt`. */
 export const anAttempt = (
   outcome: Outcome,
   { endedAt = epochStart + 1_000, tookMs = 250 }: { endedAt?: number; tookMs?: number } = {},

@@ -135,14 +135,12 @@ const deliveryTo = ({ url }: Run, notBefore: number): EntryDelivery => ({
   policy: aPolicy(),
 });
 
-/** The publish that starts a run. */
 export const aStartCommand = (overrides: Partial<PublishCommand> = {}): PublishCommand =>
   aCommand({
     run: { kind: "start", id: aRunId, features: [], headers: [] },
     ...overrides,
   });
 
-/** The publish of a step of a run. */
 export const aStepCommand = (
   key: StepKey,
   { id = aRunId, ...overrides }: Partial<PublishCommand> & { readonly id?: Run["id"] } = {},

@@ -1,6 +1,5 @@
 import { type Endpoint } from "@posthaste/domain";
 
-/** `count` endpoints of one group, in order. */
 export const someEndpoints = (count: number): readonly Endpoint[] =>
   Array.from({ length: count }, (_, index) => anEndpoint(index));
 

@@ -607,7 +607,6 @@ function factOf(
   };
 }
 
-/** Appends three events per message. */
 async function appendMany(harness: MessageLogHarness, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const message = newMessage(harness);

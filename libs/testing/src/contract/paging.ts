@@ -1,4 +1,3 @@
-/** Reads paged lists page by page. */
 import { type ListOrder, type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 

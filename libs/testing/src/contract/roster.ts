@@ -6,7 +6,6 @@ import { type Closable, contract } from "./guarantee.ts";
 
 export type RosterHarness = Closable & {
   readonly roster: Roster;
-  /** Moves the store's clock. */
   readonly advance: (ms: number) => Promise<void>;
 };
 

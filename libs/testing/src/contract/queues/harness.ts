@@ -42,7 +42,6 @@ export async function enqueueOne(
   return message;
 }
 
-/** Looks at the queue once. */
 export async function admit(
   { queues }: Pick<QueuesHarness, "queues">,
   queue: QueueId = theQueue,

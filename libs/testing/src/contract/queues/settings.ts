@@ -219,7 +219,7 @@ export function settings(guarantee: QueueGuarantee): void {
         await Promise.all([queues.resume(aTenant, name), other.queues.admit([theQueue])]);
         await admit(harness);
       }
-      // Also corrects what an overtaken look has given.
+      // The second look corrects what an overtaken look has given.
       await admit(harness);
       expect(await claimable(harness, messages)).toHaveLength(2);
     },

@@ -38,9 +38,7 @@ export type RecordsHarness = Closable &
     /** The tokens of a store that keeps the deduplication windows, too. */
     readonly tokens?: TokenStore;
     readonly log: MessageLog;
-    /** The store's own ids. */
     readonly ids: Pick<Ids, "next">;
-    /** The store's clock. */
     readonly now: () => number;
     readonly advance: (ms: number) => Promise<void>;
   };
@@ -57,7 +55,6 @@ export const tightLane = flowLaneId(aTenant, oneAtATime.key);
 export const newMessage = (harness: RecordsHarness, overrides: MessageOverrides = {}): Message =>
   aMessage({ id: harness.ids.next(), now: harness.now(), ...overrides });
 
-/** Accepts a message and returns it. */
 export async function insert(
   harness: RecordsHarness,
   overrides: MessageOverrides = {},

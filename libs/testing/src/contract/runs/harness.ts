@@ -25,7 +25,6 @@ export type RunsHarness = Closable & {
   readonly records: Records;
   readonly alarms: Alarms;
   readonly flowLanes: Pick<FlowLanes, "heads">;
-  /** The store's own ids. */
   readonly ids: Pick<Ids, "next">;
   readonly now: () => number;
   readonly advance: (ms: number) => Promise<void>;

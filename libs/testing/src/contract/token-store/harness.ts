@@ -5,7 +5,6 @@ export type TokenStoreHarness = Closable & {
   readonly tokens: TokenStore;
   /** The same tokens as another process sees them. */
   readonly other?: TokenStore;
-  /** The store's clock. */
   readonly now: () => number;
   readonly advance: (ms: number) => Promise<void>;
 };

@@ -125,8 +125,8 @@ export type Walked = {
 
 export interface Records {
   /**
-   * Inserts records; durable when it resolves (I1). The same write makes a record's lane row, or gives it the record's limits.
-   * The record gets its place in line here.
+   * Inserts records; durable when it resolves (I1). Also makes a record's lane row, or gives it the record's limits. The record
+   * gets its place in line here.
    */
   insert(inserts: readonly Insert[], intake: Intake): Promise<readonly Inserted[]>;
   /** Claims the records of `ids` that are claimable now, each for exactly one claimer, and returns them with bodies. */

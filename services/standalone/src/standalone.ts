@@ -82,7 +82,7 @@ export type StandaloneOptions = {
   readonly drainMs: number;
   /** Called for each failed attempt. */
   readonly failed?: DelivererOptions["failed"];
-  /** The lateness after which schedules skip a slot; see `limits`. */
+  /** The lateness, in milliseconds, beyond which even the last due slot of a schedule is skipped; see `limits`. */
   readonly slotLateMsMax: number;
   readonly cursorSecret: string;
   readonly llmUrl: string | undefined;

@@ -1,6 +1,6 @@
 /**
  * The workflow-log: writes the message log from the events that it hears, in batches and off the delivery path, and removes
- * entries past their retention.
+ * events, dead letters and runs past their retention.
  *
  * Over a store that writes the log within its own settle (the embedded one) only the removal is left to do.
  */

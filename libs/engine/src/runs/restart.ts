@@ -16,7 +16,7 @@ import {
 } from "@posthaste/domain";
 import { gone, type RunPorts, startRunOf } from "./start.ts";
 
-/** `id`: of the new run. Returns the existing run when this failed run was restarted under that id already, and is active. */
+/** `id`: of the new run. Returns the run of that id when it is active and this failed run was restarted as it already. */
 export async function restartRun(
   ports: RunPorts,
   failed: RunIn<"failed">,

@@ -57,7 +57,6 @@ export type Ports = RecordPorts & {
   readonly log: RecordingLog;
 };
 
-/** Returns all messages of a publish to a group. */
 export const childrenIn = (ports: Ports, of: PublishedGroup): Promise<readonly Published[]> =>
   allOf(childrenOf(ports, of));
 

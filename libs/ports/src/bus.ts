@@ -32,7 +32,6 @@ const kinds: Readonly<Record<Topic, "hint" | "fact">> = {
   "scheduler.wake": "hint",
 };
 export const topics = Object.keys(kinds) as readonly Topic[];
-/** Reports whether the events of a topic must not be lost. */
 export const isFact = (topic: Topic): boolean => kinds[topic] === "fact";
 
 export type Handler<T extends Topic> = (events: readonly Topics[T][]) => Promise<void>;

@@ -12,7 +12,6 @@ export interface DeadLetters {
   insert(letters: readonly DeadLetter[]): Promise<void>;
   /** Lists letters by id, which sorts by the time of failure. */
   list(tenant: TenantId, filter: DeadLetterFilter, page: PageRequest): Promise<Page<DeadLetter>>;
-  /** Counts the letters, up to `max`. */
   count(tenant: TenantId, max: number): Promise<number>;
   get(tenant: TenantId, id: DlqId): Promise<DeadLetter | undefined>;
   /** Returns how many of `ids` existed. */

@@ -28,7 +28,6 @@ export interface FlowLanes {
   pin(flow: Flow, pinned: Pinned): Promise<void>;
   /** Unpins limits, which keep their values until the next publish. Returns false when there is no such lane. */
   unpin(id: FlowId, parts: Pins): Promise<boolean>;
-  /** Returns the first `n` messages in line. */
   heads(lane: FlowId, n: number): Promise<readonly Hint[]>;
   /**
    * Moves records from waiting to due, with a grant. Returns the ids that were still waiting. Stores `window` in the lane's row

@@ -8,7 +8,6 @@ export interface Groups {
     tenant: TenantId,
     page: { readonly after: string; readonly limit: number },
   ): Promise<readonly Group[]>;
-  /** Counts the tenant's groups, up to `countMax`. */
   count(tenant: TenantId, countMax: number): Promise<number>;
   /**
    * Returns all endpoints of one version of a group, in order. The chunks of a replaced version are kept while a fan-out may

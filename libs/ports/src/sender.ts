@@ -9,7 +9,6 @@ export type OutgoingRequest = {
   readonly body: Uint8Array;
   /** Milliseconds from connecting to the last byte of the answer. */
   readonly timeoutMs: number;
-  /** The size at which the answer's body is cut. */
   readonly responseBytesMax: number;
 };
 

@@ -8,7 +8,6 @@ function policyOf(settings: Parameters<typeof destinationPolicy>[0] = {}): Desti
   return policy;
 }
 
-/** A policy that counts its checks. */
 function counted(policy: DestinationPolicy): { policy: DestinationPolicy; readonly asked: number } {
   let asked = 0;
   return {

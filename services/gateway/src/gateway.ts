@@ -103,7 +103,6 @@ export type GatewayOptions = {
   readonly answers: Answers;
   readonly admission: Admission;
   readonly cursors: Cursors;
-  /** The requests that wait for events. */
   readonly watchers: LogWatchers;
   /**
    * Reports whether the process is stopping. It then still accepts what belongs to an existing run, whose step is running, and

@@ -1,4 +1,3 @@
-/** The default limits of a search index, by its type. */
 import { type SearchIndexType } from "@posthaste/domain";
 import { type SearchIndexLimits } from "@posthaste/ports";
 

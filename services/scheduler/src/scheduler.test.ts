@@ -54,7 +54,6 @@ function owning(ports: Ports, shards: readonly number[]): Ports {
 const wake = (ports: Ports, at: number): Promise<void> =>
   ports.bus.publish("scheduler.wake", [{ shard: 0, at }]);
 
-/** Records when rounds begin. */
 function counting(ports: Ports): { ports: Ports; rounds: number[] } {
   const rounds: number[] = [];
   const ring: Alarms["ring"] = async (...args) => {

@@ -80,7 +80,6 @@ export type StandaloneOptions = {
   readonly bodyBytesMax: number;
   readonly inlineHistoryBytesMax: number;
   readonly drainMs: number;
-  /** Called for each failed attempt. */
   readonly failed?: DelivererOptions["failed"];
   /** The lateness, in milliseconds, beyond which even the last due slot of a schedule is skipped; see `limits`. */
   readonly slotLateMsMax: number;

@@ -57,7 +57,6 @@ async function cancelAndTell(
 /** The highest number of matching messages that a count reads. */
 export const matchedMax = 100_000;
 
-/** Counts the matching messages and changes nothing. */
 export const countMatching = (
   ports: MatchingPorts,
   tenant: TenantId,

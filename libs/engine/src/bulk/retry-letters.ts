@@ -97,7 +97,6 @@ async function findAll(
   return missing === undefined ? items : unknownLetter(missing);
 }
 
-/** Returns the queues of the messages of `ids`. */
 function queuesOf(letters: readonly DeadLetter[], ids: readonly DlqId[]): readonly string[] {
   const named = letters.filter(({ id }) => ids.includes(id));
   return [...new Set(named.flatMap(({ message }) => message.origin.queueName ?? []))];

@@ -22,7 +22,6 @@ import { restoreSlots } from "./slots.ts";
 export type FlowKeyNow = {
   readonly lane: FlowLane;
   readonly waiting: number;
-  /** The number of slots in use. */
   readonly slots: number;
   /** Undefined when no window has begun, or the last one is over. */
   readonly window: RateWindow | undefined;

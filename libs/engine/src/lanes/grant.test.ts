@@ -62,7 +62,6 @@ const withFlowLanes = (ports: Ports, flowLanes: Partial<FlowLanes>): Ports => ({
   flowLanes: { ...ports.flowLanes, ...flowLanes },
 });
 
-/** Runs `then` once. */
 function first<T>(then: () => Promise<T>): () => Promise<void> {
   let done = false;
   return async () => {

@@ -58,7 +58,6 @@ export async function* childrenOf(
   }
 }
 
-/** The ports that an insert needs. */
 type InsertPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local">;
 
 /** A fan-out, the endpoints that it serves, and their keys. */

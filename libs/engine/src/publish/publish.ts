@@ -1,4 +1,3 @@
-/** Publishes to a URL, or to all endpoints of a group. */
 import { type Fault, type Group, type PublishCommand } from "@posthaste/domain";
 import { type AcceptPorts, type Published, publishToUrl } from "./accept.ts";
 import { type PublishedGroup, publishToGroup } from "./group-publish.ts";

@@ -130,7 +130,6 @@ const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
   ...stepNamed(command),
 });
 
-/** The name of the step, for its traces. */
 export const stepNamed = ({
   run: { stepName },
 }: EntryCommand): Pick<EntryDelivery, "stepName"> => ({
@@ -143,7 +142,6 @@ export const isOfUseBefore = (
   named: { readonly createdAt?: number } | undefined,
 ): boolean => named?.createdAt === undefined && isHeld(run);
 
-/** Returns the address of the run that a publish belongs to. */
 export function addressOf({
   run: { createdAt, id },
   tenant,

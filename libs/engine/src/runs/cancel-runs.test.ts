@@ -29,7 +29,6 @@ async function start(
   if (isFault(started)) throw new Error(started.text);
 }
 
-/** Returns the ids of the active runs. */
 async function active(ports: Ports, tenant = aTenant): Promise<readonly string[]> {
   const page = await ports.runLog.list(tenant, { states: ["active"] }, { limit: 1_000 });
   return page.items.map(({ id }) => id).toSorted();

@@ -21,7 +21,6 @@ type Step = {
   /** Runs started after it are not touched. Absent: all runs are meant. */
   readonly upTo?: BulkEnd;
   readonly after: string | undefined;
-  /** The highest number of runs to cancel. */
   readonly countMax?: number;
 };
 

@@ -55,7 +55,6 @@ export const isInvoke = (command: PublishCommand): command is InvokeCommand =>
 type RunRef = Pick<InRun, "key" | "root">;
 type InvokePorts = DeliveryPorts & Pick<RunPorts, "runs">;
 
-/** The part that an invocation keeps until it ends. */
 type InvokePart = {
   /** The start of the child, with its body in base64. */
   readonly child: Omit<PublishCommand, "body"> & { readonly body: string };

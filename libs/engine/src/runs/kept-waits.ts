@@ -43,7 +43,6 @@ export const tooMany = () => new StoreError("overloaded", "too many change the s
 
 export const partName = (step: number): PartName => pendingPart({ kind: "wait", step });
 
-/** Returns the parts of waits, by step. */
 export async function partsOf(
   { runs }: WaitPorts,
   run: Run,
@@ -57,7 +56,6 @@ export async function partsOf(
   return kept;
 }
 
-/** Yields the runs that wait for the event, page by page. */
 export async function* runsWaiting(
   { runs }: Pick<WaitPorts, "runs">,
   tenant: TenantId,

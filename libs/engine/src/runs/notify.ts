@@ -151,7 +151,6 @@ export async function handOn(
   if (note) await take(ports, heir, { ...note, by: note.by ?? "told", body: part.body }, true);
 }
 
-/** Ends the waits of a run whose deadlines have passed. */
 export const timeOutWaits = (ports: WaitPorts, run: RunRef): Promise<unknown> =>
   endWaits(ports, run, {
     chosen: (seen) => overdueWaits(seen, ports.clock.now()),

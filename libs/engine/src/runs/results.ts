@@ -20,7 +20,6 @@ export type EndedStep = {
   readonly delivery: EntryDelivery;
 };
 
-/** Reports whether the history has room for the result of a step. */
 export const hasRoomFor = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
   run.bytes + bytesOfEntry(body) <= limits.runHistoryBytesMax;
 

@@ -20,7 +20,6 @@ import { inSlotSpan } from "../trace.ts";
 import { makeQueues } from "../lanes/queues.ts";
 import { type SlotMessage } from "./slot-message.ts";
 
-/** The ports of slots; a tenant's plan bounds its unfinished messages. */
 export type SlotPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local"> & {
   readonly queues: Queues;
   readonly tenants: { get(id: TenantId): Tenant | undefined };

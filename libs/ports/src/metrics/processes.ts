@@ -1,4 +1,3 @@
-/** Metrics of the process itself. */
 import { everyone, type Metric } from "./metric.ts";
 
 export const processesMetrics = {

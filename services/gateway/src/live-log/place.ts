@@ -4,7 +4,6 @@ import { type Mark, type Seen, seenFrom, seenText } from "./seen.ts";
 export type LivePlace = {
   /** Events before this time have been looked at for the last time. */
   readonly since: number;
-  /** The last event that was returned. */
   readonly last?: LastEvent;
   /** The returned events from `since` up to, but not including, the last one. */
   readonly seen: Seen;

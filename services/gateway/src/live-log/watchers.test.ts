@@ -55,7 +55,6 @@ function open(connectionsMax = 3_200) {
 }
 
 const waitMs = 30_000;
-/** Reports whether the waiter has been woken by now. */
 function listening(waiter: Waiter): { readonly isWoken: () => boolean } {
   let isWoken = false;
   void waiter.grown(waitMs).then(() => (isWoken = true));

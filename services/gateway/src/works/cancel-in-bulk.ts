@@ -19,7 +19,6 @@ import { type Works } from "./work.ts";
 
 export type CancelParts = BulkPorts;
 
-/** The longest time that one call takes. */
 const callMsMax = 60_000;
 /** The longest time for which an answer that does not wait for the end counts the matching messages. */
 const countMsMax = 1_000;

@@ -1,4 +1,3 @@
-/** `/v2/messages`. */
 import { messageJson, type messages } from "@posthaste/contract";
 import { fault, messageId } from "@posthaste/domain";
 import { cancelMessages, readMessage, runNow } from "@posthaste/engine";

@@ -1,4 +1,3 @@
-/** `/v2/counts` and `/v2/overview`. */
 import { cutOff } from "@posthaste/domain";
 import { countsMsMax, type CountsQuery, type overview } from "@posthaste/contract";
 import { type Clock, type DeadLetters, type Records } from "@posthaste/ports";

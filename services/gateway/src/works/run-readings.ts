@@ -40,7 +40,6 @@ export type Read<Item> = (seat: Seat) => Promise<Listed<Item>>;
 type Reading<R extends Run> = RunReading & { readonly run: R };
 type RunReads = Pick<Reads, "attempts" | "parts" | "progress">;
 
-/** Reads everything that is shown of a run. */
 export async function readingOf<R extends Run>(
   reads: RunReads,
   tenant: TenantId,

@@ -94,7 +94,6 @@ async function cancelThese(
   return cancelled;
 }
 
-/** The longest time that one call takes. */
 const callMsMax = 60_000;
 
 /** Cancels matching runs: with a count in one bounded call, without one as a bulk action, which goes on after the call. */

@@ -178,5 +178,4 @@ function placeOf(
   return { createdAt: Number(createdAt), id: scheduleId(id) };
 }
 
-/** A request whose path names a schedule. */
 type Named = { readonly tenant: Tenant; readonly param: (name: "scheduleId") => string };

@@ -1,4 +1,3 @@
-/** `/v2/wait`, `/v2/notify` and `/v2/waiters`. */
 import { parsePublish, waiterJson, type WaitBody, type waits } from "@posthaste/contract";
 import {
   fault,

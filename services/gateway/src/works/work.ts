@@ -13,7 +13,6 @@ import { type Tenant } from "@posthaste/ports";
 /** A request of an authenticated caller that has the right to ask. */
 type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   readonly tenant: Tenant;
-  /** The scope of the token. */
   readonly scope: TokenScope;
   /** Name, value, name, value …, for works that read configuration. */
   readonly rawHeaders: readonly string[];

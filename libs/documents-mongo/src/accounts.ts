@@ -29,7 +29,9 @@ type TokenAccounts = Pick<
 >;
 type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
-export const accountIndexes: readonly Index[] = [{ collection: "tokens", key: { tenant: 1 } }];
+export const accountIndexes: readonly Index[] = [
+  { collection: "tokens", key: { tenant: 1 }, is: "needed" },
+];
 
 /** Said after each write of a tenant or a token, and before its answer. */
 type Changed = (tenant: TenantId) => Promise<void>;

@@ -25,8 +25,8 @@ import { shown } from "./query/shown.ts";
 export const deadLettersName = "dead_letters";
 
 export const deadLetterIndexes: readonly Index[] = [
-  { collection: deadLettersName, key: { tenant: 1, place: 1 } },
-  { collection: deadLettersName, key: { "item.message.id": 1 } },
+  { collection: deadLettersName, key: { tenant: 1, place: 1 }, is: "needed" },
+  { collection: deadLettersName, key: { "item.message.id": 1 }, is: "wanted" },
   ...termIndexes(deadLettersName),
 ];
 

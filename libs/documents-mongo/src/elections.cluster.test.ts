@@ -1,5 +1,14 @@
 /** Elections in a set of three, and a slow server. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from "@jest/globals";
 import { accept, type Message } from "@posthaste/domain";
 import {
   askMongod,
@@ -13,15 +22,18 @@ import { aMessage, anOwner, aTenant, recordingLog } from "@posthaste/testing";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { MongoClient } from "mongodb";
 import { settlementOf } from "./messages/harness.fixture.ts";
+import { type DocumentsMigration, openDocumentsMigration } from "./migrate.ts";
 import { type Documents, openDocuments } from "./open.ts";
-import { patienceMs as longPatienceMs, untilUp } from "./opened.fixture.ts";
+import { patienceMs as longPatienceMs, untilUp, untilWhole } from "./opened.fixture.ts";
 
 jest.setTimeout(300_000);
 
 let dir: string;
 let set: RunningMongoSet;
 let documents: Documents;
+let database: string;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "posthaste-elections-"));
@@ -36,9 +48,9 @@ afterEach(async () => {
 });
 
 async function open(patienceMs = longPatienceMs, uri = set.uri): Promise<Documents> {
+  database = `test_${systemRandom().text(12).toLowerCase()}`;
   documents = await openDocuments({
-    uri,
-    database: `test_${systemRandom().text(12).toLowerCase()}`,
+    ...{ uri, database },
     clock: systemClock(),
     random: systemRandom(),
     log: recordingLog(),
@@ -75,6 +87,61 @@ const elect = async (): Promise<void> => {
 const untilPrimary = async (): Promise<void> => {
   while (!(await set.primary().catch(() => undefined))) await pause(20);
 };
+
+describe("a build of indexes", () => {
+  const dropped = "tenant_1_state_1_origin_1__id_1";
+  let client: MongoClient;
+  let migration: DocumentsMigration;
+  beforeEach(async () => {
+    await open();
+    await untilWhole(documents);
+    await insert(newMessages(10));
+    client = new MongoClient(set.uri);
+    await client.db(database).collection("messages").dropIndex(dropped);
+    migration = openDocumentsMigration({
+      ...{ uri: set.uri, database, clock: systemClock(), random: systemRandom() },
+      tell: () => undefined,
+    });
+  });
+  afterEach(async () => {
+    await migration.close();
+    await client.close();
+  });
+
+  it("waits for no member that is away", async () => {
+    const primary = await set.primary();
+    const away = set.members.find((member) => member !== primary);
+
+    away?.process.pause();
+    await migration.run().finally(() => away?.process.resume());
+
+    expect(await migration.missing()).toEqual([]);
+  });
+
+  it("goes on with another primary", async () => {
+    const primary = await set.primary();
+    const hang = async (mode: "alwaysOn" | "off"): Promise<void> => {
+      await askMongod(primary, { configureFailPoint: "hangAfterStartingIndexBuild", mode });
+    };
+    const isBuilding = async (): Promise<boolean> => {
+      const building = { currentOp: 1, "command.createIndexes": "messages" };
+      const { inprog } = await askMongod(primary, building);
+      return Array.isArray(inprog) && inprog.length > 0;
+    };
+
+    await hang("alwaysOn");
+    const running = migration.run();
+    while (!(await isBuilding())) await pause(20);
+    try {
+      await elect();
+    } finally {
+      await hang("off");
+    }
+    await running;
+
+    expect(await migration.missing()).toEqual([]);
+  });
+});
 
 describe("an election", () => {
   it("loses nothing that was published, claimed and settled meanwhile, and does nothing twice", async () => {

@@ -32,7 +32,7 @@ export function isAway(error: unknown): boolean {
   return isPassing(error) || (Error.isError(failure) && awayNames.has(failure.name));
 }
 
-function codeOf(failure: unknown): number | undefined {
+export function codeOf(failure: unknown): number | undefined {
   const isCoded = typeof failure === "object" && failure !== null && "code" in failure;
   return isCoded && typeof failure.code === "number" ? failure.code : undefined;
 }

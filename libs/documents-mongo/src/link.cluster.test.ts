@@ -4,11 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { accept } from "@posthaste/domain";
-import { type Clock } from "@posthaste/ports";
 import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, aTenant, recordingLog, type RecordingLog } from "@posthaste/testing";
-import { MongoClient } from "mongodb";
 import { type Documents, type DocumentsOptions, openDocuments } from "./open.ts";
 import { patienceMs, untilUp } from "./opened.fixture.ts";
 
@@ -154,42 +152,6 @@ describe("MongoDB", () => {
 
     await untilUp(opened);
     await untilPublished(opened);
-  });
-
-  it("that builds an index for long is asked once, says so, and goes on with older processes meanwhile", async () => {
-    const older = await open();
-    await untilUp(older);
-    await untilPublished(older);
-    const hang = (mode: "alwaysOn" | "off") =>
-      askMongod(server, { configureFailPoint: "hangAfterStartingIndexBuild", mode });
-    const builds = async (): Promise<number> => {
-      const { inprog } = await askMongod(server, {
-        currentOp: 1,
-        "command.createIndexes": "messages",
-      });
-      return Array.isArray(inprog) ? inprog.length : 0;
-    };
-    const client = new MongoClient(server.uri);
-    await client.db("test").collection("messages").dropIndex("tenant_1_state_1_origin_1__id_1");
-    await client.close();
-    await hang("alwaysOn");
-    let looks = 0;
-    const clock = systemClock();
-    const after: Clock["after"] = (ms, task) => clock.after(ms, () => (looks++, task()));
-
-    const newer = await open({ clock: { ...clock, after } });
-    await until("it is said", () => newer.problem()?.includes("indexes of messages") === true);
-    const seen = looks;
-    await until("it has looked again, and again", () => looks > seen + 5);
-
-    expect(newer.isUp()).toBe(false);
-    expect(await builds()).toBe(1);
-    await expect(publish(newer)).rejects.toMatchObject(unavailable);
-    await untilPublished(older);
-    await hang("off");
-    await untilUp(newer);
-    await untilPublished(newer);
-    await older.close();
   });
 
   it("tells the store's time", async () => {

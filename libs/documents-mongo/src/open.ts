@@ -13,19 +13,19 @@ import {
   type SearchIndexes,
   type Sizes,
 } from "@posthaste/ports";
-import { accountIndexes, createAccounts } from "./accounts.ts";
+import { allIndexes } from "./all-indexes.ts";
+import { createAccounts } from "./accounts.ts";
 import { type Committed } from "./committed.ts";
-import { createDeadLetters, deadLetterIndexes } from "./dead-letters.ts";
+import { createDeadLetters } from "./dead-letters.ts";
 import { createReferred } from "./fan-outs/fan-outs.ts";
-import { createGroups, groupIndexes } from "./groups/groups.ts";
+import { createGroups } from "./groups/groups.ts";
 import { createIds } from "./ids.ts";
-import { type Index } from "./indexes.ts";
 import { type Link, type LinkOptions, openLink } from "./link.ts";
 import { createEventCounts } from "./message-log/counts.ts";
-import { createMessageLog, messageLogIndexes } from "./message-log/message-log.ts";
+import { createMessageLog } from "./message-log/message-log.ts";
 import { createOldest } from "./oldest.ts";
-import { createRecordPorts, recordIndexes, roomsOf } from "./messages/record-ports.ts";
-import { createRoster, rosterIndexes } from "./roster.ts";
+import { createRecordPorts, roomsOf } from "./messages/record-ports.ts";
+import { createRoster } from "./roster.ts";
 import { createSchedules } from "./schedules/schedules.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { createRunningCalls, createSizes } from "./sizes.ts";
@@ -35,7 +35,7 @@ export type DocumentsOptions = LinkOptions & {
   readonly committed?: Committed;
 };
 
-export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "drop"> & {
+export type Documents = Pick<Link, "isUp" | "problem" | "building" | "calls" | "close" | "drop"> & {
   readonly ports: RecordPorts & {
     readonly ids: Ids;
     readonly deadLetters: DeadLetters;
@@ -54,15 +54,6 @@ export type Documents = Pick<Link, "isUp" | "problem" | "calls" | "close" | "dro
   readonly waitMs: () => number;
 };
 
-const allIndexes: readonly Index[] = [
-  ...recordIndexes,
-  ...deadLetterIndexes,
-  ...groupIndexes,
-  ...accountIndexes,
-  ...messageLogIndexes,
-  ...rosterIndexes,
-];
-
 /** Resolves at once, whether or not there is a server: until it has answered every call rejects as `unavailable`. */
 export async function openDocuments(options: DocumentsOptions): Promise<Documents> {
   const { committed } = options;
@@ -71,6 +62,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
     aside,
     isUp,
     problem,
+    building,
     calls,
     close,
     drop,
@@ -100,6 +92,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
     waitMs: inserts.waitMs,
     isUp,
     problem,
+    building,
     calls,
     close: async () => {
       await counts.close();

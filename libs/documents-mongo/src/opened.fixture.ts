@@ -43,13 +43,11 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
       },
       indexes,
     );
-    const clients = [
-      link.connection.db,
-      link.aside.db,
-      link.connection.heavy.collection("lists").db,
-    ].map(({ client }) => client);
-    queries = watchQueries(clients, database, indexes);
-    await untilUp(link);
+    const { aside, connection } = link;
+    const lists = connection.heavy.collection("lists").db.client;
+    const others = [connection.db.client, aside.db.client];
+    queries = watchQueries({ lists, others }, database, indexes);
+    await untilWhole(link);
   }, 2 * patienceMs);
   afterAll(async () => {
     await link?.drop();
@@ -82,6 +80,12 @@ function withOptions(uri: string, options: Readonly<Record<string, string>>): st
   const all = new URLSearchParams(given);
   for (const [name, value] of Object.entries(options)) all.set(name, value);
   return `${address.replace(/^(\w+(?:[+]srv)?:\/\/[^/]+)$/, "$1/")}?${all.toString()}`;
+}
+
+/** With all its indexes, also those that lists alone want. */
+export async function untilWhole(link: Pick<Link, "building" | "isUp" | "problem">): Promise<void> {
+  await untilUp(link);
+  while (link.building() !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 export async function untilUp(link: Pick<Link, "isUp" | "problem">): Promise<void> {

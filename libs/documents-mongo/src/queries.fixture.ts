@@ -9,7 +9,10 @@ import { type CommandStartedEvent, type MongoClient } from "mongodb";
 import { type Index } from "./indexes.ts";
 
 export type Queries = {
-  /** What was asked that would read a whole collection, each once. */
+  /**
+   * What was asked that would read a whole collection while only the needed indexes are there, each once; and what is no list,
+   * and is served better by one that is only wanted.
+   */
   readonly unserved: () => readonly string[];
   /** How many different questions were asked. */
   readonly count: () => number;
@@ -21,17 +24,19 @@ export type Queries = {
   readonly otherConcerns: () => readonly string[];
 };
 
-/** With `monitorCommands`, which an address may say. */
+/** Clients with `monitorCommands`, which an address may say. `lists`: of heavy reads, which alone may go without what is only wanted. */
 export function watchQueries(
-  clients: readonly MongoClient[],
+  { lists, others }: { readonly lists: MongoClient; readonly others: readonly MongoClient[] },
   database: string,
   indexes: readonly Index[],
 ): Queries {
+  const needed = indexes.filter(({ is }) => is === "needed");
   const asked = new Map<string, boolean>();
   const commands: Record<string, number> = {};
   const otherConcerns = new Set<string>();
   let updates = 0;
-  const hear = ({ databaseName, commandName, command }: CommandStartedEvent): void => {
+  const hearing = (isList: boolean) => (event: CommandStartedEvent) => {
+    const { databaseName, commandName, command } = event;
     if (databaseName !== database) return;
     commands[commandName] = (commands[commandName] ?? 0) + 1;
     updates += all(plain(command)["updates"]).length;
@@ -39,10 +44,15 @@ export function watchQueries(
     for (const filter of filtersOf(commandName, command)) {
       const collection = String(plain(command)[commandName]);
       const shape = `${commandName} ${collection} ${JSON.stringify(shapeOfAll(filter))}`;
-      if (!asked.has(shape)) asked.set(shape, isServed(filter, of(indexes, collection)));
+      const own = of(needed, collection);
+      const isWell =
+        isServed(filter, own) &&
+        (isList || boundIn(filter, own) >= boundIn(filter, of(indexes, collection)));
+      if (!asked.has(shape)) asked.set(shape, isWell);
     }
   };
-  for (const client of clients) client.on("commandStarted", hear);
+  lists.on("commandStarted", hearing(true));
+  for (const client of others) client.on("commandStarted", hearing(false));
   return {
     unserved: () => [...asked].flatMap(([shape, isAnswered]) => (isAnswered ? [] : shape)),
     count: () => asked.size,
@@ -106,6 +116,18 @@ function serves({ key, having }: Index, fields: Plain): boolean {
   const [first] = Object.keys(key);
   if (first === undefined || !isBound(fields[first])) return false;
   return having === undefined || isSaidToBe(fields[having]);
+}
+
+/** How many fields in a row the best of these indexes bounds. */
+function boundIn(fields: Plain, indexes: readonly Index[]): number {
+  const counts = indexes
+    .filter((index) => serves(index, fields))
+    .map(({ key }) => {
+      const names = Object.keys(key);
+      const first = names.findIndex((name) => !isBound(fields[name]));
+      return first < 0 ? names.length : first;
+    });
+  return Math.max(0, ...counts);
 }
 
 const isBound = (condition: unknown): boolean =>

@@ -8,7 +8,9 @@ type StoredEntry = Omit<RosterEntry, "owner"> & { readonly _id: Owner; readonly 
 
 const collectionName = "roster";
 
-export const rosterIndexes: readonly Index[] = [{ collection: collectionName, key: { at: 1 } }];
+export const rosterIndexes: readonly Index[] = [
+  { collection: collectionName, key: { at: 1 }, is: "needed" },
+];
 
 /** What was not heard of for so long has gone without leaving. */
 const forgottenMs = 60_000;

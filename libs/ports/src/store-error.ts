@@ -15,7 +15,8 @@ export class StoreError extends Error {
   }
 }
 
-export type StoreErrorCode = "disk_full" | "overloaded" | "unavailable";
+/** `indexing`: an index is being built, and the text says which: callers may read it. */
+export type StoreErrorCode = "disk_full" | "indexing" | "overloaded" | "unavailable";
 
 /** The store refuses the content of a request, for its size perhaps. Repeating the request does not help. */
 export class RefusedError extends Error {

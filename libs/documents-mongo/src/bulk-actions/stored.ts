@@ -6,10 +6,10 @@ import { type Index } from "../indexes.ts";
 export const bulkActionsName = "bulk_actions";
 
 export const bulkActionIndexes: readonly Index[] = [
-  { collection: bulkActionsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
-  { collection: bulkActionsName, key: { tenant: 1, createdAt: -1, id: -1 } },
-  { collection: bulkActionsName, key: { tenant: 1, same: 1 }, having: "same" },
-  { collection: bulkActionsName, key: { completedAt: 1 }, having: "completedAt" },
+  { collection: bulkActionsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
+  { collection: bulkActionsName, key: { tenant: 1, createdAt: -1, id: -1 }, is: "needed" },
+  { collection: bulkActionsName, key: { tenant: 1, same: 1 }, having: "same", is: "needed" },
+  { collection: bulkActionsName, key: { completedAt: 1 }, having: "completedAt", is: "needed" },
 ];
 
 /**

@@ -44,12 +44,12 @@ export type StoredFanOut = FanOutTarget & {
 export const fanOutsName = "fan_outs";
 
 export const fanOutIndexes: readonly Index[] = [
-  { collection: fanOutsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
-  { collection: fanOutsName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt" },
-  { collection: fanOutsName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil" },
-  { collection: fanOutsName, key: { queue: 1, queuePlace: 1 }, having: "queue" },
+  { collection: fanOutsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
+  { collection: fanOutsName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt", is: "needed" },
+  { collection: fanOutsName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil", is: "needed" },
+  { collection: fanOutsName, key: { queue: 1, queuePlace: 1 }, having: "queue", is: "needed" },
   // Which replaced chunks of a group are still needed.
-  { collection: fanOutsName, key: { chunks: 1 }, having: "chunks" },
+  { collection: fanOutsName, key: { chunks: 1 }, having: "chunks", is: "needed" },
 ];
 
 export function fanOutFrom(stored: StoredFanOut): FanOut {

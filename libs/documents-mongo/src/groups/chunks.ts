@@ -13,7 +13,7 @@ import { insertMissing } from "../insert-missing.ts";
 
 const collection = "group_chunks";
 
-export const chunkIndexes: readonly Index[] = [{ collection, key: { lookAt: 1 } }];
+export const chunkIndexes: readonly Index[] = [{ collection, key: { lookAt: 1 }, is: "needed" }];
 
 type Chunk = {
   readonly _id: GroupChunkId;

@@ -8,8 +8,8 @@ import { insertMissing } from "../insert-missing.ts";
 const collection = "groups";
 
 export const headIndexes: readonly Index[] = [
-  { collection, key: { tenant: 1, name: 1 } },
-  { collection, key: { chunks: 1 } },
+  { collection, key: { tenant: 1, name: 1 }, is: "needed" },
+  { collection, key: { chunks: 1 }, is: "needed" },
 ];
 
 /** `swap` names the write that made this version: a write whose reply was lost finds its own by it (docs/design/record#writes-whose-answer-was-lost). */

@@ -14,7 +14,9 @@ import { type Index } from "../indexes.ts";
 
 const collection = "event_counts";
 
-export const eventCountIndexes: readonly Index[] = [{ collection, key: { tenant: 1, hour: 1 } }];
+export const eventCountIndexes: readonly Index[] = [
+  { collection, key: { tenant: 1, hour: 1 }, is: "needed" },
+];
 
 const hourMs = 3_600_000;
 /** An hour is written for so long after it has begun. */

@@ -16,8 +16,8 @@ import { watchTail } from "./tail.ts";
 const collection = "message_log";
 
 export const messageLogIndexes: readonly Index[] = [
-  { collection, key: { tenant: 1, place: 1 } },
-  { collection, key: { "item.message.id": 1 } },
+  { collection, key: { tenant: 1, place: 1 }, is: "needed" },
+  { collection, key: { "item.message.id": 1 }, is: "wanted" },
   ...eventCountIndexes,
   ...termIndexes(collection),
 ];

@@ -30,8 +30,8 @@ import { writeAll } from "./writes.ts";
 
 export const lanesName = "lanes";
 export const laneIndexes: readonly Index[] = [
-  { collection: lanesName, key: { shard: 1, wakeAt: 1 } },
-  { collection: lanesName, key: { shard: 1, usedAt: 1 } },
+  { collection: lanesName, key: { shard: 1, wakeAt: 1 }, is: "needed" },
+  { collection: lanesName, key: { shard: 1, usedAt: 1 }, is: "needed" },
 ];
 
 /** A message that got into line or, held, has a place in it for later; or a publish that says the lane's limits. */

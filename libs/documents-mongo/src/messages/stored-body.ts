@@ -11,7 +11,9 @@ export type StoredBody = {
 };
 
 export const bodiesName = "bodies";
-export const bodyIndexes: readonly Index[] = [{ collection: bodiesName, key: { lookAt: 1 } }];
+export const bodyIndexes: readonly Index[] = [
+  { collection: bodiesName, key: { lookAt: 1 }, is: "needed" },
+];
 
 /** What is smaller travels with its hint, and is mostly not read again. */
 export const standsApart = ({ body, bodyOf }: Pick<Message, "body" | "bodyOf">): boolean =>

@@ -35,7 +35,7 @@ const request = { limit: 5, order: "latestFirst" } as const;
 
 describe.each(servers)("$name: terms", ({ uri }) => {
   const open = freshDatabase(uri, [
-    { collection: "rows", key: { tenant: 1, place: 1 } },
+    { collection: "rows", key: { tenant: 1, place: 1 }, is: "needed" },
     ...termIndexes("rows"),
   ]);
 

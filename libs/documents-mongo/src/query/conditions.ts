@@ -90,6 +90,7 @@ export const termIndexes = (
     collection,
     key: { tenant: 1, [`${at}.${field}`]: 1, [order]: 1 },
     having: presenceOf(`${at}.${field}`),
+    is: "wanted",
   }));
 
 /** Returns the condition of one term on records; undefined when the filter does not have the term. */

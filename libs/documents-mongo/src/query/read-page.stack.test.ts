@@ -19,7 +19,9 @@ const all: Scan<number> = {
 const unbounded: PageBounds = { rows: 1_000, bytes: 1_000, held: 1_000 };
 
 describe.each(servers)("$name: pages", ({ uri }) => {
-  const open = freshDatabase(uri, [{ collection: "rows", key: { tenant: 1, place: 1 } }]);
+  const open = freshDatabase(uri, [
+    { collection: "rows", key: { tenant: 1, place: 1 }, is: "needed" },
+  ]);
   const rowsOf = (connection: Connection) => connection.collection<Placed<number>>("rows");
 
   /** Twenty numbers, one each millisecond, and another tenant's. */

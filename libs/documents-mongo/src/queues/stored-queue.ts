@@ -48,9 +48,9 @@ type Given = { readonly id: MessageId; readonly at: number };
 export const queuesName = "queues";
 
 export const queueIndexes: readonly Index[] = [
-  { collection: queuesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
-  { collection: queuesName, key: { shard: 1, endedAt: 1 }, having: "endedAt" },
-  { collection: queuesName, key: { tenant: 1, name: 1 } },
+  { collection: queuesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
+  { collection: queuesName, key: { shard: 1, endedAt: 1 }, having: "endedAt", is: "needed" },
+  { collection: queuesName, key: { tenant: 1, name: 1 }, is: "needed" },
 ];
 
 export const queuesOf = ({ collection }: Pick<Rooms, "collection">): Collection<StoredQueue> =>

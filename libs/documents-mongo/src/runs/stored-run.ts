@@ -27,30 +27,37 @@ export const attemptsName = "run_attempts";
 export const walksName = "run_walks";
 
 export const runIndexes: readonly Index[] = [
-  { collection: runsName, key: { tenant: 1, id: 1, generation: -1 } },
-  { collection: runsName, key: { root: 1 } },
-  { collection: runsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
-  { collection: runsName, key: { shard: 1, deliverAt: 1 }, having: "deliverAt" },
-  { collection: runsName, key: { tenant: 1, events: 1, _id: 1 }, having: "events" },
-  { collection: runsName, key: { tenant: 1, endedAt: 1 }, having: "endedAt" },
-  { collection: runsName, key: { tenant: 1, sweptAt: 1 }, having: "sweptAt" },
-  { collection: runsName, key: { tenant: 1, place: 1 } },
-  { collection: runsName, key: { tenant: 1, url: 1, place: 1 } },
-  { collection: runsName, key: { tenant: 1, "state.kind": 1, place: 1 } },
+  { collection: runsName, key: { tenant: 1, id: 1, generation: -1 }, is: "needed" },
+  { collection: runsName, key: { root: 1 }, is: "needed" },
+  { collection: runsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
+  { collection: runsName, key: { shard: 1, deliverAt: 1 }, having: "deliverAt", is: "needed" },
+  { collection: runsName, key: { tenant: 1, events: 1, _id: 1 }, having: "events", is: "needed" },
+  { collection: runsName, key: { tenant: 1, endedAt: 1 }, having: "endedAt", is: "needed" },
+  { collection: runsName, key: { tenant: 1, sweptAt: 1 }, having: "sweptAt", is: "needed" },
+  { collection: runsName, key: { tenant: 1, place: 1 }, is: "needed" },
+  { collection: runsName, key: { tenant: 1, url: 1, place: 1 }, is: "wanted" },
+  { collection: runsName, key: { tenant: 1, "state.kind": 1, place: 1 }, is: "needed" },
   {
     collection: runsName,
     key: { tenant: 1, "plan.policy.labels": 1, place: 1 },
     having: "plan.policy.labels.0",
+    is: "wanted",
   },
   {
     collection: runsName,
     key: { tenant: 1, "plan.policy.flow.key": 1, place: 1 },
     having: "plan.policy.flow.key",
+    is: "wanted",
   },
-  { collection: runsName, key: { tenant: 1, aliases: 1, place: 1 }, having: "aliases.0" },
-  { collection: runsName, key: { tenant: 1, dlqPlace: 1 }, having: "dlqPlace" },
-  { collection: partsName, key: { run: 1 } },
-  { collection: attemptsName, key: { run: 1, at: -1 } },
+  {
+    collection: runsName,
+    key: { tenant: 1, aliases: 1, place: 1 },
+    having: "aliases.0",
+    is: "wanted",
+  },
+  { collection: runsName, key: { tenant: 1, dlqPlace: 1 }, having: "dlqPlace", is: "needed" },
+  { collection: partsName, key: { run: 1 }, is: "needed" },
+  { collection: attemptsName, key: { run: 1, at: -1 }, is: "needed" },
 ];
 
 /**

@@ -7,8 +7,8 @@ import { type Index } from "../indexes.ts";
 export const schedulesName = "schedules";
 
 export const scheduleIndexes: readonly Index[] = [
-  { collection: schedulesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt" },
-  { collection: schedulesName, key: { tenant: 1, createdAt: 1, id: 1 } },
+  { collection: schedulesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
+  { collection: schedulesName, key: { tenant: 1, createdAt: 1, id: 1 }, is: "needed" },
 ];
 
 /** `write` names what has made this version: a write whose reply was lost finds its own by it (docs/design/record#writes-whose-answer-was-lost). */

@@ -80,6 +80,7 @@ function faultOfStore({ code }: StoreError): Fault {
       return fault("outcome_unknown", "the store does not answer: this may have happened or not");
     case "disk_full":
       return fault("disk_full", "the disk is full");
+    case "indexing":
     case "overloaded":
       return fault("overloaded", "too much is waiting to be stored, come back later");
   }

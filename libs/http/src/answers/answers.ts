@@ -98,6 +98,8 @@ function faultOfStore(error: StoreError): Fault {
   switch (error.code) {
     case "disk_full":
       return faultOf("disk_full", "the disk is full");
+    case "indexing":
+      return faultOf("overloaded", error.message);
     case "overloaded":
       return faultOf("overloaded", "too much is waiting to be stored, come back later");
     case "unavailable":

@@ -282,6 +282,20 @@ describe("a handler that throws", () => {
       expect(got?.body).not.toContain("secret");
     },
   );
+
+  it("for want of an index that is being built is answered 503 with its name", async () => {
+    const text = "the indexes of messages are being built: 45 %";
+    const handle = () => async () => {
+      throw new StoreError("indexing", text);
+    };
+    const { edge } = await started({ handle });
+
+    const [got] = await rawExchange(edge.port, request("GET / HTTP/1.1"));
+
+    expect(got?.status).toBe(503);
+    expect(got?.head).toMatch(/retry-after: [1-5]\r\n/i);
+    expect(errorOf(got?.body)).toEqual({ error: text });
+  });
 });
 
 describe("health", () => {

@@ -1,0 +1,17 @@
+/** The indexes of all rooms. */
+import { accountIndexes } from "./accounts.ts";
+import { deadLetterIndexes } from "./dead-letters.ts";
+import { groupIndexes } from "./groups/groups.ts";
+import { type Index } from "./indexes.ts";
+import { messageLogIndexes } from "./message-log/message-log.ts";
+import { recordIndexes } from "./messages/record-ports.ts";
+import { rosterIndexes } from "./roster.ts";
+
+export const allIndexes: readonly Index[] = [
+  ...recordIndexes,
+  ...deadLetterIndexes,
+  ...groupIndexes,
+  ...accountIndexes,
+  ...messageLogIndexes,
+  ...rosterIndexes,
+];

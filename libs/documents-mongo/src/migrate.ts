@@ -1,0 +1,105 @@
+/** What an operator runs before the processes of a new version: all that they would have to wait for (ADR 181). */
+import { type Clock, pause, type Random } from "@posthaste/ports";
+import { allIndexes } from "./all-indexes.ts";
+import {
+  type Address,
+  databaseOf,
+  forEver,
+  openClient,
+  patienceMsDefault as patienceMs,
+  silencesMs,
+} from "./clients.ts";
+import { isAway } from "./failures.ts";
+import { nameOf } from "./indexes.ts";
+import { prepareAlone } from "./preparation/alone.ts";
+import { migrations } from "./preparation/formats.ts";
+import { heldLease } from "./preparation/lease.ts";
+import { buildersOf } from "./preparation/meta.ts";
+import { lackOf, type Wanted } from "./preparation/prepare.ts";
+
+export type DocumentsMigrationOptions = Address & {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called with what is being done, whenever that has changed. */
+  readonly tell: (doing: string) => void;
+};
+
+export type DocumentsMigration = {
+  /** Changes nothing. Returns what is missing, a line each. */
+  readonly missing: () => Promise<readonly string[]>;
+  /** Resolves when all is there, whichever process has built it. */
+  readonly run: () => Promise<void>;
+  /** Lets another process go on at once. */
+  readonly close: () => Promise<void>;
+};
+
+export function openDocumentsMigration(
+  options: DocumentsMigrationOptions,
+  wanted: Wanted = { indexes: allIndexes, migrations },
+): DocumentsMigration {
+  const { clock, database, random } = options;
+  const client = openClient(options, {
+    ...{ patienceMs, connections: connectionsMax },
+    silenceMs: silencesMs * patienceMs,
+  });
+  const patient = openClient(options, { patienceMs, connections: 1, silenceMs: forEver });
+  const db = databaseOf(client, database, patienceMs);
+  const ending = new AbortController();
+  let told: string | undefined;
+  const tell = (doing: string): void => {
+    if (doing !== told) options.tell(doing);
+    told = doing;
+  };
+  const builder = {
+    ...{ clock, db, tell, owner: random.text(ownerLength), ending: ending.signal },
+    patientDb: databaseOf(patient, database, forEver),
+  };
+
+  /** Whether all is there. */
+  const goOn = async (): Promise<boolean> => {
+    const { indexes, isUnmarked, migrations: left } = await lackOf(db, wanted);
+    if (indexes.length === 0 && left.length === 0 && !isUnmarked) return true;
+    const doing = await heldLease(buildersOf(db));
+    if (doing !== undefined || !(await prepareAlone(wanted, builder))) {
+      tell(`another process is at work: ${doing ?? "it has just begun"}`);
+      await pause(clock, againAfterMs, ending.signal);
+    }
+    return false;
+  };
+
+  return {
+    missing: async () => {
+      const { indexes, migrations: left } = await lackOf(db, wanted);
+      return [
+        ...left.map(({ name }) => `documents: ${name}`),
+        ...indexes.map((index) => `index ${nameOf(index)} of ${index.collection}, ${index.is}`),
+      ];
+    },
+    run: async () => {
+      let awaySince: number | undefined;
+      // Ends when the server was away for `awayMsMax`, or is closed.
+      for (;;) {
+        try {
+          if (await goOn()) return;
+          awaySince = undefined;
+        } catch (error) {
+          awaySince ??= clock.passedMs();
+          const isLong = clock.passedMs() - awaySince > awayMsMax;
+          if (ending.signal.aborted || !isAway(error) || isLong) throw error;
+          tell("the server is away");
+          await pause(clock, againAfterMs, ending.signal);
+        }
+      }
+    },
+    close: async () => {
+      ending.abort();
+      await Promise.all([client.close(), patient.close()]);
+    },
+  };
+}
+
+const connectionsMax = 4;
+const ownerLength = 12;
+const againAfterMs = 1_000;
+/** An election takes seconds, and so does a server that is started with this. */
+const awayMsMax = 60_000;

@@ -1,0 +1,59 @@
+/** Which indexes are not there yet, and in which order they are built. */
+import { type Db, type Document } from "mongodb";
+import { filterOf, type Index } from "../indexes.ts";
+import { codeOf } from "../failures.ts";
+
+/** Returns those that the server has not, or has not built to the end. */
+export async function missingIndexes(db: Db, indexes: readonly Index[]): Promise<readonly Index[]> {
+  const byCollection = [...Map.groupBy(indexes, ({ collection }) => collection)];
+  const missing = await Promise.all(
+    byCollection.map(async ([name, own]) => {
+      const there = await builtIn(db, name);
+      return own.filter((index) => !there.has(textOf(index.key, filterOf(index))));
+    }),
+  );
+  return missing.flat();
+}
+
+async function builtIn(db: Db, name: string): Promise<ReadonlySet<string>> {
+  // Without this word the server lists an index under way as if it were there; with it, apart from those that are built.
+  const command = { listIndexes: name, includeBuildUUIDs: true };
+  const found = await db.runCursorCommand(command).toArray().catch(none);
+  return new Set(
+    found.map(({ key, partialFilterExpression }) => textOf(key, partialFilterExpression)),
+  );
+}
+
+const textOf = (key: unknown, filter: unknown): string => JSON.stringify([key, filter]);
+
+/** There is no such collection yet. */
+function none(error: unknown): readonly Document[] {
+  if (codeOf(error) !== namespaceNotFound) throw error;
+  return [];
+}
+const namespaceNotFound = 26;
+
+/** One command to the server. */
+export type Step = { readonly collection: string; readonly indexes: readonly Index[] };
+
+/**
+ * Small collections first and whole, so that a new database lacks nothing when the last needed index is there; then what is
+ * needed of the large ones, then what is wanted. Pure.
+ */
+export function stepsOf(
+  missing: readonly Index[],
+  isSmall: (collection: string) => boolean,
+): readonly Step[] {
+  const stepsAmong = (chosen: (index: Index) => boolean): readonly Step[] =>
+    [...Map.groupBy(missing.filter(chosen), ({ collection }) => collection)].map(
+      ([collection, indexes]) => ({ collection, indexes }),
+    );
+  const small = stepsAmong(({ collection }) => isSmall(collection));
+  const onlyWanted = ({ indexes }: Step): boolean => indexes.every(({ is }) => is === "wanted");
+  return [
+    ...small.filter(onlyWanted),
+    ...small.filter((step) => !onlyWanted(step)),
+    ...stepsAmong(({ collection, is }) => !isSmall(collection) && is === "needed"),
+    ...stepsAmong(({ collection, is }) => !isSmall(collection) && is === "wanted"),
+  ];
+}

@@ -1,0 +1,117 @@
+/**
+ * What a process does about a database that lacks something: builds it, beside the heartbeat, or waits for the process that does.
+ *
+ * (1) A look succeeds when all is there that a process needs; what is wanted beside is built meanwhile.
+ * (2) Nothing begins after the end: a client that is used after it was closed is open again, for good.
+ */
+import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
+import { type Databases, prepareAlone } from "./alone.ts";
+import { heldLease } from "./lease.ts";
+import { buildersOf } from "./meta.ts";
+import { type Lack, lackOf, type Wanted } from "./prepare.ts";
+
+export type Preparation = {
+  /** Waits a while for what is needed, and rejects with what is missing of that. Does nothing once all is there. */
+  readonly look: () => Promise<void>;
+  readonly isDone: () => boolean;
+  /** What is missing, and how far it has come. */
+  readonly building: () => string | undefined;
+  /** Another process may build then. */
+  readonly end: () => Promise<void>;
+};
+
+export type PreparationOptions = Databases & {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of this process. */
+  readonly owner: string;
+  readonly wanted: Wanted;
+  /** How long a look waits. */
+  readonly patienceMs: number;
+};
+
+export function createPreparation(options: PreparationOptions): Preparation {
+  const { clock, db, log, patienceMs, wanted } = options;
+  const ending = new AbortController();
+  let isDone = false;
+  let lack: Lack | undefined;
+  let doing: string | undefined;
+  let failure: string | undefined;
+  let notBefore = Number.NEGATIVE_INFINITY;
+  let work: Promise<boolean> | undefined;
+  let waitMs = firstWaitMs;
+
+  const builder = {
+    ...options,
+    ending: ending.signal,
+    tell: (text: string): void => void (doing = text),
+  };
+  /** Whether this process has done all that there was to do. */
+  const build = async (): Promise<boolean> => {
+    try {
+      doing = await heldLease(buildersOf(db));
+      const isBuilt = doing === undefined && (await prepareAlone(wanted, builder));
+      if (isBuilt) failure = undefined;
+      return isBuilt;
+    } catch (error) {
+      if (ending.signal.aborted) return false;
+      const text = Error.isError(error) ? error.message : String(error);
+      if (text !== failure) log.warn("documents.build_failed", { error });
+      doing = undefined;
+      failure = text;
+      notBefore = clock.passedMs() + againAfterMs;
+      return false;
+    }
+  };
+  const begin = (): Promise<boolean> => {
+    if (ending.signal.aborted || clock.passedMs() < notBefore) return Promise.resolve(false);
+    return (work ??= build().finally(() => (work = undefined)));
+  };
+  const told = ({ indexes, migrations }: Lack): string => {
+    const names = [...new Set(indexes.map(({ collection }) => collection))];
+    const missing =
+      migrations.length > 0
+        ? "its format is an older one"
+        : `indexes of ${names.join(", ")} are missing`;
+    return [doing ?? missing, ...(failure === undefined ? [] : [failure])].join(": ");
+  };
+
+  return {
+    look: async () => {
+      const until = clock.passedMs() + patienceMs;
+      // Ends when `until` has passed.
+      while (!isDone) {
+        lack = await lackOf(db, wanted);
+        if (isWhole(lack)) {
+          // Until then it may use the connections that its owner is about to close.
+          isDone = work === undefined;
+          return;
+        }
+        const building = begin();
+        if (isEnough(lack)) return;
+        if (clock.passedMs() > until) throw new Error(told(lack));
+        const isOver = await endsWithin(clock, waitMs, building);
+        // What this process has built is looked at at once, what another builds less and less often.
+        if (isOver && (await building)) continue;
+        if (isOver) await pause(clock, waitMs);
+        waitMs = Math.min(2 * waitMs, waitMsMax);
+      }
+    },
+    isDone: () => isDone,
+    building: () => (!lack || isWhole(lack) ? undefined : told(lack)),
+    end: async () => {
+      ending.abort();
+      if (work) await endsWithin(clock, patienceMs, work);
+    },
+  };
+}
+
+const isWhole = ({ indexes, migrations }: Lack): boolean =>
+  migrations.length === 0 && indexes.length === 0;
+/** For a process to be up. */
+const isEnough = ({ indexes, migrations }: Lack): boolean =>
+  migrations.length === 0 && indexes.every(({ is }) => is === "wanted");
+
+const firstWaitMs = 50;
+const waitMsMax = 1_000;
+const againAfterMs = 10_000;

@@ -1,0 +1,76 @@
+/** Brings a database to what this build works with: formats, then indexes. Called by the holder of the lease alone. */
+import { type Db } from "mongodb";
+import { type Index, indexesOf } from "../indexes.ts";
+import {
+  firstFormat,
+  formatAfter,
+  type Migration,
+  migrateFormats,
+  readFormat,
+  refuseNewer,
+} from "./formats.ts";
+import { missingIndexes, type Step, stepsOf } from "./missing.ts";
+
+/** What a build works with. */
+export type Wanted = {
+  readonly indexes: readonly Index[];
+  readonly migrations: readonly Migration[];
+};
+
+export type Lack = {
+  readonly migrations: readonly Migration[];
+  /** The database does not say which format it has. */
+  readonly isUnmarked: boolean;
+  readonly indexes: readonly Index[];
+};
+
+/** Throws when a newer build has written the database. */
+export async function lackOf(db: Db, { indexes, migrations }: Wanted): Promise<Lack> {
+  const format = await readFormat(db);
+  refuseNewer(db, format ?? firstFormat, formatAfter(migrations));
+  return {
+    migrations: migrations.slice((format ?? firstFormat) - firstFormat),
+    isUnmarked: format === undefined,
+    indexes: await missingIndexes(db, indexes),
+  };
+}
+
+export type PrepareOptions = {
+  /** Ends the work before the next step. */
+  readonly goesOn: () => boolean;
+  readonly begins: (step: Migration | Step) => void;
+};
+
+/** Each step may be cut off and made again: the server joins a build of the same indexes that is under way. */
+export async function prepare(
+  db: Db,
+  { indexes, migrations }: Wanted,
+  { begins, goesOn }: PrepareOptions,
+): Promise<void> {
+  const begin = (step: Migration | Step): void => {
+    if (!goesOn()) throw new Error("the lease of the builder was lost");
+    begins(step);
+  };
+  await migrateFormats(db, migrations, begin);
+  const missing = await missingIndexes(db, indexes);
+  const small = await smallAmong(db, missing);
+  for (const step of stepsOf(missing, (collection) => small.has(collection))) {
+    begin(step);
+    // All members vote by default: one that is away would hold the build up until it is back.
+    const options = { commitQuorum: "majority" };
+    await db.collection(step.collection).createIndexes(indexesOf(step.indexes), options);
+  }
+}
+
+async function smallAmong(db: Db, indexes: readonly Index[]): Promise<ReadonlySet<string>> {
+  const names = [...new Set(indexes.map(({ collection }) => collection))];
+  const counted = await Promise.all(
+    names.map(async (name) => {
+      const count = await db.collection(name).estimatedDocumentCount();
+      return count <= smallMax ? name : [];
+    }),
+  );
+  return new Set(counted.flat());
+}
+/** All indexes of so many documents are built within a second. */
+const smallMax = 10_000;

@@ -7,6 +7,7 @@ import { addFlow } from "./commands/flow.ts";
 import { addGroups } from "./commands/groups.ts";
 import { addMessages } from "./commands/messages.ts";
 import { addKeys } from "./commands/keys.ts";
+import { addMigrate } from "./commands/migrate.ts";
 import { addTenants } from "./commands/tenants.ts";
 import { addProfiles } from "./commands/profiles.ts";
 import { addPublishing } from "./commands/publishing.ts";
@@ -38,6 +39,7 @@ const add = [
   addRuns,
   addKeys,
   addTenants,
+  addMigrate,
   addProfiles,
   addCompletion,
 ];

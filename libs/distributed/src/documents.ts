@@ -29,11 +29,7 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   const documents = await openMongo({
     uri: config.mongodbUri,
     database: config.mongodbDatabase,
-    tls: {
-      ca: config.mongodbTlsCa,
-      certificate: config.mongodbTlsCertificate,
-      key: config.mongodbTlsKey,
-    },
+    tls: tlsOf(config),
     explain: (error) =>
       tlsFailure("MongoDB", config.mongodbTlsCa !== undefined, error) ?? closedBy(config, error),
     clock,
@@ -46,6 +42,7 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   }).catch((error: unknown) => refuseConfig(refusedUri(error)));
   telemetry.metrics.watch("posthaste_store_calls_total", () => documents.calls());
   readiness.watch("mongodb", "needed", () => documents.problem());
+  readiness.watch("mongodb indexes", "helpful", () => documents.building());
   const sealer = createSealer(config.sealingKeys);
   const { accounts, indexes } = documents.ports;
   const answering = waitingFor(clock, () => documents.problem());
@@ -66,9 +63,17 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   };
 }
 
+export const tlsOf = (
+  config: Pick<DocumentsConfig, "mongodbTlsCa" | "mongodbTlsCertificate" | "mongodbTlsKey">,
+) => ({
+  ca: config.mongodbTlsCa,
+  certificate: config.mongodbTlsCertificate,
+  key: config.mongodbTlsKey,
+});
+
 /** A MongoDB that asks for TLS, or for a certificate, ends a connection without it and says no word. */
-function closedBy(
-  { mongodbTlsCa, mongodbTlsCertificate, mongodbUri }: DocumentsConfig,
+export function closedBy(
+  { mongodbTlsCa, mongodbTlsCertificate, mongodbUri }: Omit<DocumentsConfig, "sealingKeys">,
   error: unknown,
 ): string | undefined {
   const [, what] = Error.isError(error)

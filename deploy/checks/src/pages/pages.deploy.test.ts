@@ -120,7 +120,7 @@ async function judgeCompose(args: readonly string[]): Promise<void> {
   expect(["--build", "--detach"]).toEqual(expect.arrayContaining(rest));
 }
 
-const runFlags = /^(--read-only|--tmpfs|-p|-v|--env-file)$/;
+const runFlags = /^(--read-only|--rm|--tmpfs|-p|-v|--env-file)$/;
 
 async function judgeDocker(verb: string, args: readonly string[]): Promise<void> {
   if (verb === "build") {
@@ -130,5 +130,9 @@ async function judgeDocker(verb: string, args: readonly string[]): Promise<void>
     return;
   }
   expect(verb).toBe("run");
-  for (const flag of args.filter((arg) => arg.startsWith("-"))) expect(flag).toMatch(runFlags);
+  const image = args.indexOf("posthaste");
+  const file = args[image + 1] ?? "";
+  for (const flag of args.slice(0, image).filter((arg) => arg.startsWith("-")))
+    expect(flag).toMatch(runFlags);
+  expect(existsSync(join(root, file))).toBe(true);
 }

@@ -75,10 +75,17 @@ function section(subject: string, entries: readonly Entry[]): string {
 
 function row({ key, variable, users }: Entry): string {
   const name = `\`${environmentName(key)}\`${variable.secret ? " *secret*" : ""}`;
-  const isForAll = users.length === Object.keys(configSchemas).length;
-  const usedBy = isForAll ? "all" : users.map(({ service }) => service).join(", ");
-  return `| ${name}<br>${variable.summary} | ${variable.rule} | ${defaultsCell(users)} | ${usedBy} |`;
+  return `| ${name}<br>${variable.summary} | ${variable.rule} | ${defaultsCell(users)} | ${usersCell(users)} |`;
 }
+
+/** Those that do not use it, where these are few. */
+function usersCell(users: Entry["users"]): string {
+  const names = users.map(({ service }) => service);
+  const others = Object.keys(configSchemas).filter((service) => !names.includes(service));
+  if (others.length === 0) return "all";
+  return others.length <= exceptionsMax ? `all but ${others.join(", ")}` : names.join(", ");
+}
+const exceptionsMax = 2;
 
 /** What most services have, then the exceptions: `8080; management: 8082`. */
 function defaultsCell(users: Entry["users"]): string {

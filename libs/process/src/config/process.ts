@@ -17,13 +17,17 @@ const profile: Variable = {
   default: "production",
 };
 
-const shared = {
+const logShape = {
   logLevel: z.enum(levels).register(variables, {
     subject,
     rule: "one of debug, info, warn, error",
     summary: "The lowest level that is logged.",
     default: "info",
   }),
+};
+
+const shared = {
+  ...logShape,
   drainSeconds: wholeNumber(0, drainSecondsMax).register(variables, {
     subject,
     rule: `a whole number from 0 to ${drainSecondsMax}`,
@@ -31,6 +35,12 @@ const shared = {
       "How long running requests and attempts may go on after SIGTERM. What is aborted is delivered again later.",
     default: "25",
   }),
+};
+
+/** Of what runs to its end. */
+export const reportingShape = {
+  profile: z.enum(profiles).register(variables, profile),
+  ...logShape,
 };
 
 export const processShape = { profile: z.enum(profiles).register(variables, profile), ...shared };

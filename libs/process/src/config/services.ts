@@ -7,7 +7,7 @@ import { listenShape, managementListenShape, originsShape, proxiesShape } from "
 import { managementProcessShape, managementShape } from "./management.ts";
 import { llmKeyShape, llmShape } from "./llm.ts";
 import { oidcOperatorsShape, oidcShape, oidcTenantsShape } from "./oidc.ts";
-import { processShape, standaloneProcessShape } from "./process.ts";
+import { processShape, reportingShape, standaloneProcessShape } from "./process.ts";
 import { tokensShape } from "./redis.ts";
 import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
@@ -19,6 +19,7 @@ const apart = { ...processShape, ...telemetryShape, ...documentsShape, ...sealin
 const worker = { ...apart, ...listenShape, ...busShape };
 
 export const configSchemas = {
+  migrate: z.object({ ...reportingShape, ...documentsShape }),
   gateway: z.object({
     ...worker,
     ...tokensShape,

@@ -1,0 +1,28 @@
+/** The migration of a cluster's MongoDB, which asks the database itself and no server. */
+import { type Command } from "commander";
+import { CliError } from "../exit.ts";
+import { type Acting } from "../session.ts";
+
+type Options = { readonly check?: boolean };
+
+export function addMigrate(program: Command, acting: Acting): void {
+  program
+    .command("migrate")
+    .description("builds what a new version of the six services wants in MongoDB")
+    .option("--check", "Say what is missing, and change nothing")
+    .action(
+      acting<Options>(async ({ host: { env }, output }, _words, { check = false }) => {
+        const { migrate } = await import("@posthaste/migrate-process");
+        const told = { env, isCheck: check, tell: (doing: string) => output.lines([doing]) };
+        const missing = await migrate(told).catch(failed);
+        output.lines(missing);
+        if (missing.length > 0)
+          throw new CliError("failed", `${missing.length} missing: posthaste migrate builds them`);
+        output.done("all is there", { missing });
+      }),
+    );
+}
+
+function failed(error: unknown): never {
+  throw new CliError("failed", Error.isError(error) ? error.message : String(error));
+}

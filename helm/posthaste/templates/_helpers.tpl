@@ -15,6 +15,11 @@
 {{- end -}}
 {{- end -}}
 
+{{/* Not empty: the release makes it. */}}
+{{- define "posthaste.makesServiceAccount" -}}
+{{- if dig "create" (not .Values.serviceAccount.name) .Values.serviceAccount }}true{{ end -}}
+{{- end -}}
+
 {{- define "posthaste.serviceAccount" -}}
 {{ default (include "posthaste.fullname" .) .Values.serviceAccount.name }}
 {{- end -}}

@@ -19,13 +19,14 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The pods of one service: (dict "root" $ "service" name "reads" subjects). */}}
+{{/* The pods of one service, or of migrate, which run to their end: (dict "root" $ "service" name "reads" subjects). */}}
 {{- define "posthaste.pod" -}}
 {{- $root := .root -}}
 {{- $values := $root.Values -}}
 {{- $name := .service -}}
 {{- $isAlone := eq $name "standalone" -}}
-{{- $service := $isAlone | ternary $values.standalone (get $values.services $name) -}}
+{{- $isOnce := has "once" .reads -}}
+{{- $service := $isOnce | ternary $values.migrate ($isAlone | ternary $values.standalone (get $values.services $name)) -}}
 {{- $pods := include "posthaste.pods" (dict "root" $root "service" $service) | fromYaml -}}
 {{- $secrets := include "posthaste.secrets" . | fromYaml -}}
 {{- $selector := include "posthaste.selector" . -}}
@@ -35,11 +36,19 @@ metadata:
     {{- $selector | nindent 4 }}
     {{- with $pods.labels }}{{ toYaml . | nindent 4 }}{{ end }}
   annotations:
+    {{- if not $isOnce }}
     # Secrets are read at the start: where one has changed the pod is replaced.
     checksum/secrets: {{ include "posthaste.checksum" (dict "root" $root "secrets" $secrets) }}
+    {{- end }}
     {{- with $pods.annotations }}{{ toYaml . | nindent 4 }}{{ end }}
 spec:
+  {{- if $isOnce }}
+  restartPolicy: Never
+  {{- end }}
+  {{- /* Before an install there is none of the release's own. */}}
+  {{- if or (not $isOnce) (not (include "posthaste.makesServiceAccount" $root)) }}
   serviceAccountName: {{ include "posthaste.serviceAccount" $root }}
+  {{- end }}
   automountServiceAccountToken: false
   # Else a Service whose name begins with "posthaste" would put unknown POSTHASTE_ variables into the pod.
   enableServiceLinks: false
@@ -76,6 +85,7 @@ spec:
       args: [services/{{ $name }}/process/main.ts]
       env: {{- include "posthaste.environment" (dict "root" $root "service" $name "reads" .reads "secrets" $secrets) | nindent 8 }}
         {{- with $service.extraEnv }}{{ toYaml . | nindent 8 }}{{ end }}
+      {{- if not $isOnce }}
       ports:
         - { name: http, containerPort: {{ include "posthaste.port" $name }} }
         {{- if $isAlone }}
@@ -98,6 +108,7 @@ spec:
       lifecycle:
         preStop:
           sleep: { seconds: 5 }
+      {{- end }}
       {{- end }}
       resources: {{- toYaml $service.resources | nindent 8 }}
       securityContext: {{- toYaml $pods.containerSecurityContext | nindent 8 }}

@@ -1,6 +1,7 @@
 {{/*
 What each service reads beside the sealing keys, which all read, as in libs/process/src/config/services.ts. A service gets the
-variables, the secrets and the ways through the network of its subjects, and no others. The standalone stands for all six.
+variables, the secrets and the ways through the network of its subjects, and no others. The standalone stands for all six. What runs
+once, and to its end (migrate.yaml), reads no sealing keys.
 */}}
 {{- define "posthaste.reads" -}}
 {{- if .Values.standalone.enabled -}}
@@ -45,8 +46,11 @@ kind says.
 {{- $values := .root.Values -}}
 {{- $fullname := include "posthaste.fullname" .root -}}
 {{- $credentials := default (printf "%s-credentials" $fullname) $values.credentials.existingSecret -}}
-{{- $stores := printf "%s-stores" $fullname -}}
+{{- $isOnce := has "once" .reads -}}
+{{- $stores := printf "%s-%s" $fullname ($isOnce | ternary "migrate" "stores") -}}
+{{- if not $isOnce }}
 sealing-keys: {name: {{ $credentials }}, key: sealing-keys}
+{{- end }}
 {{- if has "documents" .reads }}
 mongodb-uri: {{ default (dict "name" $stores "key" "mongodb-uri") $values.mongodb.uriFrom | toJson }}
 {{- end }}
@@ -90,6 +94,7 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- $service := eq .service "standalone" | ternary $values.standalone (get $values.services .service) -}}
 - {name: POSTHASTE_PROFILE, value: production}
 - {name: POSTHASTE_LOG_LEVEL, value: {{ $values.logLevel }}}
+{{- if not (has "once" .reads) }}
 - {name: POSTHASTE_DRAIN_SECONDS, value: {{ $values.drainSeconds | quote }}}
 - {name: POSTHASTE_HOST, value: {{ $values.host | quote }}}
 - {name: POSTHASTE_PORT, value: {{ include "posthaste.port" .service | quote }}}
@@ -99,6 +104,7 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- with include "posthaste.collector" .root }}
 - {name: POSTHASTE_OTLP_ENDPOINT, value: {{ . | quote }}}
 - {name: POSTHASTE_TRACE_RATIO, value: {{ $values.traces.ratio | quote }}}
+{{- end }}
 {{- end }}
 {{- if has "alone" .reads }}
 - {name: POSTHASTE_DATA_DIR, value: {{ include "posthaste.dataFolder" . | quote }}}

@@ -78,6 +78,16 @@ type StatefulSet = WorkloadOf<"StatefulSet"> & {
     }[];
   };
 };
+export type Job = Manifest<"Job"> & {
+  readonly metadata: { readonly annotations: Labels };
+  readonly spec: {
+    readonly backoffLimit: number;
+    readonly activeDeadlineSeconds: number;
+    readonly template: Deployment["spec"]["template"] & {
+      readonly spec: { readonly restartPolicy: string; readonly serviceAccountName?: string };
+    };
+  };
+};
 /** What has pods of a service. */
 export type Workload = Deployment | StatefulSet;
 export type Service = Manifest<"Service"> & {
@@ -188,6 +198,7 @@ type AnyManifest =
   | Autoscaler
   | Secret
   | NetworkPolicy
+  | Job
   | Manifest<"ServiceAccount">;
 
 export type Rendered = {

@@ -1,7 +1,7 @@
 /** What a container of the chart finds at its start: variables, and the secrets that are mounted as files. */
 import { authority, certificateKey, clientCertificate } from "@posthaste/testing";
 import { type Files, type Texts } from "../environment.ts";
-import { type Secret, type Workload } from "./manifests.ts";
+import { type Job, type Secret, type Workload } from "./manifests.ts";
 
 /** Secrets that the operator brings: any text of the right form will do. */
 const ofTheOperator: Texts = {
@@ -24,15 +24,15 @@ const ofTheOperator: Texts = {
   "mongodb-uri": "mongodb://user:password@mongodb.example:27017",
 };
 
-export const serviceOf = (workload: Workload): string =>
+export const serviceOf = (workload: Job | Workload): string =>
   workload.spec.template.spec.containers[0].name;
 
-export function environmentOf(workload: Workload): Texts {
+export function environmentOf(workload: Job | Workload): Texts {
   const { env } = workload.spec.template.spec.containers[0];
   return Object.fromEntries(env.map(({ name, value }) => [name, value ?? ""]));
 }
 
-export function filesOf(workload: Workload, secrets: readonly Secret[]): Files {
+export function filesOf(workload: Job | Workload, secrets: readonly Secret[]): Files {
   const { containers, volumes } = workload.spec.template.spec;
   const files: Record<string, string> = {};
   for (const { name, mountPath } of containers[0].volumeMounts) {

@@ -12,7 +12,7 @@ import { mustRun } from "../tools/run.ts";
 import { type ComposeService, gatesOf, loadProject, type Project } from "./project.ts";
 
 const stores = ["kafka", "redis", "mongodb"];
-const once = ["mongodb-init", "secrets"];
+const once = ["migrate", "mongodb-init", "secrets"];
 const workers = ["callback-dispatcher", "deliverer", "scheduler", "workflow-log"] as const;
 const six = [...workers, "gateway", "management"] as const satisfies readonly ServiceName[];
 const observers = ["prometheus", "collector", "tempo", "grafana"];
@@ -81,6 +81,14 @@ describeWith(["go"], "docker-compose.yml", () => {
     expect(command).toEqual([`services/${name}/process/main.ts`]);
   });
 
+  it("lets one process build what MongoDB lacks before any service is started", () => {
+    const { command, environment = {} } = service("migrate");
+
+    expect(problemsOf("migrate", environment, {}, ofTheImage)).toEqual([]);
+    expect(command).toEqual(["services/migrate/process/main.ts"]);
+    expect(gatesOf(plain, "migrate").get("mongodb-init")).toBe("service_completed_successfully");
+  });
+
   it("opens the gateway last, when all else is healthy or done", () => {
     const gates = gatesOf(plain, "gateway");
 
@@ -113,7 +121,7 @@ describeWith(["go"], "docker-compose.yml", () => {
   });
 
   it("lets its own containers do nothing but their work", () => {
-    for (const name of [...own, "secrets"]) {
+    for (const name of [...own, "migrate", "secrets"]) {
       expect(service(name)).toMatchObject({
         read_only: true,
         cap_drop: ["ALL"],

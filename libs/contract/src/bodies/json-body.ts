@@ -1,4 +1,3 @@
-/** A short JSON body in an endpoint's row. */
 import type * as z from "zod";
 import { type BodyRow } from "../endpoints/endpoint.ts";
 import { jsonBytesMax, parseJson } from "./json.ts";

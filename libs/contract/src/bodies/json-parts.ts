@@ -101,7 +101,6 @@ function passTo(text: Uint8Array, place: Place, until: number): number | undefin
   return mark;
 }
 
-/** Splits a part of an object into its name and its value. */
 export function memberOf(
   text: Uint8Array,
   { from, to }: Span,

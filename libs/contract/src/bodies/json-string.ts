@@ -1,4 +1,4 @@
-/** Reads a string of a JSON text as bytes. A JavaScript string in between would take one or two bytes more for each. */
+/** Reads a string of a JSON text as bytes. A JavaScript string in between would take one or two bytes for each character. */
 import { type Span } from "./json-parts.ts";
 import { bytesPerTurn, type InTurns, pause } from "./pause.ts";
 

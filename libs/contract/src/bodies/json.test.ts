@@ -218,7 +218,6 @@ describe("members that are asked for by name", () => {
     expect(membersOf(bytes(many), new Set(["a"]))).toMatchObject({ fault: "malformed" });
   });
 
-  /** Counts the looks at single bytes. */
   const watched = (text: Uint8Array) => {
     let looks = 0;
     const seen = new Proxy(text, {

@@ -39,7 +39,6 @@ function watched(text: string) {
   return { list: watch(Buffer.from(text)), looks: () => looks };
 }
 
-/** Returns the most looks between two pauses. */
 function looksPerTurn(reading: Iterable<unknown>, looks: () => number): number {
   let [most, before] = [0, 0];
   for (const made of reading) {

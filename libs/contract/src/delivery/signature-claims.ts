@@ -29,7 +29,6 @@ export type SignatureInputs = {
   readonly now: number;
   /** base64url of the SHA-256 of the raw body. */
   readonly bodyHash: string;
-  /** Unique for each attempt. */
   readonly jti: string;
 };
 

@@ -3,7 +3,6 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "@jest/globals";
 
-/** The output of `bodies.fixture.ts`. */
 type Taken = { readonly bytes: number; readonly takenBytes: number };
 
 const attempts = fileURLToPath(new URL("bodies.fixture.ts", import.meta.url));

@@ -24,7 +24,6 @@ export type QueryRow<Query> = {
 };
 
 export type BodyRow<Body> = {
-  /** The schema for the documents. */
   readonly schema?: z.ZodType;
   /** The longest body; 0: the body is not read. */
   readonly bytesMax: number;
@@ -49,7 +48,6 @@ export type AnswerRow = {
 
 type AnswerRows = Readonly<Record<number, AnswerRow>>;
 
-/** The types of one row. */
 export type EndpointSpec = {
   readonly path: string;
   readonly query: unknown;
@@ -89,7 +87,6 @@ export type ParameterOf<Path extends string> = Path extends `${string}{${infer N
   ? Name | ParameterOf<Rest>
   : never;
 
-/** The request that the work of a row gets. */
 export type AskedOf<Spec extends EndpointSpec> = {
   /** Returns a parameter of the path, decoded. */
   readonly param: (name: ParameterOf<Spec["path"]>) => string;
@@ -128,7 +125,6 @@ export type Pieces = (
 
 type Whole<Json> = { readonly json: Json };
 
-/** The answer of any row. */
 export type Answer =
   | { readonly status: number; readonly read: Reading<Pieces | Whole<unknown>> }
   | { readonly status: number; readonly json?: unknown };

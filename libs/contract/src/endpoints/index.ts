@@ -42,7 +42,6 @@ export const gatewayEndpoints = {
 
 type GatewayEndpoints = typeof gatewayEndpoints;
 export type OperationId = keyof GatewayEndpoints;
-/** The types of each row. */
 export type GatewaySpecs = { readonly [Id in OperationId]: SpecOf<GatewayEndpoints[Id]> };
 
 const isOperationId = (text: string): text is OperationId => Object.hasOwn(gatewayEndpoints, text);

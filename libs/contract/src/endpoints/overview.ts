@@ -32,7 +32,6 @@ const overviewSchema = z
   })
   .meta({ id: "Overview" });
 
-/** A day. */
 export const countsMsMax = 24 * 60 * minuteMs;
 
 export type CountsQuery = { readonly from?: number; readonly to?: number };

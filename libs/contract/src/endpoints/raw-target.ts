@@ -1,4 +1,3 @@
-/** A row of `raw-targets.ts`. */
 import { type FaultCode } from "@posthaste/domain";
 import { type AnswerRow } from "./endpoint.ts";
 

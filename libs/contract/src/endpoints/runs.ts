@@ -27,7 +27,6 @@ const endedSchema = z.object({
   cancelled: z.int().describe("Runs that were active, and are cancelled"),
 });
 
-/** Bytes that a run may return. */
 const resultBytesMax = 8 * 1024 * 1024;
 
 const endNames = new Set(["cancel"]);

@@ -169,7 +169,6 @@ function parseList(search: string): ScheduleListQuery | Fault {
   return { ...place, ...(count !== undefined && { count }) };
 }
 
-/** Returns JSON text. */
 export const scheduleResultText = (id: ScheduleId): string => `{"scheduleId":"${id}"}`;
 export const dryRunText = (times: readonly number[]): string =>
   `{"dryRun":true,"nextScheduleTimes":[${times.join(",")}]}`;

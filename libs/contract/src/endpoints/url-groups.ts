@@ -250,7 +250,6 @@ function byName(headers: Headers): Readonly<Record<string, string | string[]>> {
   return Object.fromEntries([...grouped].map(values));
 }
 
-/** Returns endpoints with commas between them. */
 export const endpointsText = (endpoints: readonly GroupEndpoint[]): string =>
   endpoints.map((endpoint) => JSON.stringify(endpointJson(endpoint))).join(",");
 

@@ -43,7 +43,6 @@ export const publish = (
   changed: Partial<PublishInput> = {},
 ): PublishCommand | Fault => parsePublish(publishInput(headers, changed));
 
-/** Returns the command of headers that must be fine. */
 export function accepted(
   headers: HeaderObject | readonly string[],
   changed: Partial<PublishInput> = {},
@@ -53,7 +52,6 @@ export function accepted(
   return command;
 }
 
-/** Returns the fault of headers that must be refused. */
 export function refused(
   headers: HeaderObject | readonly string[],
   changed: Partial<PublishInput> = {},

@@ -1,4 +1,3 @@
-/** The input from which a publish is parsed. */
 import { type Dialect, type Headers, type TenantId } from "@posthaste/domain";
 import { type NamedDestination } from "../destination/destination-target.ts";
 import { type Bounds } from "./setting.ts";

@@ -51,7 +51,6 @@ function readCron(field: Field, { now, spendExpression }: Bounds): Cron | Fault 
   return malformed(field, "names no time within eight years");
 }
 
-/** Refuses headers of schedules on a publish. */
 export function refuseScheduleHeaders({ schedule }: PublishDraft): Fault | undefined {
   const given = schedule.cron ?? schedule.id ?? schedule.dryRun;
   return (

@@ -70,7 +70,6 @@ type ScheduleDraft = {
   dryRun?: { readonly field: Field; readonly isDry: boolean };
 };
 
-/** The settings of a publish that concern a run. */
 export type RunDraft = {
   id?: Field;
   starts?: boolean;
@@ -117,7 +116,6 @@ export type Setting<Draft> = {
   readonly rule: string;
   /** The value that holds where the header is not given. */
   readonly fallback: string;
-  /** A value that is accepted. */
   readonly example: string;
   readonly take: (field: Field, draft: Draft, bounds: Bounds) => Fault | undefined;
 };

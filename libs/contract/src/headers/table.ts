@@ -105,6 +105,5 @@ export const suffixes: ReadonlyMap<string, string> = new Map(
   headerRules.map(({ suffix }) => [suffix.toLowerCase(), suffix]),
 );
 
-/** Reports whether a lower-case suffix is configuration. */
 export const isConfiguration = (suffix: string): boolean =>
   handlers.has(suffix) || forwardPrefixes.some(({ prefix }) => suffix.startsWith(prefix));

@@ -83,7 +83,6 @@ export function parseLabels(field: Field): readonly string[] | Fault {
   return malformed(field, `must be a comma-separated list of labels, ${form}`);
 }
 
-/** Parses a key of flow control or deduplication. */
 export function parseKey(field: Field): string | Fault {
   const { value } = field;
   if (value.length > 0 && value.length <= limits.keyLengthMax && isHeaderValue(value)) return value;

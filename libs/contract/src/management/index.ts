@@ -9,7 +9,6 @@ export const managementEndpoints = { ...searchIndexes, ...tenants, ...tokens, ..
 
 type ManagementEndpoints = typeof managementEndpoints;
 export type ManagementOperationId = keyof ManagementEndpoints;
-/** The types of each row. */
 export type ManagementSpecs = {
   readonly [Id in ManagementOperationId]: SpecOf<ManagementEndpoints[Id]>;
 };

@@ -27,7 +27,6 @@ export type CancelSelection = { readonly dryRun: boolean } & (
       readonly filter: LiveFilter;
       /** The most messages that one call cancels. Absent: all, by a bulk action. */
       readonly count: number | undefined;
-      /** The answer does not wait for the end. */
       readonly async: boolean;
     }
 );

@@ -17,7 +17,6 @@ import {
 const ofForm = (form: ValueForm) => (values: QueryValues, names: readonly string[]) =>
   severalOf(form, values, names);
 
-/** Filters of live messages. */
 export const liveFields: Fields<LiveFilter> = {
   urls: field(["url"], severalUrls),
   groups: field(["topicName"], ofForm(nameValue)),

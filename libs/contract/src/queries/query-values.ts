@@ -47,7 +47,6 @@ export const parameterFault = (name: string, must: string): Fault =>
 export const unknownName = (name: string, known: ReadonlySet<string>): Fault =>
   fault("malformed", unknownText("parameter", name, known));
 
-/** Returns the value of a parameter that may be given once. */
 export function single(values: QueryValues, name: string): string | undefined | Fault {
   const given = values.get(name);
   if (!given) return undefined;
@@ -111,7 +110,6 @@ export function severalOf(
 
 export type Range = { readonly min: number; readonly max: number };
 
-/** Reads `true` or `false`. */
 export function flag(values: QueryValues, name: string, absent = false): boolean | Fault {
   const text = single(values, name) ?? String(absent);
   if (isFault(text)) return text;

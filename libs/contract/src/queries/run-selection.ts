@@ -62,7 +62,6 @@ export function parseRunSelection(search: string): RunSelection | undefined | Fa
   return { kind: "filter", filter, count: count ?? selectedDefault };
 }
 
-/** Selects the runs of listed ids. */
 export const selectedRuns = (ids: readonly string[]): RunSelection | Fault =>
   ids.length > selectedMax
     ? parameterFault("workflowRunIds", `must hold at most ${selectedMax} values`)

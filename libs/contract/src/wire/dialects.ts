@@ -18,7 +18,6 @@ export const dialects: Readonly<Record<Dialect, DialectNames>> = {
 /** The length of both prefixes, so that a suffix is one slice. */
 export const prefixLength = 8;
 
-/** Returns the dialect that a lower-case header name belongs to. */
 export function dialectOf(lowerCaseName: string): Dialect | undefined {
   if (lowerCaseName.startsWith("upstash-")) return "upstash";
   if (lowerCaseName.startsWith("service-")) return "service";

@@ -2,7 +2,6 @@
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 
-/** Returns the name that the caller gives to a new run. */
 export const givenRunId = (rawHeaders: FlatHeaders): string | undefined =>
   given(rawHeaders, "workflow-runid");
 

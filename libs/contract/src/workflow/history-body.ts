@@ -4,7 +4,6 @@
  */
 import { type HistoryEntry } from "@posthaste/domain";
 
-/** Returns an entry as it is written in the body. */
 export const historyFragment = ({ messageId, body }: HistoryEntry): Uint8Array =>
   Buffer.from(`{"messageId":"${messageId}","body":"${base64(body)}","callType":"step"}`, "latin1");
 

@@ -19,7 +19,6 @@ export function attemptError(
 }
 
 type Failed = Pick<Answer, "headers" | "status"> & {
-  /** The body as it is shown. */
   readonly body: string | undefined;
   readonly error: string | undefined;
   readonly time: number;

@@ -51,7 +51,6 @@ type StepEvent = Happened<RunEventJson["state"]>;
 
 type Shown = ReturnType<typeof runJson>;
 
-/** Returns the events of a run, latest first. */
 export function runEvents(reading: RunReading, view: ReadView): readonly Placed<RunEventJson>[] {
   const shown = runJson(reading, view, true);
   const steps = shown.steps.flatMap(({ steps: all, type }) =>

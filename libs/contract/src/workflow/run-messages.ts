@@ -53,13 +53,11 @@ export type RunMessageEventJson = JsonOf<typeof runMessageEventSchema>;
 
 type Event = Happened<RunMessageEventJson["state"]>;
 
-/** The data that all messages of a run share. */
 type Whole = {
   readonly reading: RunReading;
   readonly view: ReadView;
   /** The steps as the log of runs shows them, by the ids of their messages. */
   readonly steps: ReadonlyMap<string | undefined, RunStepJson>;
-  /** When each step began. */
   readonly begunAt: ReadonlyMap<number, number>;
   /** The last step of each step's group. */
   readonly groupEnds: ReadonlyMap<number, number>;

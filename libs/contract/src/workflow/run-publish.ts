@@ -278,7 +278,6 @@ const withOwn = (plan: CallbackPlan | undefined): CallbackPlan | undefined =>
 
 const isProbe = ([name]: HeaderPair): boolean => isNamed(name, "workflow-unknown-sdk");
 
-/** Matches a name in either dialect. */
 function isNamed(name: string, suffix: string): boolean {
   const lower = name.toLowerCase();
   return dialectOf(lower) !== undefined && lower.slice(prefixLength) === suffix;

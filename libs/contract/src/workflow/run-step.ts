@@ -102,7 +102,6 @@ function* fieldsOf(text: Uint8Array, names: ReadonlySet<string>): InTurns<Publis
   return { text, at: isFault(at) ? new Map() : at };
 }
 
-/** Returns the value of a short field. */
 function valueOf({ at, text }: Published, name: string): unknown {
   const place = at.get(name);
   const read = place && readJson(text.subarray(place.from, place.to), name, "last");

@@ -33,13 +33,11 @@ export type ShownPart = {
   readonly sent?: EntryDelivery;
   /** The part as a whole: a payload, a result, or the body sent to a third party. */
   readonly body?: ReadableBody;
-  /** The fields of a step. */
   readonly step?: RunStepJson;
   /** The deadline of a step that waits, or has waited. */
   readonly deadline?: number;
   /** The fields that name the run which the step has invoked. */
   readonly invoked?: RunStepJson;
-  /** Present in answers. */
   readonly answer?: {
     readonly status?: number;
     readonly headers: Headers;
@@ -119,7 +117,6 @@ export function shownParts(run: Run, view: ReadView) {
 
 const ofRun: ReadonlySet<PartName> = new Set(["start", "e", "x"]);
 
-/** Counts the characters of all texts in a value. */
 export function charsIn(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;

@@ -10,7 +10,6 @@ import { type BulkActionId, type MessageId, type TenantId } from "../shared/ids.
 import { ringAheadMs } from "../shared/limits.ts";
 import { shardCount } from "../shared/shards.ts";
 
-/** The work of an action: a kind, and the filter of what it is done to. */
 export type BulkWork =
   | { readonly kind: "cancel"; readonly filter: LiveFilter }
   | {

@@ -171,7 +171,6 @@ describe("addresses", () => {
 });
 
 describe("beside ipaddr.js, which others have written", () => {
-  /** Addresses at the edges of special ranges, and anywhere. */
   const special = [
     ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16"],
     ...["172.16.0.0/12", "192.0.0.0/24", "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4"],

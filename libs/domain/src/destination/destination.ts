@@ -16,7 +16,6 @@ export type DestinationUrl = {
   readonly scheme: "http" | "https";
   /** Lower case, without brackets and without a final dot. */
   readonly host: string;
-  /** The host is an IP address. */
   readonly isLiteral: boolean;
   readonly port: number;
   /** Path and query as they go on the wire. */

@@ -11,7 +11,6 @@ export type DestinationText = {
   readonly text: string;
   /** Path and query as they go on the wire: the end of `text`, with a `/` added where `text` has no path. */
   readonly path: string;
-  /** `text`, parsed. */
   readonly parsed: URL;
 };
 

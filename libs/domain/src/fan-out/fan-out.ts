@@ -24,14 +24,12 @@ export type FanOutTarget = {
   readonly skipped: readonly number[];
 };
 
-/** The fields that all children share, beside the body. */
 export type Template = Omit<
   Message,
   "id" | "url" | "shard" | "queue" | "flow" | "body" | "bodyOf" | "format"
 >;
 
 type FanOutState =
-  /** The children up to `upTo` exist. */
   | { readonly kind: "expanding"; readonly upTo: number }
   | { readonly kind: "expanded"; readonly endedAt: number };
 
@@ -41,7 +39,6 @@ export type FanOut<S extends FanOutState = FanOutState> = FanOutTarget & {
   readonly format?: number;
   readonly tenant: TenantId;
   readonly shard: number;
-  /** The queue of all children. */
   readonly queue?: QueueId;
   readonly template: Template;
   readonly body: Uint8Array;

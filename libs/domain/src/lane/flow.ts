@@ -4,7 +4,6 @@ import { type Message } from "../message/message.ts";
 import { flowLaneId, isDerived, type FlowId, type TenantId } from "../shared/ids.ts";
 import { type FlowLimits, flowPeriodMsDefault } from "./flow-control.ts";
 
-/** The values that a lane's row is made of. */
 export type Flow = {
   readonly lane: FlowId;
   readonly tenant: TenantId;
@@ -17,7 +16,6 @@ export type Flow = {
 
 type Brings = Pick<Message, "id" | "format" | "tenant" | "policy" | "flow">;
 
-/** Returns the lane that a message stands in. */
 export const flowOf = (message: Brings): Flow | undefined =>
   message.flow !== undefined && message.policy.flow
     ? flow(message, message.policy.flow)

@@ -19,7 +19,6 @@ export type LanesOf<Kinds extends LaneKind> = {
   readonly [Kind in LaneKind]?: Kind extends Kinds ? LaneIds[Kind] : never;
 };
 
-/** Returns the lanes that a message's settings name. */
 export const lanesOf = (
   tenant: TenantId,
   flow: { readonly key: string } | undefined,
@@ -29,7 +28,6 @@ export const lanesOf = (
   ...(flow && { flow: flowLaneId(tenant, flow.key) }),
 });
 
-/** The fields of every lane's row. */
 type LaneRow = {
   readonly tenant: TenantId;
   /** The highest format of the records that have joined. A process that does not understand it grants nothing. Absent: 1. */
@@ -54,7 +52,6 @@ export type QueueLane = LaneRow & {
   readonly purgeUpTo?: number;
 };
 
-/** A flow-control key. */
 export type FlowLane = LaneRow & {
   readonly id: FlowId;
   readonly key: string;

@@ -15,7 +15,6 @@ export type Pinned = {
 
 export type Limited = { readonly limits: FlowLimits; readonly pins: Pins };
 
-/** Returns a key's limits after a publish that brings `brought`. */
 export const limitsPublished = ({ limits, pins }: Limited, brought: FlowLimits): FlowLimits => ({
   ...parallelismOf(pins.parallelism ? limits : brought),
   ...rateOf(pins.rate ? limits : brought),

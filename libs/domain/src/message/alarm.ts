@@ -7,7 +7,6 @@ import { isFinished, type Message, type MessageState } from "./message.ts";
 
 /** The reasons for which an alarm rings. Each source rings within a limit of its own, so that a herd of one source holds up no other. */
 export type AlarmSource = RecordSource | RowSource;
-/** Sources of messages. */
 export const recordSources = ["record", "followUp", "fact"] as const;
 export type RecordSource = (typeof recordSources)[number];
 /** Sources with a table or a collection of their own. */

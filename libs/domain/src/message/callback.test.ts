@@ -41,7 +41,6 @@ const bodyOf = (message: Message | undefined): Record<string, unknown> =>
   JSON.parse(new TextDecoder().decode(message?.body)) as Record<string, unknown>;
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
-/** The fields of the callback body. */
 const always = [
   "status", "header", "body", "retried", "maxRetries", "sourceMessageId", "url", "method", "sourceHeader", "sourceBody",
   "notBefore", "createdAt", "callerIP",

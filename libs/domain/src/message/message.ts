@@ -75,14 +75,12 @@ export type Origin = {
 /** The message of a queue that a callback tells of. The turn of that message lasts until its callbacks have ended. */
 export type TurnOf = { readonly queue: QueueId; readonly id: MessageId };
 
-/** Marks a message as a delivery of a run. */
 export type InRun = {
   readonly key: RunKey;
   readonly id: RunId;
   readonly root: MessageId;
   /** The part of the run that is delivered, see `PartName`. */
   readonly part: string;
-  /** When the run was created. */
   readonly createdAt: number;
   /** The most bytes that are sent beside the body: the history up to this entry. */
   readonly bytes: number;
@@ -144,7 +142,6 @@ export type MessageState =
   | { readonly kind: "waiting"; readonly flow: FlowId }
   /** May be claimed now; with a grant of its lane, only until `grantUntil`. `hints` counts the rings without a claim. */
   | { readonly kind: "due"; readonly hints: number; readonly grantUntil?: number }
-  /** An attempt is running. */
   | {
       readonly kind: "claimed";
       readonly owner: Owner;

@@ -18,7 +18,6 @@ export type Overrides = {
   /** Checked by `faultOfFlow`. */
   readonly flow?: FlowChange;
   readonly postponement?: Postponement;
-  /** Replaces the stored body. */
   readonly body?: Uint8Array;
 };
 

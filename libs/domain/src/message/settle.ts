@@ -175,7 +175,6 @@ const called = (
     { ...runItem(record, attempt), says: "called" },
   ]);
 
-/** Reports whether a message tells of the failure of its run. */
 const tells = ({ message: { run } }: InState<"claimed">): boolean =>
   run !== undefined && roundOf(run.part) !== undefined;
 

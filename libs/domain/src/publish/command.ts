@@ -68,7 +68,6 @@ export type PublishCommand = {
   readonly policy: Policy;
   readonly postponement?: Postponement;
   readonly deduplication?: Deduplication;
-  /** The name of the queue that the message joins. */
   readonly queue?: string;
   readonly callerIp: string;
   readonly hop: number;

@@ -22,7 +22,6 @@ export type LogFilter = MessageFilter & {
   readonly paths?: readonly string[];
 };
 
-/** Selects live messages to cancel together. */
 export type LiveFilter = Omit<MessageFilter, "messageIds"> & Pick<LogFilter, "hosts" | "paths">;
 
 export type DeadLetterFilter = MessageFilter & {

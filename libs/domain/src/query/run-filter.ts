@@ -8,11 +8,9 @@ import { holds, type Terms } from "./terms.ts";
 export type RunFilter = {
   readonly id?: RunId;
   readonly createdAt?: number;
-  /** Uses of run ids. */
   readonly runs?: readonly RunUse[];
   readonly roots?: readonly MessageId[];
   readonly urls?: readonly string[];
-  /** Prefixes of the URL. */
   readonly urlPrefixes?: readonly string[];
   /** Hosts, with or without the port. */
   readonly hosts?: readonly string[];
@@ -28,7 +26,6 @@ export type RunFilter = {
 
 export type RunUse = Pick<Run, "id" | "createdAt">;
 
-/** Filters active runs. */
 export type ActiveRunFilter = Omit<RunFilter, "states" | "runs" | "roots">;
 
 export type FailedRunFilter = Omit<RunFilter, "states" | "runs" | "roots"> & {

@@ -22,7 +22,6 @@ const namesOfDatabase = (
   "America/Argentina/ComodRivadavia America/North_Dakota/New_Salem Antarctica/DumontDUrville Asia/Ust-Nera"
 ).split(" ");
 
-/** Names that `Intl` alone accepts. */
 const namesOfIntlAlone = (
   "ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST bst " +
   "SystemV/AST4 SystemV/PST8PDT systemv/est5"
@@ -184,7 +183,6 @@ describe("a cron expression", () => {
   });
 });
 
-/** Run a million of them by hand. */
 const fuzzRuns = Number(process.env["POSTHASTE_TEST_FUZZ_RUNS"] ?? 2_000);
 
 const pieces = [

@@ -7,7 +7,6 @@ import { type Cron } from "./cron.ts";
 import { nextSlot } from "./next-slot.ts";
 import { changed, type LastSlot, type Schedule, type WholeSchedule } from "./schedule.ts";
 
-/** The step that a schedule takes when it rings. */
 export type Firing =
   /** The message of this slot may have been made or not: it is made again, under the same id. */
   | { readonly kind: "repeat"; readonly slot: number }
@@ -86,7 +85,6 @@ export function fired(schedule: Schedule, outcome: LastSlot, now: number): Sched
   return changed({ ...rest, last: { ...outcome, messages } }, now);
 }
 
-/** Returns the message of a slot, as a publish. */
 export function commandAt(schedule: WholeSchedule, slot: number): PublishCommand {
   const { delayMs, ...template } = schedule.template;
   return {

@@ -7,6 +7,5 @@ export const noon = Date.UTC(2026, 2, 2, 12);
 export const minuteMs = 60_000;
 export const hourMs = 60 * minuteMs;
 
-/** Returns a schedule made at noon. */
 export const aSchedule = (text?: string): WholeSchedule =>
   made("scd_1", aScheduleCommand(text), noon);

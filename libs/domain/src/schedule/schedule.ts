@@ -32,7 +32,6 @@ export type Schedule = {
   readonly uid: string;
   readonly shard: number;
   readonly createdAt: number;
-  /** When a caller last changed the schedule. */
   readonly updatedAt: number;
   /** Raised by each write. */
   readonly version: number;
@@ -58,7 +57,6 @@ export type LastSlot = {
   readonly error?: string;
 };
 
-/** Random characters in `uid`. */
 export const scheduleUidLength = 24;
 
 export function newSchedule(
@@ -115,7 +113,6 @@ function alarmOfSchedule({ pending, isPaused, next }: Schedule, now: number): nu
   return isPaused ? undefined : next;
 }
 
-/** Returns the latest slot that was ever taken. */
 const lastOf = ({ pending, last }: Schedule): number => pending ?? last?.slot ?? 0;
 
 function timeOf({ cron }: Pick<ScheduleCommand, "cron"> | { cron: Cron }, from: number) {

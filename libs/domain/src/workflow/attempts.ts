@@ -13,13 +13,11 @@ export type RunAttempt = { readonly part: PartName; readonly fact: AttemptFact }
 export const attemptReplacedBy = (attempt: number): number | undefined =>
   attempt < runAttemptsMax ? undefined : attempt - runAttemptsMax;
 
-/** An attempt as a log of runs is told of it. */
 export type ToldAttempt = {
   readonly run: Pick<InRun, "root" | "part">;
   readonly fact: AttemptFact;
 };
 
-/** Orders attempts by time. */
 export const byTime = (a: RunAttempt, b: RunAttempt): number =>
   a.fact.endedAt - b.fact.endedAt ||
   (a.part < b.part ? -1 : a.part > b.part ? 1 : a.fact.attempt - b.fact.attempt);

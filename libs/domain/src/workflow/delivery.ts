@@ -171,7 +171,6 @@ const named = (stepName: string | undefined) => stepName !== undefined && { step
 
 const json: Headers = [["Content-Type", "application/json"]];
 
-/** Returns how the failure of a run is told. */
 export const failureDelivery = (
   run: Run,
   told: CallbackPlan,

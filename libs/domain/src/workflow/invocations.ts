@@ -55,7 +55,6 @@ export function loggedInvocation(run: Run, step: number, childRoot: MessageId): 
   return changedRun({ ...run, state: { ...state, pending } });
 }
 
-/** Returns the invokers that wait for the end of a run. */
 export const invokersOf = ({ heirs = [], invoker }: Run): readonly Invoker[] =>
   invoker ? [invoker, ...heirs] : heirs;
 

@@ -36,7 +36,6 @@ export type RunPolicy = Omit<Policy, "callback" | "failureCallback">;
 
 export type RunFailure = {
   readonly dlqId: DlqId;
-  /** The delivery that failed. */
   readonly at: PartName;
   /** Whether the run is a dead letter, until that is removed. */
   readonly inDlq: boolean;
@@ -92,7 +91,6 @@ export type Note = {
   readonly part: PartName;
   /** Absent: the build that kept the event did not say, and either kind of wait takes it. */
   readonly by?: EventWay;
-  /** Bytes of the event's body. */
   readonly bytes?: number;
 };
 
@@ -206,7 +204,6 @@ export type RunPart = {
   readonly name: PartName;
   readonly at: number;
   readonly body: Uint8Array;
-  /** The rank of an entry. */
   readonly rank?: number;
   /** How the part is delivered, where that is not the usual way. */
   readonly sent?: EntryDelivery;

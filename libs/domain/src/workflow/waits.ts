@@ -32,7 +32,6 @@ const isOfWay = ({ by }: { readonly by?: EventWay }, way: EventWay): boolean =>
 export const waitsFor = (run: Run, event: string, way?: EventWay): readonly Wait[] =>
   waitsOf(run).filter((wait) => wait.event === event && (!way || isOfWay(wait, way)));
 
-/** Returns the waits past their deadline. */
 export const overdueWaits = (run: Run, now: number): readonly Wait[] =>
   waitsOf(run).filter(({ deadline }) => deadline <= now);
 
@@ -60,7 +59,6 @@ function deadlineOf(pending: Pending): number | undefined {
   }
 }
 
-/** Returns the awaited events, each once. */
 export const awaitedEvents = (run: Run): readonly string[] => [
   ...new Set(waitsOf(run).map(({ event }) => event)),
 ];
@@ -111,7 +109,6 @@ export function withHooks(run: RunIn<"active">, events: readonly string[]): RunI
   return { ...run, state: { ...run.state, hooks: latest } };
 }
 
-/** Reports whether the run has a webhook for that event. */
 export const hasHook = (run: Run, event: string): boolean =>
   keepsEvents(run) && (run.state.hooks?.includes(event) ?? true);
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { gather, type Question } from "./gather.ts";
+import { gather, gatherByGroup, type Question } from "./gather.ts";
 
 const question = (name: string, args = 1): Question => ({
   keys: [name],
@@ -86,5 +86,43 @@ describe("questions of one turn", () => {
 
     expect(await ask([])).toEqual([]);
     expect(calls).toEqual([]);
+  });
+});
+
+describe("questions of groups", () => {
+  const groupOf = ({ keys: [name = ""] }: Question): number => name.charCodeAt(0);
+
+  it("go out as one call a group in a turn, and each asker hears its own answers in order", async () => {
+    const calls: (readonly string[])[] = [];
+    const ask = gatherByGroup(async (questions) => {
+      calls.push(names(questions));
+      return names(questions);
+    }, groupOf);
+
+    const answers = await Promise.all([
+      ask([question("b1"), question("a1"), question("b2")]),
+      ask([]),
+      ask([question("a2")]),
+    ]);
+
+    expect(answers).toEqual([["b1", "a1", "b2"], [], ["a2"]]);
+    expect(calls).toEqual([
+      ["b1", "b2"],
+      ["a1", "a2"],
+    ]);
+  });
+
+  it("fail apart: an asker fails with a group that it has asked, and no other", async () => {
+    const ask = gatherByGroup(async (questions) => {
+      if (names(questions).some((name) => name.startsWith("b"))) throw new Error("away");
+      return names(questions);
+    }, groupOf);
+
+    const together = await Promise.allSettled([
+      ask([question("a1"), question("b1")]),
+      ask([question("a2")]),
+    ]);
+
+    expect(together.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
   });
 });

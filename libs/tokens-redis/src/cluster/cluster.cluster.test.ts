@@ -85,6 +85,19 @@ const ownerOf = (slot: number): RunningRedis => {
   return owner;
 };
 
+type Key = ReturnType<typeof aKey>;
+
+function threeOfOneSlot(nameOf: (key: Key) => string): readonly [Key, Key, Key] {
+  const bySlot = new Map<number, Key[]>();
+  for (let i = 0; ; i++) {
+    const key = aKey(`${i}`);
+    const slot = slotOf(nameOf(key));
+    const [first, second] = bySlot.get(slot) ?? [];
+    if (first !== undefined && second !== undefined) return [first, second, key];
+    bySlot.set(slot, [...(bySlot.get(slot) ?? []), key]);
+  }
+}
+
 const laneSlot = (lane: FlowId): number => slotOf(`{${lane}}`);
 
 /** A lane of this master. */
@@ -201,6 +214,30 @@ describe("with masters alone", () => {
       { kind: "done", id: first },
     ]);
     expect(tokens.counts().failed).toBe(0);
+    await beginMove(slot, to, from);
+    await endMove(slot, to, from);
+  });
+
+  it("answers several deduplication keys of one slot, some of which have moved and some of which are new", async () => {
+    const tokens = await openUp();
+    const nameOf = (key: string) => `${tokens.prefix}tokens:window:${key}`;
+    const [here, moved, fresh] = threeOfOneSlot(nameOf);
+    const slot = slotOf(nameOf(here));
+    const [from, to] = [ownerOf(slot), ownerOf((slot + 6_000) % 16_384)];
+    const [first, second] = [here, moved].map((key) => ({ key, id: newId() }));
+    if (first === undefined || second === undefined) throw new Error("two");
+    await tokens.claim([first, second]);
+
+    await beginMove(slot, from, to);
+    await carry([nameOf(moved)], from, to);
+    const answers = await tokens.claim([here, moved, fresh].map((key) => ({ key, id: newId() })));
+    await endMove(slot, from, to);
+
+    expect(answers).toEqual([
+      { kind: "pending", id: first.id },
+      { kind: "pending", id: second.id },
+      { kind: "mine" },
+    ]);
     await beginMove(slot, to, from);
     await endMove(slot, to, from);
   });

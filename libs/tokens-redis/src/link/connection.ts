@@ -64,8 +64,6 @@ export async function connect(
   const ended = new Promise<string>((resolve) => {
     client.once("end", () => {
       signal.removeEventListener("abort", end);
-      // What listens to the sentinels for it ends with it.
-      end();
       resolve(error ? reasonOf(error) : "the connection was closed");
     });
   });

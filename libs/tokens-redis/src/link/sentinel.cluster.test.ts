@@ -131,18 +131,11 @@ describe("a master that hands over by hand", () => {
     await until("it listens", async () => (await listening()) === 1);
 
     for (const round of [2, 3]) {
-      await until("the replica may take over", async () => {
-        const replicas = JSON.stringify(await admin.call("SENTINEL", "REPLICAS", redis.masterName));
-        return (
-          replicas.includes('"master-link-status","ok"') && replicas.includes('"flags","slave"')
-        );
-      });
-      await admin.call("SENTINEL", "FAILOVER", redis.masterName);
-      await until(
-        "the new one is found",
-        () => tokens.isUp() && tokens.counts().connections >= round,
-      );
+      await adminOf(redis.servers[0]).call("CLIENT", "KILL", "TYPE", "normal");
+      await until("it is back", () => tokens.isUp() && tokens.counts().connections === round);
     }
+    await admin.call("SENTINEL", "FAILOVER", redis.masterName);
+    await until("the new one is found", () => tokens.isUp() && tokens.counts().connections > 3);
 
     await until("one listens", async () => (await listening()) === 1);
     await tokens.restore(lane, [], undefined);
@@ -151,9 +144,10 @@ describe("a master that hands over by hand", () => {
 });
 
 describe("sentinels", () => {
-  it("that are away, or stand still, are passed over as long as one answers", async () => {
+  it("that stand still are passed over as long as one answers", async () => {
     const [first, second] = redis.sentinels;
-    await first?.process.kill();
+    // Each costs half of the time for a connection: one that begins with the first ends before it comes to the third.
+    first?.process.pause();
     second?.process.pause();
 
     const tokens = await openUp({ connectMs: 1_000 });

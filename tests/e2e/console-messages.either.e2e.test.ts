@@ -127,6 +127,49 @@ describe("a message", () => {
     await isThere(page, "No message matches");
   });
 
+  journey("of more than a page is on one of the pages, none on two", async () => {
+    const headers = { "service-label": "paged" };
+    const url = pages.destination.url("/paged");
+    const made = await Promise.all(
+      Array.from({ length: 105 }, () => pages.server.client.published(url, headers)),
+    );
+    await eventually(
+      () => pages.server.client.get("/v2/events?label=paged&state=DELIVERED&count=200"),
+      (reply) => reply.list("events").length === made.length,
+    );
+    const { page } = await pages.signedIn("#/messages?label=paged&state=DELIVERED");
+    const idsShown = () => page.locator("tbody .id").allTextContents();
+
+    const first = await eventually(idsShown, ({ length }) => length === 100);
+    await page.getByRole("button", { name: "Next page" }).click();
+    const second = await eventually(idsShown, ({ length }) => length === 5);
+
+    expect([...first, ...second].toSorted()).toEqual(made.toSorted());
+  });
+
+  journey("that lies far back in the log is looked for, answer by answer", async () => {
+    const id = await pages.server.client.published(pages.destination.url("/far-back"), {
+      "service-label": "far-back",
+      "service-delay": "1h",
+    });
+    const { page } = await pages.signedIn();
+    const asked: (string | null)[] = [];
+    // What a log of many thousand events would say: none among those that were looked at.
+    await page.route("**/v2/events?*label=far-back*", (route) => {
+      const url = new URL(route.request().url());
+      asked.push(url.searchParams.get("cursor"));
+      const nth = asked.length;
+      if (nth <= 2) return route.fulfill({ json: { events: [], cursor: `cursor-${nth}` } });
+      url.searchParams.delete("cursor");
+      return route.continue({ url: url.href });
+    });
+
+    await goTo(page, "/messages?label=far-back");
+    await page.getByRole("row").filter({ hasText: id }).waitFor();
+
+    expect(asked.slice(0, 3)).toEqual([null, "cursor-1", "cursor-2"]);
+  });
+
   journey("is one row, which is a link over its whole width and opens beside it, too", async () => {
     pages.destination.answers("/one-row", failing(2));
     const headers = {

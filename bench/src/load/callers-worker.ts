@@ -1,10 +1,11 @@
 /** The thread of the callers: tells how many answers they had when it is told to stop. */
 import { parentPort, workerData } from "node:worker_threads";
-import { ask, ways } from "../scenarios/ways.ts";
-import { type Asking } from "./callers.ts";
+import { lists } from "../scenarios/list-ways.ts";
+import { ask, type Way, ways } from "../scenarios/ways.ts";
+import { type AskedWay, type Asking } from "./callers.ts";
 
 const { port, way } = workerData as Asking;
-const { callers = 0, request } = ways[way] ?? {};
+const { callers = 0, request } = found(way) ?? {};
 let answered = 0;
 let next = 0;
 
@@ -16,6 +17,12 @@ async function call(): Promise<void> {
       .catch(() => undefined);
     answered++;
   }
+}
+
+function found({ of, nth }: AskedWay): Pick<Way, "callers" | "request"> | undefined {
+  if (of === "neighbours") return ways[nth];
+  const list = lists[nth];
+  return list && { callers: 1, request: () => list };
 }
 
 parentPort?.once("message", () => parentPort?.postMessage(answered));

@@ -4,12 +4,13 @@ import { Worker } from "node:worker_threads";
 import { type System } from "../systems/system.ts";
 import { residentMiB } from "../systems/usage.ts";
 
-export type Asking = { readonly port: number; readonly way: number };
+/** A way of a table of them: a thread is handed no functions. */
+export type AskedWay = { readonly of: "lists" | "neighbours"; readonly nth: number };
+export type Asking = { readonly port: number; readonly way: AskedWay };
 
 const memoryMs = 50;
 
-/** `way`: its place among the ways. */
-export function startCallers({ port, pids }: System, way: number) {
+export function startCallers({ port, pids }: System, way: AskedWay) {
   const workerData: Asking = { port, way };
   const worker = new Worker(new URL("./callers-worker.ts", import.meta.url), { workerData });
   let residentMax = residentMiB(pids);

@@ -95,7 +95,7 @@ async function measure(
     if (system === undefined) return undefined;
     if (way.before !== undefined) await sendAll(system, way.before);
     const alone = await publishes(stage, system);
-    const callers = startCallers(system, ways.indexOf(way));
+    const callers = startCallers(system, { of: "neighbours", nth: ways.indexOf(way) });
     const beside = await publishes(stage, system).catch(() => undefined);
     const { residentMiB, answered } = await callers.stop();
     return {

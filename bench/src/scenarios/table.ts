@@ -13,6 +13,7 @@ import { urlGroup } from "./group.ts";
 import { hanging } from "./hanging.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
+import { lists } from "./lists.ts";
 import { manyQueues, tenThousandQueues } from "./many-queues.ts";
 import { memory } from "./memory.ts";
 import { neighbours } from "./neighbours.ts";
@@ -38,6 +39,7 @@ export const scenarios: readonly Scenario[] = [
   hanging,
   memory,
   neighbours,
+  lists,
   flowKey,
   urlGroup,
   batch,

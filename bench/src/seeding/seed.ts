@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { startPosthaste } from "../systems/posthaste.ts";
 
 export type Seeding = {
-  readonly what: "finished" | "runs";
+  readonly what: "finished" | "lists" | "runs";
   readonly dataPath: string;
   readonly count: number;
   readonly withinMs: number;

@@ -113,16 +113,22 @@ export function useSend<T>(read: (answer: unknown) => T) {
   });
 }
 
-/** Asks by several calls. `key`: everything that the answer depends on. */
+/** Asks by several calls. `key`: everything that the answer depends on. What is told before the end is shown until then, the first time. */
 export function useWork<T>(
   key: readonly unknown[],
-  work: (session: string, signal: AbortSignal) => Promise<T>,
+  work: (session: string, signal: AbortSignal, tell: (soFar: T) => void) => Promise<T>,
   { fresh = "log", isAsked = true }: Pick<Options, "fresh" | "isAsked"> = {},
 ): UseQueryResult<T, Refused> {
   const { session, isExpired } = useSession();
+  const queries = useQueryClient();
   return useQuery<T, Refused>({
     ...settingsOf({ fresh, isAsked }, isExpired),
     queryKey: key,
-    queryFn: ({ signal }) => work(session, signal),
+    queryFn: ({ signal }) => {
+      const isFirst = queries.getQueryData(key) === undefined;
+      return work(session, signal, (soFar) => {
+        if (isFirst && !signal.aborted) queries.setQueryData(key, soFar);
+      });
+    },
   });
 }

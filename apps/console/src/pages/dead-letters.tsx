@@ -13,7 +13,7 @@ import { PagesOf } from "../parts/pages-of.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
-import { perCallMax, walk } from "../rules/bulk.ts";
+import { perCallMax, type Walk, walk } from "../rules/bulk.ts";
 import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
 import { failedAt, isAt, lettersIn, reasonOf } from "../rules/letters.ts";
 import { BulkOfLetters } from "./dead-letters-bulk.tsx";
@@ -76,9 +76,9 @@ export function DeadLetters() {
   const [search] = useSearch();
   // The API has no such filter of its own.
   const { host: only, cursor, ...filters } = queryOf(search, fields);
-  const { data, error } = useWork(
+  const { data, error } = useWork<Walk<DeadLetter>>(
     ["letters", filters, only, cursor],
-    async (session, signal) => {
+    async (session, signal, tell) => {
       const query = {
         ...filters,
         order: "latestFirst",
@@ -93,7 +93,7 @@ export function DeadLetters() {
         },
         ({ url }) => isAt(only, url),
         { pages: only === undefined ? 1 : pagesMax, found: perCallMax },
-        cursor === undefined ? {} : { from: cursor },
+        { told: tell, ...(cursor !== undefined && { from: cursor }) },
       );
     },
     { fresh: cursor === undefined ? "log" : "once" },

@@ -1,7 +1,8 @@
 /** Messages, one row each: where each stands, and how often it was tried. */
+import { type LogEntry } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
-import { useAsked } from "../api/asked.ts";
-import { apiBase } from "../api/call.ts";
+import { useAsked, useWork } from "../api/asked.ts";
+import { apiBase, call } from "../api/call.ts";
 import { durationOf, shown } from "../api/text.ts";
 import { BulkCancel } from "./bulk-cancel.tsx";
 import { useSession } from "../api/session.ts";
@@ -13,6 +14,7 @@ import { Quick } from "../parts/quick.tsx";
 import { type Column, Table } from "../parts/table.tsx";
 import { Age, Short } from "../parts/text.tsx";
 import { Trouble } from "../parts/trouble.tsx";
+import { type Walk, walk } from "../rules/bulk.ts";
 import { curlOf } from "../rules/curl.ts";
 import { type Field, isFiltered, queryOf } from "../rules/filters.ts";
 import { idsIn, type MessageRow, rowsOf } from "../rules/message-rows.ts";
@@ -35,9 +37,10 @@ const quick = [
   ["CREATED", "Waiting"],
   ["", "All"],
 ] as const;
-const rowsMax = 50;
-/** Events of which a page of messages is made; the rest comes with the next page. */
-const eventsMax = 200;
+/** Events of which a page of messages is made, as many as messages may be: none is left out. */
+const eventsMax = 100;
+/** Asked for one page of messages: each answer looks at some thousands of events, and may have found none. */
+const pagesMax = 100;
 const storyEventsMax = 1_000;
 const answerBytesMax = 120;
 
@@ -91,12 +94,29 @@ export function Messages() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
   const filters = queryOf(search, fields);
-  const fresh = search.has("cursor") ? "once" : "log";
-  const found = useAsked(
-    { id: "listEvents", query: { ...filters, count: eventsMax, trimBody: 0 } },
+  const { cursor, ...asked } = filters;
+  const fresh = cursor === undefined ? "log" : "once";
+  const found = useWork<Walk<LogEntry>>(
+    ["messages", filters],
+    (session, signal, tell) => {
+      let left = eventsMax;
+      return walk(
+        async (after) => {
+          const paged = { ...asked, count: left, ...(after !== undefined && { cursor: after }) };
+          const query = { ...paged, trimBody: 0 };
+          const page = await call(session, { id: "listEvents", query }, signal);
+          left -= page.events.length;
+          return { items: page.events, cursor: page.cursor };
+        },
+        () => true,
+        { pages: pagesMax, found: eventsMax },
+        { told: tell, ...(cursor !== undefined && { from: cursor }) },
+      );
+    },
     { fresh },
   );
-  const ids = idsIn(found.data?.events ?? [], rowsMax);
+  const ids = idsIn(found.data?.found ?? []);
+  const isShort = found.data?.cursor !== undefined && found.data.found.length < eventsMax;
   // A row has all events of its message, also those that the filter leaves out.
   const whole = useAsked(
     {
@@ -129,6 +149,13 @@ export function Messages() {
           linkOf={linkOf}
           none={isFiltered(search, fields) ? <NoneFound /> : <NoneYet />}
         />
+        {isShort && (
+          <p className="muted">
+            {found.isFetching
+              ? "Looking further back…"
+              : "The log goes further back: the next page looks there."}
+          </p>
+        )}
         <PagesOf cursor={found.data?.cursor} />
       </div>
     </Page>

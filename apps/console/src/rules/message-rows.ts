@@ -9,10 +9,10 @@ export type MessageRow = {
   readonly story: Story;
 };
 
-/** The messages of these events, each once, in their order; no more than so many. */
-export function idsIn(events: readonly LogEntry[], most: number): readonly string[] {
-  return [...new Set(events.map(({ messageId }) => messageId))].slice(0, most);
-}
+/** The messages of these events, each once, in their order. */
+export const idsIn = (events: readonly LogEntry[]): readonly string[] => [
+  ...new Set(events.map(({ messageId }) => messageId)),
+];
 
 /** `events`: all of these messages, the newest first. Of the oldest of a page that ends early, the beginning is not there. */
 export function rowsOf(ids: readonly string[], events: readonly LogEntry[]): readonly MessageRow[] {

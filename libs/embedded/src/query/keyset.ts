@@ -12,8 +12,10 @@ const rowsPerChunk = 500;
 const bytesPerTurnMax = 1024 * 1024;
 /** Rows per turn for which more than the index was read: half a millisecond. */
 const readsPerTurnMax = 50;
-/** Bounds of one page. Of bodies it holds as much as one reading, and one item more. */
-const rowsPerPageMax = 100_000;
+/** Bounds of one page in rows, and in rows for which more than the index was read: about a tenth of a second (ADR 197). */
+const rowsPerPageMax = 20_000;
+const readsPerPageMax = 3_000;
+/** Of bodies a page holds as much as one reading, and one item more. */
 const bytesPerPageMax = 32 * 1024 * 1024;
 
 export type Scan<Row, Item> = {
@@ -52,6 +54,7 @@ export async function readPage<Row, Item>(
   let bytesOfItems = 0;
   let bytesOfTurn = 0;
   let readsOfTurn = 0;
+  let readsOfPage = 0;
   for (let read = 0; read < rowsPerPageMax;) {
     const { rows, isLast } = scan.rows(after, rowsPerChunk);
     for (const row of rows) {
@@ -61,13 +64,17 @@ export async function readPage<Row, Item>(
         readsOfTurn = 0;
       }
       const isFull =
+        readsOfPage >= readsPerPageMax ||
         bytesOfPage >= bytesPerPageMax ||
         bytesOfItems >= limits.readBytesMax ||
         sizeOfItems >= bytesMax;
       if (isFull) return ended(after);
       const { item, bytes, held = 0, size = bytes } = scan.look(row);
       bytesOfTurn += bytes;
-      if (bytes > 0) readsOfTurn += 1;
+      if (bytes > 0) {
+        readsOfTurn += 1;
+        readsOfPage += 1;
+      }
       bytesOfPage += bytes;
       after = scan.keyOf(row);
       if (item === undefined) continue;

@@ -27,7 +27,7 @@ import { turnsOf } from "../turns.fixture.ts";
 
 const patienceMs = 120_000;
 const events = 1_000_000;
-const rowsPerPage = 100_000;
+const rowsPerPage = 20_000;
 /** A millisecond's worth of rows; a list reads half of it. */
 const rowsPerTurnMax = 1_000;
 const mebibyte = 1024 * 1024;

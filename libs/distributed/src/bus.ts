@@ -18,6 +18,7 @@ type BusConfig = Pick<
   | "kafkaProvision"
   | "kafkaReplication"
   | "kafkaRetentionHours"
+  | "kafkaSessionMs"
   | "kafkaTls"
   | "kafkaTlsCa"
   | "kafkaTlsCertificate"
@@ -38,6 +39,7 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
     partitions: config.kafkaPartitions,
     replication: config.kafkaReplication,
     makesTopics: config.kafkaProvision,
+    sessionMs: config.kafkaSessionMs,
     retentionMs: config.kafkaRetentionHours * msPerHour,
     ...(config.kafkaTls && { tls: { ca, certificate, key } }),
     ...(sasl && { sasl }),

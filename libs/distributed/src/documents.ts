@@ -17,6 +17,9 @@ import { tlsFailure } from "./tls-failures.ts";
 type DocumentsConfig = Pick<
   ConfigOf<"management">,
   | "mongodbDatabase"
+  | "mongodbHeavyPool"
+  | "mongodbPatienceMs"
+  | "mongodbPool"
   | "mongodbTlsCa"
   | "mongodbTlsCertificate"
   | "mongodbTlsKey"
@@ -29,6 +32,9 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
   const documents = await openMongo({
     uri: config.mongodbUri,
     database: config.mongodbDatabase,
+    pool: config.mongodbPool,
+    heavyPool: config.mongodbHeavyPool,
+    patienceMs: config.mongodbPatienceMs,
     tls: tlsOf(config),
     explain: (error) =>
       tlsFailure("MongoDB", config.mongodbTlsCa !== undefined, error) ?? closedBy(config, error),

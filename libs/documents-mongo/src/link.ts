@@ -41,6 +41,10 @@ export type LinkOptions = Address & {
   readonly explain?: (error: unknown) => string | undefined;
   /** How long a call tries on while the server is away. Default 2.5 s, so that a publish is answered within 3. */
   readonly patienceMs?: number;
+  /** Connections for all calls but heavy reads. Default 20. */
+  readonly pool?: number;
+  /** Connections for heavy reads. Default 8. */
+  readonly heavyPool?: number;
 };
 
 export type Link = {
@@ -61,12 +65,13 @@ export type Link = {
 
 export function openLink(options: LinkOptions, indexes: readonly Index[]): Link {
   const { clock, database, log, random, explain, patienceMs = patienceMsDefault } = options;
+  const { pool = connectionsMax, heavyPool = heavyConnectionsMax } = options;
   const open = (connections: number, silenceMs: number): MongoClient =>
     openClient(options, { connections, patienceMs, silenceMs });
   const silenceMs = silencesMs * patienceMs;
-  const main = open(connectionsMax, silenceMs);
+  const main = open(pool, silenceMs);
   const side = open(asideConnectionsMax, silenceMs);
-  const lists = open(heavyConnectionsMax, silenceMs);
+  const lists = open(heavyPool, silenceMs);
   // An index takes the server its time, in which the connection is silent. That a server is gone the driver's own monitor notices.
   const building = open(1, forEver);
   const of = (client: MongoClient, name = database): Db => databaseOf(client, name, patienceMs);
@@ -75,7 +80,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     ...{ db: of(side), patientDb: databaseOf(building, database, forEver) },
     wanted: { indexes, migrations },
   });
-  const gate = createGate(clock, { ...heavyBounds, waitMsMax: patienceMs });
+  const gate = createGate(clock, { ...heavyBounds, tasksMax: heavyPool, waitMsMax: patienceMs });
   const storeClock = createStoreClock(clock);
   const { again, answered, probe, refusal } = createPatience(clock, random, patienceMs);
   let connected = false;
@@ -166,5 +171,5 @@ const connectionsMax = 20;
 const asideConnectionsMax = 2;
 const heavyConnectionsMax = 8;
 const ownerLength = 12;
-/** As many as have connections, and of one tenant its part. */
-const heavyBounds = { tasksMax: heavyConnectionsMax, tasksPerOwnerMax: 3, waitingMax: 1_000 };
+/** Beside them: as many as have connections. */
+const heavyBounds = { tasksPerOwnerMax: 3, waitingMax: 1_000 };

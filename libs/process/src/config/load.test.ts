@@ -408,6 +408,18 @@ describe("Redis", () => {
   });
 });
 
+it.each([
+  ["POSTHASTE_MONGODB_POOL", ["0", "1001"]],
+  ["POSTHASTE_MONGODB_HEAVY_POOL", ["2", "1001"]],
+  ["POSTHASTE_MONGODB_PATIENCE_MS", ["2000", "60001"]],
+  ["POSTHASTE_KAFKA_SESSION_MS", ["999", "300001"]],
+])("pools and waits of stores have bounds: %s may not be %j", (name, texts) => {
+  for (const text of texts)
+    expect(
+      loadConfig(configSchemas.scheduler, { env: { ...onServersToo, [name]: text } }),
+    ).toMatchObject({ kind: "refused", message: expect.stringContaining(name) });
+});
+
 describe("TLS to MongoDB", () => {
   const pems: Readonly<Record<string, string>> = {
     "/ca": `# of the company\n${authority}${anotherAuthority}`,

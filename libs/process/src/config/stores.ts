@@ -10,6 +10,8 @@ const subject = "Kafka, Redis and MongoDB";
 const brokersMax = 64;
 const sealingKeyBytes = 32;
 const sealingKeysMax = 16;
+/** As many heavy reads of one tenant are made at once (documents-mongo). */
+const listsOfTenantMax = 3;
 
 /** Of what inserts messages. */
 export const namedDeliveryShape = {
@@ -58,6 +60,13 @@ export const busShape = {
     summary:
       "Replicas of a topic when it is made; with 3 or more its `min.insync.replicas` is 2, else 1. Not set: both are the brokers' defaults.",
   }),
+  kafkaSessionMs: wholeNumber(1_000, 300_000).register(variables, {
+    subject,
+    rule: "a whole number from 1000 to 300000",
+    summary:
+      "A process that a broker has not heard of for so many milliseconds loses its partitions to others. Between `group.min.session.timeout.ms` and `group.max.session.timeout.ms` of the brokers.",
+    default: "6000",
+  }),
   kafkaProvision: z
     .enum(["on", "off"])
     .transform((value) => value === "on")
@@ -93,6 +102,26 @@ export const documentsShape = {
       summary: "The database in it.",
       default: "posthaste",
     }),
+  mongodbPool: wholeNumber(1, 1_000).register(variables, {
+    subject,
+    rule: "a whole number from 1 to 1000",
+    summary:
+      "Connections of this process for inserts, claims, settles and single reads. A call waits for one for the patience, and is then refused as overloaded.",
+    default: "20",
+  }),
+  mongodbHeavyPool: wholeNumber(listsOfTenantMax, 1_000).register(variables, {
+    subject,
+    rule: `a whole number from ${listsOfTenantMax} to 1000`,
+    summary: `Connections beside these for lists, counts and walks; of one tenant ${listsOfTenantMax} at once.`,
+    default: "8",
+  }),
+  mongodbPatienceMs: wholeNumber(2_100, 60_000).register(variables, {
+    subject,
+    rule: "a whole number from 2100 to 60000",
+    summary:
+      "How many milliseconds a call tries on while no primary answers, or waits for a connection: also the bound of connecting, of finding a primary and of a write concern, and a quarter of what a connection may be silent. It is above the two seconds of a heavy read. An outage of MongoDB is told to callers after as long.",
+    default: "2500",
+  }),
   mongodbTlsCa: tlsCa("MongoDB"),
   mongodbTlsCertificate: tlsCertificate("MongoDB"),
   mongodbTlsKey: tlsKey("MongoDB"),

@@ -25,7 +25,8 @@ export function readComments() {
   return [
     ...comments.flatMap(problemsOf),
     ...globSync(pages, { cwd: root }).flatMap(deadLinks),
-    ...globSync("docs/*.md", { cwd: root }).filter(isUnlisted).map(unlisted),
+    ...unlisted("docs/README.md", "docs/*.md"),
+    ...unlisted("docs/adr/README.md", "docs/adr/*.md"),
   ];
 }
 
@@ -87,10 +88,13 @@ const headingsOf = (file) =>
     ),
   );
 
-const index = "docs/README.md";
-const isUnlisted = (file) =>
-  file !== index && !read(index).includes(`](${relative("docs", file)})`);
-const unlisted = (file) => `${index} does not lead to ${file}`;
+/** The pages that their index does not link to. */
+function unlisted(index, listed) {
+  const text = read(index);
+  return globSync(listed, { cwd: root })
+    .filter((file) => file !== index && !text.includes(`](${relative(dirname(index), file)})`))
+    .map((file) => `${index} does not lead to ${file}`);
+}
 
 function deadLinks(file) {
   return [...read(file).matchAll(/\]\(([^)\s:]+)\)/g)]

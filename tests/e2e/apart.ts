@@ -19,7 +19,6 @@ export const servicesEnv = {
   // What is shared by many small installations on one busy host.
   POSTHASTE_KAFKA_PARTITIONS: "2",
   POSTHASTE_REDIS_BUDGET_MS: "5000",
-  POSTHASTE_REDIS_CONNECT_MS: "5000",
 };
 
 /** What those that suites share have beside it: for the operator and the console. */

@@ -57,7 +57,6 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
         POSTHASTE_LOG_LEVEL: "warn",
         POSTHASTE_KAFKA_PARTITIONS: "2",
         POSTHASTE_REDIS_BUDGET_MS: "5000",
-        POSTHASTE_REDIS_CONNECT_MS: "5000",
         POSTHASTE_OTLP_ENDPOINT: collector.url,
         POSTHASTE_TRACE_RATIO: "1",
       },

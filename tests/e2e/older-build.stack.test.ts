@@ -40,7 +40,6 @@ beforeAll(async () => {
       POSTHASTE_LOG_LEVEL: "warn",
       POSTHASTE_KAFKA_PARTITIONS: "4",
       POSTHASTE_REDIS_BUDGET_MS: "5000",
-      POSTHASTE_REDIS_CONNECT_MS: "5000",
     },
     envOf: (service, number) => ({
       ...(isOlder(service, number) && older),

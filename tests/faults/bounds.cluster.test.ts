@@ -43,7 +43,6 @@ beforeAll(async () => {
       POSTHASTE_LOG_LEVEL: "warn",
       POSTHASTE_KAFKA_PARTITIONS: "2",
       POSTHASTE_REDIS_BUDGET_MS: "5000",
-      POSTHASTE_REDIS_CONNECT_MS: "5000",
     },
     envOf: (service) => {
       const port = metricsPorts.get(service);

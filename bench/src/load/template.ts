@@ -11,7 +11,7 @@ export type Template = {
 export type PublishHeaders = Readonly<Record<string, string>>;
 
 const digits = 10;
-const bodyBytes = 600;
+export const bodyBytes = 600;
 /** In a header's value it becomes the message's number, so that no two messages have the same. */
 export const numberPlace = "#".repeat(digits);
 const bodyStart = `{"id":"`;

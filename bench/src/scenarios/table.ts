@@ -6,6 +6,7 @@ import { bulk } from "./bulk.ts";
 import { burst } from "./burst.ts";
 import { crowds } from "./crowds.ts";
 import { destinations } from "./destinations.ts";
+import { documentWrites } from "./document-writes.ts";
 import { expressions } from "./expressions.ts";
 import { flowKey } from "./flow-key.ts";
 import { growth } from "./growth.ts";
@@ -52,5 +53,6 @@ export const scenarios: readonly Scenario[] = [
   steps,
   runLists,
   apart,
+  documentWrites,
   apartMessages,
 ];

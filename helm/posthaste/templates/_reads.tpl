@@ -149,7 +149,9 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- end }}
 - {name: POSTHASTE_REDIS_PREFIX, value: {{ .prefix | quote }}}
 - {name: POSTHASTE_REDIS_BUDGET_MS, value: {{ .budgetMs | quote }}}
-- {name: POSTHASTE_REDIS_CONNECT_MS, value: {{ .connectMs | quote }}}
+{{- with .connectMs }}
+- {name: POSTHASTE_REDIS_CONNECT_MS, value: {{ . | quote }}}
+{{- end }}
 {{- end }}
 {{- end }}
 {{- if and (has "proxies" .reads) $values.trustedProxies }}

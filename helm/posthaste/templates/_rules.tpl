@@ -47,7 +47,7 @@
 {{- if and (eq .mode "single") (regexMatch "^[^/]+//([^@/]*@)?[^/]*," .url) }}{{ fail "redis: url names several hosts; set mode to cluster or sentinel" }}{{ end -}}
 {{- if and (or .sentinelUser .sentinelPasswordFrom) (ne .mode "sentinel") }}{{ fail "redis: sentinelUser and sentinelPasswordFrom want mode sentinel" }}{{ end -}}
 {{- if and .sentinelUser (not .sentinelPasswordFrom) }}{{ fail "redis: sentinelUser wants sentinelPasswordFrom" }}{{ end -}}
-{{- if lt (int .connectMs) (int .budgetMs) }}{{ fail "redis: connectMs must not be less than budgetMs" }}{{ end -}}
+{{- if and .connectMs (lt (int .connectMs) (int .budgetMs)) }}{{ fail "redis: connectMs must not be less than budgetMs" }}{{ end -}}
 {{- end -}}
 {{- with .Values.mongodb -}}
 {{- if and .uri .uriFrom }}{{ fail "mongodb: set uri or uriFrom, not both" }}{{ end -}}

@@ -1,1 +1,2 @@
+export { connectMsDefault } from "./link/dial.ts";
 export { openRedisTokens, type RedisTokens, type RedisTokensOptions } from "./redis-tokens.ts";

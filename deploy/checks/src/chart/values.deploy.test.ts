@@ -28,7 +28,7 @@ const refused = [
   ["redis.urlFrom.name=a,redis.urlFrom.key=b", "redis: set url or urlFrom, not both"],
   ["redis.budgetMs=0", "/redis/budgetMs"],
   ["redis.connectMs=9", "/redis/connectMs"],
-  ["redis.budgetMs=3000", "redis: connectMs must not be less than budgetMs"],
+  ["redis.budgetMs=3000,redis.connectMs=2000", "redis: connectMs must not be less than budgetMs"],
   ["redis.mode=cluster-of-three", "/redis/mode"],
   ["redis.url=redis://a\\,b", "redis: url names several hosts"],
   ["redis.sentinelUser=u", "redis: sentinelUser and sentinelPasswordFrom want mode sentinel"],

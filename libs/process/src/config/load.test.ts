@@ -378,6 +378,7 @@ describe("Redis", () => {
       POSTHASTE_REDIS_SENTINEL_PASSWORD: "password",
     },
     { POSTHASTE_REDIS_BUDGET_MS: "2000", POSTHASTE_REDIS_CONNECT_MS: "2000" },
+    { POSTHASTE_REDIS_BUDGET_MS: "10000" },
   ])("is found by %j", (env) => {
     expect(load(env)).toMatchObject({ kind: "loaded" });
   });

@@ -57,12 +57,11 @@ export const tokensShape = {
       "How many milliseconds Redis has for an answer before it counts as away: publishes that ask for deduplication get 503, flow-controlled ones wait.",
     default: "50",
   }),
-  redisConnectMs: wholeNumber(10, 60_000).register(variables, {
+  redisConnectMs: wholeNumber(10, 60_000).optional().register(variables, {
     subject,
     rule: "a whole number from 10 to 60000, and POSTHASTE_REDIS_BUDGET_MS at least",
     summary:
-      "How many milliseconds a connection to Redis may take, with TLS and with what asks the sentinels before it. It is tried again for ever.",
-    default: "2000",
+      "How many milliseconds a connection to Redis may take, with TLS and with what asks the sentinels before it. It is tried again for ever. Left out: 2000, or POSTHASTE_REDIS_BUDGET_MS where that is more.",
   }),
 };
 

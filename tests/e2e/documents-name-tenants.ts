@@ -1,0 +1,41 @@
+/**
+ * A tenant can be moved to another database while each of its documents names the tenant, or the message or run that does (ADR 192). The suites of a run
+ * have made documents of every collection when this looks.
+ */
+import { MongoClient } from "mongodb";
+
+/** Collections of the installation as a whole, and `tenants`, whose keys are the tenants. */
+const shared = new Set([
+  "account_changes",
+  "beats",
+  "meta",
+  "roster",
+  "run_walks",
+  "search_indexes",
+  "secrets",
+  "tenants",
+]);
+/** A tombstone keeps an id and ends within a day. */
+const nameless = {
+  tenant: { $exists: false },
+  record: { $exists: false },
+  run: { $exists: false },
+  tombstoneUntil: { $exists: false },
+};
+
+/** Rejects with the collections in which a document names no tenant, and the fields that it has. */
+export async function checkDocumentsNameTenants(uri: string, database: string): Promise<void> {
+  const client = new MongoClient(uri);
+  try {
+    const db = client.db(database);
+    const collections = await db.listCollections({}, { nameOnly: true }).toArray();
+    const found: string[] = [];
+    for (const { name } of collections.filter((one) => !shared.has(one.name))) {
+      const document = await db.collection(name).findOne(nameless);
+      if (document) found.push(`${name} (${Object.keys(document).join(", ")})`);
+    }
+    if (found.length > 0) throw new Error(`documents without a tenant: ${found.join("; ")}`);
+  } finally {
+    await client.close();
+  }
+}

@@ -5,7 +5,7 @@ import { freshDatabase } from "./opened.fixture.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { servers } from "./servers.fixture.ts";
 
-/** Few, changed by hand, and each of them wanted. */
+/** Collections with few documents, changed by hand, each of which is wanted. */
 const fewReadWhole = ["find tenants {}", "find tokens {}", "find search_indexes {}"];
 
 describe.each(servers)("$name", ({ name, uri }) => {

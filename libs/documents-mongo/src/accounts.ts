@@ -14,7 +14,6 @@ import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { openKept } from "./kept.ts";
 
-/** One for the installation. */
 type ChangedDocument = ChangedAccounts & { readonly _id: "accounts" };
 
 type TokenDocument = Omit<Token, "hash"> & { readonly _id: string };
@@ -33,12 +32,11 @@ export const accountIndexes: readonly Index[] = [
   { collection: "tokens", key: { tenant: 1 }, is: "needed" },
 ];
 
-/** Said after each write of a tenant or a token, and before its answer. */
 type Changed = (tenant: TenantId) => Promise<void>;
 
 /**
- * By when a reader reads all once more: a process may have died between its write and saying so, and an older Posthaste
- * says nothing.
+ * A reader takes all tenants as changed after this time: a process may have died between its write and recording the change,
+ * and an older Posthaste records none.
  */
 const wholeEveryMs = 60_000;
 
@@ -116,7 +114,7 @@ function createTokens({ again, collection }: Connection, changed: Changed): Toke
       await changed(token.tenant);
     },
     removeToken: async (hash) => {
-      // Found first: a delete whose reply was lost finds none when it is repeated.
+      // Read first: a delete that is repeated after a lost reply finds no token.
       const token = await again(() => tokens.findOne({ _id: hash }));
       if (!token) return;
       await again(() => tokens.deleteOne({ _id: hash }));
@@ -130,8 +128,6 @@ const tokenOf = ({ _id, scope, ...token }: TokenDocument): Token => ({
   scope: tokenScopeFrom(scope),
   ...token,
 });
-
-/** What is not known to be full is read-only. */
 
 function createSecrets(connection: Connection): SecretAccounts {
   const { add, change, get } = openKept<string>(connection, "secrets");

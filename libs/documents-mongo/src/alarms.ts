@@ -1,4 +1,4 @@
-/** The alarms of a collection, along its index of shard and `wakeAt`, which holds only the documents that are to ring. */
+/** The alarms of a collection, along its index of shard and `wakeAt`, which holds only documents that have an alarm. */
 import { limits } from "@posthaste/domain";
 import { type UpdateFilter } from "mongodb";
 import { type Connection } from "./connection.ts";
@@ -13,7 +13,7 @@ export const dueIn = (shards: readonly number[], now: number) => ({
   ...isUnderstood,
 });
 
-/** Moves those alarms that are still due. */
+/** Moves the alarms of `found` that are still due, by `limits.ringAheadMs` unless `setting` says more. */
 export async function moveAhead(
   { again, collection }: Answer,
   name: string,
@@ -28,7 +28,6 @@ export async function moveAhead(
   await again(() => collection<StoredAlarm>(name).updateMany({ _id, ...isDue }, update));
 }
 
-/** The earliest in `shards`. */
 export async function nextAlarmOf(
   { again, collection }: Answer,
   name: string,

@@ -1,4 +1,3 @@
-/** The indexes of all rooms. */
 import { accountIndexes } from "./accounts.ts";
 import { deadLetterIndexes } from "./dead-letters.ts";
 import { groupIndexes } from "./groups/groups.ts";

@@ -1,17 +1,19 @@
-/** The document that every process writes at each heartbeat, with the concern of the inserts: a server may greet, and take no write. */
+/**
+ * The document that every process writes at each heartbeat, with the write concern of the inserts: a server may answer
+ * `hello` and take no write.
+ */
 import { type Collection } from "mongodb";
 
 export type StoredBeat = {
   readonly _id: string;
   readonly count: number;
-  /** The latest time that the server has told: its clock may have been set back since. */
+  /** The latest time that the server has told; the clock may have been set back since. */
   readonly latest?: Date;
 };
 
 export const beatsName = "beats";
 export const beatId = "beat";
 
-/** Changes something each time. */
 export async function writeBeat(beats: Collection<StoredBeat>): Promise<void> {
   const count = { $add: [{ $ifNull: ["$count", 0] }, 1] };
   const latest = { $max: ["$latest", "$$NOW"] };

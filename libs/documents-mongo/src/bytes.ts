@@ -1,2 +1,2 @@
-/** Bodies go in as they are and come back as the driver's Buffers, which may share memory with a whole reply: copied here. */
+/** Copies a body out of the driver's Buffer, which may share memory with a whole reply. */
 export const bytes = (stored: Uint8Array): Uint8Array => new Uint8Array(stored);

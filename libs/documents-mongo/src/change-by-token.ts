@@ -1,4 +1,4 @@
-/** Reading, changing and writing as one, over a document that names the write that made it what it is. */
+/** Reads, changes and writes a document as one step; the document names the write that made it. */
 import { type Fault, isFault } from "@posthaste/domain";
 import { type Random, StoreError } from "@posthaste/ports";
 
@@ -6,19 +6,18 @@ export type Marked<T> = { readonly item: T; readonly write: string };
 
 export type ChangeSteps<T> = {
   readonly find: () => Promise<Marked<T> | undefined>;
-  /** Writes `next` where the document is still as the write `seen` has left it. False: it is not. */
+  /** Writes `next` where the document is still as the write `seen` left it. Resolves to false where it is not. */
   readonly swap: (seen: string, next: Marked<T>) => Promise<boolean>;
   readonly random: Random;
 };
 
-/** So many other changes would have to come first, each of which was done. */
+/** Each failed try means that another change was done, so a caller gives up only after this many of them. */
 const triesMax = 50;
 const writeLength = 20;
 
-/** Names a write. */
 export const newWrite = (random: Random): string => random.text(writeLength);
 
-/** Undefined: there is no such document. A fault of `change` leaves it as it is. */
+/** Returns undefined where there is no such document. A fault of `change` changes nothing. */
 export async function changeByToken<T, F extends Fault>(
   { find, swap, random }: ChangeSteps<T>,
   change: (item: T) => T | F,
@@ -30,7 +29,7 @@ export async function changeByToken<T, F extends Fault>(
     if (isFault(item)) return item;
     const write = newWrite(random);
     if (await swap(seen.write, { item, write })) return item;
-    // The reply of a write that held may have been lost, and it was made again in vain.
+    // The reply of a write that held may have been lost, and its repetition matched nothing.
     if ((await find())?.write === write) return item;
   }
   throw new StoreError("overloaded", "too many change the same document at once");

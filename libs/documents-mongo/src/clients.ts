@@ -1,4 +1,4 @@
-/** How the driver is asked to connect, whichever part of the adapter asks. */
+/** The options with which all parts of the adapter connect. */
 import {
   type Db,
   type DbOptions,
@@ -7,16 +7,14 @@ import {
   ReadConcern,
 } from "mongodb";
 
-/** Texts in PEM. */
 type Tls = {
-  /** The authorities that are believed; those of Node when absent. */
   readonly ca?: string | undefined;
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
 };
 
 export type Address = {
-  /** `mongodb://…`; may carry credentials and TLS, so it is never logged. */
+  /** `mongodb://…`. May carry credentials and TLS settings, so it is never logged. */
   readonly uri: string;
   readonly tls?: Tls;
   readonly database: string;
@@ -25,15 +23,14 @@ export type Address = {
 export type ClientOptions = {
   readonly connections: number;
   readonly patienceMs: number;
-  /** How long a connection may say nothing during a call. */
   readonly silenceMs: number;
 };
 
 /** How long a call tries on while the server is away, so that a publish is answered within 3 s. */
 export const patienceMsDefault = 2_500;
-/** A connection may be silent for so many patiences. */
+/** The longest silence of a connection, in patiences (`patienceMs`). */
 export const silencesMs = 4;
-/** Of a silence, and of what a write waits for a majority. */
+/** Turns off the limit on a connection's silence, or on the wait of a write for a majority. */
 export const forEver = 0;
 
 export const openClient = (
@@ -49,7 +46,7 @@ export const openClient = (
 export const databaseOf = (client: MongoClient, name: string, wtimeoutMS: number): Db =>
   client.db(name, concerns(wtimeoutMS));
 
-/** Of the database and not of the client: an address that says `journal=false` would make writes less durable (I1). */
+/** Set on the database and not on the client: an address that says `journal=false` would make writes less durable (I1). */
 const concerns = (wtimeoutMS: number): DbOptions => ({
   writeConcern: { w: "majority", journal: true, ...(wtimeoutMS > 0 && { wtimeoutMS }) },
   readConcern: new ReadConcern("local"),
@@ -60,12 +57,12 @@ function optionsOf(patienceMs: number, maxPoolSize: number): MongoClientOptions 
   return {
     appName: "posthaste",
     maxPoolSize,
-    // A black hole is noticed by the driver's own monitor after heartbeat and connect timeout, and its calls repeated.
+    // The driver's monitor notices a black hole after heartbeat and connect timeout; its calls are then repeated.
     heartbeatFrequencyMS: 1_000,
     connectTimeoutMS: patienceMs,
     serverSelectionTimeoutMS: patienceMs,
     waitQueueTimeoutMS: patienceMs,
-    // `again` repeats, whatever the call and whatever the server.
+    // `again` repeats every kind of call, on every kind of server.
     retryWrites: false,
     retryReads: false,
     ignoreUndefined: true,
@@ -73,7 +70,6 @@ function optionsOf(patienceMs: number, maxPoolSize: number): MongoClientOptions 
   };
 }
 
-/** Whatever of it is given wants TLS. */
 function tlsOptions({ ca, certificate, key }: Tls): MongoClientOptions {
   if ((ca ?? certificate) === undefined) return {};
   return {

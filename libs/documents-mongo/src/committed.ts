@@ -1,9 +1,9 @@
-/** How many writes went to the server together, and how long until it had them safe: for metrics. */
+/** Receives, for metrics, how many writes went to the server together and how many seconds passed until they were durable. */
 export type Committed = (writes: number, seconds: number) => void;
 
 type Run<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
-/** A run that failed has committed nothing that is known. */
+/** Wraps `run` so that `committed` hears of each success. A failed run is not reported: nothing is known to be committed. */
 export function told<Item, Answer>(
   run: Run<Item, Answer>,
   committed: Committed | undefined,

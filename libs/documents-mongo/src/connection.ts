@@ -1,4 +1,4 @@
-/** What every room of the documents gets to work with. */
+/** The connections, clock and helpers that every room of this adapter gets. */
 import { type TenantId } from "@posthaste/domain";
 import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { type Collection, type Db, type Document } from "mongodb";
@@ -6,26 +6,28 @@ import { type Committed } from "./committed.ts";
 import { type EventCounts } from "./event-counts.ts";
 import { type Again } from "./retry.ts";
 
-/** For lists, counts and walks: connections of their own, so that an insert waits for none of these. */
+/** Connections of their own for lists, counts and walks, so that no insert waits for them. */
 export type Heavy = {
   readonly collection: <T extends Document>(name: string) => Collection<T>;
-  /** As `Connection.again`, when the tenant may; refused as `overloaded` where too many wait. A read says `maxTimeMS(heavyMsMax)`. */
+  /**
+   * As `Connection.again`, as soon as the gate lets the tenant in; rejects as `overloaded` where too many wait. Each read
+   * sets `maxTimeMS(heavyMsMax)`.
+   */
   readonly again: (tenant: TenantId) => Again;
 };
 
-/** Below what a call waits for a connection (link.ts): what the server works longer on would be worked for no caller. */
+/** Below the time that a call waits for a connection (link.ts): a caller would not wait for a longer read. */
 export const heavyMsMax = 2_000;
 
 export type Connection = {
   readonly db: Db;
   /** Reads from the primary, writes with majority and journal (I1). */
   readonly collection: <T extends Document>(name: string) => Collection<T>;
-  /** Every call to the server goes through it: it repeats what a network took, and says what failed as the port does. */
+  /** Makes every call to the server: repeats a call that a network failure took, and rejects with the port's errors. */
   readonly again: Again;
   readonly heavy: Heavy;
-  /** The store's time: due times are compared with it. */
+  /** The store's time, with which due times are compared. */
   readonly clock: Clock;
-  /** By this process' own time. */
   readonly pause: (ms: number) => Promise<void>;
   readonly random: Random;
   readonly log: Log;

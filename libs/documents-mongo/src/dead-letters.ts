@@ -91,7 +91,7 @@ export function createDeadLetters({ again, collection: open, heavy }: Connection
   }
 }
 
-/** Ids are told apart by a short hash, so two tenants might come to share one. */
+/** The tenant is part of the key: ids end in a short hash, so two tenants might share one. */
 const keyOf = (tenant: TenantId, id: DlqId): string => `${tenant}/${id}`;
 
 function rowOf(letter: DeadLetter): Placed<DeadLetter> {
@@ -124,7 +124,7 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
 const letterConditions = (tenant: TenantId): Conditions<DeadLetterFilter> => ({
   ...archivedConditions,
   ids: (ids) => among("_id")(ids.map((id) => keyOf(tenant, id))),
-  // 0 where there was no answer (docs/design/wire#dead-letters): then the field is absent, which is what null finds.
+  // A status of 0 stands for no answer (docs/design/wire#dead-letters). The field is absent then, and null finds that.
   responseStatuses: (statuses) =>
     among("item.response.status")(statuses.map((each) => each || null)),
 });

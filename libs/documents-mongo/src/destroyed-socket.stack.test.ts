@@ -1,4 +1,4 @@
-/** What patches/mongodb@7.9.0.patch is for: the driver waited for ever for a destroyed socket to drain. */
+/** Covers patches/mongodb@7.9.0.patch: the driver waited for ever for a destroyed socket to drain. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { type Socket } from "node:net";
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
@@ -39,7 +39,7 @@ afterEach(async () => {
   await client.close();
 });
 
-/** `when`: how long after the driver says that it begins. */
+/** `when`: how long after the driver reports the command's start. */
 const breakNextCommand = (when: (task: () => void) => unknown): void => {
   client.once("commandStarted", () => {
     when(() => {

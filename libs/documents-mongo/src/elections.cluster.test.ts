@@ -235,7 +235,7 @@ describe("an election", () => {
   });
 });
 
-/** The primary that lost its majority may take some more for the length of an election. */
+/** A primary that has lost its majority may take some more writes for the length of an election. */
 async function insertUntilRefused(): Promise<unknown> {
   for (;;) {
     try {

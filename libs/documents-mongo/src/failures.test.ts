@@ -5,7 +5,7 @@ import { duplicatesIn, isPassing, portError } from "./failures.ts";
 
 const refusal = (code: number): Error => new MongoServerError({ message: "no", code });
 
-/** As the driver makes it of an unordered batch. */
+/** The driver's error for an unordered batch. */
 const batch = (...codes: readonly number[]): Error =>
   Object.assign(new Error("some were refused"), {
     name: "MongoBulkWriteError",

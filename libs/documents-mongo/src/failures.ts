@@ -1,11 +1,11 @@
-/** What a failure of the driver means to the port (store-error.ts). */
+/** Translates failures of the driver to the port's errors (store-error.ts). */
 import { RefusedError, StoreError } from "@posthaste/ports";
 import { type MongoBulkWriteError } from "mongodb";
 
 /** Another document has this `_id`, or another unique value, already. */
 export const isDuplicate = ({ code }: { readonly code: number }): boolean => code === 11_000;
 
-/** The outcome is unknown and the same call may succeed now: connections lost, replies late, elections. */
+/** Reports whether the outcome is unknown and the same call may succeed now: connections lost, replies late, elections. */
 export function isPassing(error: unknown): boolean {
   const failure = unwrapped(error);
   const code = codeOf(failure);
@@ -16,17 +16,16 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** The failure may be of a single item of a call. False of what the server says of a whole command. */
+/** Reports whether a single item of the call may have caused the failure. False where the server refused the whole command. */
 export function mayBeOfOneItem(error: unknown): boolean {
   if (!Error.isError(error) || !error.name.startsWith("Mongo")) return true;
   return error.name === "MongoBulkWriteError" || "index" in error;
 }
 
-/** The server gave it up after the time that it was given. */
+/** The server gave the read up at its `maxTimeMS`. */
 export const isTooLong = (error: unknown): boolean => codeOf(error) === maxTimeExpired;
 const maxTimeExpired = 50;
 
-/** No server has answered, whether or not the same call may succeed at once. */
 export function isAway(error: unknown): boolean {
   const failure = unwrapped(error);
   return isPassing(error) || (Error.isError(failure) && awayNames.has(failure.name));
@@ -44,7 +43,7 @@ function labelsOf(error: Error): readonly unknown[] {
 
 const textOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error));
 
-/** A failure that befell a whole batch, or one of its writes, says so inside. */
+/** Returns the failure inside an error of a whole batch: of one of its writes, or of its write concern. */
 function unwrapped(error: unknown): unknown {
   if (!Error.isError(error) || error.name !== "MongoBulkWriteError") return error;
   const { errorResponse, writeErrors, result } = error as MongoBulkWriteError;
@@ -55,7 +54,7 @@ function unwrapped(error: unknown): unknown {
   );
 }
 
-/** As the port says it; what is none of the store's troubles stays what it is, since then we are wrong. */
+/** Returns the port's error for a driver's error. An error that is no trouble of the store stays as it is, since it shows a bug. */
 export function portError(error: unknown): unknown {
   const failure = unwrapped(error);
   const code = codeOf(failure);
@@ -73,7 +72,10 @@ export function portError(error: unknown): unknown {
   return error;
 }
 
-/** What a batch was refused for may stand behind duplicates, which are none of it. */
+/**
+ * Reports whether the server refused the values that it was given. In a batch such a refusal may stand behind duplicates, so
+ * all are looked at.
+ */
 function isOfWhatWasGiven(error: unknown): boolean {
   if (!Error.isError(error)) return false;
   if (error.name === "MongoInvalidArgumentError") return true;
@@ -85,8 +87,8 @@ function isOfWhatWasGiven(error: unknown): boolean {
 export type Refused = { readonly index: number; readonly code: number };
 
 /**
- * What of an unordered batch was refused, each write for itself; the rest was done. Throws what befell the batch as a
- * whole: a lost connection, a write concern that was not met.
+ * Returns which writes of an unordered batch were refused one by one; all other writes were done. Throws a failure of the
+ * whole batch: a lost connection, or a write concern that was not met.
  */
 export function refusedIn(error: unknown): {
   readonly matched: number;
@@ -99,7 +101,7 @@ export function refusedIn(error: unknown): {
   return { matched: result.matchedCount, refused };
 }
 
-/** The places in the batch that were refused as duplicates. Throws the error when anything else was refused. */
+/** Returns the places in the batch that were refused as duplicates. Throws the error when anything else was refused. */
 export function duplicatesIn(error: unknown): readonly number[] {
   const { refused } = refusedIn(error);
   if (!refused.every(isDuplicate)) throw error;
@@ -115,7 +117,6 @@ const passingNames: ReadonlySet<string> = new Set([
   "MongoStalePrimaryError",
   "MongoOperationTimeoutError",
 ]);
-/** Servers, and the driver, put these on what may be tried again. */
 const passingLabels: ReadonlySet<unknown> = new Set([
   "RetryableWriteError",
   "RetryableError",
@@ -124,7 +125,6 @@ const passingLabels: ReadonlySet<unknown> = new Set([
   "ResumableChangeStreamError",
   "SystemOverloadedError",
 ]);
-/** There was no server in time, or we are closing. */
 const awayNames: ReadonlySet<string> = new Set([
   "MongoServerSelectionError",
   "MongoTopologyClosedError",
@@ -135,15 +135,18 @@ const awayNames: ReadonlySet<string> = new Set([
 ]);
 /**
  * Stepping down, shutting down, starting up, interrupted, write concern not met in time or by no members, no member to read
- * from, locks and conflicts, a cursor that was lost, snapshots and routes that are old, writes that an operator blocks:
- * more than the driver's list of what to retry; and 1, which gateways to other databases say when those are away.
+ * from, locks and conflicts, a cursor that was lost, snapshots and routes that are old, writes that an operator blocks: more
+ * than the driver's list of retryable codes; and 1, which gateways to other databases answer when those are away.
  */
 const passingCodes: ReadonlySet<number> = new Set([
   1, 6, 7, 24, 43, 46, 50, 63, 64, 70, 89, 91, 100, 112, 117, 133, 134, 150, 175, 189, 202, 225,
   234, 239, 246, 251, 262, 290, 314, 317, 365, 371, 9001, 10_058, 10_107, 11_600, 11_602, 13_388,
   13_435, 13_436,
 ]);
-/** Bad values, names and documents, and those that are too large or nest too deep; not missing rights, which are given. */
+/**
+ * Bad values, names and documents, and ones that are too large or nest too deep. Missing rights are not among them: an
+ * operator can grant them.
+ */
 const givenCodes: ReadonlySet<number> = new Set([
   2, 9, 14, 15, 22, 52, 54, 55, 56, 57, 121, 10_334, 17_280, 17_419, 17_420,
 ]);

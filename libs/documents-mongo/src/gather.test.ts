@@ -3,7 +3,7 @@ import { StoreError } from "@posthaste/ports";
 import { turn, until } from "@posthaste/testing";
 import { createGather, type GatherOptions } from "./gather.ts";
 
-/** A run that answers each item with itself, doubled, once it is let go. */
+/** A run that answers each item doubled, once `letGo` is called. */
 function gathering(options: GatherOptions<number> = {}) {
   const batches: (readonly number[])[] = [];
   const gates: (() => void)[] = [];
@@ -20,7 +20,7 @@ function gathering(options: GatherOptions<number> = {}) {
   return { batches, gather, letGo };
 }
 
-/** Fails for items above 99, as a server does that finds one of many too large. */
+/** Fails for items above 99, as a server fails a batch in which one item is too large. */
 function picky() {
   const batches: (readonly number[])[] = [];
   const gather = createGather<number, number>(async (items) => {

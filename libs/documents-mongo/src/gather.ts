@@ -1,29 +1,30 @@
 /**
- * Calls that arrive while one is on its way wait for it and go together in the next: one call to the server for all that
- * gathered meanwhile, and no delay when there is nothing to wait for (adr 0002).
+ * Gathers calls that arrive while one is on its way to the server and sends them together in the next: one call for all, and
+ * no delay when there is nothing to wait for (ADR 2).
  *
  * (1) each caller gets the answers to its own items, in their order.
- * (2) an item that cannot be written fails alone: a refused batch is halved until it is found, unless the server has refused
- *     the whole command.
- * (3) nothing waits without a bound: beyond `waitingMax` items a call is refused as `overloaded`, and at half of that what is new.
+ * (2) an item that cannot be written fails alone: a refused batch is halved until the item is found, unless the server has
+ *     refused the whole command.
+ * (3) waiting is bounded: beyond `waitingMax` items a call is refused as `overloaded`, and at half of that if it is new
+ *     work.
  */
 import assert from "node:assert/strict";
 import { type Intake, isStoreError, StoreError } from "@posthaste/ports";
 import { mayBeOfOneItem } from "./failures.ts";
 
-/** `intake`: of items that may be either; those of all other calls go on with something. */
+/** `intake` says whether the items are new work; without it they go on with accepted work. */
 export type Gather<Item, Answer> = (
   items: readonly Item[],
   intake?: Intake,
 ) => Promise<readonly Answer[]>;
 
 export type GatherOptions<Item> = {
-  /** One batch holds so many items and, of those measured by `bytesOf`, so many bytes; one item always fits. */
+  /** The most items in one batch, and the most bytes of them by `bytesOf`; one item always fits. */
   readonly itemsMax?: number;
   readonly bytesMax?: number;
   readonly bytesOf?: (item: Item) => number;
   readonly waitingMax?: number;
-  /** What a batch waits for before it goes, so that it holds more; for items that no caller is in a hurry about. */
+  /** The wait before each batch goes, so that it holds more; for items that no caller waits for. */
   readonly linger?: () => Promise<void> | undefined;
 };
 
@@ -39,7 +40,7 @@ type Waiting<Item, Answer> = {
   readonly call: Call<Answer>;
 };
 
-/** `run` answers each item in order; doing an item twice must be doing it once. */
+/** `run` answers each item, in order. Doing an item twice must be the same as doing it once. */
 export function createGather<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
   options: GatherOptions<Item> = {},
@@ -77,7 +78,7 @@ export function createGather<Item, Answer>(
       items.forEach((item, place) => waiting.push({ item, place, call }));
       if (draining) return;
       draining = true;
-      // What arrives in the same turn goes along.
+      // Calls of the same turn of the event loop join this batch.
       setImmediate(() => void drain());
     });
   };

@@ -1,10 +1,8 @@
-/** Looks every second whether the server answers, and says in the log when that has changed. */
+/** Checks once a second whether the server answers, and logs when that changes. */
 import { type Clock, type Log } from "@posthaste/ports";
 
 export type Heartbeat = {
-  /** Why it is not up. */
   readonly problem: () => string | undefined;
-  /** Resolves when the last look has ended. */
   readonly stop: () => Promise<void>;
 };
 
@@ -15,7 +13,7 @@ export type HeartbeatOptions = {
   readonly explain: ((error: unknown) => string | undefined) | undefined;
 };
 
-/** `look` rejects when the server does not answer as it should; the first look is taken at once. */
+/** Starts the checks, the first at once. `look` rejects when the server does not answer as it should. */
 export function startHeartbeat(
   { clock, log, database, explain }: HeartbeatOptions,
   look: () => Promise<void>,

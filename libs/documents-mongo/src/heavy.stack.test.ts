@@ -1,4 +1,4 @@
-/** Lists, counts and walks beside inserts: by order and counts, over reads that take the server their time. */
+/** Lists, counts and walks beside inserts, over reads that take the server long: judged by order and counts. */
 import { describe, expect, it } from "@jest/globals";
 import { accept, tenantId } from "@posthaste/domain";
 import { aMessage, newId } from "@posthaste/testing";
@@ -20,7 +20,6 @@ describe.each(servers)("$name", ({ name, uri }) => {
     let reading = 0;
     let readingMost = 0;
     const ofTenant = new Map<string, number>();
-    /** A read that takes the server `ms`. */
     const read = (tenant: string, ms: number, maxTimeMS = ms + patienceMs) =>
       heavy.again(tenantId(tenant))(async () => {
         const own = (ofTenant.get(tenant) ?? 0) + 1;
@@ -65,7 +64,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
       const answeredThen = answered;
       await Promise.all(reads);
 
-      // Five turns of half a second each: inserts that stood in line behind them had ended with the last.
+      // The reads take five rounds of half a second each: inserts that waited behind them would have ended with the last round.
       expect(answeredThen).toBeLessThan(readers);
       expect(readingMost()).toBeLessThanOrEqual(8);
       expect(waitMs()).toBe(0);

@@ -1,9 +1,9 @@
-/** Ids in the order of the store's time: those of all processes grow together, and chance tells them apart. */
+/** Ids in the order of the store's time: ids of all processes grow together, and chance tells them apart. */
 import { randomLength, randomMessageId } from "@posthaste/domain";
 import { type Ids } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
 
-/** Room for so many ids per millisecond before the positions run ahead of time. */
+/** A process can make this many ids a millisecond before its positions run ahead of time. */
 const positionsPerMs = 1_000;
 
 export function createIds({ clock, random }: Pick<Connection, "clock" | "random">): Ids {

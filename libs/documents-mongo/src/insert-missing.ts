@@ -3,7 +3,7 @@ import { type Collection, type Document, type OptionalUnlessRequiredId } from "m
 import { duplicatesIn } from "./failures.ts";
 import { type Again } from "./retry.ts";
 
-/** Answers the places of those whose `_id` was there already; after a lost reply also our own. */
+/** Returns the places of documents whose `_id` was there already; after a lost reply the caller's own are among them. */
 export async function insertMissing<T extends Document>(
   again: Again,
   collection: Collection<T>,

@@ -1,8 +1,8 @@
 /**
- * One unordered insert of what is inserted most: messages and rows of the log.
+ * One unordered insert for the documents that are inserted most: messages and rows of the log.
  *
- * It is the server's own command: the driver's `insertMany` measures each document before it writes it, for about half of what
- * the writing costs. It also divides what one command cannot hold, 48 MiB; here the caller gives far less.
+ * The server's own command is used: the driver's `insertMany` measures each document before it writes it, for about half of
+ * the cost of the writing. The driver also divides what one command cannot hold, 48 MiB; callers here give far less.
  */
 import { type Collection, type Db, type Document, WriteConcern } from "mongodb";
 import { isDuplicate, isPassing } from "./failures.ts";
@@ -10,7 +10,7 @@ import { isDuplicate, isPassing } from "./failures.ts";
 type WriteError = { readonly index: number; readonly code: number; readonly errmsg?: string };
 type Reply = { readonly writeErrors?: readonly WriteError[] };
 
-/** Answers the places of those whose `_id` was there already. Throws what befell any other, or all of them. */
+/** Returns the places of documents whose `_id` was there already. Throws any other failure, of one document or of all. */
 export async function insertTogether<T extends Document>(
   db: Db,
   { collectionName }: Collection<T>,

@@ -1,4 +1,4 @@
-/** What is kept whole and changed by reading, changing and writing it as one: one document each, found by `_id`. */
+/** Items that are kept whole, one document each, found by `_id`, and changed by reading, changing and writing as one step. */
 import { type Fault } from "@posthaste/domain";
 import { type Filter, type OptionalUnlessRequiredId } from "mongodb";
 import { changeByToken, type Marked, newWrite } from "./change-by-token.ts";
@@ -9,17 +9,15 @@ import { insertMissing } from "./insert-missing.ts";
 type KeptDocument<T> = { readonly _id: string; readonly now: Marked<T> };
 
 export type Kept<T> = {
-  /** In no order. */
   readonly all: () => Promise<readonly T[]>;
-  /** In the order of their ids, from behind `after`. */
   readonly page: (page: {
     readonly after: string;
     readonly limit: number;
   }) => Promise<readonly T[]>;
   readonly get: (id: string) => Promise<T | undefined>;
-  /** False, and nothing is changed: another is there. */
+  /** Resolves to false, and changes nothing, where the id is there already. */
   readonly add: (id: string, item: T) => Promise<boolean>;
-  /** Undefined: there is none. A fault of `to` leaves it as it is. */
+  /** Resolves to undefined where there is no such item. A fault of `to` leaves the item as it is. */
   readonly change: <F extends Fault>(
     id: string,
     to: (item: T) => T | F,
@@ -44,7 +42,6 @@ export function openKept<T>({ again, collection, random }: Connection, name: str
       const now = { item, write: newWrite(random) };
       const document = { _id, now } as OptionalUnlessRequiredId<KeptDocument<T>>;
       const known = await insertMissing(again, kept, [document]);
-      // Our own, when the reply of the first try was lost.
       return known.size === 0 || (await find(_id))?.write === now.write;
     },
     change: <F extends Fault>(id: string, to: (item: T) => T | F) =>

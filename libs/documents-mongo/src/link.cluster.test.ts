@@ -1,4 +1,4 @@
-/** A server that is away, dies, hangs and comes back: what callers, logs and readiness hear of it. */
+/** A server that is away, dies, hangs and comes back, as callers, logs and readiness see it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { patienceMs, untilUp } from "./opened.fixture.ts";
 
 jest.setTimeout(600_000);
 
-/** An operator has blocked writes: the server's own code for it. */
+/** The server's code for writes that an operator has blocked. */
 const writesAreBlocked = 371;
 const hasCause = (error: unknown): boolean => Error.isError(error) && "cause" in error;
 
@@ -58,14 +58,14 @@ describe("MongoDB", () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  /** A busy host may take longer for a call than a server that is up is given here. */
+  /** A busy host may need more time for a call than the patience that the adapter has here. */
   const untilPublished = async (given: Documents): Promise<void> => {
     let published = false;
     for (const end = Date.now() + patienceMs; !published && Date.now() < end;)
       published = (await publish(given).catch(() => [])).length > 0;
     expect(published).toBe(true);
   };
-  /** A process that is told to stand still may answer what is on its way. */
+  /** A process that is told to stand still may answer calls that are on their way. */
   const untilRefused = async (given: Documents): Promise<void> => {
     const end = Date.now() + patienceMs;
     let refusal: unknown;
@@ -84,7 +84,7 @@ describe("MongoDB", () => {
 
     const refusal = await publish(opened).catch((error: unknown) => error);
     expect(refusal).toMatchObject(unavailable);
-    // Nothing was tried.
+    // No call was tried.
     expect(refusal).not.toHaveProperty("cause");
     await until("it is known why", () => opened.problem()?.includes("ECONNREFUSED") === true);
     await expect(opened.ports.accounts.tenants()).rejects.toMatchObject(unavailable);
@@ -158,7 +158,7 @@ describe("MongoDB", () => {
     const opened = await open();
     await untilUp(opened);
 
-    // On one host the clocks are one; a reply may have taken a second.
+    // On one host the clocks are the same; a reply may have taken a second.
     expect(Math.abs(opened.storeClock.now() - Date.now())).toBeLessThan(10_000);
   });
 

@@ -1,8 +1,9 @@
 /**
- * The way to the server: made in the background and watched by a heartbeat, so that opening does not wait.
+ * The connection to the server: made in the background and watched by a heartbeat, so that opening does not wait.
  *
- * (1) until the server has answered and all is there that a process needs, every call rejects as `unavailable`. The problem says what is missing.
- * (2) one log line when it comes up and one when it goes down.
+ * (1) until the server has answered and has all that a process needs, every call rejects as `unavailable`; `problem` says
+ *     what is missing.
+ * (2) one log line is written when the server comes up, and one when it goes down.
  */
 import { beatsName, type StoredBeat, writeBeat } from "./beats.ts";
 import {
@@ -37,7 +38,7 @@ export type LinkOptions = Address & {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Says of a failure to connect what an operator can do; undefined where the failure says it itself. */
+  /** Says what an operator can do about a failure to connect; undefined where the failure says it itself. */
   readonly explain?: (error: unknown) => string | undefined;
   /** How long a call tries on while the server is away. Default 2.5 s, so that a publish is answered within 3. */
   readonly patienceMs?: number;
@@ -49,14 +50,12 @@ export type LinkOptions = Address & {
 
 export type Link = {
   readonly isUp: () => boolean;
-  /** Why calls would not be answered. */
   readonly problem: () => string | undefined;
   /** Which indexes are missing while calls are answered: some lists take longer, or too long. */
   readonly building: () => string | undefined;
   readonly connection: Connection;
-  /** With connections of its own: renewals never stand in line behind slow calls. */
+  /** Has connections of its own, so that renewals never wait behind slow calls. */
   readonly aside: Connection;
-  /** Calls that were made, repeated ones included. */
   readonly calls: () => number;
   readonly close: () => Promise<void>;
   /** Removes the database; for tests. */
@@ -72,7 +71,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const main = open(pool, silenceMs);
   const side = open(asideConnectionsMax, silenceMs);
   const lists = open(heavyPool, silenceMs);
-  // An index takes the server its time, in which the connection is silent. That a server is gone the driver's own monitor notices.
+  // The server is silent for as long as it builds an index. The driver's own monitor notices a server that is gone.
   const building = open(1, forEver);
   const of = (client: MongoClient, name = database): Db => databaseOf(client, name, patienceMs);
   const preparation = createPreparation({
@@ -84,7 +83,6 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const storeClock = createStoreClock(clock);
   const { again, answered, probe, refusal } = createPatience(clock, random, patienceMs);
   let connected = false;
-  /** What is needed is there. */
   let prepared = false;
   let calls = 0;
 
@@ -102,10 +100,10 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
       if (preparation.isDone()) await building.close();
     }
     const sentMs = clock.now();
-    // `hello` by the older name that every server knows.
+    // `isMaster` is the older name of `hello`, which every server knows.
     const { localTime } = await of(side, "admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
-    // A server greets, and answers reads, also while it takes no write: only one with the concern of the inserts tells.
+    // A server may answer `hello` and reads while it takes no write: only a write with the concern of the inserts tells.
     await probe(async () => {
       await writeBeat(beats).catch(unlessDuplicate);
     });
@@ -114,7 +112,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const heartbeat = startHeartbeat({ clock, log, database, explain }, () =>
     bounded(clock, patienceMs, look()),
   );
-  // A look may be under way for as long as calls have been refused.
+  // A check may hang while calls are refused already, so both are asked.
   const problem = (): string | undefined => heartbeat.problem() ?? refusal();
   const isUp = (): boolean => problem() === undefined;
 
@@ -171,5 +169,5 @@ const connectionsMax = 20;
 const asideConnectionsMax = 2;
 const heavyConnectionsMax = 8;
 const ownerLength = 12;
-/** Beside them: as many as have connections. */
+/** Bounds of the gate beside its `tasksMax`, the number of connections for heavy reads. */
 const heavyBounds = { tasksPerOwnerMax: 3, waitingMax: 1_000 };

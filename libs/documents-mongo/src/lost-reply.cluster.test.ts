@@ -1,4 +1,4 @@
-/** Replies that get lost, and a server that is killed: what was done is done once, what was acknowledged stays. */
+/** Lost replies and a killed server: writes are done once, and acknowledged ones stay. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,7 +79,7 @@ describe("MongoDB", () => {
       anOwner,
     );
   const losses: { readonly begin: Buffer; left: number }[] = [];
-  /** The first two replies to `command` on `collection` get lost while `act` is under way. */
+  /** Loses the first two replies to `command` on `collection` while `act` is under way. */
   const losing = async <T>(
     command: string,
     collection: string,

@@ -1,4 +1,4 @@
-/** What an operator runs before the processes of a new version: all that they would have to wait for (ADR 181). */
+/** The migration that an operator runs before the processes of a new version: it builds all that they would have to wait for (ADR 181). */
 import { type Clock, pause, type Random } from "@posthaste/ports";
 import { allIndexes } from "./all-indexes.ts";
 import {
@@ -20,16 +20,13 @@ import { lackOf, type Wanted } from "./preparation/prepare.ts";
 export type DocumentsMigrationOptions = Address & {
   readonly clock: Clock;
   readonly random: Random;
-  /** Called with what is being done, whenever that has changed. */
   readonly tell: (doing: string) => void;
 };
 
 export type DocumentsMigration = {
-  /** Changes nothing. Returns what is missing, a line each. */
   readonly missing: () => Promise<readonly string[]>;
   /** Resolves when all is there, whichever process has built it. */
   readonly run: () => Promise<void>;
-  /** Lets another process go on at once. */
   readonly close: () => Promise<void>;
 };
 
@@ -55,7 +52,6 @@ export function openDocumentsMigration(
     patientDb: databaseOf(patient, database, forEver),
   };
 
-  /** Whether all is there. */
   const goOn = async (): Promise<boolean> => {
     const { indexes, isUnmarked, migrations: left } = await lackOf(db, wanted);
     if (indexes.length === 0 && left.length === 0 && !isUnmarked) return true;
@@ -77,7 +73,7 @@ export function openDocumentsMigration(
     },
     run: async () => {
       let awaySince: number | undefined;
-      // Ends when the server was away for `awayMsMax`, or is closed.
+      // Ends when the server was away for `awayMsMax`, or when the migration is closed.
       for (;;) {
         try {
           if (await goOn()) return;
@@ -101,5 +97,5 @@ export function openDocumentsMigration(
 const connectionsMax = 4;
 const ownerLength = 12;
 const againAfterMs = 1_000;
-/** An election takes seconds, and so does a server that is started with this. */
+/** An election takes seconds, and so does a server that is started together with the migration. */
 const awayMsMax = 60_000;

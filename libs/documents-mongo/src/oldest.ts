@@ -1,14 +1,13 @@
-/** How long the oldest of some calls has been under way. */
+/** Measures how long the oldest of some calls has been under way. */
 import { type Clock } from "@posthaste/ports";
 
 export type Oldest = {
   readonly during: <T>(task: () => Promise<T>) => Promise<T>;
-  /** 0 when none is under way. */
   readonly waitMs: () => number;
 };
 
 export function createOldest(clock: Clock): Oldest {
-  // In the order in which they began, which a map keeps.
+  // In the order in which they began: a map keeps it.
   const begun = new Map<symbol, number>();
   return {
     during: async (task) => {

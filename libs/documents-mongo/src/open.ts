@@ -31,7 +31,6 @@ import { createSearchIndexes } from "./search-indexes.ts";
 import { createRunningCalls, createSizes } from "./sizes.ts";
 
 export type DocumentsOptions = LinkOptions & {
-  /** For metrics: inserts and settles. */
   readonly committed?: Committed;
 };
 
@@ -48,13 +47,11 @@ export type Documents = Pick<Link, "isUp" | "problem" | "building" | "calls" | "
     readonly runningCalls: RunningCalls;
     readonly roster: Roster;
   };
-  /** Tells the store's time, by which due times go. */
   readonly storeClock: Clock;
-  /** How long the oldest insert has been waiting to be durable. */
   readonly waitMs: () => number;
 };
 
-/** Resolves at once, whether or not there is a server: until it has answered every call rejects as `unavailable`. */
+/** Resolves at once, whether or not there is a server. Every call rejects as `unavailable` until the server has answered. */
 export async function openDocuments(options: DocumentsOptions): Promise<Documents> {
   const { committed } = options;
   const {

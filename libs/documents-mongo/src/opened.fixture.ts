@@ -12,20 +12,20 @@ import { type Index } from "./indexes.ts";
 import { type Link, openLink } from "./link.ts";
 import { type Queries, watchQueries } from "./queries.fixture.ts";
 
-/** A busy host may take its time; nothing here is measured. */
+/** Long, since a busy host may be slow; nothing here is measured. */
 export const patienceMs = 60_000;
 
 export type Opened = {
   readonly connection: Connection;
   /** The store's clock, which only the test moves. */
   readonly clock: VirtualClock;
-  /** Of the connection since it was opened. */
+  /** The log of the connection since it was opened. */
   readonly log: RecordingLog;
-  /** Of the whole suite until now. */
+  /** The queries of the whole suite so far. */
   readonly queries: Queries;
 };
 
-/** To be called inside a `describe`. Answers with how a test gets at the database: emptied, with the clock at its start. */
+/** Call inside a `describe`. Each call of the returned function empties the database and sets the clock to its start. */
 export function freshDatabase(uri: string, indexes: readonly Index[]): () => Promise<Opened> {
   let link: Link | undefined;
   let queries: Queries | undefined;
@@ -65,7 +65,7 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
   };
 }
 
-/** What an address may say and the adapter does not follow: ADR 97. */
+/** Options that an address may have and the adapter overrides (ADR 97). */
 const weaker = {
   w: "1",
   journal: "false",
@@ -74,7 +74,7 @@ const weaker = {
   readPreference: "secondaryPreferred",
 };
 
-/** Of the options that the address has itself those that are not named here. */
+/** Adds `options` to those of the address, replacing any of the same name. */
 function withOptions(uri: string, options: Readonly<Record<string, string>>): string {
   const [address = "", given] = uri.split("?", 2);
   const all = new URLSearchParams(given);
@@ -82,7 +82,7 @@ function withOptions(uri: string, options: Readonly<Record<string, string>>): st
   return `${address.replace(/^(\w+(?:[+]srv)?:\/\/[^/]+)$/, "$1/")}?${all.toString()}`;
 }
 
-/** With all its indexes, also those that lists alone want. */
+/** Waits until all indexes are there, including wanted ones. */
 export async function untilWhole(link: Pick<Link, "building" | "isUp" | "problem">): Promise<void> {
   await untilUp(link);
   while (link.building() !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,30 +1,31 @@
 /**
- * What the adapters ask of a server, by the driver's own record of its commands, and which of it no index answers.
+ * The queries that the adapters send to a server, by the driver's own record of its commands, and which of them no index
+ * answers.
  *
- * The rule is MongoDB's: an index can be used by a query that bounds its first field and, where it holds only the documents
- * that have a field, says that they have it. It is judged from the indexes as declared: what an explain says depends on how
- * full a collection is.
+ * The rule is MongoDB's: an index can be used by a query that bounds its first field and, where the index holds only
+ * documents that have a field, says that they have it. Queries are judged from the indexes as declared: the answer of an
+ * explain depends on how full a collection is.
  */
 import { type CommandStartedEvent, type MongoClient } from "mongodb";
 import { type Index } from "./indexes.ts";
 
 export type Queries = {
   /**
-   * What was asked that would read a whole collection while only the needed indexes are there, each once; and what is no list,
-   * and is served better by one that is only wanted.
+   * Returns, each once, the queries that would read a whole collection with only the needed indexes, and the ones that are
+   * no list and that only a wanted index serves better.
    */
   readonly unserved: () => readonly string[];
-  /** How many different questions were asked. */
+  /** Returns the number of different queries. */
   readonly count: () => number;
-  /** How many commands of each name were sent. */
+  /** Returns how many commands of each name were sent. */
   readonly commands: () => Readonly<Record<string, number>>;
-  /** Statements of updates, of which one command may have many. */
+  /** Returns the number of update statements; one command may have many. */
   readonly updates: () => number;
-  /** Commands that read or wrote with another concern than ADR 97 says. */
+  /** Returns commands that read or wrote with another concern than ADR 97 says. */
   readonly otherConcerns: () => readonly string[];
 };
 
-/** Clients with `monitorCommands`, which an address may say. `lists`: of heavy reads, which alone may go without what is only wanted. */
+/** Clients with `monitorCommands`, which an address may set. `lists`: the client of heavy reads, which alone may lack wanted indexes. */
 export function watchQueries(
   { lists, others }: { readonly lists: MongoClient; readonly others: readonly MongoClient[] },
   database: string,
@@ -66,7 +67,7 @@ const isWrite = (name: string): boolean =>
   ["insert", "update", "delete", "findAndModify"].includes(name);
 const isRead = (name: string): boolean => ["find", "aggregate", "count", "distinct"].includes(name);
 
-/** Majority and journal for whatever writes; no read waits for a majority but a walk's, of one snapshot (ADR 180). */
+/** Writes use majority and journal. No read waits for a majority, except that of a walk, from one snapshot (ADR 180). */
 function hasItsConcern(name: string, command: unknown): boolean {
   const { readConcern, writeConcern } = plain(command);
   if (isRead(name)) {
@@ -133,18 +134,18 @@ function boundIn(fields: Plain, indexes: readonly Index[]): number {
 const isBound = (condition: unknown): boolean =>
   condition !== undefined && says(condition, ["$eq", "$in", "$lt", "$lte", "$gt", "$gte"]);
 
-/** See `Index.having`: a range alone does not say it to every server. */
+/** See `Index.having`: a range alone does not say to every server that the field exists. */
 const isSaidToBe = (condition: unknown): boolean =>
   condition !== undefined && says(condition, ["$eq", "$in", "$exists"]);
 
-/** With one of these operators, or with none, which is to be equal. */
+/** Reports whether the condition uses one of these operators, or none, which means equality. */
 function says(condition: unknown, operators: readonly string[]): boolean {
   const names = isPlain(condition) ? Object.keys(condition) : [];
   const hasOperators = names.some((name) => name.startsWith("$"));
   return !hasOperators || names.some((name) => operators.includes(name));
 }
 
-/** The same for questions that differ in their values only. */
+/** Returns the same shape for queries that differ only in their values. */
 function shapeOf(condition: unknown): unknown {
   if (Array.isArray(condition) && condition.every(isPlain)) return condition.map(shapeOf);
   return isPlain(condition) ? shapeOfAll(condition) : "?";

@@ -1,7 +1,6 @@
 /**
- * One mechanism for lost replies, short outages and elections: the call is made again with the same arguments, so every
- * task must be one whose repetition is safe. The driver's own retries are off; they leave out `updateMany` and
- * `deleteMany`.
+ * Repeats calls after lost replies, short outages and elections, always with the same arguments, so every task must be one
+ * whose repetition is safe. The driver's own retries are off; they leave out `updateMany` and `deleteMany`.
  */
 import { type Clock, pause, type Random, StoreError, within } from "@posthaste/ports";
 import { isAway, isPassing, portError } from "./failures.ts";
@@ -10,15 +9,14 @@ export type Again = <T>(task: () => Promise<T>) => Promise<T>;
 
 export type Patience = {
   /**
-   * Gives up when a try has failed `patienceMs` after the call began; a try itself is bounded by the driver's timeouts
-   * and, should those fail, by ours. When no call has been answered for that long, calls are refused untried: they may have waited for other calls before.
+   * Gives up when a try has failed `patienceMs` after the call began. A try itself is bounded by the driver's timeouts and,
+   * should those fail, by `bounded`. When no call has been answered for that long, calls are refused untried: they may have
+   * waited for other calls before.
    */
   readonly again: Again;
-  /** The server has answered another call. */
   readonly answered: () => void;
-  /** Sends a write that shows whether the server takes any. While it fails calls are refused like that, though reads may be answered. */
+  /** Sends a write that shows whether the server takes any. While it fails, calls are refused likewise, though reads may be answered. */
   readonly probe: (write: () => Promise<void>) => Promise<void>;
-  /** Why calls are refused untried just now. */
   readonly refusal: () => string | undefined;
 };
 
@@ -76,20 +74,19 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   return { again, answered, probe, refusal };
 }
 
-/** A bound of ours on what the driver does: it has been seen never to end. What takes longer may still be done. */
+/** Bounds what the driver does, since it has been seen never to end. Work beyond the bound may still be done. */
 export function bounded<T>(clock: Clock, patienceMs: number, work: Promise<T>): Promise<T> {
   const ms = patienceMs * patiencesPerTryMax;
   return within(clock, ms, work, () => silence(ms));
 }
 
-/** Twice what a socket may be silent for (link.ts). */
+/** Twice the longest silence of a socket (clients.ts). */
 const patiencesPerTryMax = 8;
-/** Named as the driver names it when it notices by itself: the call is made again. */
+/** Named as the driver names its own time-out, so that the call is made again. */
 const silence = (ms: number): Error =>
   Object.assign(new Error(`nothing was heard for ${ms} ms`), { name: "MongoNetworkTimeoutError" });
 const firstWaitMs = 20;
 const waitMsMax = 500;
 
-/** Before the first contact nothing is tried at all. */
 export const notYetOpen = (why: string | undefined): StoreError =>
   new StoreError("unavailable", why ?? "the documents are not open yet");

@@ -12,9 +12,12 @@ export const rosterIndexes: readonly Index[] = [
   { collection: collectionName, key: { at: 1 }, is: "needed" },
 ];
 
-/** What was not heard of for so long has gone without leaving. */
+/** A deliverer that was not heard of for so long has gone without leaving. */
 const forgottenMs = 60_000;
-/** The first announcement of a process removes those, and then each of so many: one that dies again and again leaves few. */
+/**
+ * Forgotten deliverers are removed at a process's first announcement and then at each sixtieth: a process that dies again
+ * and again leaves few.
+ */
 const announcementsPerSweep = 60;
 
 export function createRoster({ again, clock, collection }: Connection): Roster {

@@ -1,4 +1,4 @@
-/** The SearchIndexes port: a document for each index. They are few, so that lists are sorted here. */
+/** The SearchIndexes port: a document for each index. There are few, so lists are sorted here. */
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
 import { openKept } from "./kept.ts";

@@ -33,9 +33,9 @@ export function createSizes({ again, collection }: Connection): Sizes {
   };
 }
 
-/** Has an index that begins with the tenant used. */
+/** Makes the server use an index that begins with the tenant. */
 const ofAny = { $gt: "" as TenantId };
-/** Has an index used that holds only documents with the field. */
+/** Makes the server use an index that holds only documents with the field. */
 const present = { $gt: "", $exists: true } as const;
 
 /** No plan allows more. */

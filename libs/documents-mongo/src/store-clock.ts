@@ -1,12 +1,13 @@
 /**
- * The store's time: this process's clock, which no step of the host's moves, and an offset measured at every heartbeat.
+ * The store's time: this process's clock, which no step of the host's clock moves, plus an offset measured at every
+ * heartbeat.
  *
- * (1) it never runs backwards by less than `backMsMax`: it stands still instead. Beyond that the server's clock was set.
+ * (1) a step back of up to `backMsMax` makes the time stand still. A larger step means that the server's clock was set.
  */
 import { type Clock, watchSetting } from "@posthaste/ports";
 
 export type StoreClock = Clock & {
-  /** The server said `serverMs` between our `sentMs` and `receivedMs`, all Unix milliseconds. */
+  /** The server told `serverMs` between this process's `sentMs` and `receivedMs`, all Unix milliseconds. */
   readonly measured: (sentMs: number, serverMs: number, receivedMs: number) => void;
 };
 

@@ -3,7 +3,6 @@ import { type Connection } from "../connection.ts";
 import { dueIn, moveAhead } from "../alarms.ts";
 import { actionFrom, bulkActionsName, type StoredBulkAction } from "./stored.ts";
 
-/** Rings due alarms, moving each ahead. */
 export async function ringBulkActions(
   connection: Pick<Connection, "again" | "collection">,
   shards: readonly number[],

@@ -1,4 +1,4 @@
-/** The BulkActions port: each later write is conditional on the version before it (docs/design/bulk). */
+/** The BulkActions port: each write after the first is conditional on the version before it (docs/design/bulk). */
 import { type BulkAction } from "@posthaste/domain";
 import { type BulkActions } from "@posthaste/ports";
 import { type Collection } from "mongodb";
@@ -24,7 +24,7 @@ export function createBulkActions(connection: Connection): BulkActions {
       const count = await again(() => actions.countDocuments(underWay, { limit: underWayMax }));
       if (count >= underWayMax) return "full";
       const _id = keyOf(tenant, action.id);
-      // One that is there already is ours: its reply was lost.
+      // An action that is there already was inserted by an earlier try, whose reply was lost.
       await insertMissing(again, actions, [{ ...action, _id, same, write: newWrite(random) }]);
       return action;
     },
@@ -74,7 +74,7 @@ export function createBulkActions(connection: Connection): BulkActions {
   };
 }
 
-/** The update that makes a document say all of what moves. What is under way has an alarm, and what has ended neither that nor `same`. */
+/** An action under way has an alarm; an ended one has neither alarm nor `same`. */
 const saying = (
   { place, processed, total, version, wakeAt, completedAt }: BulkAction,
   write: string,

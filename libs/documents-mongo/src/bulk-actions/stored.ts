@@ -13,8 +13,8 @@ export const bulkActionIndexes: readonly Index[] = [
 ];
 
 /**
- * `same`: of what is under way, the hash of its work. `write` names what has made this version: a write whose reply was
- * lost finds its own by it (docs/design/record#writes-whose-answer-was-lost).
+ * `same`: the hash of the action's work, while it is under way. `write` names the write that made this version: a write
+ * whose reply was lost finds its own by this name (docs/design/record#writes-whose-answer-was-lost).
  */
 export type StoredBulkAction = BulkAction & {
   readonly _id: string;

@@ -1,4 +1,4 @@
-/** The FanOuts port, and what the rooms of records ask of fan-outs. */
+/** The FanOuts port, and the queries of other rooms on fan-outs. */
 import {
   advanceTo,
   allShards,
@@ -35,7 +35,7 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
       ...(deduplication.length > 0 && { repeatableUntil }),
     };
     if (!(await insertOne(rooms, document))) return "known";
-    // Before the answer: what is published after it stands behind all children.
+    // Before the answer, so that anything published after it stands behind all children.
     await enter(rooms, entriesOf(fanOut, standing, place));
     if (queuePlace !== undefined) await enterFanOut(rooms, fanOut, queuePlace);
     return "inserted";
@@ -76,7 +76,7 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
     const asked = { projection: { tenant: 1, queue: 1 } };
     const advanced =
       (await rooms.again(() => rooms.fanOuts.findOneAndUpdate(filter, update, asked))) ??
-      // Ours, when the answer to an earlier try was lost.
+      // An earlier try, whose reply was lost, has made the change.
       (await rooms.again(() => rooms.fanOuts.findOne({ _id: id, changedBy }, asked)));
     if (advanced?.queue !== undefined) await wakeQueues(rooms, [{ ...advanced, id }]);
     return advanced !== null;
@@ -118,7 +118,6 @@ function storedFrom(fanOut: FanOut, insertedBy: string): StoredFanOut {
   };
 }
 
-/** Those of `shards` whose alarm is due, each moved ahead. */
 export async function ringFanOuts(
   rooms: Rooms,
   shards: readonly number[],
@@ -136,7 +135,7 @@ export async function ringFanOuts(
   return found.map(({ _id: id, tenant }) => ({ kind: "fanOut", id, tenant }));
 }
 
-/** Of first children, in the line of a flow key and in a queue. */
+/** The places of a fan-out's first child, in the line of its flow key and in its queue. */
 export type Reserved = Pick<StoredFanOut, "place" | "queuePlace">;
 
 export async function reservedOf(
@@ -151,7 +150,7 @@ export async function reservedOf(
   return new Map(found.map((stored) => [stored._id, stored]));
 }
 
-/** Of all places in a queue behind `after` that are reserved for children which are not made yet the lowest. */
+/** Returns the lowest place in `queue`, behind `after`, that is reserved for a child not made yet. */
 export async function firstUnmade(
   { again, fanOuts }: Rooms,
   queue: QueueId,
@@ -168,7 +167,6 @@ export async function firstUnmade(
   return found ? (found.queuePlace ?? 0) + found.upTo : undefined;
 }
 
-/** Which of `chunks` some fan-out that is not expanded refers to. */
 export function createReferred({
   again,
   fanOuts,

@@ -1,4 +1,4 @@
-/** Removal of fan-outs: one goes when it is expanded and no child remains, since those have its body. */
+/** Removal of fan-outs. A fan-out goes when it is expanded and no child remains, since children share its body. */
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Rooms } from "../messages/rooms.ts";
@@ -8,7 +8,6 @@ import { type StoredFanOut } from "./stored-fan-out.ts";
 
 type Expanded = Pick<StoredFanOut, "_id" | "repeatableUntil">;
 
-/** Looks at `limit` of them. Answers how many went. */
 export async function removeFanOuts(
   rooms: Rooms,
   shards: readonly number[],
@@ -70,7 +69,7 @@ async function removeThese(
   await writeAll(again, fanOuts, operations);
 }
 
-/** So that fan-outs whose children wait for a month do not stand before what can go. */
+/** Postpones the next look, so that fan-outs whose children wait for a month do not stand before ones that can go. */
 async function postpone(
   { again, fanOuts, clock }: Rooms,
   ids: readonly (MessageId | undefined)[],

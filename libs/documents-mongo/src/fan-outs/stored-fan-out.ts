@@ -1,7 +1,7 @@
 /**
- * How a fan-out stands in the collection `fan_outs`: one document, which has the body that all children share.
+ * How a fan-out stands in the collection `fan_outs`: one document with the body that all children share.
  *
- * (1) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, as of records.
+ * (1) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, as in the collection of records.
  */
 import {
   type FanOut,
@@ -17,26 +17,24 @@ import { type Index } from "../indexes.ts";
 export type StoredFanOut = FanOutTarget & {
   readonly _id: MessageId;
   readonly tenant: TenantId;
-  /** Where it is above 1. */
+  /** Present where above 1. */
   readonly format?: number;
   readonly shard: number;
   readonly queue?: QueueId;
   readonly template: Template;
   readonly body: Uint8Array;
   readonly upTo: number;
-  /** While it is expanding. */
   readonly wakeAt?: number;
-  /** Once it is expanded; from `sweepAt` on the sweep looks whether a child is left. */
+  /** Present once the fan-out is expanded. From `sweepAt` on the sweep looks whether a child is left. */
   readonly endedAt?: number;
   readonly sweepAt?: number;
-  /** Of the first child in the line of its flow key: as many are reserved as there are endpoints. */
+  /** The first child's place in the line of the flow key; one place is reserved for each endpoint. */
   readonly place?: number;
-  /** The same in its queue. */
   readonly queuePlace?: number;
-  /** Tokens, by which a write whose answer was lost finds what it did (docs/design/record#writes-whose-answer-was-lost). */
+  /** Tokens by which a write whose answer was lost finds what it did (docs/design/record#writes-whose-answer-was-lost). */
   readonly insertedBy: string;
   readonly changedBy?: string;
-  /** Its publish may be repeated with its deduplication id until then: if it is removed before, it leaves a tombstone. */
+  /** Until then the publish may be repeated with its deduplication id: a fan-out removed earlier leaves a tombstone. */
   readonly repeatableUntil?: number;
   readonly tombstoneUntil?: number;
 };
@@ -48,7 +46,7 @@ export const fanOutIndexes: readonly Index[] = [
   { collection: fanOutsName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt", is: "needed" },
   { collection: fanOutsName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil", is: "needed" },
   { collection: fanOutsName, key: { queue: 1, queuePlace: 1 }, having: "queue", is: "needed" },
-  // Which replaced chunks of a group are still needed.
+  // Finds which replaced chunks of a group are still needed.
   { collection: fanOutsName, key: { chunks: 1 }, having: "chunks", is: "needed" },
 ];
 

@@ -1,4 +1,4 @@
-/** Chunks: at most 500 endpoints each, never changed, with a time at which to see whether they are still wanted. */
+/** Chunks: at most 500 endpoints each, never changed, each with a time at which to check whether it is still wanted. */
 import {
   type Endpoint,
   type GroupChunkId,
@@ -19,23 +19,20 @@ type Chunk = {
   readonly _id: GroupChunkId;
   readonly tenant: TenantId;
   readonly endpoints: readonly Endpoint[];
-  /** Unix milliseconds of the store. */
   readonly lookAt: number;
 };
 
 export type Chunks = {
-  /** In their order, with a look at `lookAt`. */
   readonly write: (
     tenant: TenantId,
     endpoints: readonly Endpoint[],
     lookAt: number,
   ) => Promise<readonly GroupChunkId[]>;
-  /** In the order of `ids`; throws when one is gone. */
+  /** Returns the endpoints in the order of `ids`; throws when a chunk is gone. */
   readonly read: (tenant: TenantId, ids: readonly GroupChunkId[]) => Promise<readonly Endpoint[]>;
   readonly lookAt: (time: number, ids: readonly GroupChunkId[]) => Promise<void>;
-  /** Those to look at by `now`, the longest due first. */
   readonly due: (now: number, limit: number) => Promise<readonly GroupChunkId[]>;
-  /** Moves the look to `time` for those that are still due at `now`: a replacement meanwhile has set its own. */
+  /** Moves the look to `time` for chunks that are still due at `now`: a replacement meanwhile has set a look of its own. */
   readonly postpone: (ids: readonly GroupChunkId[], now: number, time: number) => Promise<void>;
   readonly remove: (ids: readonly GroupChunkId[]) => Promise<void>;
 };

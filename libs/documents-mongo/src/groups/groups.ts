@@ -2,8 +2,8 @@
  * The Groups port: a head that lists immutable chunks (docs/design/record#fan-out).
  *
  * (1) a chunk is in the store before a head lists it, and a head is swapped by one write conditional on its version.
- * (2) a chunk is removed only after a look, at its time or later, that found no head to list it and no unexpanded parent
- *     to refer to it. Every chunk has such a time, so what a crash leaves behind is found and goes.
+ * (2) a chunk is removed only after a look, at its time or later, that found no head to list it and no unexpanded fan-out to
+ *     refer to it. Every chunk has such a time, so chunks that a crash leaves behind are found and removed.
  */
 import { groupChangedAt, type GroupChunkId, limits } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
@@ -14,7 +14,6 @@ import { createHeads, headIndexes } from "./heads.ts";
 
 export const groupIndexes: readonly Index[] = [...headIndexes, ...chunkIndexes];
 
-/** Which of `chunks` some unexpanded parent refers to. */
 export type Referred = (chunks: readonly GroupChunkId[]) => Promise<ReadonlySet<GroupChunkId>>;
 
 /** Longer than any writer may stand still between its chunks and its head. */
@@ -37,7 +36,7 @@ export function createGroups(connection: Connection, referred: Referred): Groups
       const current = await heads.find(tenant, name);
       if (current?.version !== version) return false;
       const made = await chunks.write(tenant, endpoints, clock.now() + listedLookMs);
-      // Before the swap: after a crash between the two they are found in their head, and looked at again in a day.
+      // Before the swap: after a crash between the two, the look finds these chunks in their head and comes back in a day.
       if (current) await lookSoon(current.chunks);
       const changedAt = groupChangedAt(clock.now());
       const next = {
@@ -63,7 +62,7 @@ export function createGroups(connection: Connection, referred: Referred): Groups
     },
     sweep: async (limit) => {
       let swept = 0;
-      // Ends when nothing is due, or when `limit` have been looked at, each of which is gone or has a later time.
+      // Ends when nothing is due, or after `limit` looks; each look removes its chunk or moves it to a later time.
       for (let looked = 0; looked < limit;) {
         const now = clock.now();
         const ids = await chunks.due(now, Math.min(limit - looked, chunksPerLookMax));
@@ -75,7 +74,6 @@ export function createGroups(connection: Connection, referred: Referred): Groups
     },
   };
 
-  /** Removes those of `ids` that no head and no fan-out refers to. Returns how many. */
   async function look(ids: readonly GroupChunkId[], now: number): Promise<number> {
     const [listed, expanding] = [await heads.listed(ids), await referred(ids)];
     const isUnwanted = (id: GroupChunkId): boolean => !listed.has(id) && !expanding.has(id);

@@ -12,14 +12,20 @@ export const headIndexes: readonly Index[] = [
   { collection, key: { chunks: 1 }, is: "needed" },
 ];
 
-/** `swap` names the write that made this version: a write whose reply was lost finds its own by it (docs/design/record#writes-whose-answer-was-lost). */
+/**
+ * `swap` names the write that made this version: a write whose reply was lost finds its own by it
+ * (docs/design/record#writes-whose-answer-was-lost).
+ */
 type Head = Group & { readonly _id: string; readonly swap: string };
 
 export type Heads = {
   readonly find: (tenant: TenantId, name: string) => Promise<Group | undefined>;
   readonly list: Groups["list"];
   readonly count: Groups["count"];
-  /** Makes `next` the newest version where `version` still is (undefined: there is none). False: it is not. */
+  /**
+   * Replaces version `version` by `next`, or adds it where `version` is undefined. Resolves to false where that is not the
+   * stored state.
+   */
   readonly swap: (next: Group, version: number | undefined) => Promise<boolean>;
   readonly configure: (
     tenant: TenantId,
@@ -27,9 +33,7 @@ export type Heads = {
     headers: Headers,
     updatedAt: number,
   ) => Promise<boolean>;
-  /** Whatever its version when none is given. */
   readonly remove: (tenant: TenantId, name: string, version: number | undefined) => Promise<void>;
-  /** Which of `chunks` some head lists. */
   readonly listed: (chunks: readonly GroupChunkId[]) => Promise<ReadonlySet<GroupChunkId>>;
 };
 
@@ -61,7 +65,7 @@ export function createHeads({ again, collection: open, heavy, random }: Connecti
           : await update(_id, version, { ...next, swap });
       return isDone || (await again(() => heads.findOne({ _id, swap }))) !== null;
     },
-    // A swap sets other fields, so that neither undoes the other.
+    // A swap sets other fields, so neither write undoes the other.
     configure: async (tenant, name, headers, updatedAt) => {
       const _id = keyOf(tenant, name);
       const change =

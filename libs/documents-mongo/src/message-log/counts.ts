@@ -1,9 +1,10 @@
 /**
- * How many events of each state a minute has. A process counts what it has written itself, for each hour of a tenant in a
- * document of its own, and says again and again how far it has come: a write that is repeated, or late, counts nothing twice.
+ * How many events of each state a minute has. Each process counts the events that it wrote, in a document of its own for
+ * each tenant and hour, and writes its totals again and again: a write that is repeated, or late, counts nothing twice.
  *
- * (1) what a process counted in its last `writeEveryMs` is missing when it dies, and so is a batch of rows whose reply was lost.
- * (2) hours that have passed are let go of; an event of one of these begins a further document.
+ * (1) events that a process counted in its last `writeEveryMs` are missing when it dies, and so is a batch of rows whose
+ *     reply was lost.
+ * (2) hours that have passed are dropped from memory; a later event of such an hour begins a further document.
  */
 import { type LogState, minuteMs, type TenantId, isOver } from "@posthaste/domain";
 import { type MinuteCounts } from "@posthaste/ports";
@@ -19,7 +20,7 @@ export const eventCountIndexes: readonly Index[] = [
 ];
 
 const hourMs = 3_600_000;
-/** An hour is written for so long after it has begun. */
+/** How long after its beginning an hour is kept in memory. */
 const keptMs = 2 * hourMs;
 const writeEveryMs = 5_000;
 const operationsPerCall = 500;
@@ -29,14 +30,12 @@ type Counts = Partial<Record<LogState, number>>;
 type StoredHour = {
   readonly _id: string;
   readonly tenant: TenantId;
-  /** Its first millisecond. */
   readonly hour: number;
-  /** By the number of the minute in the hour. */
   readonly minutes: Readonly<Record<string, Counts>>;
 };
 type Hour = Omit<StoredHour, "minutes"> & {
   readonly minutes: Map<number, Counts>;
-  /** Minutes that have more than was written. */
+  /** Minutes whose counts are above the ones written. */
   readonly changed: Set<number>;
 };
 
@@ -66,7 +65,7 @@ export function createEventCounts({
     return made;
   }
 
-  /** One after another, since a later one knows more. */
+  /** Writes one after another, since a later write has higher counts. */
   function write(wanted: (hour: Hour) => boolean = () => true): Promise<void> {
     writing = writing.then(async () => {
       const changed = [...hours.values()].filter((hour) => hour.changed.size > 0 && wanted(hour));
@@ -136,7 +135,7 @@ export function createEventCounts({
   };
 }
 
-/** The greatest count stands: one that is late, or repeated, changes nothing. */
+/** `$max` keeps the greatest count: a write that is late, or repeated, changes nothing. */
 function operationOf({
   _id,
   tenant,

@@ -24,9 +24,7 @@ export const messageLogIndexes: readonly Index[] = [
 
 const removedPerCallMax = 1_000;
 
-/** What the sweep of the records asks of the log. */
 export type DeliveriesOfLog = Pick<MessageLog, "append"> & {
-  /** Of these deliveries those that the log does not tell. */
   readonly lacking: (
     deliveries: readonly { readonly id: MessageId; readonly attempt: number }[],
   ) => Promise<readonly MessageId[]>;
@@ -64,7 +62,7 @@ type Appended = Parameters<MessageLog["append"]>[0][number];
 export function createMessageLog(connection: Connection): MessageLog {
   const { again, collection: open, counts, db, heavy } = connection;
   const log = open<LogRow>(collection);
-  // Each partition of the bus hands over its own: together they are one write.
+  // Each partition of the bus hands its entries over separately: together they are one write.
   const append = createGather(writeMissing, { bytesOf });
 
   return {
@@ -79,7 +77,7 @@ export function createMessageLog(connection: Connection): MessageLog {
     sweep: async (tenant, before, limit) => {
       await counts?.sweep(tenant, before);
       const messages = new Set<string>();
-      // Ends when nothing is old enough, or when the rest is of further messages.
+      // Ends when nothing is old enough, or when all other rows are of further messages.
       for (;;) {
         const rows = await oldest(tenant, before);
         const keys: string[] = [];
@@ -98,7 +96,7 @@ export function createMessageLog(connection: Connection): MessageLog {
   async function writeMissing(entries: readonly Appended[]): Promise<readonly true[]> {
     const rows = entries.map(({ message, fact }) => ({ fact, rows: rowsOf(message, fact) }));
     const missing = new Map(rows.flatMap((of) => of.rows.map((row) => [row._id, row])));
-    // CREATED is mostly there by the time of the fact: asking costs less than an insert that is refused.
+    // CREATED is mostly there by the time of the fact: looking costs less than an insert that is refused.
     const accepted = rows.flatMap((of) => (of.fact ? of.rows.filter(isOfCreated) : []));
     const known = await present(
       connection,
@@ -111,7 +109,7 @@ export function createMessageLog(connection: Connection): MessageLog {
     for (const [n, { tenant, item }] of inserts.entries())
       if (!refused.has(n))
         for (const event of [...(item.earlier ?? []), item.event])
-          // Two rows may tell it; its record was inserted once.
+          // Not counted here: two rows may tell CREATED, so it is counted at the insert of its record.
           if (event.state !== "CREATED") counts?.add(tenant, event);
     return entries.map(() => true);
   }
@@ -130,6 +128,5 @@ export function createMessageLog(connection: Connection): MessageLog {
   }
 }
 
-/** What a row holds of an answer, and of what the caller sent. */
 const bytesOf = ({ fact, message }: Appended): number =>
   (fact?.response?.body.length ?? 0) + configurationBytes(message);

@@ -1,9 +1,9 @@
 /**
  * Pages of the message log: events in the order of time, whichever rows tell them.
  *
- * A row stands at its last event and may tell further ones, of up to a second before. So beside the rows of a page those are
- * read that stand behind its newer end and reach across it: all within that second. Of these only times and names are read;
- * the few whose events are on the page are then read whole.
+ * A row stands at its last event and may tell earlier ones, of up to a second before. So beside the rows of a page, the rows
+ * behind its newer end that reach across that end are read: all are within that second. Only their times and names are read;
+ * the few rows whose events are on the page are then read whole.
  */
 import { type LogEvent, type LogFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type LogEntry, type Page } from "@posthaste/ports";
@@ -31,7 +31,6 @@ import {
 
 type Rows = Collection<Placed<LogItem>>;
 
-/** An event, and its entry or the row that has it. */
 type Told = { readonly place: string; readonly event: LogEvent } & (
   | { readonly entry: LogEntry }
   | { readonly row: string }
@@ -54,7 +53,7 @@ export async function readLog(
     .map(({ place, item }): Told => ({ place, event: item.event, entry: item }));
 
   const isWanted = wantedBy(filter, page);
-  // What lies beyond the last row is told by rows that were not read.
+  // Events beyond the last row are told by rows that were not read.
   const isRead = ({ place }: Told): boolean =>
     next === undefined || (latestFirst ? place >= next : place <= next);
   const byPlace = new Map<string, Told>();
@@ -82,10 +81,10 @@ export async function readLog(
 const endOf = ({ to }: LogFilter): string | undefined =>
   to === undefined ? undefined : `${digitsOf(to)};`;
 
-/** So many rows of one second, all of one tenant, are looked at. */
+/** The most rows of one second, all of one tenant, that are looked at. */
 const acrossMax = 100_000;
 
-/** Rows at `place` or behind it that tell of something before it: small, and as many as come in one second. */
+/** Reads the rows at or behind `place` that tell an event before it: small, and only as many as come in one second. */
 const readAcross = (
   again: Again,
   log: Rows,
@@ -124,7 +123,7 @@ export function acrossCursor(
     .maxTimeMS(heavyMsMax);
 }
 
-/** What a row no longer tells was swept meanwhile. */
+/** An event whose row no longer tells it was swept meanwhile, and is left out. */
 async function entriesAt(
   again: Again,
   log: Rows,

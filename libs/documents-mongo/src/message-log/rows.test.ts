@@ -15,7 +15,7 @@ const aFact = (overrides: Partial<AttemptFact> = {}): AttemptFact => ({
   ...overrides,
 });
 
-/** As the driver writes and reads it. */
+/** Writes and reads the row as the driver does. */
 const throughTheStore = (row: LogRow): LogRow =>
   BSON.deserialize(BSON.serialize(row, { ignoreUndefined: true }), {
     promoteBuffers: true,

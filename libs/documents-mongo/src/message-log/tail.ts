@@ -1,6 +1,6 @@
 /**
- * What is new in a tenant's log. No process hears of all events: plain deliveries are said on no bus (ADR 55). So the tail
- * is read, from the index of tenant and place alone, twice a second and only while it is watched.
+ * Watches for new rows in a tenant's log. No process hears of all events: plain deliveries are said on no bus (ADR 55). So
+ * the tail is read, from the index of tenant and place alone, twice a second and only while a caller watches.
  */
 import { type TenantId, aheadFrom, cutOff } from "@posthaste/domain";
 import { type Collection } from "mongodb";
@@ -13,7 +13,6 @@ const lookEveryMs = 500;
 const lateMsMax = 10_000;
 const rowsMax = 200;
 
-/** Returns what ends it. */
 export function watchTail(
   { again, clock, log }: Pick<Connection, "again" | "clock" | "log">,
   rows: Collection<LogRow>,

@@ -1,6 +1,7 @@
 /**
- * Unfinished records per tenant: counted by the store, at most once a second and seldom where counting takes long. What this
- * process has inserted since a count began is added to it, so that a count that takes long is late, and never too low by that.
+ * Counts unfinished records per tenant: in the store, at most once a second and seldom where counting takes long. Records
+ * that this process has inserted since a count began are added to it, so that a slow count is late, but never too low by
+ * them.
  */
 import { isFinished, liveKinds, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
@@ -10,7 +11,6 @@ type Count = {
   readonly n: number;
   readonly begunMs: number;
   readonly tookMs: number;
-  /** `Tenant.inserted` when the count began. */
   readonly insertedBefore: number;
 };
 type Tenant = {
@@ -20,9 +20,8 @@ type Tenant = {
 };
 
 export type Backlogs = {
-  /** Answers what was last counted and counts again beside it; waits only for a count that is missing or too old. */
+  /** Returns the last count and counts again in the background; waits only where there is no count or it is too old. */
   readonly of: (tenant: TenantId) => Promise<number>;
-  /** On their way into the store. */
   readonly inserting: (records: readonly MessageRecord[]) => void;
 };
 
@@ -76,7 +75,7 @@ export const countLive =
     again(() => messages.countDocuments({ tenant, state: { $in: [...liveKinds] } }));
 
 const countEveryMs = 1_000;
-/** A count that is no older stands for itself: most of what was inserted since has been delivered. */
+/** A count this young is returned without the inserts since: most of them have been delivered. */
 const lateMs = 2 * countEveryMs;
 const tooOldFactor = 5;
 /** Counting takes a twentieth of the time at most. */

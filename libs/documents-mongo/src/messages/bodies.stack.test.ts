@@ -1,4 +1,4 @@
-/** Heavy bodies: where they stand, what is asked of a server at once, and that none is left behind. */
+/** Heavy bodies: where they stand, how many a server is asked for at once, and that none is left behind. */
 import { describe, expect, it, jest } from "@jest/globals";
 import { accept, allShards, apartFormat, limits, type Message } from "@posthaste/domain";
 import { aCallbackPlan, aMessage, anOwner, aPolicy, aTenant, byKind } from "@posthaste/testing";
@@ -87,7 +87,7 @@ describe.each(servers)("$name", ({ uri }) => {
     await harness.insert([lost, waiting]);
     const held = accept({ ...delayed, notBefore: clock.now() + 2 * hourMs }, clock.now());
     await records.insert([{ record: held }], "new");
-    // As when the publisher died between the two writes.
+    // The publisher died between the two writes.
     await connection.collection<{ _id: string }>(collectionName).deleteOne({ _id: lost.id });
 
     await clock.advance(hourMs - 1);
@@ -99,7 +99,7 @@ describe.each(servers)("$name", ({ uri }) => {
 
     expect(before).toHaveLength(3);
     expect(after.map(({ record }) => record).toSorted()).toEqual([waiting.id, delayed.id]);
-    // Nothing is looked at again that was just found to be wanted.
+    // No body that was just found to be wanted is looked at again.
     expect(after.filter(({ lookAt }) => lookAt <= clock.now())).toEqual([]);
   });
 
@@ -129,7 +129,7 @@ describe.each(servers)("$name", ({ uri }) => {
 const bodiesOf = ({ connection }: Harness): Promise<readonly StoredBody[]> =>
   connection.collection<StoredBody>(bodiesName).find().toArray();
 
-/** What a server reads and writes with each look at a record. */
+/** The bytes that a server reads and writes with each look at a record. */
 async function storedBytesOf({ connection }: Harness): Promise<number> {
   const [stored] = await connection.collection(collectionName).find().toArray();
   const { body } = stored as { body?: { length: number } };
@@ -141,7 +141,7 @@ async function finish(harness: Harness, messages: readonly Message[]): Promise<v
   await harness.records.settle(claimed.map((each) => settlementOf(each, harness.clock.now())));
 }
 
-/** Notes how many bodies each statement names. */
+/** Records how many bodies each statement names. */
 function counting(connection: Connection, asked: number[]): Connection {
   return {
     ...connection,

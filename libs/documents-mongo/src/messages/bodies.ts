@@ -1,11 +1,11 @@
 /**
- * Heavy bodies stand apart from their records, one document each. A server reads and writes documents whole: a record is read
- * by rings, sweeps and counts, and rewritten by its claim, each renewal and its settle, and none of them wants the body (ADR 102).
+ * Heavy bodies stand apart from their records, one document each. A server reads and writes documents whole: rings, sweeps
+ * and counts read a record, its claim, each renewal and its settle rewrite it, and none of them needs the body (ADR 102).
  *
  * (1) A body is written before the record that refers to it, under a name that no other insert uses: the record's id and the
- *     token of its insert. It is never changed.
- * (2) It goes before its record goes. One whose record was never written is found an hour later or more.
- * (3) A statement names as many as `limits.readBytesMax` holds, and one at least: so it ends in its time, however many are wanted.
+ *     token of its insert. A body is never changed.
+ * (2) A body is removed before its record. A body whose record was never written is found an hour later or more.
+ * (3) A statement names as many bodies as `limits.readBytesMax` holds, and at least one, so that it ends in time.
  */
 import { limits, type MessageRecord } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
@@ -17,12 +17,15 @@ import { nameOfBody, standsApart, type StoredBody } from "./stored-body.ts";
 type Refers = Pick<StoredRecord, "_id" | "insertedBy" | "bodyApart" | "bodyBytes">;
 
 const strayAfterMs = 3_600_000;
-/** A process that has paused for so long since it wrote a body refers to it no more: it may be taken for a stray soon. */
+/** A process that paused for this long after writing a body refuses to refer to it: the sweep may soon take it for a stray. */
 const referMsMax = strayAfterMs / 2;
 const lookAgainMs = 86_400_000;
 const looksPerSweep = 10;
 
-/** Resolves when they are safe. To be asked again right before their records are written: whether that may be done still. */
+/**
+ * Writes the heavy bodies of `records` and resolves when they are durable. Call the function it returns right before writing
+ * the records: it throws when too much time has passed to refer to the bodies.
+ */
 export async function insertBodies(
   { again, bodies, clock, db }: Rooms,
   records: readonly MessageRecord[],
@@ -51,7 +54,7 @@ export async function removeBodies(
     await again(() => bodies.deleteMany({ _id: { $in: some.map(nameOfBody) } }));
 }
 
-/** Removes bodies whose records were never written: of a process that ended between the two. */
+/** Removes bodies whose records were never written, since their process ended between the two. */
 export async function sweepBodies({ again, bodies, clock, messages }: Rooms): Promise<void> {
   const now = clock.now();
   const found = await again(() =>
@@ -73,7 +76,7 @@ export async function sweepBodies({ again, bodies, clock, messages }: Rooms): Pr
     else await again(() => bodies.deleteOne({ _id }));
 }
 
-/** As (3) says. */
+/** Splits `records` into the portions of (3). */
 export function* portionsOf<T extends Pick<StoredRecord, "bodyBytes">>(
   records: readonly T[],
 ): Generator<readonly T[]> {

@@ -1,6 +1,6 @@
 /**
- * Cancelling: one write from any live state, with its fact (docs/design/record#cancelling). The fact names the attempt, so the record
- * is read before; where it has moved on by the time of the write, it is read again.
+ * Cancelling: one write from any live state, with its fact (docs/design/record#cancelling). The fact names the attempt, so
+ * the record is read first; a record that has changed by the time of the write is read again.
  */
 import {
   alarmOf,
@@ -25,7 +25,7 @@ import { writeAll } from "./writes.ts";
 
 export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<readonly Canceled[]>;
 
-/** A record moves on a few times a second at most. */
+/** A record changes a few times a second at most. */
 const roundsMax = 20;
 
 export const createCancel =
@@ -49,11 +49,10 @@ export const createDrop =
   async (tenant, ids) =>
     (await endAll(rooms, tenant, ids, dropped)).map(({ record }) => record.message);
 
-/** The messages of a run are dropped with it, and cancelled by nothing: without one of them it would stand still. */
+/** Messages of a run are dropped with their run and never cancelled: without one of them the run would stand still. */
 const cancellation: Ending = (record, now) =>
   record.message.run ? undefined : cancel(record, now);
 
-/** Undefined: the record is left as it is. */
 type Ending = (
   record: InState<LiveKind>,
   now: number,
@@ -98,7 +97,6 @@ async function findLive(
   return found.map((stored) => recordFrom(stored, noBody)).filter(isLive);
 }
 
-/** Neither body nor answers: many may be cancelled at once. */
 const slim = { body: 0, "outbox.response": 0 } as const;
 const noBody = new Uint8Array();
 

@@ -1,6 +1,6 @@
 /**
- * Claiming: two calls for any number of records, an update of all that are claimable with a token of this batch, then a
- * find by that token. So each goes to exactly one claimer, also when an answer was lost (docs/design/record#claims-leases-epochs).
+ * Claiming: two calls for any number of records, an update of all claimable ones with a token of this batch, then a find by
+ * that token. So each record goes to exactly one claimer, also after a lost reply (docs/design/record#claims-leases-epochs).
  */
 import {
   aheadFrom,
@@ -53,7 +53,7 @@ export function createClaim(
   });
 }
 
-/** Those that take over a lease that is past count its loss; the rest do not. */
+/** A claim that takes over a lease which is past counts its loss; other claims do not. */
 function claiming(
   ids: readonly MessageId[],
   state: Extract<MessageState, { kind: "claimed" }>,
@@ -78,12 +78,12 @@ function claiming(
   ];
 }
 
-/** As `isClaimable` of the domain says it. */
+/** The filter for `isClaimable` of the domain. */
 const unclaimed = (now: number): readonly Filter<StoredRecord>[] => [
   { state: "due" satisfies LiveKind, ...grantHolds(now) },
   { state: "held" satisfies LiveKind, dueAt: { $lte: now }, lane: { $exists: false } },
 ];
-/** As `isLeaseOver` of the domain says it. */
+/** The filter for `isLeaseOver` of the domain. */
 const leaseIsPast = (now: number, setAheadMs: number): Filter<StoredRecord> => ({
   state: "claimed" satisfies LiveKind,
   $or: [
@@ -91,7 +91,6 @@ const leaseIsPast = (now: number, setAheadMs: number): Filter<StoredRecord> => (
     { leaseUntil: { $gt: aheadFrom(limits.leaseMs, now) } },
   ],
 });
-/** Also of those that need no grant. */
 export const grantHolds = (now: number): Filter<StoredRecord> => ({
   grantUntil: { $not: { $lte: now } },
 });

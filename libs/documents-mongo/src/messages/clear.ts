@@ -1,4 +1,4 @@
-/** Takes out of the outboxes what is safe elsewhere. A finished record whose outbox is empty has no alarm any more. */
+/** Takes items out of the outboxes once they are safe elsewhere. A finished record whose outbox is empty has no alarm any more. */
 import { finishedKinds, limits, type MessageId } from "@posthaste/domain";
 import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
@@ -7,7 +7,7 @@ import { type Rooms } from "./rooms.ts";
 import { type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-/** What is not cleared yet is worked through once more after a crash, and found done: no caller waits for it. */
+/** No caller waits for a clear: an item that is not cleared is worked once more after a crash, and found done. */
 const lingerMs = 50;
 
 export function createClear({ again, clock, messages, pause }: Rooms): Gather<OutboxItemRef, void> {
@@ -33,11 +33,11 @@ export function createClear({ again, clock, messages, pause }: Rooms): Gather<Ou
 
 const isFinished = { state: { $in: [...finishedKinds] } };
 
-/** Nothing is left to tell: no alarm, and the sweep may come. */
+/** Ends the alarm of a record with nothing left to tell, and lets the sweep come. */
 const silence = (now: number) =>
   ({ $set: { sweepAt: now }, $unset: { wakeAt: "", followUpAt: "", factAt: "" } }) as const;
 
-/** What a finished record has left are facts: they wait for the bus, and ring by themselves. */
+/** A finished record with only facts left waits for the bus, and rings by the alarm of facts. */
 function leavingFacts(_id: { $in: MessageId[] }, now: number): AnyBulkWriteOperation<StoredRecord> {
   const isOther = { kind: { $ne: "fact" as const } };
   const filter = {
@@ -54,8 +54,8 @@ function leavingFacts(_id: { $in: MessageId[] }, now: number): AnyBulkWriteOpera
 }
 
 /**
- * All of one attempt and kind. Mostly it is the last thing that a finished record had to tell: then one write empties the
- * outbox and ends the alarm. The order of the two does not matter.
+ * Takes items of one attempt and kind. Mostly they are the last of a finished record: then one write empties the outbox and
+ * ends the alarm. The order of the two operations does not matter.
  */
 function taking(
   [first, ...rest]: OutboxItemRef[],

@@ -1,4 +1,4 @@
-/** With which concerns the server is asked, by the driver's own record of its commands (ADR 97). */
+/** The read and write concerns of requests, by the driver's own record of its commands (ADR 97). */
 import { describe, expect, it, jest } from "@jest/globals";
 import { servers } from "../servers.fixture.ts";
 import { openStores, settlementOf } from "./harness.fixture.ts";

@@ -1,4 +1,4 @@
-/** What is this adapter's own: sizes, alarms beside the lane's, what is swept, and how few calls it takes. */
+/** Behaviour of this adapter alone: sizes, alarms beside the lane's, sweeps, and how few calls each task takes. */
 import { describe, expect, it, jest } from "@jest/globals";
 import {
   accept,
@@ -355,7 +355,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const [message] = messages(1, { flow: oneAtATime });
     if (!message) throw new Error("unreachable");
     await insert([message]);
-    // As when the publisher died between the two writes.
+    // The publisher died between the two writes.
     await connection.collection("lanes").deleteMany({});
     await clock.advance(limits.ringAheadMs);
 
@@ -447,7 +447,7 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 });
 
-/** Expanded, with one child that is due. */
+/** Inserts an expanded fan-out with one child that is due. */
 async function insertFanOut({ clock, fanOuts, insert }: Harness) {
   const fanOut = aFanOut({ now: clock.now(), endpointCount: 1 });
   await fanOuts.insert(fanOut, "new");
@@ -470,7 +470,7 @@ async function finish(
   await records.clear([{ id: message.id, attempt: 0, item: "fact" }]);
 }
 
-/** A server that says of so many statements on messages that they have met nothing, and does nothing. */
+/** A server that reports for the first `statements` on messages that they matched nothing, and does nothing. */
 function refusing(connection: Connection, statements: number): Connection {
   let left = statements;
   return {
@@ -491,7 +491,7 @@ function refusing(connection: Connection, statements: number): Connection {
   };
 }
 
-/** Keeps all documents that come back, of whichever collection. */
+/** Keeps all documents that come back, from all collections. */
 function watched(connection: Connection, replies: Document[]): Connection {
   return {
     ...connection,

@@ -1,4 +1,4 @@
-/** How long a tenant's due messages have been waiting: read along the index of those, no further than so many. */
+/** Returns since when a tenant's oldest due message has waited: reads at most `limits.dueSinceRowsMax` rows of the index. */
 import { dueSince, limits } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { inOneReply, type Rooms } from "./rooms.ts";

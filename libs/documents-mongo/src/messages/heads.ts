@@ -7,7 +7,7 @@ import { hintFields, hintFrom } from "./stored.ts";
 
 export type Heads = { readonly lane: FlowId; readonly n: number };
 
-/** Many short lines are read together; of long ones a page would hold one each, so they are read one by one. */
+/** Reads many short lines together. A page of long lines would hold one each, so these are read one by one. */
 export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
   return createGather(async (wanted) => {
     const left = new Map<FlowId, number>();
@@ -39,7 +39,6 @@ const pageMin = 1_000;
 
 type Lines = ReadonlyMap<FlowId, readonly Hint[]>;
 
-/** One page, with room for every line that is wanted; it is cut where other lines are longer. */
 async function readTogether(
   rooms: Rooms,
   wanted: ReadonlyMap<FlowId, number>,
@@ -56,7 +55,6 @@ async function readTogether(
   return { lines, complete: found.filter(isComplete) };
 }
 
-/** The first `limit` rows, line by line, each in order. */
 async function readLines(
   { again, messages }: Rooms,
   lanes: readonly FlowId[],

@@ -1,7 +1,7 @@
 /**
- * After the store's clock was set back, alarms and ends that were written before stand as far ahead as the clock was. What
- * callers named stays: delays, schedules, waits of runs. The rest is brought home once: retries come as much sooner, and all
- * else rings within `limits.ringAheadMs`. By then a call that runs has renewed its lease.
+ * Repairs alarms after the store's clock was set back: alarms and ends written before are as far ahead as the clock was.
+ * Times that callers named stay: delays, schedules, waits of runs. All others are moved once: retries come as much sooner,
+ * and the rest rings within `limits.ringAheadMs`. By then a running call has renewed its lease.
  */
 import { beatId, beatsName, type StoredBeat } from "../beats.ts";
 import { aheadFrom, limits, skewMsMax, isAhead } from "@posthaste/domain";
@@ -14,7 +14,7 @@ import { alarmFields, collectionName, isUnderstood } from "./stored.ts";
 
 const counted = { $inc: { entries: 1 } };
 
-/** A record that is due rings at growing distances. Among these are held ones, which may be many, and are passed over. */
+/** The distances at which a due record rings grow. Held records, which may be many, share the index and are passed over. */
 const record = { collection: collectionName, field: alarmFields.record } as const;
 const ofRecords = [
   { ...record, aheadMsMax: limits.ringAheadMsMax, where: { state: "due" } },
@@ -25,7 +25,7 @@ const ofRecords = [
   },
 ] as const;
 
-/** Each along its index, and mostly none. Of a lane and a queue the alarm is counted. */
+/** Each is looked up along its index, mostly in vain. For lanes and queues setting the alarm raises `entries`. */
 const others = [
   { collection: collectionName, field: "sweepAt", aheadMsMax: 0 },
   { collection: collectionName, field: "owedSweepAt", aheadMsMax: 0 },
@@ -38,7 +38,7 @@ const others = [
   { collection: bulkActionsName, field: "wakeAt", aheadMsMax: limits.ringAheadMs },
 ] as const;
 
-/** As `broughtHome` of the domain says it. */
+/** The update for `broughtHome` of the domain. */
 function retriesHome(now: number, setBackMs: number) {
   const waits = setBackMs > 0 ? setBackMs - skewMsMax : { $add: ["$waitMs", skewMsMax] };
   const homeOf = (field: string) => ({
@@ -56,9 +56,9 @@ function retriesHome(now: number, setBackMs: number) {
 }
 
 /**
- * `setBackMs`: by how much the clock was set back now; 0 of shards that this process has had from no other, and whose clock may
- * have been set back before. Then records, of which many wait for the times of callers, are looked at where the server tells
- * that it was ahead.
+ * `setBackMs`: by how much the clock was set back now. 0 for shards that are new to this process, whose clock may have been
+ * set back earlier: records, of which many wait for callers' times, are then looked at only where the server's beat shows
+ * that its clock was ahead.
  */
 export async function bringHome(
   rooms: Rooms,

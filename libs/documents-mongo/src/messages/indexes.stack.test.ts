@@ -1,4 +1,4 @@
-/** Indexes hold only the documents that have a field: that what is asked all the time is still answered by them. */
+/** Indexes that hold only documents with a field still answer the frequent queries. */
 import { describe, expect, it, jest } from "@jest/globals";
 import {
   accept,
@@ -39,7 +39,7 @@ const asked = [
   "tenant_1_message.origin.group.name_1__id_1",
 ];
 
-/** What few messages have leads to them, also beside what all have. */
+/** A rare term leads to its messages, even beside terms that all messages have. */
 const filters: readonly LiveFilter[] = [
   { labels: ["rare", "other"] },
   { labels: ["rare"], urls: ["https://a.example/"], callerIps: ["::1"] },
@@ -81,7 +81,6 @@ describe.each(servers)("$name", ({ uri }) => {
   });
 });
 
-/** Keeps a cursor of each read of messages and fan-outs. */
 function watching(connection: Connection, cursors: FindCursor<Document>[]): Connection {
   type Collections = Pick<Connection, "collection">;
   const watched =

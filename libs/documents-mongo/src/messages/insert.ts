@@ -1,6 +1,6 @@
 /**
- * Inserting: one unordered insert for all that gathered. Uniqueness is in `_id`, so an id that is there, its record or
- * its tombstone, refuses the second, which is a success.
+ * Inserting: one unordered insert for all that gathered. Only `_id` is unique, so an id that is there, as a record or a
+ * tombstone, refuses the second insert, which is a success.
  */
 import {
   apartFormat,
@@ -82,7 +82,7 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
       if (!message.run)
         rooms.counts?.add(message.tenant, { at: message.createdAt, state: "CREATED" });
     const ours = new Set(inserted.map(({ message }) => message.id));
-    // `delete` answers true once: of one id in a batch the first is inserted.
+    // `delete` returns true once: of one id in a batch the first is inserted.
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));
   };
   return createGather(told(insertAll, rooms.committed), {
@@ -90,7 +90,7 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
   });
 }
 
-/** A build that knows no bodies apart finds none, and leaves the record alone. */
+/** Raises the format of a record whose body stands apart, so that a build that does not know such bodies leaves the record alone. */
 const inItsFormat = (record: MessageRecord): MessageRecord => {
   const { message } = record;
   if (!standsApart(message)) return record;
@@ -109,7 +109,6 @@ function firstOfEachId(inserts: readonly Insert[]): readonly MessageRecord[] {
   return [...first.values()];
 }
 
-/** Those whose limits it sets, and the one that it stands in. */
 function lanesOf(records: readonly MessageRecord[]): readonly FlowId[] {
   const lanes = records.flatMap(({ message }) => [
     ...flowsSetBy(message).map(({ lane }) => lane),
@@ -118,13 +117,11 @@ function lanesOf(records: readonly MessageRecord[]): readonly FlowId[] {
   return [...new Set(lanes)];
 }
 
-/** Of the children that will stand in a line. */
 const fanOutsOf = (records: readonly MessageRecord[]): readonly MessageId[] =>
   records.flatMap(({ message: { bodyOf, flow, queue } }) =>
     bodyOf === undefined || (flow === undefined && queue === undefined) ? [] : bodyOf,
   );
 
-/** The place that a child's fan-out has reserved for it. */
 function reservedFor(
   reserved: ReadonlyMap<MessageId, Reserved>,
   { id, bodyOf }: Message,
@@ -134,7 +131,7 @@ function reservedFor(
   return first === undefined ? undefined : first + (parentOf(id)?.index ?? 0);
 }
 
-/** `reserved`: by fan-outs, of which a child has its own place. */
+/** Gives each record of a flow key its place: a child's is the one its fan-out has in `reserved`. */
 function placesOf(
   standing: ReadonlyMap<FlowId, Standing>,
   reserved: ReadonlyMap<MessageId, Reserved>,
@@ -175,7 +172,6 @@ function entriesOf(
   ];
 }
 
-/** Answers the ids that were there before this batch. */
 async function insertMissing(
   { again, db, messages }: Rooms,
   documents: readonly StoredRecord[],
@@ -187,7 +183,7 @@ async function insertMissing(
     const known = await insertTogether(db, messages, documents);
     const refused = [...known].flatMap((n) => documents[n]?._id ?? []);
     if (tries === 1 || refused.length === 0) return new Set(refused);
-    // An earlier try of ours may have done it without our hearing of it.
+    // An earlier try may have inserted them, and its reply was lost.
     const filter = { _id: { $in: [...refused] }, insertedBy: token };
     const ours = await messages.find(filter, { projection: { _id: 1 } }).toArray();
     return new Set(refused).difference(new Set(ours.map(({ _id }) => _id)));

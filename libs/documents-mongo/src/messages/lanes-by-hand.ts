@@ -21,7 +21,7 @@ type ByHand = Pick<
 export function createLanesByHand(rooms: Rooms): ByHand {
   const { again, clock, lanes, messages } = rooms;
 
-  /** `limits`: of a row that is made by it, where the change does not set them. */
+  /** `limits`: for a row made by this write, the limits that `change` does not set. */
   const set = (
     { lane: _id, tenant, key, shard }: Flow,
     change: UpdateFilter<StoredLane>,
@@ -78,7 +78,7 @@ export function createLanesByHand(rooms: Rooms): ByHand {
   };
 }
 
-/** Ids begin with their tenant's name and end with the key, so the index of ids has the keys in their order. */
+/** Lane ids begin with the tenant's name and end with the key, so the index of ids has the keys in order. */
 async function listLanes(
   { heavy }: Rooms,
   tenant: TenantId,
@@ -100,5 +100,5 @@ async function listLanes(
   return found.map(rowFrom);
 }
 
-/** Keys are of ASCII. */
+/** Keys are ASCII. */
 const afterAnyKey = "\u{10ffff}";

@@ -1,12 +1,12 @@
 /**
- * Lanes: the documents that hold limits, alarm and rate window of the records in line.
+ * Lanes: the documents that have limits, alarm and rate window of the records in line.
  *
- * (1) whatever sets a lane's alarm raises `entries` (`settingAlarm`), the fence of `rest`: a granter that looked before
- *     cannot put the lane to sleep after it.
- * (2) the lane is told after the record stands in line, so `entries` read before the line was means: no record has got
- *     in unseen. Until then the record has an alarm of its own (stored.ts).
- * (3) places are given from `place` as it was read before the insert, and told back after it. Two publishes at the same
- *     time may give the same one; a publish that begins after another was acknowledged gives a higher one.
+ * (1) every write that sets a lane's alarm raises `entries` (`settingAlarm`), the fence of `rest`: a granter that looked
+ *     before cannot put the lane to rest after it.
+ * (2) the lane is told after the record stands in line. So if `entries`, read before the line, has not changed, no record
+ *     has got in unseen. Until the lane is told the record has an alarm of its own (stored.ts).
+ * (3) places are given from `place` as it was read before the insert, and told back after it. Two publishes at the same time
+ *     may give the same one; a publish that begins after another was acknowledged gives a higher one.
  */
 import {
   type Flow,
@@ -34,13 +34,13 @@ export const laneIndexes: readonly Index[] = [
   { collection: lanesName, key: { shard: 1, usedAt: 1 }, is: "needed" },
 ];
 
-/** A message that got into line or, held, has a place in it for later; or a publish that says the lane's limits. */
+/** A message that got into line, or is held with a place in it for later; or a publish that sets the lane's limits. */
 export type Entry = {
   readonly flow: Flow;
   /** A record may be granted now. */
   readonly wakes: boolean;
   readonly place?: number | undefined;
-  /** A publish sets the limits; whatever else comes only brings them where the row is gone. */
+  /** True for a publish. Any other entry brings its limits only where the row is gone. */
   readonly setsLimits: boolean;
 };
 
@@ -56,20 +56,19 @@ export async function enter(
     lanes,
     entering.map(({ freely }) => freely),
   );
-  // A lane with pins, or one that was made meanwhile.
+  // Refused: lanes with pins, and lanes that were made meanwhile.
   const careful = [...refused].flatMap((n) => entering[n]?.carefully ?? []);
   await writeLanes({ again, lanes }, careful);
 }
 
 type LaneWrites = readonly AnyBulkWriteOperation<StoredLane>[];
 
-/** Upserts, too. */
 export async function writeLanes(
   { again, lanes }: Pick<Rooms, "again" | "lanes">,
   writes: LaneWrites,
 ): Promise<void> {
   let operations = writes;
-  // Of two calls that make the same row at once one is refused, and finds it there the next time.
+  // When two calls make the same row at once, one is refused, and finds the row in the next round.
   for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
     const { refused } = await writeAll(again, lanes, operations);
     operations = operations.filter((_, n) => refused.has(n));
@@ -79,7 +78,7 @@ export async function writeLanes(
 
 const roundsMax = 5;
 
-/** `freely` sets all limits, and is refused where some are pinned; `carefully` sets those that are not. */
+/** `freely` sets all limits, and is refused where some are pinned; `carefully` sets those without a pin. */
 type Entering = {
   readonly freely: AnyBulkWriteOperation<StoredLane>;
   readonly carefully: LaneWrites;
@@ -146,14 +145,12 @@ function settingUnpinned(_id: FlowId, { parallelism, rate, periodMs }: FlowLimit
   ];
 }
 
-/** The one way to set an alarm. */
 export const settingAlarm = <T extends { $min: { wakeAt: number } } | { $set: { wakeAt: number } }>(
   alarm: T,
 ) => ({ ...alarm, $inc: { entries: 1 } });
 
 export type Standing = Pick<StoredLane, "limits" | "pinnedParallelism" | "pinnedRate" | "place">;
 
-/** How lanes stand before an insert; those without a row are missing. */
 export async function standingOf(
   { again, lanes }: Rooms,
   ids: readonly FlowId[],
@@ -218,9 +215,9 @@ export type Rest = {
 export function createRest({ again, lanes }: Rooms): Gather<Rest, boolean> {
   return createGather(async (rests) => {
     const { matched } = await writeAll(again, lanes, rests.map(resting));
-    // If a record has joined since an earlier try of ours whose reply was lost, nothing rests either.
+    // If a record has joined since an earlier try whose reply was lost, nothing rests either.
     if (matched === 0 || matched === rests.length) return rests.map(() => matched > 0);
-    // `entries` only grows: where it is what was asked for, it was when we wrote.
+    // `entries` only grows: where it still has the value asked for, it had that value at the write.
     const ids = [...new Set(rests.map(({ lane }) => lane))];
     const found = await again(() =>
       lanes.find({ _id: { $in: ids } }, { projection: { entries: 1 } }).toArray(),
@@ -243,7 +240,6 @@ function resting({ lane, seq, wakeAt, window }: Rest): AnyBulkWriteOperation<Sto
   return { updateOne: { filter: { _id: lane, entries: seq }, update } };
 }
 
-/** Lanes in `shards` whose alarm is due, each moved ahead. */
 export async function ringLanes(
   rooms: Rooms,
   shards: readonly number[],
@@ -262,8 +258,8 @@ export async function ringLanes(
 }
 
 /**
- * Removes rows that are long unused, and have neither alarm nor record nor open window. Looks at `limit` of them, and once
- * a day at each that stays.
+ * Removes rows that are long unused and have neither alarm nor record nor open window. Looks at `limit` rows, and once a day
+ * at each row that stays.
  */
 export async function sweepLanes(
   rooms: Rooms,

@@ -1,7 +1,7 @@
 /**
- * Walking through the live messages of a tenant by id: along the index of a term where the filter has one; along the tenant's own
- * where these are few; else along all. Where a step ends is found first, along the keys alone: one in which nothing matches
- * reads no document.
+ * Walks through the live messages of a tenant by id: along the index of a term where the filter has one; along the tenant's
+ * own where these are few; else along all. The end of a step is found first, along the keys alone: a step in which nothing
+ * matches reads no document.
  */
 import {
   type LiveFilter,
@@ -22,7 +22,6 @@ import { heavyMsMax } from "../connection.ts";
 import { type Rooms } from "./rooms.ts";
 import { collectionName, isUnderstood, type StoredRecord } from "./stored.ts";
 
-/** What `matchesLive` looks at. */
 const lookedAt = {
   "message.url": 1,
   "message.createdAt": 1,
@@ -33,18 +32,16 @@ const lookedAt = {
 
 const liveConditions: Conditions<LiveFilter> = {
   ...recordConditions,
-  // Asked of what is found.
   hosts: () => ({}),
   paths: () => ({}),
 };
 
-/** Where a step looks. `end`: the last id of it, where there is more behind. */
+/** The range of a step. `end`: its last id, where more follow. */
 type Window = { readonly ids: Filter<StoredRecord>["_id"]; readonly end: MessageId | undefined };
 
 export function createMatching({ heavy }: Rooms): Records["matching"] {
   const messages = heavy.collection<StoredRecord>(collectionName);
 
-  /** The next `lookedMax` records, of the term where there is one. */
   const windowOf = async (
     tenant: TenantId,
     filter: LiveFilter,
@@ -66,8 +63,8 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
   };
 
   /**
-   * All that the tenant has, undefined where that is more than `lookedMax`. An index answers it, in which a record moves with
-   * its state: of one snapshot none is missed (ADR 180).
+   * Returns all that the tenant has; undefined where that is more than `lookedMax`. An index answers, in which a record
+   * moves with its state: read from one snapshot, no record is missed (ADR 180).
    */
   const ownWindow = async (
     tenant: TenantId,
@@ -118,7 +115,7 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
   };
 
   return async (tenant, filter, walk) => {
-    // Where most of them match, as many as are wanted are enough: a server may read each document that it passes over.
+    // First a step over `foundMax` records, enough where most match: a server may read each document that it passes over.
     const near = { ...walk, lookedMax: Math.min(walk.foundMax, walk.lookedMax) };
     const found = await matched(tenant, filter, near, await windowOf(tenant, filter, near));
     const isEnough = found.next === undefined || found.ids.length >= near.lookedMax / 2;

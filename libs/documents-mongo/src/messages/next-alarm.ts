@@ -30,7 +30,6 @@ const laneCollections: { readonly [Kind in LaneKind]: string } = {
   queue: queuesName,
 };
 
-/** The earliest alarm in `shards`, of records, lanes, queues and the other sources. */
 export function createNextAlarm(rooms: RunRooms): Alarms["next"] {
   const { again, messages } = rooms;
   return async (shards, sources = alarmSources) => {

@@ -37,7 +37,7 @@ const promotionsMax = 100;
 
 type Named = Promotion & { readonly promotedBy: string };
 
-/** Which record was promoted by which call, also by an earlier try of ours whose reply was lost. */
+/** Returns which records each call has promoted, including by an earlier try whose reply was lost. */
 async function whoseTheyAre(
   { again, messages }: Rooms,
   promotions: readonly Named[],

@@ -1,4 +1,4 @@
-/** Pulling: how a deliverer finds what it had no room for when it was hinted (docs/design/delivery#hints-and-slots). */
+/** Pulling: how a deliverer finds messages for which it had no room when they were hinted (docs/design/delivery#hints-and-slots). */
 import { type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";
@@ -13,8 +13,8 @@ import {
 } from "./stored.ts";
 
 /**
- * In the order of the index: origin by origin, the oldest first, from where the last pull stopped and once around. So a
- * million messages to one destination that is excepted cost nothing, and no destination waits for another to run dry.
+ * Pulls in the order of the index: origin by origin, the oldest first, from where the last pull stopped and once around. So
+ * a million messages to one excepted destination cost nothing, and no destination waits for another to run dry.
  */
 export function createPull({ again, messages, clock }: Rooms): Records["pull"] {
   const pulledUpTo = new Map<TenantId, number>();

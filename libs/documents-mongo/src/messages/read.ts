@@ -1,4 +1,4 @@
-/** Reading records whole: their bodies stand with them, heavy ones apart or, of a group's children, once with their fan-out. */
+/** Reads records whole. A body stands with its record, a heavy one apart, and the body of a group's children once with their fan-out. */
 import { limits, type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
@@ -9,7 +9,7 @@ import { nameOfBody } from "./stored-body.ts";
 import { answerBytesOf, isUnderstood, recordFrom, stateFrom, type StoredRecord } from "./stored.ts";
 
 export type Reading = {
-  /** Of documents read with or without their bodies. One whose body is gone is left out, loudly. */
+  /** Adds the bodies to documents read with or without them. A record whose body is gone is left out and logged as an error. */
   readonly withBodies: <R>(
     found: readonly StoredRecord[],
     make: (stored: StoredRecord, body: Uint8Array) => R,
@@ -51,7 +51,7 @@ export function createReading(rooms: Rooms): Reading {
     { itemsMax: readAtOnceMax },
   );
 
-  /** Reply by reply, so that no more is read than there is room for, and one reply. */
+  /** Reads reply by reply, so that no more is read than there is room for, and one reply. */
   const findSome = async (tenant: TenantId, ids: readonly MessageId[]): Promise<Found> => {
     const left = new Set(ids);
     const filter = { _id: { $in: [...left] }, tenant, ...isUnderstood };
@@ -73,7 +73,6 @@ export function createReading(rooms: Rooms): Reading {
   return { withBodies, get, getSome, progress: createProgress(rooms) };
 }
 
-/** By the names of the documents that have them. */
 async function readBodies(
   rooms: Rooms,
   found: readonly StoredRecord[],
@@ -83,7 +82,7 @@ async function readBodies(
   const read = new Map<string, Uint8Array>();
   for (const some of portionsOf([...wanted.values()])) {
     const found = await readPortion(rooms, some);
-    // One that came alone shares memory with nothing that is larger.
+    // A document that came alone shares memory with nothing larger.
     const own = found.length === 1 ? viewOf : bytes;
     for (const { _id, body } of found) if (body) read.set(_id, own(body));
   }
@@ -134,7 +133,6 @@ const withoutWhatItCarries = { body: 0, outbox: 0, "message.headers": 0 } as con
 const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength);
 
-/** The name of the document that has the body. */
 const keeperOf = (stored: StoredRecord): string =>
   stored.bodyApart ? nameOfBody(stored) : (stored.bodyOf ?? stored._id);
 const noBody = new Uint8Array();

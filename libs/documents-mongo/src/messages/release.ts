@@ -1,10 +1,13 @@
-/** Releasing: what waits for its time has its alarm now, and rings as at the due time. Where it has moved on by the time of the write it waits no more, or for another time. */
+/**
+ * Releasing: sets the alarm of a held message to now, so that it rings as at its due time. A record that has changed by the
+ * time of the write is read again: it may wait no more, or for another time.
+ */
 import { release, sourceOf } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Rooms } from "./rooms.ts";
 import { isUnderstood, recordFrom, stateWrite } from "./stored.ts";
 
-/** A record moves on a few times a second at most. */
+/** A record changes a few times a second at most. */
 const triesMax = 20;
 const slim = { body: 0, "outbox.response": 0 } as const;
 const noBody = new Uint8Array();
@@ -28,7 +31,7 @@ export function createRelease({ again, clock, messages, token }: Rooms): Records
       const { matchedCount } = await again(() => messages.updateOne(asRead, update));
       const done = { kind: "released", shard: record.message.shard } as const;
       if (matchedCount > 0) return done;
-      // The reply of a write that held may have been lost, and it was made again in vain.
+      // The reply of a write that held may have been lost, and its repetition matched nothing.
       if (await again(() => messages.findOne({ _id: id, changedBy }))) return done;
     }
     throw new Error(`${id} moves too fast to be released`);

@@ -1,6 +1,6 @@
 /**
- * Removal: the sweep of what has been finished for a while (I5), in ranges. Derived ids leave a tombstone: their cause
- * may be worked through again; so does, for a while, what was published with a deduplication id, which may be repeated.
+ * Removal: sweeps, in ranges, records that have been finished for a while (I5). Derived ids leave a tombstone, since their
+ * cause may be worked again; so do, for a while, messages published with a deduplication id, whose publish may be repeated.
  */
 import { isDerived, limits, type MessageId, owedFact } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
@@ -43,7 +43,7 @@ export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): Remove
     await sweepBodies(rooms);
     await sweepTombstones(rooms, limit);
     await sweepTombstonesOfFanOuts(rooms, limit);
-    // As many as records went: each may have been the last of a lane of its own.
+    // As many as records were removed: each may have been the last of a lane of its own.
     await sweepLanes(rooms, shards, Math.max(lanesPerSweepMin, removed));
     await sweepQueues(rooms, shards, lanesPerSweepMin);
     return removed + fanOuts;
@@ -86,7 +86,7 @@ const projection = {
   ...{ repeatableUntil: 1, retried: 1 },
 } as const;
 
-/** Mostly the settler has written it: only what the log lacks is read. */
+/** Mostly the settler has written the delivery: only records that the log lacks are read. */
 async function tellOwed(
   { again, messages }: Rooms,
   { lacking, append }: DeliveriesOfLog,
@@ -123,7 +123,6 @@ async function removeThese(
   await writeAll(again, messages, operations);
 }
 
-/** A document with nothing else (stored.ts (2)). */
 const tombstone = (tombstoneUntil: number) => ({ tombstoneUntil }) as Omit<StoredRecord, "_id">;
 
 async function sweepTombstones({ again, messages, clock }: Rooms, limit: number): Promise<void> {

@@ -10,8 +10,8 @@ import { writeAll } from "./writes.ts";
 type Span = { readonly heldFrom: number; readonly now: number; readonly until: number };
 
 /**
- * Answers whether the claim still holds. One statement extends all claims of an epoch: a deliverer holds thousands, and
- * renews each every ten seconds.
+ * Answers for each claim whether it still holds. One statement extends all claims of an epoch: a deliverer holds thousands,
+ * and renews each every ten seconds.
  */
 export function createRenew({ again, clock, collection }: Connection): Gather<ClaimRef, boolean> {
   const messages = collection<StoredRecord>(collectionName);
@@ -24,7 +24,7 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
     if (matched === claims.length) return claims.map(() => true);
     // An outbox may be cleared between the two statements.
     await extend("any");
-    // One that another renewal of this process has extended meanwhile, and further, is as good.
+    // A claim that another renewal of this process has extended further meanwhile holds as well.
     const filter = {
       _id: { $in: claims.map(({ id }) => id) },
       state: "claimed" as const,
@@ -39,7 +39,7 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
 /** An outbox that is not empty keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
 type Outbox = "empty" | "any";
 
-/** A lease is never made shorter, unless a clock gave it that was ahead. */
+/** A lease is never made shorter, unless a clock that was ahead gave it. */
 function extending(
   claims: readonly ClaimRef[],
   { heldFrom, now, until }: Span,
@@ -59,7 +59,7 @@ function extending(
     const [first] = group;
     if (!first) return [];
     const { epoch, begins } = first;
-    // In one order, so that two statements that meet wait for each other on one side only.
+    // Sorted, so that two statements that meet wait for each other on one side only.
     const _id = { $in: group.map(({ id }) => id).sort() };
     const update = begins
       ? { $set, $unset: { renewed: "" as const } }

@@ -1,4 +1,4 @@
-/** Ringing: due alarms are found, moved ahead where they still stand, and returned. Ringing twice does no harm. */
+/** Ringing: finds due alarms, moves them ahead where they still stand, and returns them. Ringing twice does no harm. */
 import {
   alarmSources,
   flowOf,
@@ -42,7 +42,6 @@ import { writeAll } from "./writes.ts";
 
 type RungRecord = {
   readonly stored: StoredRecord;
-  /** Without its body. */
   readonly record: MessageRecord;
   readonly rung: Ringing;
   readonly source: RecordSource;
@@ -72,7 +71,7 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
         rooms.messages,
         some.flatMap((each) => moving(each, now)),
       );
-    // A lane is told after a record stands in its line, and before the record's own alarm goes: each order outlives us.
+    // A lane is told after a record stands in its line, and before the record's own alarm goes: both orders survive a crash.
     await move(ringing.filter((each) => !waits(each)));
     await enter(rooms, ringing.filter(getsIntoLine).flatMap(entryOf));
     await enterQueues(rooms, ringing.flatMap(queueEntryOf));
@@ -142,7 +141,6 @@ const named = ({ record: { message }, rung, source }: RungRecord): readonly Rung
 const hinted = ({ stored, rung }: RungRecord): readonly Rung[] =>
   rung.then === "hint" ? [{ kind: "hint", hint: hintFrom(stored) }] : [];
 
-/** Lanes of other shards that were told. */
 const foreignAmong = (ringing: readonly RungRecord[]): ReadonlySet<LaneId> =>
   new Set(
     ringing.flatMap(({ record, rung: { next } }) =>
@@ -156,7 +154,7 @@ function rungAt(stored: StoredRecord, now: number, setAheadMs: number): RungReco
   return { stored, record, rung, source: sourceOf(rung.next, record.outbox) };
 }
 
-/** `isCut`: the answers in their outboxes are as much as one reading holds; what is left rings in the next. */
+/** `isCut`: the answers in the outboxes found fill one reading; the rest rings in the next. */
 type Due = { readonly found: readonly StoredRecord[]; readonly isCut: boolean };
 
 const findDue = (
@@ -187,7 +185,6 @@ const findDue = (
   });
 };
 
-/** As many as have bodies and answers for one reading. */
 function affordable(ringing: readonly RungRecord[]): readonly RungRecord[] {
   let bytes = 0;
   const tooMuch = ringing.findIndex((each) => {
@@ -198,10 +195,10 @@ function affordable(ringing: readonly RungRecord[]): readonly RungRecord[] {
   return tooMuch < 0 ? ringing : ringing.slice(0, tooMuch);
 }
 
-/** Facts hold no body, and what is not finished is told by its name. */
+/** Only follow-ups need it: facts hold no body, and an unfinished record is told by its name. */
 const needsBody = ({ source }: RungRecord): boolean => source === "followUp";
 
-/** Follow-ups of finished records are worked by the ringer whose move of the alarm stands. */
+/** Drops follow-ups whose alarm another ringer has moved: that ringer works them. */
 async function withoutLost(
   { again, messages }: Rooms,
   ringing: readonly RungRecord[],
@@ -217,12 +214,12 @@ async function withoutLost(
   return ringing.filter(({ stored }) => won.has(stored._id));
 }
 
-/** Stood in line when its own alarm rang: its lane may have been put to rest before it got in (stored.ts). */
+/** The record stood in line when its own alarm rang: its lane may have been put to rest before it got in (stored.ts). */
 const waits = ({ stored }: RungRecord): boolean =>
   stored.state === "waiting" || stored.state === "queued";
 const getsIntoLine = ({ rung }: RungRecord): boolean => rung.next.kind === "waiting";
 
-/** Where another write was faster, that stands. */
+/** A faster write of another process stands: the move is conditional on the state and alarm that were read. */
 function moving(
   { stored, record, rung, source }: RungRecord,
   now: number,
@@ -230,7 +227,7 @@ function moving(
   const alarm = alarmIn(stored);
   if (!alarm) return [];
   const { _id, epoch, state } = stored;
-  // A renewal may have been between, which need not move the alarm: of a live state that stays, nothing is written.
+  // A renewal may come between without moving the alarm, so where a live state stays only the alarm is written.
   const stays = rung.next === record.state && !isFinished(record.state);
   const update = stays ? alarmWrite(rung.wakeAt) : stateWrite(rung.next, rung.wakeAt, now, source);
   return [{ updateOne: { filter: { _id, epoch, state, [alarm.field]: alarm.at }, update } }];

@@ -1,4 +1,4 @@
-/** What the parts of the message store share. */
+/** The connection and collections that the parts of the message store share. */
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { type StoredFanOut } from "../fan-outs/stored-fan-out.ts";
@@ -11,9 +11,8 @@ export type Rooms = Connection & {
   readonly bodies: Collection<StoredBody>;
   readonly lanes: Collection<StoredLane>;
   readonly fanOuts: Collection<StoredFanOut>;
-  /** Names one batch of writes. */
   readonly token: () => string;
 };
 
-/** Of a find whose answers are bounded: all in one reply, as far as one holds them. */
+/** For a find whose answers are bounded: all in one reply, as far as one reply holds them. */
 export const inOneReply = { batchSize: 5_000 } as const;

@@ -1,4 +1,4 @@
-/** The write that ends an attempt (I2, I4): what it causes stands in the outbox and is left to the caller, all of it. */
+/** The write that ends an attempt (I2, I4). The outbox holds the follow-ups, and the caller gets all of them to work. */
 import {
   type Answer,
   flowOf,
@@ -46,7 +46,7 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
   };
   return createGather(told(settleAll, rooms.committed), {
     bytesOf: ({ append }) => append.reduce((sum, item) => sum + bytesOf(item), 0),
-    // Under load alone: no caller waits for a settle, and one statement for many costs little more than for one.
+    // Only under load: no caller waits for a settle, and one statement for many costs little more than for one.
     linger: () => (lastBatch >= busyBatch ? rooms.pause(lingerMs) : undefined),
   });
 }
@@ -57,7 +57,7 @@ const lingerMs = 5;
 const allLeft = ({ append: left }: Settlement): Settled => ({ kind: "ok", left });
 const nothingLeft: Settled = { kind: "ok", left: [] };
 
-/** Whichever write has ended it: what stands in no outbox any more is told by no fact. */
+/** A delivery that stands in no outbox is told by no fact, so the caller owes it to the log, whichever write has ended it. */
 function withOwed(settlement: Settlement, settled: Settled): Settled {
   if (settled.kind !== "ok" || settled.left.length > 0) return settled;
   const owed = owedToLog(settlement);
@@ -69,8 +69,8 @@ const isWhole = (settlement: Settlement): boolean =>
   (settlement.append.length === 0 || owedToLog(settlement) !== undefined);
 
 /**
- * Ends many records in one statement for each epoch, outbox empty. Answers the settlements that it may not have written:
- * where a statement has met fewer records than it names, which those are is not known.
+ * Ends many records in one statement for each epoch, with empty outboxes. Returns the settlements that may not be written:
+ * where a statement matches fewer records than it names, the missing ones are not known.
  */
 async function settleWhole(
   rooms: Rooms,
@@ -101,7 +101,7 @@ async function endThese(
   const { $set, $unset } = stateWrite({ kind: "delivered", endedAt }, undefined, clock.now());
   const { sweepAt: _, ...ended } = $set;
   const sweptBy = owedToLog(first) === undefined ? "sweepAt" : "owedSweepAt";
-  // In one order, so that two statements that meet wait for each other on one side only.
+  // Sorted, so that two statements that meet wait for each other on one side only.
   const ids: readonly MessageId[] = alike.map(({ message }) => message.id).sort();
   const filter = {
     _id: { $in: [...ids] },
@@ -115,8 +115,8 @@ async function endThese(
 }
 
 /**
- * Writes each by itself, and says of those that have met no record why. One whose record stands as it was, claimed at its
- * epoch, has met no fence: the server has refused or lost the statement that it shared. It is written again, alone.
+ * Writes each settlement by itself, and finds out why some matched no record. A record that is still claimed at its epoch is
+ * not fenced: the server has refused or lost the statement that named it, so the settlement is written again, alone.
  */
 async function settleEach(
   rooms: Rooms,
@@ -140,7 +140,6 @@ async function settleEach(
 
 const roundsMax = 3;
 
-/** Whether all have met their records. In one order, see `endThese`. */
 async function writeTogether(rooms: Rooms, settlements: readonly Settlement[]): Promise<boolean> {
   const { matched } = await writeSettlements(rooms, settlements.toSorted(byId));
   return matched === settlements.length;
@@ -163,7 +162,7 @@ async function writeSettlements(
   const now = clock.now();
   let left = settlements;
   let matched = 0;
-  // A document holds 16 MiB, which large answers are beyond, or a body that an earlier build has put beside them.
+  // A document holds 16 MiB. Large answers may exceed that, as may a body that an earlier build has put beside them.
   for (const write of [settling, settlingWithoutBody, settlingWithoutAnswers]) {
     const operations = left.map((each) => write(each, now));
     const written = await writeAll(again, messages, operations);
@@ -189,7 +188,7 @@ function settling(settlement: Settlement, now: number) {
 
 type Write = AnyBulkWriteOperation<StoredRecord>;
 
-/** What a call of a run has sent is a part of its run: the record needs it no more, and the run needs the answer. */
+/** The request of a run's call is a part of its run: the record does not need it, and the run needs the answer. */
 function settlingWithoutBody(settlement: Settlement, now: number): Write {
   const { updateOne } = settling(settlement, now);
   if (!isCallOfRun(settlement.message) || !isFinished(settlement.next)) return { updateOne };
@@ -214,7 +213,7 @@ const withoutBody = (answer: Answer): Answer => ({
   truncated: true,
 });
 
-/** Not all have met their condition: which are fenced, which are our own earlier writes, whose answer was lost, and which are not written. */
+/** Tells apart settlements that are fenced, ones that an earlier try wrote whose reply was lost, and ones that are not written. */
 async function judge(
   { again, messages }: Rooms,
   settlements: readonly Settlement[],

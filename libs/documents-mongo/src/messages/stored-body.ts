@@ -6,7 +6,6 @@ export type StoredBody = {
   readonly _id: string;
   readonly record: MessageId;
   readonly body: Uint8Array;
-  /** From when on the sweep asks whether its record is there. */
   readonly lookAt: number;
 };
 
@@ -15,7 +14,7 @@ export const bodyIndexes: readonly Index[] = [
   { collection: bodiesName, key: { lookAt: 1 }, is: "needed" },
 ];
 
-/** What is smaller travels with its hint, and is mostly not read again. */
+/** A smaller body travels with its hint and is mostly not read again. */
 export const standsApart = ({ body, bodyOf }: Pick<Message, "body" | "bodyOf">): boolean =>
   bodyOf === undefined && body.length > limits.namedBodyBytesMax;
 

@@ -1,8 +1,8 @@
 /**
- * How a record stands in the collection `messages`: one document per record, keyed by the message's id, with what
- * conditions and indexes look at on its first level and the rest of the message below `message`.
+ * How a record stands in the collection `messages`: one document per record, keyed by the message's id. Fields of conditions
+ * and indexes are on the first level, the rest of the message is below `message`.
  *
- * (1) fields of a state are there in that state only; every write of a state says all of them (`stateWrite`).
+ * (1) fields of a state are there in that state only; every write of a state sets or unsets all of them (`stateWrite`).
  * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`: no condition of a read or write meets it.
  */
 import {
@@ -42,13 +42,13 @@ type StateFields = {
   readonly renewed?: true;
   readonly endedAt?: number;
   readonly runsUntil?: number;
-  /** Finished records with nothing left to tell: from when on the sweep looks at them. */
+  /** From when on the sweep looks at a finished record with nothing left to tell. */
   readonly sweepAt?: number;
-  /** Instead of that, of one that ended whole: the log may lack its delivery, and the sweep asks. */
+  /** Replaces `sweepAt` in a record that ended whole: the log may lack its delivery, so the sweep asks the log. */
   readonly owedSweepAt?: number;
 };
 
-/** The alarm, in the field of its source: each source has an index, and is looked at by itself. */
+/** The alarm, in the field of its source: each source has an index of its own. */
 type AlarmFields = {
   readonly wakeAt?: number;
   readonly followUpAt?: number;
@@ -64,10 +64,9 @@ export type StoredRecord = StateFields &
   AlarmFields & {
     readonly _id: MessageId;
     readonly tenant: TenantId;
-    /** Where it is above 1. */
     readonly format?: number;
     readonly shard: number;
-    /** Hash of the destination's origin. */
+    /** The hash of the destination's origin. */
     readonly origin: number;
     readonly state: StateKind;
     readonly epoch: number;
@@ -76,30 +75,28 @@ export type StoredRecord = StateFields &
     readonly deferrals: number;
     readonly outbox: readonly FollowUp[];
     readonly lane?: FlowId;
-    /** In the lane's line; given once. */
+    /** Places in the lane's and the queue's line are given once. */
     readonly place?: number;
     readonly queue?: QueueId;
-    /** In the queue's line; given once. */
     readonly queuePlace?: number;
     readonly turnOf?: TurnOf;
     readonly message: StoredMessage;
     readonly body?: Uint8Array;
     readonly bodyBytes: number;
-    /** It stands in a document of its own (bodies.ts). */
     readonly bodyApart?: true;
-    /** Of the history of its run, which is sent as the body. */
+    /** The bytes of the run's history, which is sent as the body. */
     readonly runBytes?: number;
-    /** The fan-out that has the body. */
     readonly bodyOf?: MessageId;
     /**
-     * Tokens of the batches that inserted, claimed, promoted and last otherwise changed the record: by them a batch whose
-     * answer was lost finds what it did (docs/design/record#writes-whose-answer-was-lost). Claim and promotion have their own, since one follows the other.
+     * Tokens of the batches that inserted, claimed, promoted and last otherwise changed the record: a batch whose reply was
+     * lost finds by them what it did (docs/design/record#writes-whose-answer-was-lost). Claim and promotion have tokens of
+     * their own, since one follows the other.
      */
     readonly insertedBy: string;
     readonly claimedBy?: string;
     readonly promotedBy?: string;
     readonly changedBy?: string;
-    /** Its publish may be repeated with its deduplication id until then: if it is removed before, it leaves a tombstone. */
+    /** Until then the publish may be repeated with its deduplication id: a record removed earlier leaves a tombstone. */
     readonly repeatableUntil?: number;
     readonly tombstoneUntil?: number;
   };
@@ -125,7 +122,7 @@ export const messageIndexes: readonly Index[] = [
     having: "owedSweepAt",
     is: "needed",
   },
-  // Pulling goes from origin to origin; counting the backlog needs the first two.
+  // Pulling goes from origin to origin; counting the backlog needs the first two fields.
   { collection: collectionName, key: { tenant: 1, state: 1, origin: 1, _id: 1 }, is: "needed" },
   {
     collection: collectionName,
@@ -150,10 +147,9 @@ export const messageIndexes: readonly Index[] = [
   ...termIndexes(collectionName, "message", "_id"),
 ];
 
-/** This build knows what to do with it; also of lanes and fan-outs. */
+/** Matches documents that this build can handle; also of lanes and fan-outs. */
 export const isUnderstood = { format: { $not: { $gt: ownFormat } } };
 
-/** In the lines that it stands in. */
 export type Places = {
   readonly place?: number | undefined;
   readonly queuePlace?: number | undefined;
@@ -221,7 +217,6 @@ export function recordFrom(stored: StoredRecord, body: Uint8Array): MessageRecor
   };
 }
 
-/** A record has one alarm. */
 export function alarmIn(
   stored: AlarmFields,
 ): { readonly field: keyof AlarmFields; readonly at: number } | undefined {
@@ -238,11 +233,9 @@ export function claimedFrom(stored: StoredRecord, body: Uint8Array): InState<"cl
   return record;
 }
 
-/** Bytes of the answers in its outbox. */
 export const answerBytesOf = ({ outbox }: Pick<StoredRecord, "outbox">): number =>
   outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), 0);
 
-/** What a hint needs: a projection of `hintFields`. */
 export const hintFields = {
   tenant: 1,
   origin: 1,
@@ -271,7 +264,7 @@ export type StateWrite = {
   readonly $unset: Partial<Record<ChangingField, "">>;
 };
 
-/** The update that puts a record into `state`, leaving no field of the state before. */
+/** Returns the update that puts a record into `state`, leaving no field of the state before. */
 export function stateWrite(
   state: MessageState,
   wakeAt: number | undefined,
@@ -305,8 +298,8 @@ const changingFields = [
 type ChangingField = (typeof changingFields)[number];
 
 /**
- * Record and lane are two documents: a granter may look between the two writes, see an empty line and put the lane to
- * rest. So a record gets into line with an alarm of its own, which rings once and sends the lane's again.
+ * Record and lane are two documents: a granter may look between the two writes, see an empty line and put the lane to rest.
+ * So a record gets into line with an alarm of its own, which rings once and sets the lane's alarm again.
  */
 function alarmBesideLane(
   state: MessageState,

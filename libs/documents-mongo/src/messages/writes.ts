@@ -6,7 +6,7 @@ import { type Again } from "../retry.ts";
 /** `matched`: how many met their condition. `refused`: places of operations that the server would not take, e.g. too large. */
 export type Written = { readonly matched: number; readonly refused: ReadonlySet<number> };
 
-/** Unordered: one that is refused stops no other. After a lost reply `matched` counts the repetition only. */
+/** Unordered: a refused operation stops no other. After a lost reply `matched` counts only the repetition. */
 export async function writeAll<T extends Document>(
   again: Again,
   collection: Collection<T>,

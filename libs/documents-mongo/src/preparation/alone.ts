@@ -1,4 +1,4 @@
-/** Prepares the database while no other process does, and says meanwhile what it does. */
+/** Prepares the database while no other process does, and reports its progress. */
 import { type Clock } from "@posthaste/ports";
 import { type Db } from "mongodb";
 import { type Migration } from "./formats.ts";
@@ -17,15 +17,12 @@ export type Databases = {
 
 export type Builder = Databases & {
   readonly clock: Clock;
-  /** Of this process. */
   readonly owner: string;
-  /** Ends the work: what the server is at, it ends by itself. */
+  /** Ends the work here; the server finishes the command under way. */
   readonly ending: AbortSignal;
-  /** Called at each step, and every few seconds. */
   readonly tell: (doing: string) => void;
 };
 
-/** Resolves with false when another process prepares it. */
 export async function prepareAlone(
   wanted: Wanted,
   { clock, db, ending, owner, patientDb, tell }: Builder,

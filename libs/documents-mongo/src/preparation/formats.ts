@@ -1,13 +1,12 @@
 /**
- * The format of the database as a whole (ADR 182). One document that a build does not know has a `format` of its own (ADR 27);
- * what is here changes documents that are there already.
+ * The format of the database as a whole (ADR 182). A single document that a build may not know has a `format` of its own
+ * (ADR 27); migrations change documents that are there already.
  */
 import { type Db } from "mongodb";
 import { formatsOf } from "./meta.ts";
 
-/** Brings documents to the next format. May be cut off and run again, and beside processes of the format before. */
+/** Brings documents to the next format. May be cut off and run again, and run beside processes of the format before. */
 export type Migration = {
-  /** Reads on from "documents: ". */
   readonly name: string;
   readonly run: (db: Db) => Promise<void>;
 };
@@ -15,19 +14,16 @@ export type Migration = {
 /** In order, from format 1 on. Only ever added to. */
 export const migrations: readonly Migration[] = [];
 
-/** The format that so many migrations lead to. */
 export const formatAfter = (steps: readonly Migration[]): number => firstFormat + steps.length;
 
-/** Of a database that says nothing: it is new, or older than this. */
+/** The format of a database that names none: it is new, or older than formats. */
 export const firstFormat = 1;
 
-/** Returns undefined when the database says nothing. */
 export async function readFormat(db: Db): Promise<number | undefined> {
   const found = await formatsOf(db).findOne({ _id: "format" });
   return found?.format;
 }
 
-/** Throws when the database has a format that this build does not know. */
 export function refuseNewer(db: Db, format: number, known: number): void {
   if (format > known)
     throw new Error(

@@ -1,7 +1,7 @@
 /**
  * The lease of the one process that builds, by the server's clock: a process that has died loses it.
  *
- * (1) Two processes never hold it at once. A holder that could not renew it in time holds it no more.
+ * (1) Two processes never hold the lease at once. A holder that could not renew in time holds it no more.
  * (2) Each renewal says what the holder does.
  */
 import { type Clock } from "@posthaste/ports";
@@ -16,13 +16,11 @@ export type Lease = {
 
 export type LeaseOptions = {
   readonly clock: Clock;
-  /** Of this process. */
   readonly owner: string;
   /** Asked before each renewal. Must not reject. */
   readonly doing: () => Promise<string>;
 };
 
-/** Resolves with undefined while another process holds it. */
 export async function takeLease(
   builders: Collection<StoredBuilder>,
   { clock, owner, doing }: LeaseOptions,
@@ -64,7 +62,6 @@ const _id = "builder";
 const leaseMs = 10_000;
 const renewEveryMs = 2_000;
 
-/** `$$NOW` is the server's. */
 const holding = (owner: string, doing: string) => ({
   owner: { $literal: owner },
   doing: { $literal: doing },
@@ -76,7 +73,8 @@ async function take(
   owner: string,
   doing: string,
 ): Promise<boolean> {
-  // An insert may not compare with the server's time: so there is a lease that has run out, and the process that changes it has it.
+  // An insert cannot compare with the server's time. So the first process inserts a lease that has run out, and the one that
+  // updates it has it.
   const none = { owner: "", doing: "", until: new Date(0) };
   await builders
     .updateOne({ _id }, { $setOnInsert: none }, { upsert: true })
@@ -86,13 +84,12 @@ async function take(
   return (await builders.updateOne({ _id, $expr: hasRunOut }, [{ $set }])).matchedCount > 0;
 }
 
-/** Two processes may make the same document at once: the server refuses one of them. */
+/** The server refuses one of two processes that make the same document at once. */
 export function unlessDuplicate(error: unknown): void {
   if (!Error.isError(error) || !("code" in error) || !isDuplicate({ code: Number(error.code) }))
     throw error;
 }
 
-/** What the holder does, as far as one holds it. */
 export async function heldLease(builders: Collection<StoredBuilder>): Promise<string | undefined> {
   const held = await builders.findOne({ _id, $expr: { $gte: ["$until", "$$NOW"] } });
   return held?.doing;

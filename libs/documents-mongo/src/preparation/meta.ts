@@ -1,4 +1,4 @@
-/** What the database says about itself: its format, and which process builds in it just now. */
+/** The collection `meta`: the format of the database, and which process builds in it now. */
 import { type Collection, type Db } from "mongodb";
 
 export type StoredFormat = { readonly _id: "format"; readonly format: number };
@@ -6,9 +6,9 @@ export type StoredFormat = { readonly _id: "format"; readonly format: number };
 export type StoredBuilder = {
   readonly _id: "builder";
   readonly owner: string;
-  /** The end of its lease, by the server's clock. */
+  /** The end of the lease, by the server's clock. */
   readonly until: Date;
-  /** What it does, and how far it has come: processes that wait say so, too. */
+  /** The holder's work and how far it has come; waiting processes repeat this text. */
   readonly doing: string;
 };
 

@@ -3,7 +3,7 @@ import { type Db, type Document } from "mongodb";
 import { filterOf, type Index } from "../indexes.ts";
 import { codeOf } from "../failures.ts";
 
-/** Returns those that the server has not, or has not built to the end. */
+/** Returns the indexes that the server lacks, or has not finished building. */
 export async function missingIndexes(db: Db, indexes: readonly Index[]): Promise<readonly Index[]> {
   const byCollection = [...Map.groupBy(indexes, ({ collection }) => collection)];
   const missing = await Promise.all(
@@ -16,7 +16,7 @@ export async function missingIndexes(db: Db, indexes: readonly Index[]): Promise
 }
 
 async function builtIn(db: Db, name: string): Promise<ReadonlySet<string>> {
-  // Without this word the server lists an index under way as if it were there; with it, apart from those that are built.
+  // With `includeBuildUUIDs` the server lists an index under way apart from finished ones; without it, as if it were finished.
   const command = { listIndexes: name, includeBuildUUIDs: true };
   const found = await db.runCursorCommand(command).toArray().catch(none);
   return new Set(
@@ -26,19 +26,18 @@ async function builtIn(db: Db, name: string): Promise<ReadonlySet<string>> {
 
 const textOf = (key: unknown, filter: unknown): string => JSON.stringify([key, filter]);
 
-/** There is no such collection yet. */
+/** Returns no indexes where there is no such collection yet. */
 function none(error: unknown): readonly Document[] {
   if (codeOf(error) !== namespaceNotFound) throw error;
   return [];
 }
 const namespaceNotFound = 26;
 
-/** One command to the server. */
 export type Step = { readonly collection: string; readonly indexes: readonly Index[] };
 
 /**
- * Small collections first and whole, so that a new database lacks nothing when the last needed index is there; then what is
- * needed of the large ones, then what is wanted. Pure.
+ * Orders the steps. Small collections come first and whole, so that a new database lacks nothing when the last needed index
+ * is there; then the needed indexes of large ones, then the wanted ones. Pure.
  */
 export function stepsOf(
   missing: readonly Index[],

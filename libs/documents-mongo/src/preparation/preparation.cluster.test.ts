@@ -1,4 +1,4 @@
-/** What a database lacks is built once, by whichever process comes first, and told by all; over a server whose builds can be held up. */
+/** Missing parts of a database are built once, by the first process, and reported by all; over a server whose builds can be held up. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -77,7 +77,7 @@ describe("a database", () => {
       }),
     });
   const builds = async (): Promise<number> => {
-    // Beside it the server lists its own thread that works for it.
+    // `desc` leaves out the server's own thread, listed beside the command that it works for.
     const building = { currentOp: 1, "command.createIndexes": "messages", desc: /^conn/ };
     const { inprog } = await askMongod(server, building);
     return Array.isArray(inprog) ? inprog.length : 0;
@@ -288,7 +288,7 @@ describe("a database", () => {
   });
 });
 
-/** What can be killed. */
+/** Runs the migration as a process of its own, which can be killed. */
 function migrateAsProcess(uri: string, database: string): ChildProcess {
   const script = `
     import { systemClock, systemRandom } from "@posthaste/process";

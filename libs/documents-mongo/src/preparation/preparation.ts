@@ -1,7 +1,7 @@
 /**
- * What a process does about a database that lacks something: builds it, beside the heartbeat, or waits for the process that does.
+ * Handles a database that lacks something: builds it, beside the heartbeat, or waits for the process that does.
  *
- * (1) A look succeeds when all is there that a process needs; what is wanted beside is built meanwhile.
+ * (1) A look succeeds when all that a process needs is there; wanted indexes are built meanwhile.
  * (2) Nothing begins after the end: a client that is used after it was closed is open again, for good.
  */
 import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
@@ -11,22 +11,19 @@ import { buildersOf } from "./meta.ts";
 import { type Lack, lackOf, type Wanted } from "./prepare.ts";
 
 export type Preparation = {
-  /** Waits a while for what is needed, and rejects with what is missing of that. Does nothing once all is there. */
+  /** Waits a while for needed indexes, and rejects with what is missing of them. Does nothing once all is there. */
   readonly look: () => Promise<void>;
   readonly isDone: () => boolean;
-  /** What is missing, and how far it has come. */
   readonly building: () => string | undefined;
-  /** Another process may build then. */
+  /** Stops this process's work, so that another may build. */
   readonly end: () => Promise<void>;
 };
 
 export type PreparationOptions = Databases & {
   readonly clock: Clock;
   readonly log: Log;
-  /** Of this process. */
   readonly owner: string;
   readonly wanted: Wanted;
-  /** How long a look waits. */
   readonly patienceMs: number;
 };
 
@@ -46,7 +43,6 @@ export function createPreparation(options: PreparationOptions): Preparation {
     ending: ending.signal,
     tell: (text: string): void => void (doing = text),
   };
-  /** Whether this process has done all that there was to do. */
   const build = async (): Promise<boolean> => {
     try {
       doing = await heldLease(buildersOf(db));
@@ -83,7 +79,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
       while (!isDone) {
         lack = await lackOf(db, wanted);
         if (isWhole(lack)) {
-          // Until then it may use the connections that its owner is about to close.
+          // While work is under way it may use connections that their owner closes once this is done.
           isDone = work === undefined;
           return;
         }
@@ -91,7 +87,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
         if (isEnough(lack)) return;
         if (clock.passedMs() > until) throw new Error(told(lack));
         const isOver = await endsWithin(clock, waitMs, building);
-        // What this process has built is looked at at once, what another builds less and less often.
+        // A build by this process is checked at once, one by another process less and less often.
         if (isOver && (await building)) continue;
         if (isOver) await pause(clock, waitMs);
         waitMs = Math.min(2 * waitMs, waitMsMax);
@@ -108,7 +104,6 @@ export function createPreparation(options: PreparationOptions): Preparation {
 
 const isWhole = ({ indexes, migrations }: Lack): boolean =>
   migrations.length === 0 && indexes.length === 0;
-/** For a process to be up. */
 const isEnough = ({ indexes, migrations }: Lack): boolean =>
   migrations.length === 0 && indexes.every(({ is }) => is === "wanted");
 

@@ -1,4 +1,4 @@
-/** Brings a database to what this build works with: formats, then indexes. Called by the holder of the lease alone. */
+/** Brings a database to the formats, then to the indexes of this build. Only the holder of the lease calls it. */
 import { type Db } from "mongodb";
 import { type Index, indexesOf } from "../indexes.ts";
 import {
@@ -11,7 +11,6 @@ import {
 } from "./formats.ts";
 import { missingIndexes, type Step, stepsOf } from "./missing.ts";
 
-/** What a build works with. */
 export type Wanted = {
   readonly indexes: readonly Index[];
   readonly migrations: readonly Migration[];
@@ -19,7 +18,6 @@ export type Wanted = {
 
 export type Lack = {
   readonly migrations: readonly Migration[];
-  /** The database does not say which format it has. */
   readonly isUnmarked: boolean;
   readonly indexes: readonly Index[];
 };
@@ -36,7 +34,6 @@ export async function lackOf(db: Db, { indexes, migrations }: Wanted): Promise<L
 }
 
 export type PrepareOptions = {
-  /** Ends the work before the next step. */
   readonly goesOn: () => boolean;
   readonly begins: (step: Migration | Step) => void;
 };
@@ -72,5 +69,5 @@ async function smallAmong(db: Db, indexes: readonly Index[]): Promise<ReadonlySe
   );
   return new Set(counted.flat());
 }
-/** All indexes of so many documents are built within a second. */
+/** All indexes of this many documents are built within a second. */
 const smallMax = 10_000;

@@ -1,4 +1,4 @@
-/** How far the server has come with the indexes of a collection, as it says itself. */
+/** How far the server has come with the indexes of a collection, from its own reports. */
 import { type Db } from "mongodb";
 
 /** Returns "45 %" with the stage; undefined where nothing is being built, or where the user may not see it. */
@@ -15,7 +15,7 @@ export async function progressOf(db: Db, collection: string): Promise<string | u
   }
 }
 
-/** `Index Build: scanning collection Index Build: scanning collection: 91260/200000 45%`. Pure. */
+/** Reads `Index Build: scanning collection Index Build: scanning collection: 91260/200000 45%`. Pure. */
 export function shown(msg: string, progress: unknown): string | undefined {
   const stage = /^Index Build: (.+?)(?: Index Build: |:|$)/.exec(msg)?.[1];
   const { done, total } = { done: 0, total: 0, ...(typeof progress === "object" && progress) };

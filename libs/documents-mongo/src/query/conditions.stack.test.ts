@@ -1,4 +1,4 @@
-/** What few rows have is found along an index of those that have it, in the order of the list. */
+/** Rows with a rare term are found along an index of rows that have one, in the order of the list. */
 import { describe, expect, it } from "@jest/globals";
 import { type MessageFilter } from "@posthaste/domain";
 import { aMessage, aPolicy, aTenant, newId } from "@posthaste/testing";

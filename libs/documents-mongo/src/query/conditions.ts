@@ -1,16 +1,16 @@
-/** What a caller's filter asks of the documents. Each list: any of; between lists: all of. */
+/** A caller's filter as conditions on documents. Each list means any of its values; all lists must match. */
 import { type MessageFilter, UnknownField } from "@posthaste/domain";
 import { type Document } from "mongodb";
 import { type Index } from "../indexes.ts";
 
-/** A field that stands in the filter alone does not compile. Times are asked of the document's place (`placesIn`). */
+/** Has a condition for each field of the filter, or it does not compile. Times are conditions on the place (`placesIn`). */
 export type Conditions<Filter> = {
   readonly [Field in Exclude<keyof Filter, "from" | "to">]-?: (
     asked: NonNullable<Filter[Field]>,
   ) => Document;
 };
 
-/** Throws for a field of a newer build: read as absent it would mean more than was asked. */
+/** Throws for a field of a newer build: ignored, it would match more than was asked. */
 export function conditionsOf<Filter extends object>(
   table: Conditions<Filter>,
   filter: Filter,
@@ -29,16 +29,15 @@ export function conditionsOf<Filter extends object>(
   return all.reduce(bothOf, {});
 }
 
-/** Two conditions on one field must both hold. */
 export const bothOf = (a: Document, b: Document): Document =>
   Object.keys(b).some((field) => field in a) ? { $and: [a, b] } : { ...a, ...b };
 
-/** A field that is an array answers with any of its values; an empty list nothing answers. */
+/** An array field matches by any of its values. Nothing matches an empty list. */
 export const among =
   (field: string) =>
   (values: readonly (string | number | null)[]): Document => ({ [field]: { $in: values } });
 
-/** As `among`, and says that the documents have the field, so that the server takes the index of those that have it. */
+/** As `among`, with the condition that the field exists, so that the server uses the index of documents that have it. */
 const amongThoseWith =
   (field: string) =>
   (values: readonly string[]): Document => {
@@ -49,7 +48,7 @@ const amongThoseWith =
       : { [field]: { $in: values }, [presence]: exists };
   };
 
-/** All messages have a list of labels: of those that have one, it has a first. */
+/** Every message has a list of labels; a list with labels has a first. */
 const presenceOf = (field: string): string => (field.endsWith("labels") ? `${field}.0` : field);
 
 /** Rare fields: each has an index of the documents that have it, in the order of their places. */
@@ -62,7 +61,6 @@ const termFields = {
 } as const satisfies { readonly [Field in keyof MessageFilter]?: string };
 const termNames = Object.keys(termFields) as readonly (keyof typeof termFields)[];
 
-/** `at`: where the documents have their message. */
 const messageConditionsAt = (at: string): Conditions<MessageFilter> => ({
   messageIds: among(`${at}.id`),
   urls: among(`${at}.url`),
@@ -75,12 +73,9 @@ const messageConditionsAt = (at: string): Conditions<MessageFilter> => ({
 });
 
 const archived = "item.message";
-/** Conditions on the rows of an archive. */
 export const archivedConditions = messageConditionsAt(archived);
-/** Conditions on records. */
 export const recordConditions = messageConditionsAt("message");
 
-/** `at`: where the documents have their message. `order`: the field of their order. */
 export const termIndexes = (
   collection: string,
   at: string = archived,
@@ -93,7 +88,6 @@ export const termIndexes = (
     is: "wanted",
   }));
 
-/** Returns the condition of one term on records; undefined when the filter does not have the term. */
 export function termConditions(filter: MessageFilter): Document | undefined {
   for (const name of termNames) {
     const values = filter[name];
@@ -104,7 +98,7 @@ export function termConditions(filter: MessageFilter): Document | undefined {
 
 const alone: ReadonlySet<string> = new Set(["from", "to"]);
 
-/** An index leads to what is wanted, and to nothing else. */
+/** Reports whether an index leads to the wanted documents and to no other. */
 export const isByTerm = (filter: object): boolean => {
   const asked = Object.entries(filter).flatMap(([name, value]) =>
     value === undefined || alone.has(name) ? [] : name,

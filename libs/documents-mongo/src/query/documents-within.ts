@@ -4,7 +4,7 @@ import { BSON, type Document, type FindCursor } from "mongodb";
 /** The usual page and one document more. A reply is held whole: with tens of kilobytes of headers each, a few mebibytes. */
 export const documentsPerReply = 101;
 
-/** The first that `cursor` finds, up to the one by which they have `bytesMax` bytes. `isCut`: there is a further one. */
+/** Returns the first documents of `cursor`, up to the one that brings them to `bytesMax` bytes. `isCut`: a further one follows. */
 export async function documentsWithin<T extends Document>(
   cursor: FindCursor<T>,
   bytesMax: number,
@@ -20,5 +20,4 @@ export async function documentsWithin<T extends Document>(
   return { documents, isCut: false };
 }
 
-/** As it is stored. */
 export const sizeOf = (document: Document): number => BSON.calculateObjectSize(document);

@@ -1,7 +1,8 @@
 /**
  * Rows of an archive: kept for days, listed by tenant in the order of time, page by page.
  *
- * `place` is the time in 16 digits and what tells rows of one millisecond apart, so one string is order, range and cursor.
+ * `place` is the time in 16 digits and a name that tells rows of one millisecond apart, so one string is order, range and
+ * cursor.
  */
 import { type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 
@@ -25,14 +26,13 @@ type PlaceRange = {
   readonly $lt?: string;
 };
 
-/** Behind the cursor and inside the times, their ends included; without any bound: everywhere. */
 export function placesIn(
   { from, to }: Pick<MessageFilter, "from" | "to">,
   { after, order }: Pick<PageRequest, "after" | "order">,
 ): PlaceRange {
   return {
     ...(from !== undefined && { $gte: digitsOf(from) }),
-    // `;` is what comes after `:`.
+    // `;` is the character after `:`.
     ...(to !== undefined && { $lte: `${digitsOf(to)};` }),
     ...(after !== undefined && { [order === "earliestFirst" ? "$gt" : "$lt"]: after }),
   };

@@ -11,26 +11,25 @@ import { type Placed, placesIn } from "./placed.ts";
 export type Scan<Item> = {
   readonly tenant: TenantId;
   readonly filter: Pick<MessageFilter, "from" | "to">;
-  /** What the filter asks beside the times. */
+  /** The filter's conditions, without the times. */
   readonly conditions: Document;
-  /** The conditions name what is wanted by its id, or by one of its terms: an index finds it without looking at the rest. */
+  /** The conditions name ids, or one term: an index finds the rows without looking at others. */
   readonly isById: boolean;
-  /** What there is of bodies in it: all else is bounded by the page's limit. */
+  /** The bytes of the item's bodies; all else is bounded by the page's limit. */
   readonly bytesOf: (item: Item) => number;
   /** Where bodies stand in the row: not read when none is shown. */
   readonly bodyFields: readonly string[];
-  /** The same with bodies no longer than what is shown. */
   readonly cut: (item: Item, bodyBytesMax: number) => Item;
 };
 
 type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById">;
 
-/** A page is short rather than slow or large: so many rows are looked at, and so many bytes are read and held; a single item may be larger. */
+/** A page is short rather than slow or large: at most so many rows are looked at, and bytes read and held; a single item may be larger. */
 export type PageBounds = { readonly rows: number; readonly bytes: number; readonly held: number };
 
 const bytesMax = 32 * 1024 * 1024;
 const pageBounds: PageBounds = { rows: 10_000, bytes: bytesMax, held: bytesMax };
-/** Where each item may be large, so that a few readers hold little together. */
+/** For items that may be large each, so that a few readers hold little together. */
 export const largeBounds: PageBounds = { ...pageBounds, held: limits.readBytesMax };
 
 export function readPage<Item>(
@@ -70,7 +69,7 @@ export function readPage<Item>(
   return again(() => shorter(readOf, bounds.rows));
 }
 
-/** Fewer rows where the server has not come to an end of so many in its time. */
+/** Reads fewer rows where the server did not get through so many in its time. */
 async function shorter<T>(read: (rows: number) => Promise<T>, rows: number): Promise<T> {
   for (let most = rows; ; most = Math.ceil(most / fewerBy))
     try {
@@ -83,7 +82,6 @@ async function shorter<T>(read: (rows: number) => Promise<T>, rows: number): Pro
 const fewerBy = 10;
 const rowsMin = 100;
 
-/** As the page shows it. */
 export const cutFor = <Item>(
   { cut }: Pick<Scan<Item>, "cut">,
   { bodyBytesMax }: Pick<PageRequest, "bodyBytesMax">,
@@ -99,7 +97,6 @@ function withoutBodies<Item>(
   return cursor.project<Placed<Item>>(Object.fromEntries(bodyFields.map((field) => [field, 0])));
 }
 
-/** The rows of a page in order, and one further, so that `next` is absent on the last one; none behind `end`. */
 export function pageCursor<Item>(
   rows: Collection<Placed<Item>>,
   scan: Scan<Item>,
@@ -114,7 +111,7 @@ export function pageCursor<Item>(
     .batchSize(documentsPerReply);
 }
 
-/** Undefined: there are fewer than `rowsMax`. An index alone answers it. */
+/** Returns undefined where there are fewer than `rowsMax` rows. An index alone answers. */
 async function placeOfLast<Item>(
   rows: Collection<Placed<Item>>,
   scan: Asked,

@@ -1,10 +1,10 @@
-/** What of a body is shown by a list that cuts bodies. */
+/** The part of a body that a list shows. */
 import { type Message } from "@posthaste/domain";
 import { bytes } from "../bytes.ts";
 
 /**
- * A copy, so that what is read and not shown is let go of; one byte further, by which a cut sees whether it falls between
- * two characters. A body that is shown as its hash is whole.
+ * Returns a copy, so that the rest is let go of; one byte longer than shown, by which a later cut sees whether it falls
+ * between two characters. A body that is shown as its hash stays whole.
  */
 export function shown(
   body: Uint8Array,

@@ -1,11 +1,11 @@
 /**
- * Admitting over two kinds of documents (docs/design/queues#turns): the row says which messages have a turn, the records say what became
- * of them.
+ * Admitting over two kinds of documents (docs/design/queues#turns): the row says which messages have a turn, the records say
+ * what became of them.
  *
- * (1) what is given follows from a reading of row, records and line, and is written where `turnsVersion` is still what was
- *     read. Of two that look at once, and of one that looked before a pause, only one gives anything.
- * (2) the records are moved after that, each on condition of the epoch that was read before it. A pause and a deletion raise
- *     both, so no promotion that was planned before them takes effect after them.
+ * (1) turns are given by a reading of row, records and line, and written where `turnsVersion` is still the one that was
+ *     read. If two processes look at once, or one looked before a pause, only one gives anything.
+ * (2) the records are moved after that, each on condition of the epoch that was read before. A pause and a deletion raise
+ *     turnsVersion and epochs, so no promotion that was planned before them takes effect after them.
  * (3) a process that dies between the two leaves a turn whose record is still queued: the next look moves it.
  */
 import {
@@ -41,7 +41,7 @@ export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | u
   const row = await rooms.again(() => queuesOf(rooms).findOne({ _id, ...isUnderstood }));
   if (!row) return undefined;
   const room = freeTurns(row, 0);
-  // Before the line: whatever stands in it by then and has a higher place came after the children that are not made yet.
+  // Read before the line: a record that stands in line by then with a higher place came after children that are not made yet.
   const unmade = row.hasFanOut ? await firstUnmade(rooms, _id, row.purgeUpTo ?? 0) : undefined;
   const [holders, line, ended] = await Promise.all([
     room > 0 ? holdersOf(rooms, row.turns) : [],
@@ -68,7 +68,7 @@ export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | u
     rest(rooms, row, waits ? rooms.clock.now() + limits.ringAheadMs : undefined),
     move(rooms, moved),
   ]);
-  // Where it is full nothing that has come meanwhile can be given: its alarm stands, and says so again.
+  // In a full queue no newcomer can be given a turn: its alarm stands, and asks again.
   const isFull = plan.turns.length >= room;
   return { ...found, ...told(moved), more: plan.isCut || (!rests && !isFull) };
 }
@@ -81,7 +81,7 @@ type Found = {
 
 type Plan = {
   readonly turns: readonly MessageId[];
-  /** Those of the turns whose record is still queued. */
+  /** Records that have a turn and are still queued. */
   readonly moves: readonly StoredRecord[];
   readonly changes: boolean;
   /** More might be given than one look gives. */
@@ -97,7 +97,6 @@ function doneAmong(
   return turns.filter((id) => isDone(standing.get(id), now));
 }
 
-/** A paused queue is left as it is. */
 function planOf(row: StoredQueue, { holders, over, line }: Found): Plan {
   if (freeTurns(row, 0) === 0) return { turns: row.turns, moves: [], changes: false, isCut: false };
   const kept = row.turns.filter((id) => !over.has(id));
@@ -113,7 +112,6 @@ function planOf(row: StoredQueue, { holders, over, line }: Found): Plan {
   };
 }
 
-/** Neither body nor answers. */
 const slim = { body: 0, "outbox.response": 0 } as const;
 const noBody = new Uint8Array();
 const none: ReadonlySet<MessageId> = new Set();
@@ -128,7 +126,7 @@ async function holdersOf(
 }
 
 /**
- * Of `turns` those with a callback that is live. Read after the outboxes: a callback is inserted before its item leaves the
+ * Returns which of `turns` have a live callback. Read after the outboxes: a callback is inserted before its item leaves the
  * outbox, so none is missed between the two.
  */
 async function callbacksOf(
@@ -143,7 +141,7 @@ async function callbacksOf(
   return new Set(found.flatMap(({ turnOf }) => turnOf?.id ?? []));
 }
 
-/** As many as may be given if all turns were over; those that have one beside them. */
+/** Reads as many as may be given if all turns were over, and as many more as have a turn. */
 const lineOf = (
   { again, messages }: Rooms,
   { _id: queue, purgeUpTo = 0, turns }: StoredQueue,
@@ -163,7 +161,7 @@ const lineOf = (
   );
 };
 
-/** What a deletion of the queue has left, also a record that a slow publish put there afterwards. */
+/** Returns what a deletion of the queue has left, including a record that a slow publish inserted afterwards. */
 async function purgedOf(
   { again, messages }: Rooms,
   { _id: queue, purgeUpTo }: StoredQueue,
@@ -179,7 +177,7 @@ async function purgedOf(
   return found.map(({ _id }) => _id);
 }
 
-/** False: another write was faster. After a lost reply also where it was ours; the next look makes it good. */
+/** Resolves to false where another write was faster, and after a lost reply also where this one held; the next look makes that good. */
 async function write(
   rooms: Rooms,
   { _id, given = [], hasFanOut, turnsVersion }: StoredQueue,
@@ -201,7 +199,7 @@ async function write(
   return matchedCount === 1;
 }
 
-/** Conditional on what was read first: an arrival that nothing has looked at since keeps its alarm. */
+/** Conditional on `entries` as it was read first: an arrival since then keeps its alarm. */
 async function rest(
   rooms: Rooms,
   { _id, entries, wakeAt: stood }: StoredQueue,

@@ -1,12 +1,12 @@
 /**
- * The alarms of queues, and what messages do to their rows.
+ * The alarms of queues, and how messages change the rows of their queues.
  *
- * (1) whatever sets a queue's alarm raises `entries`, the fence of `rest`.
- * (2) a queue is told after the record stands in it, so `entries` that was read before the line means: nothing has got in
- *     unseen. Until then the record has an alarm of its own.
- * (3) places are given from `place` as it was read before the insert, and told back after it, as those of flow lanes are.
+ * (1) every write that sets a queue's alarm raises `entries`, the fence of `rest`.
+ * (2) a queue is told after the record stands in it. So if `entries`, read before the line, has not changed, nothing has got
+ *     in unseen. Until the queue is told the record has an alarm of its own.
+ * (3) places are given from `place` as it was read before the insert, and told back after it, as in flow lanes.
  * (4) an insert that finds the row deleted makes the queue anew in the same write.
- * (5) a queue has the highest format of what has got in.
+ * (5) a queue has the highest format of all messages that have got in.
  */
 import {
   type FanOut,
@@ -28,11 +28,10 @@ type Queued = Pick<Message, "id" | "tenant" | "queue" | "turnOf" | "format">;
 export type QueueEntry = {
   readonly message: Queued;
   readonly place: number | undefined;
-  /** By its fan-out, which has made the queue anew if it had to: one that was deleted since stays so. */
+  /** The fan-out reserved the place, and made the queue anew if it had to: a queue deleted since stays deleted. */
   readonly isReserved?: boolean;
 };
 
-/** The places that `records` get in their queues; none is asked for where no record is in one. */
 export async function queuePlacesOf(
   rooms: Rooms,
   records: readonly MessageRecord[],
@@ -58,13 +57,12 @@ export async function queuePlacesOf(
 }
 const none: ReadonlyMap<MessageId, number> = new Map();
 
-/** Messages have got into line, at these places. */
 export async function enterQueues(rooms: Rooms, entries: readonly QueueEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const now = rooms.clock.now();
   const byQueue = Map.groupBy(entries, ({ message }) => message.queue);
   let operations = [...byQueue].flatMap(([queue, group]) => entering(queue, group, now));
-  // Two that make the same row at the same time: one is refused, and finds it there the next time.
+  // When two processes make the same row at once, one is refused, and finds the row in the next round.
   for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
     const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
     operations = operations.filter((_, n) => refused.has(n));
@@ -110,8 +108,8 @@ export async function lastPlaceOf(rooms: Rooms, _id: QueueId): Promise<number> {
 }
 
 /**
- * A fan-out stands there with the places of its children. It raises `turnsVersion`: a look that has not seen it gives
- * nothing, or what comes later would have its turn before them.
+ * Tells the queue that a fan-out stands in it with the places of its children. Raises `turnsVersion`, so that a look from
+ * before gives nothing: later messages would have their turn before the children.
  */
 export async function enterFanOut(
   rooms: Rooms,
@@ -141,12 +139,11 @@ export async function enterFanOut(
   if (operations.length > 0) throw new Error("queues refuse to be written");
 }
 
-/** The one way to set an alarm. */
 const setting = <T extends { $min: { wakeAt: number } } | { $set: { wakeAt: number } }>(
   alarm: T,
 ) => ({ ...alarm, $inc: { entries: 1 } });
 
-/** What may have ended turns of these messages' queues: each is looked at now. */
+/** Sets the alarms of the queues of `messages`, whose turns may have ended, to now. */
 export async function wakeQueues(rooms: Rooms, messages: readonly Queued[]): Promise<void> {
   const ids = new Set(messages.flatMap(({ queue, turnOf }) => queue ?? turnOf?.queue ?? []));
   if (ids.size === 0) return;
@@ -154,7 +151,6 @@ export async function wakeQueues(rooms: Rooms, messages: readonly Queued[]): Pro
   await rooms.again(() => queuesOf(rooms).updateMany({ _id: { $in: [...ids] } }, update));
 }
 
-/** Queues in `shards` whose alarm is due, each moved ahead. */
 export async function ringQueues(
   rooms: Rooms,
   shards: readonly number[],
@@ -172,7 +168,6 @@ export async function ringQueues(
   return found.map(({ _id }) => _id);
 }
 
-/** Removes rows that were deleted a day ago and have no record left, at most `limit`. */
 export async function sweepQueues(
   rooms: Rooms,
   shards: readonly number[],

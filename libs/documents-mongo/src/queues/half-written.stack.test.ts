@@ -1,4 +1,4 @@
-/** What stands between two writes of a look at a queue: a process that dies there, and a pause or a deletion that comes there. */
+/** Interruptions between two writes of a look at a queue: a process that dies there, and a pause or a deletion that comes there. */
 import { describe, expect, it, jest } from "@jest/globals";
 import { accept, limits, type Message, queueFormat, queueId } from "@posthaste/domain";
 import { type RecordPorts } from "@posthaste/ports";
@@ -175,7 +175,7 @@ describe.each(servers)("$name", ({ uri }) => {
     await ports.records.cancel(aTenant, [source.id]);
     const turnOf = { queue, id: source.id };
     const callback = aMessage({ id: createIds(connection).next(), turnOf });
-    // Between the reading of the line and that of the callbacks.
+    // Comes between the reading of the line and that of the callbacks.
     const slow = interrupted(
       connection,
       "messages",
@@ -196,14 +196,14 @@ type Cursor = {
   readonly toArray: () => Promise<unknown>;
 };
 
-/** One that is opened when it is read. */
+/** A cursor that is opened when it is read. */
 const cursor = (open: () => Promise<Cursor>): Cursor => ({
   sort: (by) => cursor(() => open().then((opened) => opened.sort(by))),
   limit: (count) => cursor(() => open().then((opened) => opened.limit(count))),
   toArray: () => open().then((opened) => opened.toArray()),
 });
 
-/** The same store, as a process has it that something overtakes before or after the `nth` of these calls, from 0. */
+/** The same store, with another event before or after the `nth` call of this kind, from 0. */
 function interrupted(
   connection: Connection,
   name: string,

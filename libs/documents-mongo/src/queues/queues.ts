@@ -1,4 +1,4 @@
-/** The port of queues over documents. */
+/** The Queues port. */
 import { allShards, liveKinds, queueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
 import { heavyMsMax } from "../connection.ts";
@@ -9,11 +9,10 @@ import { wakeQueues } from "./alarms.ts";
 import { end, make, put, resume } from "./settings.ts";
 import { isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
 
-/** A line is counted no further. */
 const lagMax = 100_000;
-/** The turns of no more queues are looked at for the oldest. */
+/** The most queues among which the oldest turn is looked for. */
 const agedMax = 10_000;
-/** So many lines are counted, and queues admitted from, at once. */
+/** How many lines are counted, and queues admitted from, at once. */
 const atOnceMax = 16;
 
 export function createQueues(rooms: Rooms): Queues {
@@ -68,7 +67,7 @@ export function createQueues(rooms: Rooms): Queues {
   };
 }
 
-/** A turn of a queue that is not paused has its row's alarm. */
+/** A turn of a queue that is not paused has its row's alarm, so rows with an alarm are looked at. */
 async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
   const filter = { shard: { $in: [...allShards] }, wakeAt: { $exists: true }, paused: false };
   const found = await rooms.again(() =>

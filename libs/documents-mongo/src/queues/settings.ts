@@ -1,6 +1,6 @@
 /**
- * Making, changing, pausing and deleting queues. Each raises `turnsVersion`, so that a look that read the row before gives
- * nothing after it (admit.ts (1)).
+ * Making, changing, pausing and deleting queues. Each change of a queue that is there raises `turnsVersion`, so that a look
+ * that read the row before gives nothing after it (admit.ts (1)).
  */
 import {
   mayTakeBack,
@@ -21,7 +21,6 @@ import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./sto
 /** How often a row that another process writes is read again. */
 const roundsMax = 100;
 
-/** Returns those for which there is no room. */
 export async function make(
   rooms: Rooms,
   tenant: TenantId,
@@ -40,7 +39,6 @@ export async function make(
   const tooMany = wanted.slice(Math.max(0, max - count));
   if (tooMany.length > 0) return tooMany;
   const now = rooms.clock.now();
-  // Refused: another has made the row at the same time.
   await writeAll(
     rooms.again,
     queues,
@@ -102,7 +100,10 @@ export async function resume(rooms: Rooms, tenant: TenantId, name: string): Prom
   await rooms.again(() => queuesOf(rooms).updateOne(filter, update));
 }
 
-/** Where the queue is paused: the turns of what was not attempted yet. Their records first: a turn is never taken from what may run. */
+/**
+ * Takes the turns of a paused queue's unattempted messages back. The records come first: a turn is never taken from a
+ * message that may run.
+ */
 async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[]> {
   const row = await rooms.again(() => queuesOf(rooms).findOne({ _id }));
   if (!row?.paused || row.turns.length === 0) return [];
@@ -111,7 +112,7 @@ async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[
   for (let round = 0; round < roundsMax; round++) {
     const holders = await read(rooms, row.turns);
     queued = holders.filter(({ state }) => state === "queued").map((stored) => stored._id);
-    // Raising the epoch of what is queued, once, fences a promotion that was planned before the pause.
+    // Raising the epoch of a queued record, once, fences a promotion that was planned before the pause.
     const open = holders.filter(({ state }) => round === 0 || state !== "queued");
     const untried = open.filter((stored) => mayTakeBack(recordFrom(stored, noBody)));
     if (untried.length === 0) break;
@@ -122,7 +123,7 @@ async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[
   const gone = new Set(queued);
   const turns = row.turns.filter((id) => !gone.has(id));
   const update = { $set: { turns }, $inc: { turnsVersion: 1 } };
-  // A resume between may have given them turns again: then these stand.
+  // A resume between may have given turns to these messages again: then those turns stand.
   await rooms.again(() =>
     queuesOf(rooms).updateOne({ _id, turnsVersion: row.turnsVersion }, update),
   );
@@ -139,7 +140,10 @@ const queueAgain =
     return { updateOne: { filter: { _id, epoch, state }, update } };
   };
 
-/** The mark first, with all that had a turn by then; they are cancelled before it resolves, whichever process was about to move them. */
+/**
+ * Writes the mark first, with all that had a turn by then, and cancels these before it resolves, whichever process was about
+ * to move them.
+ */
 export async function end(
   rooms: Rooms,
   tenant: TenantId,
@@ -150,7 +154,7 @@ export async function end(
   for (let round = 0; round < roundsMax; round++) {
     const row = await rooms.again(() => queues.findOne({ _id }));
     if (!row) return [];
-    // Also after our own write, when its reply was lost.
+    // True, too, after an earlier try whose reply was lost.
     if (row.endedAt !== undefined) return cancelHolders(rooms, tenant, row.endedTurns);
     const { turns, turnsVersion, place } = row;
     const now = rooms.clock.now();
@@ -166,7 +170,7 @@ export async function end(
       $inc: { entries: 1, turnsVersion: 1 },
     };
     const standing = { _id, turnsVersion, ...isLiving };
-    // What came in since it was read would stand above the mark, in a dead queue.
+    // A message that came in since the row was read would stand above the mark, in a dead queue.
     const filter =
       place === undefined ? { ...standing, place: { $exists: false } } : { ...standing, place };
     const { matchedCount } = await rooms.again(() => queues.updateOne(filter, update));

@@ -22,24 +22,21 @@ export type StoredQueue = {
   readonly paused: boolean;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Deleted then. */
   readonly endedAt?: number;
-  /** What has this place or a lower one was there when it was deleted. */
+  /** Messages at this place or a lower one were there when the queue was deleted. */
   readonly purgeUpTo?: number;
   readonly wakeAt?: number;
   /** How often the alarm was set: the fence of `rest`. */
   readonly entries: number;
-  /** The last place that was told back. */
   readonly place?: number;
   /** Messages that have a turn, at most `parallelism` when it was given. */
   readonly turns: readonly MessageId[];
-  /** When each was given, in their order; those of turns that have ended since the last look stand here until the next one gives any. */
+  /** When each turn was given, in the order of `turns`. A turn that has ended since the last look stays until the next one gives any. */
   readonly given?: readonly Given[];
-  /** Raised by whatever writes `turns`, or says how many there may be: the fence of each such write. */
+  /** Raised by each write of `turns` or of how many there may be: the fence of all such writes. */
   readonly turnsVersion: number;
   /** A fan-out has got in whose children may not all be made. */
   readonly hasFanOut?: true;
-  /** Those that had a turn when the queue was deleted. */
   readonly endedTurns?: readonly MessageId[];
 };
 
@@ -56,7 +53,6 @@ export const queueIndexes: readonly Index[] = [
 export const queuesOf = ({ collection }: Pick<Rooms, "collection">): Collection<StoredQueue> =>
   collection<StoredQueue>(queuesName);
 
-/** What a queue has when it is made, beside its settings. */
 export const asMade = (tenant: TenantId, name: string) => {
   const shard = shardOf(queueId(tenant, name));
   return { tenant, name, shard, format: queueFormat, turns: [], turnsVersion: 0 };

@@ -1,4 +1,4 @@
-/** The alarms of heads: records that a process did not insert after it had written the head are inserted. */
+/** The alarms of heads: inserts the records that a process did not insert after it had written the head. */
 import { accept, limits, type Message } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
 import { dueIn, moveAhead } from "../alarms.ts";
@@ -14,7 +14,6 @@ import {
 import { waiting } from "./changes.ts";
 import { type RunRooms } from "./rooms.ts";
 
-/** Answers how many heads rang. */
 export async function redeliver(
   rooms: RunRooms,
   shards: readonly number[],
@@ -34,7 +33,7 @@ export async function redeliver(
   return found.length;
 }
 
-/** In the order of the head's memory: what is there already, or was once, is known. */
+/** In the order in which the head names them. An insert of a record that is there, or was once, changes nothing. */
 async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
   const { again, clock, insert, parts, runs } = rooms;
   const { _id, deliver = [], root, version } = stored;
@@ -45,7 +44,7 @@ async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
     const keys = left.map((name) => partKey(root, name));
     const found = await again(() => parts.find({ _id: { $in: keys } }).toArray());
     const now = clock.now();
-    // Nothing tells of them, so each rings when it is due.
+    // No hint tells of them, so each record rings when it is due.
     await insert(
       found.flatMap((part) => {
         const message = messageOf(part);
@@ -59,7 +58,7 @@ async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
   );
 }
 
-/** What tells of a failure has its part as its body; the deliveries of entries have none. */
+/** The message about a failure has its part as its body; deliveries of entries have none. */
 function messageOf(part: StoredPart): Message | undefined {
   if (!part.message) return undefined;
   const isEntry = part.rank !== undefined;
@@ -79,7 +78,6 @@ export async function nextDeliverAlarm(
   return next?.deliverAt;
 }
 
-/** Rings runs whose waits are overdue, moving each alarm ahead. */
 export async function ringRuns(
   rooms: RunRooms,
   shards: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * Changes of heads. Those of one run that meet in a process are decided one after another and written once: another process
- * is all that one of them can lose to.
+ * Changes of heads. Changes of one run that meet in a process are decided one after another and written once, so a change
+ * can lose only to another process.
  */
 import {
   deliveryOf,
@@ -19,11 +19,9 @@ import { putParts, removeParts, replaceParts } from "./parts.ts";
 import { type Address, find, type RunRooms } from "./rooms.ts";
 import { movingPart, runFrom, type StoredRun } from "./stored-run.ts";
 
-/** So many writes of other processes would have to come first. */
 const triesMax = 50;
-/** Written at once. */
 const changesMax = 100;
-/** So many writes may come between a write and the look for it. */
+/** How many writes may come between a write and the look for it. */
 const writesKept = 4;
 
 type Change = {
@@ -34,7 +32,6 @@ type Change = {
 
 type Changes = {
   readonly gather: Gather<Change, "decided" | "unknown">;
-  /** Of callers that have no answer yet. */
   calls: number;
 };
 
@@ -66,13 +63,13 @@ export function createChange(rooms: RunRooms) {
   };
 }
 
-/** One for all uses of an id. */
+/** One name for all uses of an id. */
 const nameOf = (address: Address): string =>
   "key" in address
     ? address.key.slice(0, address.key.lastIndexOf("/"))
     : `${address.tenant}/${address.id}`;
 
-/** Each run is read after its changes were asked for: what is said without a write is true of it then. */
+/** Each run is read after its changes were asked for, so an answer without a write was true of the run then. */
 async function decideAll(
   rooms: RunRooms,
   changes: readonly Change[],
@@ -96,7 +93,7 @@ async function decideAlike(
   for (let tries = 0; tries < triesMax; tries++) {
     const stored = await find(rooms, address);
     if (!stored) {
-      // Swept behind the parts of the try before.
+      // The run was swept after the last try, which left its parts behind.
       if (lost) await removeParts(rooms, lost);
       return "unknown";
     }
@@ -116,13 +113,13 @@ async function decideAlike(
   throw new StoreError("overloaded", "too many processes change the same run at once");
 }
 
-/** Each is decided on the run as the one before has left it. */
+/** Decides each change on the run as the one before has left it. */
 function together(run: Run, changes: readonly Change[]): RunWrite | undefined {
   const writes: RunWrite[] = [];
   for (const { decide } of changes) {
     const before = writes.at(-1)?.run ?? run;
     const write = decide(before);
-    // A part that is there and that no head names is of a write that came too late: that alone gives way.
+    // A part that is there and that no head names belongs to a write that came too late: only such a part gives way.
     const taken = write?.parts.find(({ name }) => namesPart(before, name));
     if (taken) throw new Error(`${run.key} has a part ${taken.name}`);
     if (write) writes.push(write);
@@ -137,7 +134,6 @@ function together(run: Run, changes: readonly Change[]): RunWrite | undefined {
   );
 }
 
-/** False: another change came first. */
 async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promise<boolean> {
   const { again, clock, random, runs } = rooms;
   const { run } = write;
@@ -145,7 +141,7 @@ async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promis
   const writes = [...stored.writes, token].slice(-writesKept);
   const deliver = [...waiting(stored.deliver ?? [], run), ...partsOf(write.deliveries)];
   const now = clock.now();
-  // An alarm that stands is left alone: a run that is busy moves it once in a while, and not at every step.
+  // An alarm that stands is left alone: a busy run moves it once in a while, and not at every step.
   const deliverAt =
     deliver.length === 0 ? undefined : (stored.deliverAt ?? now + limits.ringAheadMs);
   const { _id, version } = stored;
@@ -160,7 +156,7 @@ const isOurs = async ({ again, runs }: RunRooms, _id: RunKey, write: string) =>
 export const partsOf = (deliveries: RunWrite["deliveries"]): PartName[] =>
   deliveries.flatMap(({ message: { run } }) => run?.part ?? []);
 
-/** What has caused something was delivered; and of a run that has ended nothing is, but what tells of its failure. */
+/** Leaves out deliveries that have caused something. When a run has ended, only the one that tells of its failure remains. */
 export const waiting = (deliver: readonly PartName[], run: Run): readonly PartName[] =>
   deliver.filter((name) => {
     const key = deliveryOf(name);

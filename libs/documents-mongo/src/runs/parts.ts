@@ -25,7 +25,7 @@ import {
   type StoredPart,
 } from "./stored-run.ts";
 
-/** Answers those whose names were taken: by a change that came too late, or will, or by an earlier try of this one. */
+/** Returns the parts whose names were taken: by a change that comes too late, or by an earlier try of this one. */
 export async function putParts(
   { again, parts: collection }: RunRooms,
   { run, parts, deliveries }: RunWrite,
@@ -40,8 +40,8 @@ export async function putParts(
 }
 
 /**
- * The change that has written the head says what its parts hold, whichever change was the first to write them. One that was
- * left by an earlier try may be swept meanwhile.
+ * Replaces parts that another change was first to write: the change that has written the head decides what its parts hold. A
+ * part left by an earlier try may be swept meanwhile.
  */
 export async function replaceParts(
   { again, parts: collection }: Pick<RunRooms, "again" | "parts">,
@@ -51,7 +51,6 @@ export async function replaceParts(
     await again(() => collection.replaceOne({ _id }, part, { upsert: true }));
 }
 
-/** Of a write that has come too late: its run is not there any more. */
 export const removeParts = (
   { again, parts: collection }: RunRooms,
   { parts, run }: RunWrite,
@@ -60,7 +59,7 @@ export const removeParts = (
     collection.deleteMany({ _id: { $in: parts.map(({ name }) => partKey(run.root, name)) } }),
   );
 
-/** A run that has failed is given no entry later: what is not there was swept. */
+/** A failed run gets no further entry: an entry that is not there was swept. */
 export async function copyParts(
   { again, parts: collection }: RunRooms,
   { names, of }: Inherited,
@@ -85,13 +84,13 @@ export async function copyParts(
     const known = await insertMissing(again, collection, copies);
     await replaceParts(
       { again, parts: collection },
-      // Every other part says the same in each try.
+      // Every other part is the same in each try.
       copies.filter(({ message }, i) => message && known.has(i)),
     );
   }
   for (const letter of lettersOfLog) {
     let after = partKey(of.root, letter);
-    // Each turn begins behind the last part of the one before.
+    // Each round begins behind the last part of the one before.
     for (;;) {
       const some = await someBetween(after, partKey(of.root, `${letter}a`));
       const told = some.filter(({ _id }) => isOfLog(of, nameOfPart(_id)));
@@ -103,7 +102,7 @@ export async function copyParts(
   }
   return undefined;
 
-  /** These are not bounded as a history is. */
+  /** Reads a bounded number, since these parts are not bounded as a history is. */
   async function someBetween(after: string, end: string): Promise<readonly StoredPart[]> {
     return again(async () => {
       const some: StoredPart[] = [];
@@ -121,7 +120,6 @@ export async function copyParts(
 
 const copiedAtOnce = 100;
 
-/** By part, without their bodies. */
 const messagesOf = (
   deliveries: RunWrite["deliveries"],
 ): ReadonlyMap<PartName | undefined, Configuration> =>
@@ -150,7 +148,7 @@ export async function entriesOf(
   });
 }
 
-/** How large they are is known when they are read: a few at first, and more where those are small. */
+/** Entries show their size only when they are read: reads a few at first, and more where those are small. */
 export async function someEntriesOf(
   rooms: RunRooms,
   run: Run,
@@ -159,7 +157,7 @@ export async function someEntriesOf(
   const some: HistoryEntry[] = [];
   let bytes = 0;
   let count = entriesAtOnceMin;
-  // Each turn reads one entry at least.
+  // Each round reads one entry at least.
   while (from + some.length < run.history.length) {
     const next = from + some.length;
     const last = Math.min(next + count, run.history.length) - 1;
@@ -176,7 +174,6 @@ export async function someEntriesOf(
 const entriesAtOnceMin = 16;
 const entriesAtOnceMax = 500;
 
-/** In the order of their names. */
 export async function somePartsOf(
   { again, parts }: RunRooms,
   root: MessageId,

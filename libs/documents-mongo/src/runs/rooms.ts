@@ -1,4 +1,4 @@
-/** What the parts of the run store share. */
+/** The collections that the parts of the run store share. */
 import { type InRun, type MessageId } from "@posthaste/domain";
 import { type Records, type RunAddress } from "@posthaste/ports";
 import { type Collection } from "mongodb";
@@ -15,7 +15,6 @@ import {
 
 export type RunRooms = Rooms & {
   readonly runs: Collection<StoredRun>;
-  /** In the same collection. */
   readonly marks: Collection<StoredMark>;
   readonly parts: Collection<StoredPart>;
   readonly attempts: Collection<StoredAttempt>;
@@ -47,7 +46,7 @@ export async function find(
   return (await again(() => runs.findOne(filter, { sort: { generation: -1 } }))) ?? undefined;
 }
 
-/** The newest use of the id, also when its run was swept. */
+/** Returns the newest use of the id, even when its run was swept. */
 export async function newestUse(
   { again, runs }: RunRooms,
   { id, tenant }: RunAddress,

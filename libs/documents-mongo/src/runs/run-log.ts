@@ -24,7 +24,6 @@ const order = "latestFirst";
 export function createRunLog(rooms: RunRooms): RunLog {
   const { heavy } = rooms;
   const listed = heavy.collection<StoredRun>(runsName);
-  /** One further than the page is read, so that `next` is absent on the last one. */
   const page = (
     tenant: TenantId,
     at: "place" | "dlqPlace",
@@ -50,14 +49,13 @@ export function createRunLog(rooms: RunRooms): RunLog {
       return page(tenant, "place", bothOf(listed, conditionsOf(startedConditions, filter)), asked);
     },
     failed: async (tenant, filter, asked) => {
-      // Said for the index of those that have one.
+      // Selects the index of documents with a `dlqPlace`.
       const listed = {
         ...listedAt("dlqPlace", tenant, filter, asked),
         $and: [{ dlqPlace: { $exists: true } }],
       };
       const query = bothOf(listed, conditionsOf(failedConditions, filter));
       const { items, ...rest } = await page(tenant, "dlqPlace", query, asked);
-      // All are: the query says that they have such a place.
       return { items: items.filter(isInDlq), ...rest };
     },
     parts: ({ root }, after = "") => somePartsOf(rooms, root, after),
@@ -78,7 +76,7 @@ const common: Conditions<Omit<ActiveRunFilter, "from" | "to">> = {
   hosts: among("hosts"),
   paths: among("path"),
   callerIps: among("callerIp"),
-  // The index has runs with labels alone, and is used only by a query that says so.
+  // The index holds only runs with labels, and only a query that asks for a first label uses it.
   labels: (labels) => ({
     ...among("plan.policy.labels")(labels),
     "plan.policy.labels.0": { $exists: true },
@@ -96,7 +94,7 @@ const startedConditions: Conditions<RunFilter> = {
 const failedConditions: Conditions<FailedRunFilter> = {
   ...common,
   dlqIds: (ids) => among("dlqPlace")(ids.map(placeOfLetter)),
-  // None: a field that is not there.
+  // A status of 0 stands for no answer: the field is absent.
   statuses: (statuses) => among("state.failure.status")(statuses.map((each) => each || null)),
 };
 

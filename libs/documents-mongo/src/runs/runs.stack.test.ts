@@ -54,7 +54,6 @@ function dyingAtInsert({ connection, clock }: Opened) {
   return { alarms, clock, dying, has, ring, runs, start };
 }
 
-/** Their keys. */
 async function everythingIn({ collection }: Connection, name: string): Promise<readonly string[]> {
   const found = await collection<{ _id: string }>(name)
     .find({ _id: { $gt: "" } })
@@ -97,7 +96,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(await has(run, "s3")).toBe(true);
     const { rung } = await ring();
     expect(rung.map((each) => each.kind)).toContain("hint");
-    // What the start and the result of step 2 caused was accepted: they were delivered.
+    // The changes that the start and the result of step 2 caused were accepted: they were delivered.
     expect([await has(run), await has(run, "s2")]).toEqual([false, false]);
   });
 
@@ -275,7 +274,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
           ...connection,
           again: async (task) => {
             calls += 1;
-            // It has read the head, and writes its part when the parts of the run are gone.
+            // The change has read the head, and writes its part when the parts of the run are gone.
             if (calls === 2) expect(await runs.sweep(aTenant, clock.now(), 10)).toBe(1);
             if (calls > 2 && what === "ends there") throw new Error("the process has ended");
             return connection.again(task);

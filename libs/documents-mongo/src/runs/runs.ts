@@ -1,6 +1,6 @@
 /**
- * The RunStore port: parts, then the head by its version, then the records. What a process leaves between the last two is
- * found by the head's alarm (alarms.ts).
+ * The RunStore port: writes parts, then the head by its version, then the records. The head's alarm finds what a process
+ * leaves between the last two (alarms.ts).
  */
 import { type Run, type RunKey, wantedOf } from "@posthaste/domain";
 import { type BriefFor, type Briefing, type RunStore } from "@posthaste/ports";

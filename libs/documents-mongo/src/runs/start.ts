@@ -14,12 +14,11 @@ import { putParts, replaceParts } from "./parts.ts";
 import { find, findRoot, newestUse, type RunRooms } from "./rooms.ts";
 import { alarmOf, placeOfRun, runFrom, type StoredRun } from "./stored-run.ts";
 
-/** So many other starts would have to come first, each of which was made. */
 const triesMax = 50;
-/** A start that is written so long after it looked for a use of its id looks again: that may have been swept meanwhile. */
+/** A start that is written this long after its look for a use of the id looks again: that use may have been swept meanwhile. */
 const lookIsGoodForMs = 20_000;
 
-/** `first`: done before the head, unless it gives up. */
+/** `first` is done before the head is written, and may give the start up. */
 export async function start<GivenUp>(
   rooms: RunRooms,
   address: RunAddress,
@@ -37,7 +36,7 @@ export async function start<GivenUp>(
     const { generation = 0, createdAt = 0 } = before?.use ?? {};
     const use = { generation: generation + 1, after: createdAt };
     const write = make({ ...use, ...(before?.run && { before: runFrom(before.run) }) });
-    // What stands under its root is of an earlier try of this start; of an invocation another process may have made it, too.
+    // Parts under this root are from an earlier try of this start; of an invocation another process may have made them.
     const strange = await putParts(rooms, write);
     written = write;
     const other = strange.length > 0 && (await findRoot(rooms, write.run.root));
@@ -50,7 +49,7 @@ export async function start<GivenUp>(
     }
     if (rooms.clock.passedMs() - lookedAt > lookIsGoodForMs) continue;
     const known = await insertMissing(rooms.again, rooms.runs, [headOf(rooms, write)]);
-    // Its own, if the reply of an earlier try was lost: other changes may have come since.
+    // The head is there by an earlier try whose reply was lost: other changes may have come since.
     if (known.size > 0 && !(await find(rooms, write.run))) continue;
     await rooms.insert(
       write.deliveries.map((record) => ({ record })),
@@ -61,7 +60,10 @@ export async function start<GivenUp>(
   throw new StoreError("overloaded", "too many start the same run at once");
 }
 
-/** Of a start that has not become a run. A child's root is its invocation's: another process may start it at this moment. */
+/**
+ * Removes the parts of a start that has not become a run. A child's root is its invocation's, and another process may be
+ * starting it now, so its parts stay.
+ */
 async function removeLost(
   { again, parts }: RunRooms,
   written: RunWrite | undefined,
@@ -85,7 +87,7 @@ function headOf(rooms: RunRooms, write: RunWrite): StoredRun {
   };
 }
 
-/** What the records of a write are found by, should this process insert none of them. */
+/** The alarm by which the records of a write are found, should this process insert none of them. */
 function ahead(
   { clock }: RunRooms,
   { deliveries }: RunWrite,

@@ -61,10 +61,9 @@ export const runIndexes: readonly Index[] = [
 ];
 
 /**
- * `writes` names those that have made this version and the ones before: a write whose reply was lost finds its own by it,
- * and so it does when more changes have come since. `deliver`: parts whose
- * messages may not have been inserted yet, which are looked after at `deliverAt`. `wakeAt`: the earliest deadline of its
- * waits, for `events`.
+ * `writes` names the writes that made this version and the ones before: a write whose reply was lost finds its own by it,
+ * even when more changes have come since. `deliver`: parts whose messages may not have been inserted yet; the alarm
+ * `deliverAt` looks after them. `wakeAt`: the earliest deadline of the run's waits, for `events`.
  */
 export type StoredRun = Omit<Run, "key"> & {
   readonly _id: RunKey;
@@ -74,15 +73,14 @@ export type StoredRun = Omit<Run, "key"> & {
   readonly events?: readonly string[];
   readonly wakeAt?: number;
   readonly endedAt?: number;
-  /** Of the URL, for filters. */
   readonly hosts: readonly string[];
   readonly path?: string;
-  /** In the list of runs, and in that of dead letters while it is one. */
+  /** The place in the list of runs; `dlqPlace` is that among dead letters, while the run is one. */
   readonly place: string;
   readonly dlqPlace?: string;
 };
 
-/** That there was a use of the id, for a minute after its run was swept. `of`: the root of that, which an earlier build does not say. */
+/** Marks a use of the id for a minute after its run was swept. `of`: the run's root, which an earlier build does not write. */
 export type StoredMark = Pick<Run, "tenant" | "id" | "generation" | "createdAt"> & {
   readonly _id: RunKey;
   readonly of?: MessageId;
@@ -91,12 +89,10 @@ export type StoredMark = Pick<Run, "tenant" | "id" | "generation" | "createdAt">
 
 export type StoredPart = Omit<RunPart, "name"> & {
   readonly _id: string;
-  /** The root of its run. */
   readonly run: MessageId;
   readonly message?: Configuration;
 };
 
-/** Its key: root, part and attempt. `run`: the root. */
 export type StoredAttempt = RunAttempt & {
   readonly _id: string;
   readonly run: MessageId;
@@ -107,12 +103,11 @@ export const attemptKey = (root: MessageId, part: PartName, attempt: number): st
   `${partKey(root, part)}/${attempt}`;
 
 export const partKey = (root: MessageId, name: PartName): string => `${root}/${name}`;
-/** Behind all of them. */
+/** Sorts behind all parts of the root. */
 export const endOfParts = (root: MessageId): PartName => `${root}0`;
 export const rootOf = (key: string): MessageId => messageId(key.slice(0, key.indexOf("/")));
 export const nameOfPart = (key: string): PartName => key.slice(key.indexOf("/") + 1);
 
-/** What a run waits for, and until when. */
 export function alarmOf(run: Run): Pick<StoredRun, "events" | "wakeAt"> {
   const events = awaitedEvents(run);
   const wakeAt = wakeAtOf(run);
@@ -136,7 +131,6 @@ export function runFrom({
   return understood({ ...run, key: _id });
 }
 
-/** What a change says anew. */
 export function movingPart(
   run: Run,
   writes: readonly string[],
@@ -187,5 +181,4 @@ export const isInDlq = (run: Run): run is RunIn<"failed"> =>
 export const placeOfRun = ({ createdAt, root }: Pick<Run, "createdAt" | "root">): string =>
   placeOf(createdAt, root);
 
-/** In the order of failures. */
 export const dlqPlaceOf = (id: DlqId, failedAt: number): string => placeOf(failedAt, id);

@@ -1,10 +1,10 @@
 /**
- * Removes runs that ended long ago, and parts that no run has.
+ * Removes runs that ended long ago, and parts that belong to no run.
  *
- * (1) A run that was swept leaves a mark of its use for a minute: a start looks for the newest use and writes the next one,
- *     and may be slow between the two, but not for so long (start.ts). Without it such a start and one that came after
- *     the sweep would both be the first use, or the second beside the first: two active runs of one id (R2).
- *     What a change had read before the sweep may write a part or an attempt behind it: those go with the mark.
+ * (1) A swept run leaves a mark of its use for a minute: a start looks for the newest use and writes the next one, and may
+ *     be slow between the two, but not for a minute (start.ts). Without the mark such a start and one that came after the
+ *     sweep would both be the first use, or the second beside the first: two active runs of one id (R2). A change that had
+ *     read the run before the sweep may write a part or an attempt after it: these go with the mark.
  * (2) Parts are written before the head that names them. Where a process ended between the two, or its start lost, they are
  *     removed an hour later, by walking once an hour through the roots of the hour before it (ADR 33).
  */
@@ -16,7 +16,7 @@ import { rootOf, type StoredMark, walksName } from "./stored-run.ts";
 
 const markKeptMs = 60_000;
 const strayAfterMs = 3_600_000;
-/** Where nothing says how far the walk has come. */
+/** How far back a walk begins where no earlier walk is recorded. */
 const walkedMsMax = 86_400_000;
 const rootsPerPage = 1_000;
 const marksPerPage = 500;
@@ -35,7 +35,7 @@ export function createSweep(rooms: RunRooms) {
   };
 }
 
-/** A portion at a time, each gone when the next is read. */
+/** Removes a portion at a time, each gone when the next is read. */
 async function removeMarks(
   { again, attempts, marks, parts }: RunRooms,
   tenant: TenantId,
@@ -118,7 +118,7 @@ async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
   await again(() => walks.replaceOne({ _id: "parts" }, { upTo }, { upsert: true }));
 }
 
-/** `before`: a child may be started now, with a root that its invocation has made long ago. */
+/** `before` keeps a child's parts: it may be starting now, under a root that its invocation made long ago. */
 async function removeHeadless(
   { again, parts, runs }: RunRooms,
   roots: readonly MessageId[],

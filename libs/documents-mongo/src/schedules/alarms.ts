@@ -3,7 +3,6 @@ import { type Connection } from "../connection.ts";
 import { dueIn, moveAhead } from "../alarms.ts";
 import { scheduleFrom, schedulesName, type StoredSchedule } from "./stored.ts";
 
-/** Rings due alarms, moving each ahead. */
 export async function ringSchedules(
   connection: Pick<Connection, "again" | "collection">,
   shards: readonly number[],

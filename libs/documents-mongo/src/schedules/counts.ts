@@ -1,11 +1,10 @@
-/** How many schedules a tenant has: counted along the index now and then, and by what this process does between. */
+/** How many schedules a tenant has: counted along the index every ten seconds, with this process's changes added between. */
 import { asWritten, type TenantId, TextCache } from "@posthaste/domain";
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { type StoredSchedule } from "./stored.ts";
 
 const countEveryMs = 10_000;
-/** Counts of tenants, by their ids. */
 const kept = { entriesMax: 10_000, lengthMax: 128, canonical: asWritten };
 
 export function createCounts(

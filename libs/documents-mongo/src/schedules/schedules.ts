@@ -26,7 +26,6 @@ export function createSchedules(connection: Connection): Schedules {
   const schedules: Collection<StoredSchedule> = connection.collection(schedulesName);
   const counts = createCounts(connection, schedules);
 
-  /** Those of `ids` that this write has made what they are. */
   const ours = async (ids: readonly string[], write: string): Promise<ReadonlySet<string>> => {
     const mine = { _id: { $in: [...ids] }, write };
     const found = await again(() => schedules.find(mine, { projection: { _id: 1 } }).toArray());

@@ -11,7 +11,10 @@ export const scheduleIndexes: readonly Index[] = [
   { collection: schedulesName, key: { tenant: 1, createdAt: 1, id: 1 }, is: "needed" },
 ];
 
-/** `write` names what has made this version: a write whose reply was lost finds its own by it (docs/design/record#writes-whose-answer-was-lost). */
+/**
+ * `write` names the write that made this version: a write whose reply was lost finds its own by it
+ * (docs/design/record#writes-whose-answer-was-lost).
+ */
 export type StoredSchedule = Schedule & {
   readonly _id: string;
   readonly body: Uint8Array;
@@ -20,7 +23,6 @@ export type StoredSchedule = Schedule & {
 
 export const keyOf = ({ tenant, id }: ScheduleKey): string => `${tenant}/${id}`;
 
-/** Without its body where that was not read. */
 export function scheduleFrom(stored: Omit<StoredSchedule, "body">): Schedule {
   const { _id, write, ...schedule } = stored;
   return schedule;
@@ -31,11 +33,11 @@ export const wholeFrom = ({ body, ...stored }: StoredSchedule): WholeSchedule =>
   body: bytes(body),
 });
 
-/** What may be absent, and has to go when it is. */
+/** Fields that may be absent, and are unset then. */
 const passing = ["next", "pending", "last", "wakeAt"] as const;
 type Passing = (typeof passing)[number];
 
-/** The update that makes a document say all of `fields`, and nothing of what it does not. */
+/** Returns the update that sets `fields` and unsets the passing fields that they lack. */
 export const saying = (fields: Partial<StoredSchedule>) => ({
   $set: fields,
   $unset: Object.fromEntries(
@@ -43,7 +45,6 @@ export const saying = (fields: Partial<StoredSchedule>) => ({
   ) as Partial<Record<Passing, "">>,
 });
 
-/** What moves while a schedule fires. */
 export const movingPart = ({ version, next, pending, last, wakeAt, isPaused }: Schedule) => ({
   version,
   isPaused,

@@ -1,14 +1,14 @@
 /**
  * The partitions that a group has given to this member, and how far each has been heard.
  *
- * Owned by one consumer, for all generations of its group. What is in hand of a partition that is taken away is heard
- * again by its next owner.
- * (1) of each partition one call of the handler is under way; what has come meanwhile goes in the next. So what has been
- *     heard has no gaps, and its end is what may be committed.
- * (2) more than `eventsMax` messages, or its share of `bytesMax` bytes, in hand pause the partition. So what is in hand of
- *     all is bounded, however many there are, and by a fetch more.
- * (3) a partition that stays ours over a join keeps what is in hand. What of it comes once more, since the client begins
- *     anew at what was committed, is not taken twice.
+ * Owned by one consumer, for all generations of its group. The next owner of a partition hears again all that this member still has
+ * in hand of it.
+ * (1) each partition has one call of the handler under way; messages that come meanwhile go in the next. So the messages heard have
+ *     no gaps, and their end may be committed.
+ * (2) more than `eventsMax` messages in hand, or more than the partition's share of `bytesMax`, pause the partition. So all that is
+ *     in hand is bounded, however many partitions there are, up to a fetch more.
+ * (3) a partition that stays this member's over a join keeps what is in hand. The client begins anew at the committed offset;
+ *     messages in hand that come again are not taken twice.
  */
 import { type KafkaMessage } from "kafkajs";
 import { type Clock, endsWithin } from "@posthaste/ports";
@@ -18,20 +18,19 @@ export type AssignmentOptions = {
   readonly handOver: HandOver;
   readonly pause: (partition: number) => void;
   readonly resume: (partition: number) => void;
-  /** There is something to commit. */
+  /** Called when there is something to commit. */
   readonly progressed: () => void;
 };
 
-/** `offset`: of the next message to hear. */
 export type Position = { readonly partition: number; readonly offset: string };
 
 const eventsMax = 1_000;
-/** Of all partitions together: decoded they are several times as large. */
+/** For all partitions together: decoded, the messages are several times as large. */
 const bytesMax = 16 * 1024 * 1024;
 
 type Progress = {
   readonly partition: number;
-  /** Aborts when the partition is ours no more. */
+  /** Aborts when the partition is taken away. */
   readonly over: AbortController;
   waiting: KafkaMessage[];
   /** In hand: waiting, and with the handler. */
@@ -41,7 +40,7 @@ type Progress = {
   /** The first offset that has come, and the one after the last: all between them has been heard or is in hand. */
   began: bigint | undefined;
   come: bigint;
-  /** The offset after the last that has been heard, that is committed. */
+  /** The offset after the last message heard, and after the last one committed. */
   heard: bigint | undefined;
   committed: bigint | undefined;
   working: Promise<void> | undefined;
@@ -55,7 +54,6 @@ export class Assignment {
     this.#options = options;
   }
 
-  /** These are ours from now on, and only these. */
   given(partitions: readonly number[]): void {
     for (const [partition, { over }] of this.#progress) {
       if (partitions.includes(partition)) continue;
@@ -65,12 +63,12 @@ export class Assignment {
     for (const partition of partitions) {
       if (this.#progress.has(partition)) continue;
       this.#progress.set(partition, fresh(partition));
-      // It may have been paused when it was ours before: a pause outlives a join.
+      // The partition may have been paused under an earlier assignment: a pause outlives a join.
       this.#options.resume(partition);
     }
   }
 
-  /** `lastOffset`: of the last that was fetched, which may be beyond the last message. */
+  /** `lastOffset`: the last offset fetched, which may be beyond the last message. */
   take(partition: number, fetched: readonly KafkaMessage[], lastOffset: string): void {
     const progress = this.#progress.get(partition);
     const [first] = fetched;

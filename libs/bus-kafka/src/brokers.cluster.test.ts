@@ -1,4 +1,4 @@
-/** What becomes of the bus when partitions move between brokers, or have too few copies. Two brokers, this file's own. */
+/** The bus while partitions move between brokers, or have too few copies. The two brokers are this file's own. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { recordingLog } from "@posthaste/testing";
 import { joinKafka, type RunningKafka, startKafka } from "@posthaste/local";
@@ -150,7 +150,7 @@ const saidBetweenMoves = 50;
 const speakersMax = 4;
 const lastOnes = 20;
 
-/** The first partition goes to and fro while facts are said. */
+/** Moves the first partition to and fro while facts are said. */
 async function moveAround(topic: string, said: ReadonlySet<string>): Promise<void> {
   for (let moves = 0; moves < movesMax; moves++) {
     const before = said.size;
@@ -160,7 +160,7 @@ async function moveAround(topic: string, said: ReadonlySet<string>): Promise<voi
   }
 }
 
-/** Each partition on one broker, which leads it then. */
+/** Places each partition on one broker, which then leads it. */
 async function place(topic: string, nodes: readonly number[]): Promise<void> {
   const partitionAssignment = nodes.map((node, partition) => ({ partition, replicas: [node] }));
   await admin.alterPartitionReassignments({ topics: [{ topic, partitionAssignment }] });
@@ -175,7 +175,7 @@ async function place(topic: string, nodes: readonly number[]): Promise<void> {
   });
 }
 
-/** Several at a time, each as soon as the one before is acknowledged. `end` answers with all that were. */
+/** Publishes several at a time, each as soon as the one before is acknowledged. `end` returns all that were acknowledged. */
 function speak(bus: KafkaBus) {
   const said = new Set<string>();
   const over = new AbortController();

@@ -1,4 +1,4 @@
-/** What the contract of the bus leaves open and Kafka decides, on the broker of the stack. */
+/** Behaviour that the contract of the bus leaves open and Kafka decides, on the broker of the stack. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { allShards, shardCount } from "@posthaste/domain";
 import { type Hint, type SettledEvent, type Topic } from "@posthaste/ports";
@@ -12,7 +12,6 @@ import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
 const testMsMax = 180_000;
 let buses: OpenBuses;
-/** A client beside the product's. */
 let kafka: Kafka;
 
 beforeEach(() => {
@@ -54,7 +53,7 @@ describe("what has been heard", () => {
       await eventually(() => heard.size === said.length);
 
       await eventually(async () => (await committed("group", "message.settled")) >= said.length);
-      // The broker has it before its answer is here.
+      // The broker has the commit before its answer is here.
       await eventually(() => bus.counts().commits > 0);
 
       expect(heard).toEqual(new Set(said.map(({ id }) => id)));
@@ -423,7 +422,7 @@ it(
 );
 
 describe("when the topic of wakes has grown", () => {
-  /** As `owns` has told last. */
+  /** The shards that `owns` reported last. */
   type Owner = { shards: readonly number[] };
 
   async function join(given: Partial<KafkaBusOptions> = {}): Promise<Owner & { bus: KafkaBus }> {
@@ -525,7 +524,7 @@ async function sayRaw(topic: string, messages: Raw[]): Promise<void> {
   await producer.disconnect();
 }
 
-/** The first `count` messages of a topic, as they lie there. */
+/** Returns the first `count` messages of a topic, as they are stored. */
 async function all(topic: string, count: number) {
   const consumer = kafka.consumer({ groupId: `${buses.prefix}beside.${topic}` });
   const read: { key: string | undefined; value: Buffer | null; headers: Record<string, string> }[] =
@@ -586,7 +585,7 @@ const endOf = (topic: Topic, partition: number): Promise<number> =>
 const removeBefore = (topic: string, offset: number): Promise<void> =>
   asAdmin(async (admin) => {
     const name = buses.prefix + topic;
-    // Makes the client know where the topic is.
+    // Makes the client find the topic's brokers.
     await admin.fetchTopicOffsets(name);
     const partitions = [{ partition: 0, offset: String(offset) }];
     await admin.deleteTopicRecords({ topic: name, partitions });

@@ -1,6 +1,6 @@
 /**
- * The bus on Kafka (docs/design/outages#the-bus). It opens while the brokers are away, and stays open when they go: facts wait for
- * them as long as their caller does, hints are dropped, subscriptions go on when they are back.
+ * The bus on Kafka (docs/design/outages#the-bus). The bus opens while the brokers are away, and stays open when they go: facts wait
+ * for them as long as their caller does, hints are dropped, subscriptions go on when the brokers are back.
  */
 import { type Clock, endsWithin, type EventBus, isFact, type Log } from "@posthaste/ports";
 import { type ClientOptions } from "./client.ts";
@@ -19,28 +19,27 @@ import { type Trace } from "./trace.ts";
 
 export type KafkaBusOptions = {
   readonly brokers: readonly string[];
-  /** Before the names of topics and groups: several installations may share a cluster. */
+  /** Begins the names of topics and groups: several installations may share a cluster. */
   readonly prefix: string;
   readonly clientId: string;
-  /** Of each topic that is made; `scheduler.wake` never gets more than there are shards. */
+  /** The partitions of each topic that is made; `scheduler.wake` never gets more than there are shards. */
   readonly partitions?: number;
-  /** Of each topic that is made; the broker's default when absent. */
+  /** The replicas of each topic that is made; the broker's default when absent. */
   readonly replication?: number | undefined;
-  /** Whether topics that are missing are made. Else they are compared with what is needed, and waited for. Default true. */
+  /** Whether missing topics are made; otherwise topics are compared with the plans, and missing ones waited for. Default true. */
   readonly makesTopics?: boolean;
-  /** Of facts and of what was parked; hints are kept for an hour at most, and those that may carry bodies for five minutes. */
+  /** How long facts and parked messages are kept; hints are kept for an hour at most, and those that may carry bodies for five minutes. */
   readonly retentionMs?: number;
-  /** Absent: the brokers are spoken to without TLS. */
   readonly tls?: Tls;
   readonly sasl?: Sasl;
-  /** A member that is not heard of for so long loses its partitions. */
+  /** A member that is not heard of for this long loses its partitions. */
   readonly sessionMs?: number;
   readonly heartbeatMs?: number;
   /** How soon a topic that has grown is noticed. */
   readonly metadataMs?: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Says of a failure to connect what an operator can do; undefined where the failure says it itself. */
+  /** Says what an operator can do about a failure to connect; undefined where the failure says it itself. */
   readonly explain?: (error: unknown) => string | undefined;
   /** Called when only a new process can help; the error says why. */
   readonly fatal: (error: Error) => void;
@@ -48,9 +47,8 @@ export type KafkaBusOptions = {
 };
 
 export type KafkaBus = EventBus & {
-  /** Leaves the groups, waits a few seconds for the facts under way, and disconnects. */
   readonly close: () => Promise<void>;
-  /** Why it is not up, or does not hear what it should. */
+  /** Why the bus is not up, or a subscription does not hear. */
   readonly problem: () => string | undefined;
   readonly counts: () => Readonly<Counts> & { readonly connections: number };
 };
@@ -127,7 +125,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
   };
 }
 
-/** Throws on what no waiting mends, such as keys that are nowhere. */
+/** Throws on errors that no waiting mends, such as missing keys. */
 function clientOptions(options: KafkaBusOptions): ClientOptions {
   const { brokers, clientId, tls, sasl, log, clock } = options;
   const secureContext = tls && secureContextOf(tls);

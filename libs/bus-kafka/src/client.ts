@@ -1,6 +1,6 @@
 /**
- * One kafkajs client, with its log collapsed and its sockets watched: kafkajs does not tell when a connection is lost,
- * and cannot be told to give up on one.
+ * One kafkajs client, with its log collapsed and its sockets watched: kafkajs does not tell when a connection is lost, and cannot be
+ * told to give up on one.
  */
 import { Kafka, type Mechanism, type SASLOptions } from "kafkajs";
 import { connect, isIP, type Socket } from "node:net";
@@ -19,20 +19,20 @@ export type ClientOptions = {
 
 export type Client = {
   readonly kafka: Kafka;
-  /** Breaks every connection, for good; what waits for an answer fails at once. */
+  /** Breaks every connection, for good; calls that wait for an answer fail at once. */
   readonly breakOff: () => void;
 };
 
 const connectionTimeoutMs = 3_000;
 const requestTimeoutMs = 10_000;
 const keepAliveMs = 60_000;
-/** So long before a broker ends a session its token is shown anew: brokers take none within a second of the last. */
+/** How long before a broker ends a session its token is shown anew: brokers take none within a second of the last. */
 const renewalMs = 3_000;
 
 /**
- * `retries`: of a lost connection and of a request that the broker asks to repeat, with waits of at most a second; each
- * takes the next of the brokers given, so there are at least as many.
- * `onLost`: an established connection has ended, whichever side wanted it.
+ * `retries`: how often a lost connection, or a request that the broker asks to repeat, is tried again, with waits of at most a
+ * second; each try takes the next of the brokers given, so there are at least as many. `onLost`: an established connection has
+ * ended, whichever side ended it.
  */
 export function newClient(
   options: ClientOptions,
@@ -85,7 +85,6 @@ export function newClient(
 
 const givenUp = (): Error => new Error("the connection was given up");
 
-/** One branch each: the mechanism is what tells the compiler which options belong to it. */
 function saslOf(login: Login): SASLOptions | Mechanism {
   switch (login.mechanism) {
     case "plain":

@@ -26,7 +26,7 @@ const headers: fc.Arbitrary<Headers> = fc.array(fc.tuple(anyText, anyText), { ma
 const optional = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(value, { nil: undefined });
 
-/** Those of an earlier version have no size. */
+/** Hints of an earlier version have no size. */
 const hints: fc.Arbitrary<Hint> = fc.record(
   {
     id: text.map(messageId),

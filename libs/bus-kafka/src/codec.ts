@@ -1,10 +1,10 @@
 /**
- * Events as bytes: one JSON envelope per Kafka message, `{ v: 1, t, e }` for one event and `{ v: 2, t, es }` for many. `v`
- * counts the versions of this form and `t` is the topic, so that what lands on a wrong topic is found out. A reader takes
- * only the versions that it knows; the rest is parked, not guessed at.
+ * Events as bytes: one JSON envelope per Kafka message, `{ v: 1, t, e }` for one event and `{ v: 2, t, es }` for many. `v` counts
+ * the versions of this form and `t` is the topic, so that an event on a wrong topic is found out. A reader takes only the versions
+ * that it knows; all others are parked, not guessed at.
  *
- * Bytes travel in base64: in facts the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log), and
- * in hints that have the record its body.
+ * Bytes travel in base64: in facts the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log), and in
+ * hints that have the record its body.
  */
 import { answerOfFact, type AttemptFact, type Configuration, shardCount } from "@posthaste/domain";
 import {
@@ -33,7 +33,6 @@ const opening = (topic: Topic, version: typeof one | typeof many): string =>
 const closing = { [one]: "}", [many]: "]}" } as const;
 const comma = Buffer.from(",");
 
-/** Several encoded events of a topic as one Kafka message. */
 export function join(topic: Topic, encoded: readonly Buffer[]): Buffer {
   const start = opening(topic, one).length;
   const events = encoded.flatMap((value, n) => {
@@ -78,7 +77,7 @@ function plain<E>(isOne: (value: unknown) => value is E): Form<E> {
   return { pack: (event) => event, unpack: (value) => (isOne(value) ? value : undefined) };
 }
 
-/** A caller may hand over more than the type names: whatever it is, it does not travel. */
+/** A caller may hand over more than the type names: a body does not travel. */
 const bodiless = ({
   body: _,
   ...message
@@ -121,10 +120,10 @@ function unpackHint(value: unknown): Hint | undefined {
   return { ...value, record: { ...record, message } as Hint["record"] & object };
 }
 
-/** A view of its own, not of Node's pool. */
+/** Returns an array of its own, not a view into Node's pool. */
 const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
 
-// What a reader needs to tell one event from another and to work it; the rest is as the same version has written it.
+// The checks below look at what a reader needs to tell one event from another and to work it; all else is as the same version wrote it.
 
 function isHint(value: unknown): value is Hint {
   return (

@@ -1,9 +1,9 @@
 /**
  * One member of a group on one topic, from its connection until it is stopped or kafkajs gives up on it.
  *
- * Owns a kafkajs consumer. Its subscription starts another when this one has ended.
- * (1) kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a timer
- *     commits what has been heard, at most one request at a time, and once more when the group rebalances and at the end.
+ * Owns a kafkajs consumer. The subscription starts another when this one has ended.
+ * (1) kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a timer commits the
+ *     offsets heard, at most one request at a time, and once more when the group rebalances and at the end.
  * (2) eachBatch only hands over, since the next fetch waits for it.
  */
 import { type Clock, endsWithin, type Log } from "@posthaste/ports";
@@ -16,25 +16,22 @@ import { hearingOfPlaces } from "./quiet-log.ts";
 
 export type ConsumerOptions = {
   readonly client: ClientOptions;
-  /** As the broker names them. */
   readonly topic: string;
   readonly group: string;
   readonly sessionMs: number;
   readonly heartbeatMs: number;
   /** How many partitions the topic had when last counted: at most this many are handled at once. */
   readonly partitionCount: number;
-  /** How old may be what the member knows of its topic: one that has grown makes the group join anew. */
+  /** The greatest age of what the member knows of its topic: one that has grown makes the group join anew. */
   readonly metadataMs: number;
-  /** A fetch waits so long for many; absent: it returns with the first that is there. */
+  /** How long a fetch waits to gather many messages; absent: a fetch returns with the first that is there. */
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
-  /** A broker has removed what was to be heard next of this partition. */
+  /** A broker has removed the messages that were to be heard next of this partition. */
   readonly placeGone: (partition: number) => void;
-  /** `countPartitions`: of the topic, as the brokers say it for this join. */
+  /** `countPartitions` counts those of the topic, as the brokers report them for this join. */
   readonly joined: (partitions: readonly number[], countPartitions: () => Promise<number>) => void;
-  /** Its group is about to give the partitions anew. */
   readonly rebalancing: () => void;
-  /** Fetched, or heard of by its coordinator. */
   readonly alive: () => void;
   readonly clock: Clock;
   readonly log: Log;
@@ -42,8 +39,8 @@ export type ConsumerOptions = {
 };
 
 /**
- * An outage of some seconds is bridged inside kafkajs, which keeps the membership: a new member waits until the old one
- * is given up by its group. Afterwards the subscription's own loop goes on.
+ * kafkajs bridges an outage of some seconds itself, which keeps the membership: a new member waits until the group gives the old one
+ * up. After that the subscription's own loop goes on.
  */
 const connectionRetries = 10;
 const groupRetries = 5;
@@ -56,7 +53,7 @@ const partitionBytesMax = 256 * 1024;
 /** The longest that a rebalance waits for a member that is alive. */
 const rebalanceMs = 15_000;
 const handlersMsMax = 5_000;
-/** For the last commit, and for leaving, each: a broker that does not answer need not be told. */
+/** For the last commit and for leaving, each: a broker that does not answer need not be told. */
 const farewellMsMax = 5_000;
 const deafFarewellMsMax = 500;
 
@@ -103,7 +100,7 @@ export class Consumer {
     this.#assignment = this.#newAssignment();
   }
 
-  /** Resolves when it has ended, with the reason if it was not told to. */
+  /** Resolves when the consumer has ended, with the reason unless it was stopped. */
   async run(): Promise<unknown> {
     this.#listen();
     this.#start().catch((error: unknown) => this.#ended.resolve(error));
@@ -112,7 +109,7 @@ export class Consumer {
     return reason;
   }
 
-  /** Hands nothing more over, commits what has been heard, leaves the group. `hears`: whether the brokers do answer. */
+  /** Hands nothing more over, commits what has been heard, leaves the group. `hears`: whether the brokers answer. */
   async stop(hears: boolean): Promise<void> {
     this.#stopping = true;
     if (!hears) this.#farewellMs = deafFarewellMsMax;
@@ -124,7 +121,7 @@ export class Consumer {
   async #start(): Promise<void> {
     const { topic, partitionCount } = this.#options;
     await this.#kafka.connect();
-    // Where nothing was committed nothing was heard: what was said before the first member came is still to be heard.
+    // A group without a commit has heard nothing: events published before its first member came are still to be heard.
     await this.#kafka.subscribe({ topic, fromBeginning: true });
     await this.#kafka.run({
       autoCommit: false,
@@ -154,8 +151,8 @@ export class Consumer {
   }
 
   /**
-   * Returns as many partitions as the leader counted when it gave them, or more: kafkajs compares this count with the one of
-   * the join, and joins anew when the topic has grown.
+   * Returns as many partitions as the leader counted when it gave them, or more: kafkajs compares this count with the one of the
+   * join, and joins anew when the topic has grown.
    */
   async #countPartitions(): Promise<number> {
     const { topic, group, partitionCount, log } = this.#options;
@@ -185,7 +182,7 @@ export class Consumer {
     try {
       this.#kafka.resume([{ topic: this.#options.topic, partitions: [partition] }]);
     } catch {
-      // It has just ended, and has not said so yet. The next consumer starts without a pause.
+      // The consumer has just ended, and has not said so yet. The next one starts without a pause.
     }
   }
 
@@ -197,7 +194,7 @@ export class Consumer {
     });
   }
 
-  /** At best effort: what is not committed is heard again. */
+  /** At best effort: messages that are not committed are heard again. */
   async #commit(): Promise<void> {
     await this.#committing;
     const positions = this.#assignment.uncommitted();

@@ -1,25 +1,21 @@
-/** Plain numbers that only grow, for the export of metrics. */
+/** Counts that only grow, for metrics. */
 export type Counts = {
-  /** Produce requests begun, and those that failed and are repeated. */
+  /** Produce requests begun, and ones that failed and are repeated. */
   sends: number;
   sendFailures: number;
   /** Events acknowledged by the brokers, and the Kafka messages that they went in. */
   events: number;
   messages: number;
   hintsDropped: number;
-  /** Events that a broker refuses for their content. */
   refused: number;
-  /** Events that handlers have taken. */
   heard: number;
   handlerFailures: number;
-  /** Partitions paused, since too much was in hand. */
   pauses: number;
   parked: number;
-  /** Partitions of facts where what was to be heard next had been removed by the broker, unheard. */
+  /** How often the broker had removed facts of a partition before they were heard. */
   placesLost: number;
   commits: number;
   rebalances: number;
-  /** Consumers that ended and were started again. */
   consumerRestarts: number;
 };
 

@@ -22,7 +22,7 @@ export function aSettled(
   return { id: message.id, message, fact };
 }
 
-/** As an outbox does: again until they are acknowledged, on a host however busy. */
+/** Publishes the facts again until they are acknowledged, as an outbox does, on a host however busy. */
 export const sayFacts = (bus: EventBus, facts: readonly SettledEvent[]): Promise<void> =>
   eventually(() =>
     bus.publish("message.settled", facts).then(
@@ -31,7 +31,7 @@ export const sayFacts = (bus: EventBus, facts: readonly SettledEvent[]): Promise
     ),
   );
 
-/** Resolves when saying them fails for the reason that is expected, and not because the host is busy. */
+/** Resolves when publishing the facts fails for the expected reason, and not because the host is busy. */
 export const refuses = (
   bus: EventBus,
   facts: readonly SettledEvent[],

@@ -1,8 +1,8 @@
 /**
- * From Kafka's messages to the handler of a subscription, until it has taken them.
+ * Hands Kafka's messages to the handler of a subscription, until it has taken them.
  *
- * (1) a fact is offered again for as long as the handler fails. One on which it breaks, again and again by an error that
- *     no waiting mends, is offered alone, and then parked like what cannot be read: nothing behind it waits for ever.
+ * (1) a fact is offered again for as long as the handler fails. A fact on which the handler breaks repeatedly, by an error that no
+ *     waiting mends, is offered alone and then parked like an unreadable one: nothing behind it waits for ever.
  */
 import {
   type Clock,
@@ -21,7 +21,6 @@ import { headersOf, parentOf, type Trace } from "./trace.ts";
 
 export type HandOverOptions<T extends Topic> = {
   readonly topic: T;
-  /** As the broker names them. */
   readonly kafkaTopic: string;
   readonly group: string;
   readonly handle: Handler<T>;
@@ -32,7 +31,7 @@ export type HandOverOptions<T extends Topic> = {
   readonly trace: Trace | undefined;
 };
 
-/** Resolves true when every message is taken or parked, false when `signal` came first. Never rejects. */
+/** Resolves to true when every message is taken or parked, to false when `signal` came first. Never rejects. */
 export type HandOver = (
   messages: readonly KafkaMessage[],
   partition: number,
@@ -52,7 +51,7 @@ export function handOver<T extends Topic>(options: HandOverOptions<T>): HandOver
 
 type Read<E> = { readonly event: E; readonly raw: Omit<Unreadable, "reason"> };
 type Sorted<E> = {
-  /** By the trace that they belong to: a handler runs inside one. */
+  /** By trace: a handler runs inside one. */
   readonly traced: ReadonlyMap<string | undefined, Read<E>[]>;
   readonly unreadable: readonly Unreadable[];
 };
@@ -115,7 +114,7 @@ async function take<T extends Topic>(
   return true;
 }
 
-/** So often in a row; the waits between them make it a second and a half for each fact, which bounds how many go. */
+/** So many breaks in a row; with the waits between them each fact takes a second and a half, which bounds how many are parked. */
 const breaksMax = 5;
 const breakNames: ReadonlySet<string> = new Set([
   "TypeError",
@@ -125,7 +124,7 @@ const breakNames: ReadonlySet<string> = new Set([
   "RefusedError",
 ]);
 
-/** Of an error that says that we are wrong, or the fact is: no outage. */
+/** Returns the name of an error that shows a defect of ours or of the fact, and no outage. */
 const breakNameOf = (error: unknown): string | undefined =>
   Error.isError(error) && breakNames.has(error.name) ? error.name : undefined;
 
@@ -144,7 +143,7 @@ function putAside<T extends Topic>(
 const waitMsMin = 50;
 const waitMsMax = 5_000;
 
-/** `isAgain` hears of each failure, and says whether it is tried again. */
+/** `isAgain` hears of each failure, and decides whether the task is tried again. */
 async function untilDone(
   task: () => Promise<void>,
   isAgain: (error: unknown, failures: number) => boolean,

@@ -1,17 +1,17 @@
 /**
- * The way to the brokers for what this process says.
+ * The connection to the brokers for what this process publishes.
  *
  * Owns the producer and the reconnect loop of the sending side. `Outbound` sends through it.
- * (1) a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send;
- *     had the broker stored it after all, it would take the next send of that length for its repetition, and
- *     acknowledge what it does not store.
- * (2) up or down is said once per change, and down anew when what is wrong with the topics has changed. Down is what a
- *     failed or stalled send, or a failed attempt to connect shows. A connection that ends, and content that is refused, are only
- *     reasons to connect anew: brokers close idle ones.
- * (3) partitions are counted by each connection. Whatever shows that a topic has another count ends the connection in use, once the
- *     next one has counted anew.
- * I3: brokers that answer may still take nothing, for want of copies. After a send has failed it is up again when they
- *     have taken some of what they did not take then; that is heard twice.
+ * (1) a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send; had the broker
+ *     stored it after all, the broker would take the next send of that length for its repetition, and acknowledge what it does not
+ *     store.
+ * (2) up and down are each logged once per change, and down anew when the problem with the topics has changed. A failed or stalled
+ *     send, or a failed attempt to connect, means down. A connection that ends, and content that is refused, are only reasons to
+ *     connect anew: brokers close idle connections.
+ * (3) each connection counts the partitions. A sign that a topic has another count ends the connection in use, once the next one has
+ *     counted anew.
+ * (4) for I3: brokers that answer may still take nothing, for want of copies. So after a failed send the link is up only when
+ *     the brokers have taken one message for each of its partitions; such a message is heard twice.
  */
 import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type Producer, type RecordMetadata, type TopicMessages } from "kafkajs";
@@ -22,37 +22,33 @@ import { isRefusal, missingRight } from "./refusal.ts";
 
 export type LinkOptions = {
   readonly client: ClientOptions;
-  /** How old may be what the producer knows of a topic. */
   readonly metadataMs: number;
-  /** Makes the topics, or looks at them, and counts their partitions; asked for on each connection. */
+  /** Makes the topics, or checks them, and counts their partitions; called for each connection. */
   readonly provision: () => Promise<PartitionCounts>;
   readonly explain: ((error: unknown) => string | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** Of a producer that has lost its connection: longer is our own loop's matter. */
+/** Retries by a producer that has lost its connection: a longer outage is the matter of the reconnect loop. */
 const connectRetries = 1;
 /** A connection that was of use for less than this is followed by a wait. */
 const steadyMs = 5_000;
 /** A broker that hands over its partitions asks to try again; in all about two and a half seconds. */
 const sendRetries = 5;
 const sendRetryMs = 100;
-/** A send that takes longer counts as failed. */
 const sendMsMax = 5_000;
 const connectMsMax = 20_000;
 const disconnectMsMax = 2_000;
-/** For an attempt to connect that is under way. */
 const closeMsMax = 5_000;
 
 type Session = {
   readonly client: Client;
   readonly producer: Producer;
   readonly ended: Promise<void>;
-  /** To be replaced. */
   readonly end: () => void;
   sending: number;
-  /** It has failed to send (1). */
+  /** A send has failed (1). */
   spent: boolean;
   replaced: boolean;
 };
@@ -65,10 +61,9 @@ export class Link {
   #problem = "the brokers have not answered yet";
   #session: Session | undefined;
   #partitions: PartitionCounts | undefined;
-  /** Of the send that has failed, one message for each partition (I3). */
+  /** One message for each partition of the send that has failed (4). */
   #trial: TopicMessages[] = [];
   #connecting: Promise<void> | undefined;
-  /** How often it has come up. */
   connections = 0;
 
   constructor(options: LinkOptions) {
@@ -83,28 +78,25 @@ export class Link {
     return this.#state === "up" && this.#session?.spent === false;
   }
 
-  /** Why it is not up. */
   problem(): string | undefined {
     return this.isUp() ? undefined : this.#problem;
   }
 
-  /** Known once the brokers have been reached. */
   partitions(): PartitionCounts | undefined {
     return this.#partitions;
   }
 
-  /** A topic seems to have more partitions than were counted (3). */
+  /** Called where a topic seems to have another count of partitions (3). */
   recount(): void {
     this.#session?.end();
   }
 
-  /** Called each time that it has come up. Answers how to listen no more. */
+  /** Calls `listener` each time the link comes up. Returns the function that ends this. */
   onUp(listener: () => void): () => void {
     this.#whenUp.add(listener);
     return () => this.#whenUp.delete(listener);
   }
 
-  /** Resolves once it is up, or when `signal` aborts. */
   async untilUp(signal: AbortSignal): Promise<void> {
     if (this.isUp() || signal.aborted) return;
     await new Promise<void>((resolve) => {
@@ -118,7 +110,7 @@ export class Link {
     });
   }
 
-  /** Durable on all replicas in sync once it resolves. Rejects with what kafkajs says. */
+  /** Resolves once the batch is durable on all replicas in sync. Rejects with kafkajs' error. */
   async send(batch: TopicMessages[]): Promise<void> {
     const session = this.#session;
     if (!session || !this.isUp()) throw new Error("no broker is connected");
@@ -161,13 +153,13 @@ export class Link {
       } catch (error) {
         void this.#disconnect(next);
         const trial = this.#trial;
-        // Taken or refused for what it says, it has been judged.
+        // A trial that the broker has taken, or refused for its content, has been judged.
         if (isRefusal(error)) this.#trial = [];
         this.#down(saidOfRights(error, trial));
         await pause(clock, backOffMs(failures++), signal);
         continue;
       }
-      // The close may not have waited for it, and nothing else would end it.
+      // The close may not have waited for this session, and nothing else would end it.
       if (signal.aborted) return this.#disconnect(next);
       this.#use(next);
       const usedAt = clock.passedMs();
@@ -252,7 +244,7 @@ export class Link {
   }
 }
 
-/** An error that names the topics, where a right is missing: brokers and kafkajs do not. */
+/** Returns an error that names the topics, where a right is missing: brokers and kafkajs name none. */
 function saidOfRights(error: unknown, batch: readonly TopicMessages[]): unknown {
   const right = missingRight(error, { topics: batch.map(({ topic }) => topic) });
   return right === undefined ? error : topicsError(right, error);
@@ -265,8 +257,8 @@ const oneOfEach = (batch: readonly TopicMessages[]): TopicMessages[] =>
   }));
 
 /**
- * kafkajs asks each broker once for its part of a batch, and leaves out what has moved meanwhile to a broker that had
- * answered before: only what an answer names has been stored. Each round at least one partition is.
+ * kafkajs asks each broker once for its part of a batch, and leaves out a part that has moved meanwhile to a broker that had
+ * answered before: only the partitions in the answers have been stored. Each round at least one partition is.
  */
 function unacknowledged(
   batch: readonly TopicMessages[],

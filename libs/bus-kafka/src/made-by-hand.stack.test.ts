@@ -7,7 +7,7 @@ import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
 const testMsMax = 180_000;
 const topicResource = 2;
-/** Where a setting comes from, as the protocol has it. */
+/** The protocol's number for a setting of the topic itself. */
 const ofTopic = 1;
 let buses: OpenBuses;
 let admin: Admin;
@@ -78,7 +78,7 @@ describe("without provisioning", () => {
       await set(name, { "cleanup.policy": "delete" });
       await eventually(() => bus.isUp());
 
-      // One line for each change of what is wrong, however often it was looked at.
+      // One line for each change of the problem, however often the topic was checked.
       expect(downs()).toEqual([
         expect.stringContaining("has 2 partitions"),
         expect.stringMatching(/^(?!.*partitions).*cleanup\.policy/),
@@ -118,7 +118,7 @@ async function settingsOf(name: string) {
 const settingOf = async (name: string, setting: string): Promise<string | undefined> =>
   (await settingsOf(name)).find(({ configName }) => configName === setting)?.configValue;
 
-/** The settings of a topic that are not the broker's. */
+/** Returns the settings of a topic that are not the broker's. */
 async function overridden(name: string): Promise<readonly string[]> {
   const entries = await settingsOf(name);
   return entries
@@ -140,7 +140,7 @@ const set = (name: string, settings: Readonly<Record<string, string>>): Promise<
     ],
   });
 
-/** The words of each `kafka-topics.sh` on the page. */
+/** Returns the words of each `kafka-topics.sh` on the page. */
 function commandsOfPage(): readonly (readonly string[])[] {
   const commands = blocksOf("sh kafka").flatMap(({ code }) =>
     code.replaceAll("\\\n", " ").split("\n"),

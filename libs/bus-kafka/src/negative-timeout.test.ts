@@ -1,4 +1,4 @@
-/** What patches/kafkajs@2.2.4.patch is for (kafkajs issue 1751). */
+/** Covers patches/kafkajs@2.2.4.patch (kafkajs issue 1751). */
 import { expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
@@ -42,7 +42,7 @@ it(
   timeoutMs,
 );
 
-/** In a process of its own: Node warns once per process, and only on its standard error. */
+/** Runs in a process of its own: Node warns once per process, and only on its standard error. */
 function runWithQueue(script: string): Promise<{ stdout: string; stderr: string }> {
   const prepared = `
     const RequestQueue = require(${JSON.stringify(requestQueue)});

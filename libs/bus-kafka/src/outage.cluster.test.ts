@@ -1,4 +1,4 @@
-/** What becomes of the bus when its broker dies, hangs, or is not there yet. The broker is this file's own. */
+/** The bus when its broker dies, hangs, or is not there yet. The broker is this file's own. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type RunningKafka, startKafka } from "@posthaste/local";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -209,7 +209,7 @@ it(
   testMsMax,
 );
 
-/** A member that was cut off is given up soon, so that its successor need not wait for long. */
+/** With a short session, so that the successor of a member that was cut off need not wait for long. */
 const open = (of: OpenBuses): Promise<KafkaBus> => of.open({ sessionMs: 2_000 });
 
 const hearing =
@@ -218,7 +218,7 @@ const hearing =
     for (const { id } of events) heard.add(id);
   };
 
-/** Many at a time, so that sends are under way when the broker dies. */
+/** Publishes many at a time, so that sends are under way when the broker dies. */
 async function speakUntil(end: AbortSignal, bus: KafkaBus, said: Set<string>): Promise<void> {
   const speak = async (): Promise<void> => {
     while (!end.aborted) {

@@ -1,6 +1,6 @@
 /**
- * Tests that go through one outage of a broker together: it is killed when all of them are ready, and started again when
- * each has seen what it wanted. The broker's start and the patience of its clients take long, and go by for all at once.
+ * Tests that share one outage of a broker: the broker is killed when all of them are ready, and started again when each has seen
+ * what it wanted. The broker's start and the patience of its clients take long, and pass for all tests at once.
  */
 import { beforeAll, it } from "@jest/globals";
 import { type RunningKafka } from "@posthaste/local";
@@ -8,9 +8,9 @@ import { openBuses, type OpenBuses } from "./opened.fixture.ts";
 
 export type Outage = {
   readonly buses: OpenBuses;
-  /** Says that this test is ready; resolves when the broker is dead. */
+  /** Reports that this test is ready; resolves when the broker is dead. */
   readonly away: () => Promise<void>;
-  /** Says that it has seen what it wanted; resolves when the broker is back. */
+  /** Reports that this test has seen what it wanted; resolves when the broker is back. */
   readonly back: () => Promise<void>;
 };
 
@@ -28,7 +28,7 @@ export function testsOfOneOutage(kafka: () => RunningKafka, tests: OutageTests, 
     try {
       await test({ buses, away, back });
     } finally {
-      // One that has failed on its way must not keep the rest waiting.
+      // A test that has failed on its way must not keep the others waiting.
       await away();
       await back();
       await buses.close();
@@ -48,7 +48,7 @@ export function testsOfOneOutage(kafka: () => RunningKafka, tests: OutageTests, 
   );
 }
 
-/** Opens, by `act`, when all have come to it. Returns what each of them calls, as often as it likes. */
+/** Calls `act` when all parties have come. Returns the function that each party calls, as often as it likes. */
 function gate(parties: number, act: () => Promise<unknown>): () => () => Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let missing = parties;

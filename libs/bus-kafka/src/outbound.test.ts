@@ -1,4 +1,4 @@
-/** The lines in front of the partitions, before a way to the brokers whose answers the test gives. */
+/** The lines in front of the partitions, over a link whose answers the test gives. */
 import { describe, expect, it } from "@jest/globals";
 import { type VirtualClock, virtualClock } from "@posthaste/testing";
 import { messageId, tenantId } from "@posthaste/domain";
@@ -328,7 +328,7 @@ describe("hints that have records", () => {
   });
 });
 
-/** A turn of the event loop, in which promises settle. */
+/** Waits a turn of the event loop, in which promises settle. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const aSaying = (partition: number, key: string, bytes = 10): Saying => ({
@@ -352,7 +352,7 @@ const aHintSaid = (
   ...rest,
 });
 
-/** The ids of the hints in it, or its key. */
+/** Returns the ids of the hints in a message, or its key. */
 function idsIn({ key, value }: Message): readonly string[] {
   const decoded = decode("message.due", value as Buffer);
   return decoded.kind === "events" ? decoded.events.map(({ id }) => id) : [String(key)];
@@ -393,9 +393,8 @@ function aWay() {
         heard.push(...batch.flatMap(({ messages }) => messages.map(idsIn)));
         open.push({ keys, settle: (error) => (error ? reject(error) : resolve()) });
       }),
-    /** The keys of each request. */
     sent: () => sent,
-    /** What each Kafka message holds. */
+    /** The events of each Kafka message. */
     heard: () => heard,
     goDown: () => {
       up = false;
@@ -405,12 +404,12 @@ function aWay() {
       for (const listener of listeners) listener();
     },
     refuse: (key: string) => void refused.add(key),
-    /** The oldest request. */
+    /** Answers the oldest request. */
     answer: (error?: Error) => {
       open.shift()?.settle(error);
       return turn();
     },
-    /** Every request, refusing those with a key that is refused. */
+    /** Answers every request, refusing ones with a refused key. */
     answerAll: () => {
       const all = open;
       open = [];

@@ -1,12 +1,12 @@
 /**
- * What this process has said and the brokers have not acknowledged yet.
+ * Events of this process that the brokers have not acknowledged yet.
  *
  * Owns the lines in front of the partitions. The bus calls `hint` and `fact`.
- * (1) of each partition at most one send is under way; what is said meanwhile goes in the next. kafkajs repeats each
- *     send on its own, so two of them may change places when a broker comes back.
- * (2) a fact leaves its line only acknowledged, refused for its content, or when its caller has been told that it failed.
- * (3) everything is bounded: hints by bytes, the newest giving way, those that have records apart from the rest; facts by
- *     bytes and by the time that a caller waits.
+ * (1) each partition has at most one send under way; events said meanwhile go in the next. kafkajs repeats each send on its own, so
+ *     two of them might change places when a broker comes back.
+ * (2) a fact leaves its line only acknowledged, refused for its content, or after its caller was told that it failed.
+ * (3) everything is bounded: hints by bytes, the newest giving way, hints with records apart from the rest; facts by bytes and by
+ *     the time that a caller waits.
  */
 import { type Clock, type Topic } from "@posthaste/ports";
 import { type Message, type TopicMessages } from "kafkajs";
@@ -24,15 +24,14 @@ export type Saying = {
   readonly value: Buffer | null;
   readonly headers?: NonNullable<Message["headers"]>;
   /**
-   * An event of this topic that may go with its neighbours in one Kafka message: a hint that has its record, and is said to a
-   * process of the roster, which reads such messages.
+   * Marks an event of this topic that may share a Kafka message with its neighbours: a hint that has its record, for a process of
+   * the roster, which reads such messages.
    */
   readonly joins?: Topic;
-  /** A hint that says no more than another with this text: one that still waits for its partition says it for all. */
+  /** Marks a hint that says no more than another with the same text: one that still waits for the partition stands for all. */
   readonly once?: string;
 };
 
-/** A caller that waits for `left` acknowledgements. */
 type Waiter = {
   readonly deadline: number;
   readonly resolve: () => void;
@@ -44,16 +43,15 @@ type Item = {
   readonly saying: Saying;
   readonly bytes: number;
   readonly waiter: Waiter | undefined;
-  /** It was in a batch that was refused: it is sent by itself, to find the one that was meant. */
+  /** The item was in a refused batch, so it is sent by itself, to find the one that was meant. */
   readonly alone: boolean;
 };
-/** What has a bound of its own. */
 type Kind = "fact" | "hint" | "record";
 type Line = {
   readonly topic: string;
   readonly partition: number;
   waiting: Item[];
-  /** `once` of what waits and was in no send that failed. */
+  /** The `once` texts of items that wait and were in no send that failed. */
   readonly said: Set<string>;
   sending: boolean;
 };
@@ -62,7 +60,7 @@ type Part = { readonly line: Line; readonly items: readonly Item[] };
 const hintBytesMax = 8 * 1024 * 1024;
 const recordBytesMax = 32 * 1024 * 1024;
 const factBytesMax = 64 * 1024 * 1024;
-/** Of one partition in one send: the broker takes a mebibyte at most, and kafkajs copies a batch once per message. */
+/** For one partition in one send: the broker takes a mebibyte at most, and kafkajs copies a batch once per message. */
 const batchMax = 256;
 const batchBytesMax = 512 * 1024;
 /** A reader parses a Kafka message in one go. */
@@ -71,7 +69,7 @@ const requestBytesMax = 4 * 1024 * 1024;
 /** The longest that a fact waits for its acknowledgement; then its outbox keeps it (docs/design/record#the-outbox). */
 export const factMsMax = 10_000;
 const lookEveryMs = 500;
-/** What the envelope of Kafka adds, generously. */
+/** A generous estimate of what Kafka's envelope adds. */
 const overheadBytes = 100;
 
 export class Outbound {
@@ -100,7 +98,7 @@ export class Outbound {
     return this.#link.isUp() ? Math.max(0, recordBytesMax - this.#bytes.record) : 0;
   }
 
-  /** Drops what cannot be taken at once. */
+  /** Drops hints that cannot be taken at once. */
   hint(sayings: readonly Saying[]): void {
     for (const saying of sayings) {
       const isFull =
@@ -129,14 +127,13 @@ export class Outbound {
     return told;
   }
 
-  /** Resolves when nothing is under way or in line: facts may have failed, hints have gone. */
+  /** Resolves when nothing is under way or in line; facts may have failed by then. */
   async idle(): Promise<void> {
     if (this.#isIdle) return;
     this.#idle ??= Promise.withResolvers<void>();
     await this.#idle.promise;
   }
 
-  /** Tells all that still wait that nothing comes any more. */
   close(): void {
     this.#giveUp(Number.POSITIVE_INFINITY, "the bus is closing");
     this.#looking?.();
@@ -174,7 +171,7 @@ export class Outbound {
     return line;
   }
 
-  /** After what runs now, so that what is said together is sent together. */
+  /** Sends after the code that runs now, so that events said together are sent together. */
   #flushSoon(): void {
     if (this.#flushing) return;
     this.#flushing = true;
@@ -249,7 +246,7 @@ export class Outbound {
     this.#waiters.delete(waiter);
   }
 
-  /** One timer for all callers that wait, while any does. */
+  /** One timer for all waiting callers, while there are any. */
   #look(): void {
     this.#looking ??= this.#clock.after(lookEveryMs, () => {
       this.#looking = undefined;
@@ -290,7 +287,7 @@ const newLine = (topic: string, partition: number): Line => ({
 const kindOf = ({ saying, waiter }: Item): Kind =>
   waiter ? "fact" : saying.joins === undefined ? "hint" : "record";
 
-/** From the front: one that is to go alone, or as many as a batch holds. */
+/** Takes from the front: one item that is to go alone, or as many as a batch holds. */
 function take(line: Line): readonly Item[] {
   let bytes = 0;
   let count = 0;
@@ -316,7 +313,6 @@ function batchOf(parts: readonly Part[]): TopicMessages[] {
   return [...byTopic].map(([topic, messages]) => ({ topic, messages }));
 }
 
-/** In their order, those that go in one Kafka message together. */
 function neighbours(items: readonly Item[]): readonly (readonly Saying[])[] {
   const groups: Saying[][] = [];
   let bytes = 0;
@@ -330,7 +326,7 @@ function neighbours(items: readonly Item[]): readonly (readonly Saying[])[] {
   return groups;
 }
 
-/** What is traced goes with its own trace only. */
+/** Events of different traces are not joined. */
 const mayJoin = (a: Saying, b: Saying): boolean =>
   a.joins !== undefined && a.joins === b.joins && traceOf(a) === traceOf(b);
 const traceOf = ({ headers }: Saying): unknown => parentOf(headers);

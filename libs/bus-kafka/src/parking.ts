@@ -1,6 +1,6 @@
 /**
- * What cannot be read is put aside as it came, with the reason, and only then counts as heard: an operator can look at
- * it, and a version that can read it can be given it again. Nothing is skipped, and nothing stops for it.
+ * Puts unreadable messages aside as they came, with the reason, and only then counts them as heard: an operator can look at a
+ * message, and give it again to a version that can read it. Nothing is skipped, and nothing stops for it.
  */
 import { type Log } from "@posthaste/ports";
 import { type IHeaders, type KafkaMessage } from "kafkajs";
@@ -10,14 +10,13 @@ import { parkedTopic } from "./topics.ts";
 
 export type Unreadable = {
   readonly message: KafkaMessage;
-  /** As the broker names it. */
   readonly topic: string;
   readonly partition: number;
   readonly group: string;
   readonly reason: string;
 };
 
-/** Resolves when the message is safe on the parking topic; rejects when it is not. */
+/** Resolves when the message is durable on the parking topic; rejects when it is not. */
 export type Park = (unreadable: Unreadable) => Promise<void>;
 
 export function parking(

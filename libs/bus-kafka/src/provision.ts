@@ -1,14 +1,13 @@
-/** Makes the topics that are missing, or looks whether those that were made by hand will do; counts their partitions. */
+/** Makes missing topics, or checks topics that were made by hand; counts their partitions. */
 import { type Admin } from "kafkajs";
 import { type ClientOptions, newClient } from "./client.ts";
 import { errorTypesOf } from "./refusal.ts";
 import { type FoundTopic, wrongWith } from "./topic-check.ts";
 import { settingsOf, type TopicPlan } from "./topics.ts";
 
-/** By the topic's name at the broker. */
 export type PartitionCounts = ReadonlyMap<string, number>;
 
-/** The brokers answer, and topics or rights are not what is needed: an operator has to act. */
+/** An error for an operator: the brokers answer, but topics or rights are wrong. */
 export const topicsError = (message: string, cause?: unknown): Error =>
   Object.assign(new Error(message, { cause }), { name: ofTopics });
 
@@ -21,16 +20,16 @@ export type ProvisionOptions = {
   readonly plans: readonly TopicPlan[];
   /** Replicas of a topic when it is made; the broker's default when absent. */
   readonly replication: number | undefined;
-  /** Else topics are made by hand, and compared with the plans. */
+  /** Otherwise topics are made by hand, and compared with the plans. */
   readonly makes: boolean;
 };
 
 const retries = 2;
 const theBrokersDefault = -1;
-/** As the protocol has it: kafkajs' own name cannot be imported. */
+/** The number in the protocol: kafkajs' own name cannot be imported. */
 const topicResource = 2;
 
-/** Throws an error of topics that names each one that will not do, and how. */
+/** Throws a `topicsError` that names each topic that will not do, and why. */
 export const provision = ({
   client,
   plans,
@@ -39,7 +38,7 @@ export const provision = ({
 }: ProvisionOptions): Promise<PartitionCounts> =>
   asAdmin(client, (admin) => (makes ? made(admin, plans, replication) : looked(admin, plans)));
 
-/** Whether a broker answers to a question that has nothing to do with groups: here that of its versions. */
+/** Reports whether a broker answers a question that has nothing to do with groups: here that for its versions. */
 export const answers = (client: ClientOptions): Promise<boolean> =>
   asAdmin(client, async () => true).catch(() => false);
 
@@ -56,8 +55,8 @@ async function asAdmin<R>(client: ClientOptions, task: (admin: Admin) => Promise
 }
 
 /**
- * A topic that has fewer partitions than planned gets more, if we may; one that has more keeps them (docs/design/record#shards).
- * Settings are given when a topic is made; afterwards they are the operator's.
+ * A topic with fewer partitions than planned gets more, if this process may; a topic with more keeps them
+ * (docs/design/record#shards). Settings are given when a topic is made; afterwards they are the operator's.
  */
 async function made(
   admin: Admin,
@@ -86,13 +85,12 @@ async function looked(admin: Admin, plans: readonly TopicPlan[]): Promise<Partit
   return countsOf(there);
 }
 
-/** By topic, how many replicas each of its partitions has. */
 type Replicas = ReadonlyMap<string, readonly number[]>;
 
 const countsOf = (replicas: Replicas): PartitionCounts =>
   new Map([...replicas].map(([name, partitions]) => [name, partitions.length]));
 
-/** Of all topics that there are: a question for one that is missing would be an error, or make it. */
+/** Lists topics first: a question for a missing topic would be an error, or make it. */
 async function replicasOf(admin: Admin, plans: readonly TopicPlan[]): Promise<Replicas> {
   const there = new Set(await admin.listTopics());
   const wanted = plans.map(({ name }) => name).filter((name) => there.has(name));
@@ -103,7 +101,7 @@ async function replicasOf(admin: Admin, plans: readonly TopicPlan[]): Promise<Re
   );
 }
 
-/** The question for settings tells a topic that is missing from one that this process may not see. */
+/** Asking for settings tells a missing topic from one that this process may not see. */
 async function foundAs(
   admin: Admin,
   name: string,
@@ -161,7 +159,7 @@ async function create(
 /** One broker may be away. */
 const inSyncOf = (replication: number): string => String(Math.max(1, Math.min(2, replication - 1)));
 
-/** kafkajs says of several topics only that there were errors. */
+/** For several topics kafkajs says only that there were errors. */
 function reasonsOf(error: unknown): readonly string[] {
   if (!Error.isError(error)) return [String(error)];
   if ("errors" in error && Array.isArray(error.errors)) return error.errors.flatMap(reasonsOf);

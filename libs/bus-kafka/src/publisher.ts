@@ -1,4 +1,4 @@
-/** Events on their way out: given their bytes, their partition and their trace, and handed to `Outbound`. */
+/** Encodes events, gives them their partition and their trace, and hands them to `Outbound`. */
 import { type LaneId } from "@posthaste/domain";
 import { type Clock, type Log, type Topic, type Topics, type WakeEvent } from "@posthaste/ports";
 import { encode } from "./codec.ts";
@@ -20,7 +20,7 @@ export type PublisherOptions = {
   readonly closing: AbortSignal;
 };
 
-/** A mebibyte is the most that a broker takes by default. */
+/** Below a mebibyte, the most that a broker takes by default. */
 const eventBytesMax = 900 * 1024;
 
 export class Publisher {
@@ -42,7 +42,7 @@ export class Publisher {
     if (tooLarge.length > 0) log.warn("bus.hint_too_large", { topic, bytes: tooLarge });
   }
 
-  /** Those that are not too large are said, whatever becomes of the rest. */
+  /** Publishes all facts that are not too large, then throws if any was. */
   async facts<T extends Topic>(topic: T, events: readonly Topics[T][]): Promise<void> {
     if (this.#options.closing.aborted) throw new Error("the bus is closed");
     const known = this.#options.link.partitions() ?? (await this.#firstPartitions());
@@ -52,7 +52,7 @@ export class Publisher {
       throw new Error(`${topic}: ${tooLarge.join(", ")} bytes, more than ${eventBytesMax}`);
   }
 
-  /** Nothing can be given a partition before the brokers have been reached for the first time. */
+  /** Partitions are unknown before the brokers have been reached for the first time. */
   async #firstPartitions(): Promise<PartitionCounts> {
     const { link, clock, closing } = this.#options;
     const late = new AbortController();
@@ -64,7 +64,7 @@ export class Publisher {
     return counts;
   }
 
-  /** `tooLarge`: the sizes of those that no broker would take. */
+  /** `tooLarge`: the sizes of events that no broker would take. */
   #sayingsOf<T extends Topic>(
     partitions: PartitionCounts,
     topic: T,
@@ -95,9 +95,9 @@ export class Publisher {
   }
 }
 
-/** A lane is looked at whole. What is traced goes in its own trace. */
+/** Wakes of a lane stand for each other, since a lane is looked at whole; traced ones go each in their own trace. */
 const isWakeOfLane = (event: Topics[Topic]): event is WakeEvent & { readonly lane: LaneId } =>
   "lane" in event && event.lane !== undefined;
 
-/** To a process of the roster, which reads several in one Kafka message: a build of before it would park them. */
+/** Reports whether the hint names a process of the roster, which reads several in one Kafka message: an earlier build would park them. */
 const isSaidToOne = (event: Topics[Topic]): boolean => "to" in event && event.to !== undefined;

@@ -1,12 +1,12 @@
 /**
- * kafkajs tells each connection, retry and rebalance, by the thousand while a broker is away. Here the same words count
- * as one line a second, at the level of debugging; what matters of it the bus says itself, once (`bus.up`, `bus.down`).
+ * kafkajs logs each connection, retry and rebalance, by the thousand while a broker is away. Here equal lines count as one a second,
+ * at the level of debugging; the bus itself logs what matters, once (`bus.up`, `bus.down`).
  */
 import { type Clock, type Log } from "@posthaste/ports";
 import { logLevel, type logCreator } from "kafkajs";
 
 const windowMs = 1_000;
-/** Different words in one window; more are counted but not said. */
+/** Different lines in one window; more are counted but not logged. */
 const linesMax = 50;
 
 export type ClientLog = { readonly level: logLevel; readonly creator: logCreator };
@@ -33,10 +33,9 @@ export function quietLog(log: Log, clock: Clock): ClientLog {
   return { level: logLevel.INFO, creator };
 }
 
-/** kafkajs tells by these words, and by nothing else, that a broker has removed what a group was to hear next. */
+/** Only by these words does kafkajs tell that a broker has removed messages that a group was to hear next. */
 const placeGone = "Offset out of range, resetting to default offset";
 
-/** `gone`: of which partition. */
 export const hearingOfPlaces = (
   { level, creator }: ClientLog,
   gone: (partition: number) => void,

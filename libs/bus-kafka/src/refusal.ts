@@ -1,7 +1,6 @@
 /**
- * What a failed send is worth, and what rights are missing. kafkajs wraps what may be tried again into errors that may not (a
- * connection refused ten times is "non-retriable"), so the cause decides: only what the broker says of the content itself is
- * final.
+ * Judges failed sends, and finds missing rights. kafkajs wraps errors that may be tried again into errors that may not (a connection
+ * refused ten times is "non-retriable"), so the cause decides: only a broker's word on the content itself is final.
  */
 
 const refusals: ReadonlySet<string> = new Set([
@@ -13,7 +12,6 @@ const refusals: ReadonlySet<string> = new Set([
 ]);
 const causesMax = 10;
 
-/** What brokers call an error and its causes. */
 export function errorTypesOf(error: unknown): readonly string[] {
   const types: string[] = [];
   let cause = error;
@@ -27,7 +25,7 @@ export function errorTypesOf(error: unknown): readonly string[] {
 export const isRefusal = (error: unknown): boolean =>
   errorTypesOf(error).some((type) => refusals.has(type));
 
-/** What this process lacks, by the names of what it was at; undefined when the error speaks of no right. */
+/** Says which right this process lacks, naming topics or group; undefined when the error speaks of no right. */
 export function missingRight(
   error: unknown,
   { topics, group }: { readonly topics: readonly string[]; readonly group?: string },

@@ -1,7 +1,7 @@
 /**
  * A subscription: a member of a group for as long as there is a listener, whatever happens to the brokers meanwhile.
  *
- * Owns one consumer after the other: kafkajs ends one for good now and then, and this starts the next.
+ * Owns one consumer after the other: kafkajs ends one for good now and then, and the subscription starts the next.
  */
 import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type ClientOptions } from "./client.ts";
@@ -15,7 +15,6 @@ import { stalledMs, watch } from "./watchdog.ts";
 
 export type SubscriptionOptions = {
   readonly client: ClientOptions;
-  /** As the broker names them. */
   readonly topic: string;
   readonly group: string;
   readonly sessionMs: number;
@@ -24,12 +23,12 @@ export type SubscriptionOptions = {
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
   readonly placeGone: (partition: number) => void;
-  /** Which partitions are heard from now on. `countPartitions`: how many the topic has. */
+  /** Called with the partitions heard from now on. `countPartitions` counts those of the topic. */
   readonly assigned: (
     partitions: readonly number[],
     countPartitions: () => Promise<number>,
   ) => Promise<void>;
-  /** Until they are given anew, or the next consumer has joined, none may be. */
+  /** Called when no partition may be assigned until the next assignment, or until the next consumer has joined. */
   readonly unassigned: () => void;
   readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
   readonly answers: () => Promise<boolean>;
@@ -39,7 +38,6 @@ export type SubscriptionOptions = {
   readonly counts: Counts;
 };
 
-/** A subscriber waits for the first assignment, but no longer than this. */
 const joinMsMax = 10_000;
 /** A group that has been silent for longer is not served: fetches return every 150 ms, heartbeats go out every 300. */
 const silentMsMax = 2_000;
@@ -60,7 +58,7 @@ export class Subscription {
     this.#options = options;
   }
 
-  /** Resolves when it hears, or when that takes too long: it goes on trying. */
+  /** Resolves when the subscription hears, or when that takes too long; it goes on trying. */
   async open(): Promise<void> {
     const { clock, link, answers } = this.#options;
     this.#running = this.#stayMember();
@@ -78,7 +76,6 @@ export class Subscription {
     return this.#isMember && this.#options.clock.passedMs() - this.#aliveAt <= silentMsMax;
   }
 
-  /** The right for want of which it does not hear. */
   missingRight(): string | undefined {
     return this.#isMember ? undefined : this.#missing;
   }
@@ -104,7 +101,7 @@ export class Subscription {
       if (signal.aborted) return;
       counts.consumerRestarts++;
       const missing = missingRight(reason, { topics: [topic], group });
-      // Without a right it ends the same way each second.
+      // Without a right the consumer ends the same way each second.
       if (missing === undefined || missing !== this.#missing)
         log.warn("bus.consumer_ended", { topic, group, reason: missing, error: reason });
       this.#missing = missing;

@@ -1,4 +1,4 @@
-/** All that this process listens to: one consumer for each subscription. */
+/** All subscriptions of this process, with one consumer each. */
 import {
   type Clock,
   type Handler,
@@ -40,7 +40,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Answers how to stop, which may be said twice. */
+  /** Returns the function that ends the subscription, which may be called twice. */
   async add<T extends Topic>(
     topic: T,
     name: string,
@@ -79,13 +79,12 @@ export class Subscriptions {
     };
   }
 
-  /** Whether every subscription to `topic` is served, and there is one. */
+  /** Reports whether there are subscriptions to `topic` and every one is served. */
   hear(topic: Topic): boolean {
     const those = [...this.#open].filter(([, of]) => of === topic);
     return those.length > 0 && those.every(([subscription]) => subscription.hears());
   }
 
-  /** The right for want of which one of them is not served. */
   missingRight(): string | undefined {
     return [...this.#open.keys()]
       .map((subscription) => subscription.missingRight())
@@ -98,7 +97,10 @@ export class Subscriptions {
   }
 }
 
-/** Tells of changes only, and of the last join only. Each join counts the partitions: what is counted once leaves shards without an owner when the topic grows. */
+/**
+ * Tells of changes only, and of the last join only. Each join counts the partitions: counted once, shards would be left without an
+ * owner when the topic grows.
+ */
 function telling(
   owns: (shards: readonly number[]) => void,
 ): (partitions: readonly number[], countPartitions: () => Promise<number>) => Promise<void> {

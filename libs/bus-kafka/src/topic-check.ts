@@ -1,10 +1,9 @@
-/** What is wrong with a topic that was made by hand. */
+/** Finds what is wrong with a topic that was made by hand. */
 import { type TopicPlan } from "./topics.ts";
 
-/** As the brokers tell it. */
 export type FoundTopic = {
   readonly partitions: number;
-  /** Of the partition that has the fewest. */
+  /** The replicas of the partition that has the fewest. */
   readonly replicas: number;
   /** By their names at the broker. Undefined: this process has no right to read them. */
   readonly settings: ReadonlyMap<string, string> | undefined;
@@ -12,13 +11,13 @@ export type FoundTopic = {
 
 /** Hints are heard within seconds, and their alarms ring within minutes. */
 const hintMsMin = 60_000;
-/** A send of one partition has half a mebibyte, or one message that is larger. */
+/** A send has half a mebibyte for one partition, or one larger message. */
 const messageBytesMin = 1024 * 1024;
-/** What members read of what a broker may have compressed itself. */
+/** The codecs that members can read, should a broker compress messages itself. */
 const readable = ["producer", "uncompressed", "gzip"];
 const forever = -1;
 
-/** A line for each; empty when the topic will do. Settings that were not told are passed over. */
+/** Returns a line for each problem; empty when the topic will do. Unknown settings are passed over. */
 export function wrongWith(plan: TopicPlan, found: FoundTopic | "missing" | "hidden"): string[] {
   const { name, partitions } = plan;
   if (found === "missing")

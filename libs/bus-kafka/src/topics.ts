@@ -1,8 +1,8 @@
 /**
- * The topics as Kafka sees them: names, keys, partitions, how long what is said is kept, which services say and hear it.
+ * The topics as Kafka has them: names, keys, partitions, how long messages are kept, which services write and read them.
  *
- * Which member hears an event does not depend on its partition but for `scheduler.wake`: there a shard has a partition,
- * and the member that is assigned the partition owns the shard (docs/design/record#shards).
+ * Which member hears an event does not depend on its partition, except for `scheduler.wake`: there a shard has a partition, and the
+ * member that is assigned the partition owns the shard (docs/design/record#shards).
  */
 import { allShards, hash32, shardCount } from "@posthaste/domain";
 import { isFact, type Topic, type Topics, topics } from "@posthaste/ports";
@@ -28,18 +28,17 @@ export function placingOf<T extends Topic>(topic: T): Placing<T> {
   return placings[topic];
 }
 
-/** The shards whose wakes arrive on `partitions`, of `partitionCount` in all. */
 export const shardsOn = (
   partitions: readonly number[],
   partitionCount: number,
 ): readonly number[] => allShards.filter((shard) => partitions.includes(shard % partitionCount));
 
-/** What could not be read; see parking.ts. */
+/** The topic of unreadable messages; see parking.ts. */
 export const parkedTopic = "parked";
 export type KafkaTopic = Topic | typeof parkedTopic;
 
 type Member = "gateway" | "scheduler" | "deliverer" | "callback-dispatcher" | "workflow-log";
-/** Which services may say something of a topic, and which hear it, each as a group of its name. */
+/** Which services may write to a topic, and which read it, each as a group of its name. */
 type Parties = { readonly writers: readonly Member[]; readonly readers: readonly Member[] };
 
 const publishing: readonly Member[] = ["gateway", "scheduler", "deliverer", "callback-dispatcher"];
@@ -56,27 +55,26 @@ const parties: Readonly<Record<KafkaTopic, Parties>> = {
 
 export const partiesOf = (topic: KafkaTopic): Parties => parties[topic];
 
-/** The members of a Kafka group must all subscribe to the same, so a group is of one topic. */
+/** Returns the name of a group of one topic: the members of a Kafka group must all subscribe to the same topics. */
 export const groupOf = (prefix: string, name: string, topic: Topic): string =>
   `${prefix}${name}.${topic}`;
 
 /** A topic to be made. Times in milliseconds, sizes in bytes. */
 export type TopicPlan = {
   readonly topic: KafkaTopic;
-  /** As the broker names it. */
   readonly name: string;
   readonly partitions: number;
-  /** What is removed sooner than `retentionMs` is lost. */
+  /** A message that is removed sooner than `retentionMs` is lost. */
   readonly isFact: boolean;
   readonly retentionMs: number;
-  /** Of each partition, where it may get so much that its time alone is no bound. */
+  /** For each partition, where it may get so much that its time alone is no bound. */
   readonly retentionBytes?: number;
   readonly messageBytesMax?: number;
 };
 
 /** A hint that is an hour old is of no use: its alarm has rung. */
 const hintRetentionMsMax = 3_600_000;
-/** Hints that have records carry bodies, of use for seconds: what was not heard within minutes waits for its alarm. */
+/** Hints that have records carry bodies and are of use for seconds: one not heard within minutes waits for its alarm. */
 const recordRetentionMsMax = 300_000;
 const recordRetentionBytes = 256 * 1024 * 1024;
 /** A parked message carries headers of ours beside its own. */
@@ -112,10 +110,10 @@ export function topicPlans(
 }
 
 const segmentMsMin = 60_000;
-/** Of what a partition keeps by its size. */
+/** The segments of a partition that is bounded by size. */
 const segmentsMin = 4;
 
-/** The settings that a topic is made with, by their names at the broker. Those that are not here are the broker's. */
+/** The settings that a topic is made with, by their names at the broker. All other settings are the broker's. */
 export function settingsOf({
   retentionMs,
   retentionBytes,
@@ -126,7 +124,7 @@ export function settingsOf({
     // A broker that compresses by its own choice may take a codec that no member can read.
     "compression.type": "producer",
     "retention.ms": String(retentionMs),
-    // Only whole segments are removed, so one that gets little is closed in time.
+    // Only whole segments are removed, so a segment that gets little is closed in time.
     "segment.ms": String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))),
     ...(retentionBytes !== undefined && {
       "retention.bytes": String(retentionBytes),

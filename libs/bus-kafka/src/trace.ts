@@ -1,12 +1,11 @@
-/** Trace context, as the process' tracer has it. Nothing of it costs anything when the bus is opened without one. */
+/** Trace context, as the process' tracer has it. Costs nothing when the bus is opened without a tracer. */
 
-/** What crosses the wire: the W3C header `traceparent`, and no other. */
+/** The header that crosses the wire: W3C `traceparent`, and no other. */
 export type TraceHeaders = Readonly<Record<string, string>>;
 
 export type Trace = {
-  /** The context of what runs now; undefined when it is not traced. */
+  /** Returns the context of the code that runs now; undefined when it is not traced. */
   readonly inject: () => TraceHeaders | undefined;
-  /** Runs `task` inside the context that `headers` carry. */
   readonly run: <R>(headers: TraceHeaders, task: () => R) => R;
 };
 
@@ -18,7 +17,6 @@ export function outgoing(trace: Trace | undefined): TraceHeaders | undefined {
   return parent === undefined ? undefined : { [header]: parent };
 }
 
-/** Of a Kafka message's headers. */
 export function parentOf(
   headers: Readonly<Record<string, unknown>> | undefined,
 ): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * A group that stalls although the brokers answer (a broker's defect, a client's, a right that was taken away) is noticed
- * nowhere else: the process lives and hears nothing. Then it is better to end and to be started anew.
+ * Notices a group that stalls although the brokers answer (a broker's defect, a client's, a right that was taken away): otherwise
+ * the process would live and hear nothing. Ending the process and starting it anew is better.
  */
 import { type Clock } from "@posthaste/ports";
 
@@ -19,7 +19,8 @@ export const stalledMs = 60_000;
 const lookEveryMs = 5_000;
 
 /**
- * Looks are counted, not the time between them, so a host that slept is not a group that stalled. Answers how to stop.
+ * Counts looks, not the time between them, so that a host that slept is not taken for a stalled group. Returns the function that
+ * ends the watch.
  */
 export function watch({ clock, progress, isUp, answers, stalled }: Watched): () => void {
   let last = progress();

@@ -27,7 +27,7 @@ export async function answered(
     return { status: answer.status, text };
   } catch (error) {
     if (error === late || !Error.isError(error) || error.cause === undefined) throw error;
-    // Of fetch: its own message says only that it failed.
+    // The message of fetch's own error says only that it failed.
     const reason = Error.isError(error.cause) ? error.cause.message : "no answer";
     throw new Error(`${host} cannot be asked: ${reason}`, { cause: error });
   } finally {
@@ -35,7 +35,6 @@ export async function answered(
   }
 }
 
-/** Of a JSON object; none of anything else. */
 export function membersOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

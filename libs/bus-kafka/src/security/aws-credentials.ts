@@ -1,7 +1,7 @@
 /**
- * The keys of this process at AWS, from where AWS' own clients look first: variables, the role of a service account in
- * Kubernetes (web identity), the agent of the container (EKS Pod Identity, ECS). None is kept: each is asked for when a
- * token is made, every quarter of an hour.
+ * The keys of this process at AWS, from the first places where AWS' own clients look: variables, the role of a service account in
+ * Kubernetes (web identity), the agent of the container (EKS Pod Identity, ECS). Keys are not kept: they are asked for when a token
+ * is made, every quarter of an hour.
  */
 import { type Clock } from "@posthaste/ports";
 import { readFile } from "node:fs/promises";
@@ -24,10 +24,8 @@ export type AwsEnvironment = {
   readonly AWS_WEB_IDENTITY_TOKEN_FILE?: string | undefined;
 };
 
-/** `endsAt`: Unix milliseconds; keys that stand in variables have no end. */
 export type AwsCredentials = AwsKeys & { readonly endsAt: number };
 
-/** Undefined where the environment names no source of keys. */
 export function awsCredentials(
   env: AwsEnvironment,
   region: string,
@@ -47,7 +45,7 @@ export function awsCredentials(
 }
 
 const okStatus = 200;
-/** Of the agent of ECS. */
+/** The agent of ECS. */
 const containerHost = "http://169.254.170.2";
 
 async function ofWebIdentity(
@@ -64,7 +62,7 @@ async function ofWebIdentity(
     Version: "2011-06-15",
     RoleArn: role,
     RoleSessionName: env.AWS_ROLE_SESSION_NAME || "posthaste",
-    // Kubernetes writes another one before this one ends.
+    // Kubernetes writes another token before this one ends.
     WebIdentityToken: (await readFile(tokenFile, "utf8")).trim(),
   });
   const { status, text } = await answered(url, { method: "POST", body }, clock);

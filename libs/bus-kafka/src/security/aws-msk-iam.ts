@@ -7,15 +7,14 @@ import { type Token } from "./token.ts";
 
 export type MskIam = {
   readonly env: AwsEnvironment;
-  /** Unix milliseconds, as the host has them now: AWS refuses what was signed at another time. */
+  /** Unix milliseconds by the host's clock: AWS refuses a signature of another time. */
   readonly hostNow: () => number;
 };
 
-/** The most that a broker of MSK takes. */
+/** The longest life of a token that a broker of MSK takes. */
 const seconds = 900;
 const msPerSecond = 1_000;
 
-/** Throws when the environment names no region, or no source of keys. */
 export function mskTokens({ env, hostNow }: MskIam, clock: Clock): () => Promise<Token> {
   const region = env.AWS_REGION;
   if (!region) throw new Error("Kafka by aws-msk-iam: AWS_REGION is not set");
@@ -35,7 +34,7 @@ export function mskTokens({ env, hostNow }: MskIam, clock: Clock): () => Promise
       },
       now,
     );
-    // The agent stands outside what is signed, and in the logs of AWS.
+    // The agent is not part of what is signed; it appears in the logs of AWS.
     const value = Buffer.from(`${url}&User-Agent=posthaste`).toString("base64url");
     return { value, lifeMs: untilMs(keys.endsAt, seconds * msPerSecond, now) };
   };

@@ -14,13 +14,11 @@ export type ToSign = {
   readonly service: string;
   readonly region: string;
   readonly seconds: number;
-  /** Of the request's body, or what a service wants in its place. */
   readonly bodyHash?: string;
 };
 
 const algorithm = "AWS4-HMAC-SHA256";
 
-/** `now`: Unix milliseconds. */
 export function signedUrl(keys: AwsKeys, toSign: ToSign, now: number): string {
   const { host, path, service, region, seconds, bodyHash = sha256("") } = toSign;
   const at = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, "");
@@ -47,14 +45,14 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const hmac = (key: Buffer | string, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-/** By name, as it is signed. */
+/** Sorted by name, as the signature requires. */
 const queryOf = (query: Readonly<Record<string, string>>): string =>
   Object.entries(query)
     .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
     .toSorted()
     .join("&");
 
-/** RFC 3986: five characters more than `encodeURIComponent`. */
+/** RFC 3986: encodes five characters more than `encodeURIComponent`. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(
     /[!'()*]/g,

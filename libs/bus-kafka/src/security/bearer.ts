@@ -1,5 +1,5 @@
 /**
- * SASL OAUTHBEARER (RFC 7628) for kafkajs. Its own takes a broker's refusal for consent, and says of what follows that the
+ * SASL OAUTHBEARER (RFC 7628) for kafkajs. The mechanism of kafkajs takes a broker's refusal for consent, and then reports that the
  * connection was closed.
  */
 import { type Mechanism } from "kafkajs";
@@ -28,7 +28,7 @@ export function bearer({ show, refused }: TokenSource): Mechanism {
 }
 
 const lengthBytes = 4;
-/** A word or two in JSON. */
+/** A refusal is a word or two in JSON. */
 const refusalBytesMax = 1_024;
 
 function framed(text: string): Buffer {

@@ -41,7 +41,7 @@ export async function askForToken(given: ClientCredentials, clock: Clock): Promi
 const okStatus = 200;
 /** RFC 6750, section 2.1. Nothing else may stand in the message to the broker. */
 const bearer = /^[A-Za-z0-9._~+/-]+=*$/;
-/** Of a token that does not say; most live for longer. */
+/** The assumed life of a token that names none; most live for longer. */
 const lifeMsDefault = 300_000;
 const lifeMsMax = 86_400_000;
 

@@ -1,4 +1,4 @@
-/** How this process proves to the brokers on whose behalf it speaks. */
+/** How this process authenticates to the brokers. */
 import { type Clock } from "@posthaste/ports";
 import { mskTokens, type MskIam } from "./aws-msk-iam.ts";
 import { askForToken, type ClientCredentials } from "./client-credentials.ts";
@@ -10,16 +10,14 @@ type Password = {
   readonly password: string;
 };
 
-/** As it is configured. */
 export type Sasl =
   | Password
   | ({ readonly mechanism: "oauthbearer" } & ClientCredentials)
   | ({ readonly mechanism: "aws-msk-iam" } & MskIam);
 
-/** As it goes over the wire. */
 export type Login = Password | { readonly mechanism: "oauthbearer"; readonly token: TokenSource };
 
-/** One for all connections of a bus, which share a token. */
+/** Returns one login for all connections of a bus, which share a token. */
 export function loginOf(sasl: Sasl, clock: Clock): Login {
   switch (sasl.mechanism) {
     case "plain":

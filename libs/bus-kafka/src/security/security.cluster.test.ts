@@ -1,4 +1,4 @@
-/** What the bus shows to brokers that ask for a certificate or a token. The broker is of this file alone. */
+/** How the bus authenticates to brokers that ask for a certificate or a token. The broker is this file's own. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Guard, type RunningKafka, startKafka } from "@posthaste/local";
 import {
@@ -156,7 +156,7 @@ async function passes(bus: KafkaBus): Promise<boolean> {
   return bus.isUp();
 }
 
-/** From the failure to its first cause. */
+/** Returns the codes from the failure to its first cause. */
 const codesOf = (error: unknown): readonly unknown[] =>
   Error.isError(error) ? ["code" in error ? error.code : "", ...codesOf(error.cause)] : [];
 
@@ -174,7 +174,7 @@ function aToken(socket: Socket, seconds: number): void {
   answer(socket, "200 OK", JSON.stringify(token));
 }
 
-/** Without a signature: this broker looks at its times alone. */
+/** A token without a signature: this broker checks only its times. */
 function tokenOf(seconds: number): string {
   const now = Math.floor(Date.now() / 1_000);
   const claims = { sub: "posthaste", iat: now - 60, exp: now + seconds };

@@ -1,16 +1,14 @@
 /** TLS to the brokers: which certificates are trusted, and which one is shown. */
 import { createSecureContext, type SecureContext } from "node:tls";
 
-/** Texts in PEM. */
+/** PEM texts. */
 export type Tls = {
-  /** Absent: the authorities that Node trusts. */
   readonly ca?: string | undefined;
-  /** Of the client, where brokers ask for one. */
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
 };
 
-/** One for all connections of a bus. Throws on what is no certificate or no key. */
+/** Returns one context for all connections of a bus. Throws on an invalid certificate or key. */
 export function secureContextOf({ ca, certificate, key }: Tls): SecureContext {
   return createSecureContext({
     ...(ca !== undefined && { ca }),

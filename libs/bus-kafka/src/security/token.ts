@@ -1,9 +1,9 @@
 /**
- * The token that is shown to the brokers, asked for anew before it ends.
+ * The token that is shown to the brokers, renewed before it ends.
  *
  * (1) one request is under way at a time, whichever connections wait for it.
- * (2) an issuer that fails is left alone for a while, twice as long each time. Meanwhile the last token is shown for as
- *     long as it lives, and then the connection fails with the reason.
+ * (2) an issuer that fails is left alone for a while, twice as long each time. Meanwhile the last token is shown for as long as it
+ *     lives, and then the connection fails with the reason.
  * (3) a token that a broker refuses is not shown again.
  */
 import { type Clock } from "@posthaste/ports";
@@ -15,7 +15,7 @@ export type TokenSource = {
   readonly refused: (value: string, error: Error) => void;
 };
 
-/** So long before its end a token is replaced, or after half of a life shorter than twice this. */
+/** How long before its end a token is replaced; after half of its life where that is shorter than twice this. */
 const spareMsMax = 60_000;
 const waitMsMin = 1_000;
 const waitMsMax = 30_000;
@@ -36,7 +36,7 @@ export function keptToken(ask: () => Promise<Token>, clock: Clock): TokenSource 
   };
 
   const renew = async (): Promise<void> => {
-    // What passes while the answer is under way is part of the token's life.
+    // The token's life begins with the request, not with the answer.
     const askedAt = clock.passedMs();
     try {
       const { value, lifeMs } = await ask();

@@ -1,4 +1,4 @@
-/** What the scripts answer (scripts.ts), as the port says it. Lua's false comes as null. */
+/** Translates the answers of the scripts (scripts.ts) to the port's. Lua's false arrives as null. */
 import assert from "node:assert/strict";
 import { messageId, type MessageId, type RateWindow } from "@posthaste/domain";
 import { type Acquired, type Spent, type Window } from "@posthaste/ports";
@@ -31,7 +31,6 @@ export function spentIn(answer: unknown): Spent {
   return { isWithin: numberIn(isWithin) === 1, left: numberIn(left) };
 }
 
-/** Those of `ids` that the answer numbers, from 1. */
 export function numberedIn(answer: unknown, ids: readonly MessageId[]): readonly MessageId[] {
   return listIn(answer).map((number) => {
     const id = ids[numberIn(number) - 1];

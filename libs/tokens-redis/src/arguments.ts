@@ -1,4 +1,4 @@
-/** What the scripts read by `take`, in their order (scripts.ts). */
+/** The arguments that the scripts read by `take`, in their order (scripts.ts). */
 import { type FlowLimits, type MessageId, type RateWindow } from "@posthaste/domain";
 import { type SlotHolder } from "@posthaste/ports";
 

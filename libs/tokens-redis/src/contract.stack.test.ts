@@ -1,4 +1,4 @@
-/** The port against its contract, and what this adapter adds to it, on the Redis of `npm run stack -- stores`. */
+/** The adapter against the contract of its port, and its own additions, on the Redis of `npm run stack -- stores`. */
 import { describe, expect, it } from "@jest/globals";
 import { flowLaneId, limits } from "@posthaste/domain";
 import { systemRandom } from "@posthaste/process";
@@ -12,7 +12,7 @@ const { redis } = testStores();
 if (!redis) throw new Error("these suites need a Redis");
 const { name, url } = redis;
 
-/** Its clock is the host's: it is waited for, and nothing longer than a lease or a pending key. */
+/** Bounds the waits for the host's clock, none longer than for a lease or a pending key. */
 const waitMsMax = 40_000;
 
 async function open(): Promise<TokenStoreHarness> {
@@ -72,7 +72,7 @@ describe(`${name}: a lane with thousands that run`, () => {
   });
 });
 
-/** The longest that a key may live, by what it is. */
+/** The longest life of a key, by its kind. */
 const keptMsMax: Readonly<Record<string, number>> = {
   probe: 1_000,
   window: limits.deduplicationMs,
@@ -117,7 +117,7 @@ describe(`${name}: every key`, () => {
       all.find(({ name: full }) => full.endsWith(lane(key)))?.leftMs ?? 0;
     expect(leftOf(lanes, "a second")).toBeLessThanOrEqual(2 * limits.leaseMs);
     expect(leftOf(lanes, "a week")).toBeGreaterThan(2 * limits.leaseMs);
-    // Else a lane would be known without the slots that it has given.
+    // Otherwise a lane would be known without the slots that it has given.
     expect(leftOf(slots, "a week")).toBeGreaterThan(2 * limits.leaseMs);
     await tokens.close();
   });

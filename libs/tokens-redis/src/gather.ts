@@ -1,15 +1,15 @@
 /**
- * What is asked of one script in one turn of the event loop goes out as one call (docs/adr/0002-adapters-gather.md):
- * under load a turn brings many questions, and an idle process does not wait.
+ * Questions to one script in one turn of the event loop go out as one call (docs/adr/0002-adapters-gather.md): under load a turn
+ * brings many questions, and an idle process does not wait.
  *
- * Calls do not wait for each other's answers, since waiting behind another would eat into a question's budget; Redis
- * answers in order over the one connection, and the budget bounds how many are under way.
+ * Calls do not wait for each other's answers, since waiting would use up a question's budget; Redis answers in order over the one
+ * connection, and the budget bounds how many calls are under way.
  */
 export type Question = { readonly keys: readonly string[]; readonly args: readonly string[] };
 
 export type Send = (questions: readonly Question[]) => Promise<readonly unknown[]>;
 
-/** Keys and arguments of one call: some milliseconds of a server that does one thing at a time. */
+/** The most keys and arguments in one call: some milliseconds of a server that does one thing at a time. */
 const sizeMax = 1_000;
 
 type Asked = {
@@ -18,7 +18,7 @@ type Asked = {
   readonly reject: (cause: unknown) => void;
 };
 
-/** The answers stand in the order of the questions. What one call cannot hold is asked in several, one after the other. */
+/** Answers stand in the order of the questions. Questions that one call cannot hold go out in several, one after the other. */
 export function gather(send: Send): Send {
   let waiting: Asked[] = [];
   const sendAll = (): void => {
@@ -39,7 +39,7 @@ export function gather(send: Send): Send {
   };
 }
 
-/** The same where only questions of one group may go out together; all groups of a turn go out beside each other. */
+/** As `gather`, where only questions of one group may go out together; the groups of a turn go out at the same time. */
 export function gatherByGroup(send: Send, groupOf: (question: Question) => number): Send {
   let ofTurn: Map<number, Send> | undefined;
   const groups = (): Map<number, Send> => {
@@ -85,7 +85,7 @@ async function sendTogether(send: Send, asked: readonly Asked[]): Promise<void> 
   }
 }
 
-/** In order; each as many as fit, and at least one. */
+/** Splits `items` in order, each portion as large as fits, with one item at least. */
 function portions<T>(items: readonly T[], size: (item: T) => number): readonly (readonly T[])[] {
   const all: T[][] = [];
   let left = 0;

@@ -45,7 +45,7 @@ describe("a Redis that answers", () => {
   });
 });
 
-/** To each script; what a connection has to prove first, it proves. */
+/** Answers each script with `reply`, and the questions by which a connection proves itself correctly. */
 async function answering(reply: string): Promise<string> {
   const proofs: Readonly<Record<string, string>> = {
     config: "*2\r\n$16\r\nmaxmemory-policy\r\n$10\r\nnoeviction\r\n",

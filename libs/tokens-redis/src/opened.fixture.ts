@@ -10,7 +10,7 @@ export const clock = systemClock();
 
 export type Opened = RedisTokens & { readonly log: RecordingLog; readonly prefix: string };
 
-/** Under a prefix of its own unless one is given, and with a budget that a busy host keeps. */
+/** Uses a prefix of its own unless one is given, and a budget that a busy host keeps. */
 export function openTokens(
   url: string,
   options: Partial<Omit<RedisTokensOptions, "url" | "clock" | "log">> = {},

@@ -1,4 +1,4 @@
-/** What Redis may do to us, done to a Redis of our own. */
+/** Outages of a Redis of this file's own. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -49,7 +49,7 @@ async function openUp(...args: Parameters<typeof open>): Promise<Opened> {
   return tokens;
 }
 
-/** Each of the port's calls. */
+/** Returns each of the port's calls. */
 const everyCall = (tokens: RedisTokens): readonly (() => Promise<unknown>)[] => {
   const entry = { key: aKey("a"), id: newId() };
   return [
@@ -75,13 +75,13 @@ async function expectAllAnswered(tokens: RedisTokens): Promise<void> {
   for (const call of everyCall(tokens)) await call();
 }
 
-/** Twice: then there was nothing new to tell. */
+/** Waits for three more tries, so that the last two had nothing new to log. */
 async function untilTriedAgain(tokens: RedisTokens): Promise<void> {
   const { tries } = tokens.counts();
   await until("it is tried again", () => tokens.counts().tries >= tries + 3);
 }
 
-/** Answers no call any more when this resolves. */
+/** Resolves when Redis answers no call any more. */
 async function pauseRedis(): Promise<void> {
   redis.process.pause();
   const stat = `/proc/${redis.process.pid}/stat`;

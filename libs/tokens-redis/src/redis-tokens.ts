@@ -1,8 +1,9 @@
 /**
- * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may forget (docs/design/lanes#slots-and-rates, docs/design/deduplication#take-over).
+ * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may forget (docs/design/lanes#slots-and-rates,
+ * docs/design/deduplication#take-over).
  *
- * One call asks about many keys. On one server all keys of a prefix carry one hash tag, and what is asked in a turn goes out as
- * one call. In a cluster only the two keys of a lane share a tag, and what is asked in a turn goes out as one call a slot.
+ * One call asks about many keys. On one server all keys of a prefix carry one hash tag, and the questions of a turn go out as one
+ * call. In a cluster only the two keys of a lane share a tag, and the questions of a turn go out as one call a slot.
  */
 import { type FlowId } from "@posthaste/domain";
 import {
@@ -23,9 +24,9 @@ import { type Counts, Link } from "./link/link.ts";
 import * as scripts from "./scripts.ts";
 
 export type RedisTokensOptions = RedisPlace & {
-  /** Of all keys; installations that share a Redis have different ones. */
+  /** Begins all keys; installations that share a Redis have different prefixes. */
   readonly prefix: string;
-  /** What Redis has for an answer before it counts as away. */
+  /** The time that Redis has for an answer before it counts as away. */
   readonly budgetMs?: number;
   readonly explain?: (error: unknown) => string | undefined;
   readonly clock: Clock;
@@ -33,9 +34,8 @@ export type RedisTokensOptions = RedisPlace & {
 };
 
 export type RedisTokens = TokenStore & {
-  /** Whether what is asked now goes out, as far as this process knows. */
+  /** Reports whether calls go out now, as far as this process knows. */
   isUp(): boolean;
-  /** Why it does not. */
   problem(): string | undefined;
   counts(): Counts;
   close(): Promise<void>;
@@ -45,8 +45,8 @@ const budgetMsDefault = 50;
 const holdersAtOnceMax = 400;
 
 /**
- * Opens at once, also while Redis is away; connects, and connects again, by itself. Calls that Redis cannot answer now,
- * or has not answered within the budget, reject as unavailable; repeating them with the same arguments is safe.
+ * Opens at once, even while Redis is away; connects and reconnects by itself. Calls that Redis cannot answer now, or has not
+ * answered within the budget, reject as unavailable; repeating them with the same arguments is safe.
  */
 export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   const { way, names, asking } = options.mode === "cluster" ? inCluster(options) : onOne(options);
@@ -115,7 +115,6 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   };
 }
 
-/** How Redis is asked, and what the keys are called there. */
 type Asked = {
   readonly way: Pick<Link, "problem" | "counts" | "close">;
   readonly names: Names;

@@ -1,9 +1,9 @@
 /**
- * What Redis does for us, each in one step of its own and by its own clock. All of them may be repeated: a call whose
+ * The scripts of the token store. Redis runs each in one step, by its own clock. All may be repeated: a call whose
  * answer was lost finds at its repetition what it did, and does it to the same ids again.
  *
  * deduplication key   "p<id>": pending, or "d<id>": done, for ten minutes
- * lane                hash: `server`, of its rate window `startedAt` and `count`, and for each id whose slot is unused the
+ * lane                hash: `server`, `startedAt` and `count` of its rate window, and for each id whose slot is unused the
  *                     start of the window that its token was counted in, "" without a rate
  * slots of a lane     sorted set: the ids that hold one, each scored with the end of its lease
  *
@@ -11,7 +11,7 @@
  * restarts from its disk, which may lack its last second, or a replica that takes over with less, is told everything
  * once more before it grants.
  *
- * Every key has an end, by each call that makes it: two keys of a lane the same one, so that no lane is known without its
+ * Each call that makes a key gives it an end; the two keys of a lane have the same end, so that no lane is known without its
  * slots. A million flow keys of a minute ago take no memory.
  */
 import { limits, skewMsMax } from "@posthaste/domain";
@@ -19,14 +19,14 @@ import { script } from "./link/connection.ts";
 
 /** A lane that is not used is forgotten with the leases of its slots, and told from the records when it is next in use. */
 const laneMs = 2 * limits.leaseMs;
-/** One with a window that is open, when that ends, but for the rest of a long one: it stands in the lane's row. */
+/** A lane with an open window is kept until that ends, but no longer than this: the rest of a long window stands in the lane's row. */
 export const laneMsMax = 3_600_000;
-/** One call looks at so many slots that have ended; what is left counts as taken until the next. */
+/** One call looks at so many slots that have ended; further ones count as taken until the next call. */
 const endedMax = 1_000;
 
 /**
- * A time that lies further ahead than its own length is over, as `isOver` of the domain says it: Redis keeps the ends of keys, too, by
- * the time of its host, and that may have been ahead and set back.
+ * A time that lies further ahead than its own length is over, as in `isOver` of the domain: Redis keeps the ends of keys, too, by
+ * the time of its host, which may have been ahead and set back.
  *
  * `ask` answers one question: `key`, and `slots` where a question has two keys; its arguments come by `take`.
  */
@@ -83,7 +83,7 @@ local answers = {}
 for i = 1, #KEYS, ${keys} do answers[#answers + 1] = ask(KEYS[i], KEYS[i + 1]) end
 return answers`);
 
-/** id, and the id that the key may name all the same → what the key held for another, or "" when it is the claimer's. */
+/** id, and the id that the key may name all the same → the key's value if another id has it, or "" when it is the claimer's. */
 export const claim = forEachQuestion(
   1,
   `
@@ -95,7 +95,7 @@ export const claim = forEachQuestion(
   return ''`,
 );
 
-/** id → nothing of interest. A key that has run out is set, too: its record is there. */
+/** id → 1. Sets a key that has run out, too: its record is there. */
 export const confirm = forEachQuestion(
   1,
   `
@@ -108,8 +108,8 @@ export const confirm = forEachQuestion(
 );
 
 /**
- * parallelism, rate ("" for none), periodMs, ids → false for a lane that is not known, or: which of them by number,
- * opensInMs, startedAt, count. As `takeSlots` of the domain decides it, in one step.
+ * parallelism, rate ("" for none), periodMs, ids → false for an unknown lane, or: which of them are granted, by number, opensInMs,
+ * startedAt, count. Decides as `takeSlots` of the domain does, in one step.
  */
 export const acquire = forEachQuestion(
   2,
@@ -167,7 +167,7 @@ export const use = forEachQuestion(
   return gone`,
 );
 
-/** ids → nothing of interest. */
+/** ids → 1. */
 export const putBack = forEachQuestion(
   2,
   `
@@ -176,7 +176,7 @@ export const putBack = forEachQuestion(
   return 1`,
 );
 
-/** ids → nothing of interest. */
+/** ids → 1. */
 export const release = forEachQuestion(
   2,
   `
@@ -185,11 +185,10 @@ export const release = forEachQuestion(
 );
 
 /**
- * startedAt, count ("" for no window), ids, then how long each holds its slot yet, and 1 if the lane is known with these →
- * nothing of interest. What is told is
- * added to what is there. A server that knows the lane knows its window better; else the later or fuller of two holds,
- * and none may lie further ahead than one of ours could: it may come from another clock. What ended in use is answered for
- * by the holders.
+ * startedAt, count ("" for no window), ids, then how long each still holds its slot, and 1 if the lane is known with these → 1. Adds
+ * to what the lane has. A server that knows the lane knows its window better; otherwise the later or fuller of two windows holds,
+ * and neither may lie further ahead than one of ours could: it may come from another clock. For slots that ended in use the holders
+ * answer.
  */
 export const restore = forEachQuestion(
   2,
@@ -214,7 +213,7 @@ export const restore = forEachQuestion(
   return 1`,
 );
 
-/** → startedAt. A lane that is not known takes the later window when it is told. */
+/** → startedAt. An unknown lane takes the later window when it is told. */
 export const resetRate = forEachQuestion(
   2,
   `
@@ -234,7 +233,7 @@ export const peek = forEachQuestion(
   return { held, tonumber(window[1]) or false, tonumber(window[2]) or false }`,
 );
 
-/** n, max, how long it lasts → whether it is within, what is left. */
+/** n, max, how long it lasts → whether it is within, and how much is left. */
 export const spend = forEachQuestion(
   1,
   `

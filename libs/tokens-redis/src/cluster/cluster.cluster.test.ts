@@ -1,4 +1,4 @@
-/** A Redis Cluster of our own: the contract, slots that move, masters that die. */
+/** A Redis Cluster of this file's own: the contract, slots that move, masters that die. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ import { slotOf } from "./hash-slot.ts";
 
 jest.setTimeout(300_000);
 
-/** The clock is the host's: it is waited for, and nothing longer than a lease or a pending key. */
+/** Bounds the waits for the host's clock, none longer than for a lease or a pending key. */
 const waitMsMax = 40_000;
 const three: FlowLimits = { parallelism: 3, periodMs: 1_000 };
 const ids = (count: number) => Array.from({ length: count }, () => newId());
@@ -77,7 +77,7 @@ function adminOf({ url }: RunningRedis): Redis {
   return admin;
 }
 
-/** The master that has the slot by the layout that the cluster starts with. */
+/** Returns the master that has the slot in the layout that the cluster starts with. */
 const ownerOf = (slot: number): RunningRedis => {
   const at = cluster.masters.findIndex((_, i) => slot < Math.floor(((i + 1) * 16_384) / 3));
   const owner = cluster.masters[at];
@@ -100,7 +100,7 @@ function threeOfOneSlot(nameOf: (key: Key) => string): readonly [Key, Key, Key] 
 
 const laneSlot = (lane: FlowId): number => slotOf(`{${lane}}`);
 
-/** A lane of this master. */
+/** Returns a lane of this master. */
 function laneOn(master: RunningRedis | undefined, name: string): FlowId {
   for (let i = 0; ; i++) {
     const lane = flowLaneId(aTenant, `${name}-${i}`);
@@ -108,7 +108,7 @@ function laneOn(master: RunningRedis | undefined, name: string): FlowId {
   }
 }
 
-/** Keys of one slot are on their way: half of `move`'s work. */
+/** Begins to move the keys of one slot: half of `move`'s work. */
 async function beginMove(slot: number, from: RunningRedis, to: RunningRedis): Promise<void> {
   await adminOf(to).cluster("SETSLOT", slot, "IMPORTING", await nodeIdOf(from));
   await adminOf(from).cluster("SETSLOT", slot, "MIGRATING", await nodeIdOf(to));

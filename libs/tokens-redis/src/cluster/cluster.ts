@@ -1,11 +1,11 @@
 /**
- * The way to a Redis Cluster. Owns a link to each node that has slots, and the map of slots to nodes.
+ * The connection to a Redis Cluster. Owns a link to each node that has slots, and the map of slots to nodes.
  *
- * (1) what is asked together is of one slot, and goes to the node that owns it.
- * (2) a node that names another one is believed, `hopsMax` times for a question; each hop has the budget to itself.
- * (3) the map is learnt at the start, and while it is in doubt: a node has named another one, or is away. Nothing is
- *     asked while all is well.
- * (4) a node that owns nothing any more is left when what it was asked has had its time.
+ * (1) questions asked together are all of one slot, and go to the node that owns it.
+ * (2) a node that names another one is believed, `hopsMax` times for a question; each hop has the whole budget.
+ * (3) the map is learnt at the start, and while it is in doubt: a node has named another one, or is away. No node is asked for it
+ *     while all is well.
+ * (4) the link to a node that owns no slot any more is closed after `budgetMs`, when its last questions have had their time.
  */
 import assert from "node:assert/strict";
 import { pause, StoreError, within } from "@posthaste/ports";
@@ -27,7 +27,7 @@ export type ClusterOptions = Pick<
   readonly probeStart: string;
 };
 
-/** From the node that was asked to the owner, or to the one that a slot is on its way to. */
+/** From the node that was asked to the owner, or to the node that a slot is moving to. */
 const hopsMax = 2;
 
 export class Cluster {
@@ -35,7 +35,6 @@ export class Cluster {
   readonly #closing = new AbortController();
   readonly #counts = noCounts();
   readonly #links = new Map<string, Link>();
-  /** How to end the links that are being left. */
   readonly #leaving = new Set<() => Promise<void>>();
   readonly #learning: Promise<void>;
   #map = nothingKnown;
@@ -52,7 +51,6 @@ export class Cluster {
     return { ...this.#counts };
   }
 
-  /** Why some of it, or all, is away; undefined while nothing is. */
   get problem(): string | undefined {
     if (this.#closing.signal.aborted) return closed.reason;
     if (this.#map === nothingKnown) return this.#problem;
@@ -62,7 +60,7 @@ export class Cluster {
     return missing > 0 ? `${missing} slots of the cluster have no node` : undefined;
   }
 
-  /** As `Link.ask`, of questions whose keys are all in one slot. */
+  /** As `Link.ask`, for questions whose keys are all in one slot. */
   async ask(script: Script, questions: readonly Question[]): Promise<readonly unknown[]> {
     const slot = slotOf(questions[0]?.keys[0] ?? "");
     const owner = this.#map.owners[slot];
@@ -118,7 +116,7 @@ export class Cluster {
     return answers.flat();
   }
 
-  /** The node may be a new one, which the map does not have: its first connection is waited for as long as for an answer. */
+  /** The node may be new and not in the map: waits for its first connection as long as for an answer. */
   async #linkFor({ to, slot }: Exclude<Redirection, { kind: "split" }>): Promise<Link> {
     const { clock, budgetMs } = this.#options;
     const link = this.#links.get(to) ?? this.#open(to, slot);
@@ -128,7 +126,7 @@ export class Cluster {
     return link;
   }
 
-  /** `slot`: the one that it was named for, while the map does not have it. */
+  /** `slot`: the slot for which the node was named, while the map does not have it. */
   #open(address: string, slot?: number): Link {
     const { place, probeStart, ...options } = this.#options;
     const node = endpointOf(address);
@@ -174,7 +172,7 @@ export class Cluster {
     }
   }
 
-  /** Of what the nodes say, the latest. */
+  /** Uses the latest of the maps that the nodes report. */
   async #learn(): Promise<void> {
     const up = [...this.#links].filter(([, { problem }]) => problem === undefined);
     const looks = await Promise.allSettled(
@@ -194,7 +192,7 @@ export class Cluster {
       return slotMapOf(await lookOnce(lookOptions, this.#closing.signal), seed);
     });
     return Promise.any(asked).catch(async () => {
-      // Each has failed: the first of them says why.
+      // All have failed: the first rejection says why.
       const [first] = asked;
       assert(first !== undefined, "a cluster has an address");
       return first;
@@ -208,7 +206,7 @@ export class Cluster {
     for (const owner of owners) if (!this.#links.has(owner)) this.#open(owner);
     for (const [address, link] of this.#links) {
       if (owners.has(address)) continue;
-      // One that a slot is on its way to owns nothing yet.
+      // A node that a slot is moving to owns none yet.
       if (before.has(address) || link.problem !== undefined) this.#leave(address, link);
     }
   }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { keyIn, slotOf } from "./hash-slot.ts";
 
-/** As `CLUSTER KEYSLOT` of Redis 7.0.15 answers. */
+/** The answers of `CLUSTER KEYSLOT` of Redis 7.0.15. */
 const known: readonly (readonly [string, number])[] = [
   ["123456789", 12_739],
   ["foo", 12_182],

@@ -1,4 +1,4 @@
-/** Which of a cluster's slots a key is in, as Redis Cluster says it: CRC16 (XMODEM) over the key, or over its tag in braces. */
+/** The slot of a key, as Redis Cluster computes it: CRC16 (XMODEM) over the key, or over its tag in braces. */
 export const slotsTotal = 16_384;
 
 export function slotOf(key: string): number {
@@ -7,7 +7,7 @@ export function slotOf(key: string): number {
   return crc16(to > from + 1 ? key.slice(from + 1, to) : key) % slotsTotal;
 }
 
-/** A key that begins so, in one of these slots. About as many are tried as there are slots to each of these. */
+/** Returns a key that begins with `start`, in one of the slots of `isIn`. The expected tries are all slots divided by those. */
 export function keyIn(start: string, isIn: (slot: number) => boolean): string {
   for (let tag = 0; tag < triesMax; tag++) if (isIn(slotOf(`${tag}`))) return `${start}{${tag}}`;
   throw new Error(`no key of ${triesMax} is in the slots that were asked for`);

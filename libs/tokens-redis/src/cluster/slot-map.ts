@@ -1,13 +1,12 @@
-/** Which node owns which slot, as the nodes of a cluster tell it, and what a node answers about a slot of another. Pure. */
+/** Which node owns which slot, as the nodes of a cluster report it, and a node's answer about another node's slot. Pure. */
 import { type Endpoint } from "../link/dial.ts";
 import { slotsTotal } from "./hash-slot.ts";
 
 export type SlotMap = {
-  /** Of two maps the one with the higher number is the later. */
+  /** The map with the higher number is the later one. */
   readonly epoch: number;
   /** By slot; `undefined` where no node has it. */
   readonly owners: readonly (string | undefined)[];
-  /** How many slots no node has. */
   readonly missing: number;
 };
 
@@ -38,7 +37,6 @@ export type Redirection =
   /** Some of the keys are at another node by now: one question may be answered where several are not. */
   | { readonly kind: "split" };
 
-/** Undefined for an error of another kind. */
 export function redirectionIn(error: string, asked: Endpoint): Redirection | undefined {
   if (error.startsWith("TRYAGAIN")) return { kind: "split" };
   const [, kind, slot, host, port] = /^(MOVED|ASK) (\d+) (.*):(\d+)$/.exec(error) ?? [];

@@ -1,5 +1,5 @@
 /**
- * One connection that has proved itself: this Redis answers, runs scripts, takes writes and evicts nothing. It is used
+ * One connection that has proved itself: this Redis answers, runs scripts, takes writes and evicts nothing. A connection is used
  * until it ends, and never mended: the next one is made anew and has to prove the same.
  */
 import { createHash } from "node:crypto";
@@ -16,41 +16,38 @@ export const script = (lua: string): Script => ({
 });
 
 export type Connection = {
-  /** Another one after each start of the server, even if it kept its data. */
+  /** Changes at each start of the server, even if it kept its data. */
   readonly serverId: string;
-  /** `isAsking`: a node of a cluster answers also for a slot that is on its way to it. */
+  /** `isAsking`: a node of a cluster answers also for a slot that is moving to it. */
   readonly run: (
     script: Script,
     keys: readonly string[],
     args: readonly string[],
     isAsking: boolean,
   ) => Promise<unknown>;
-  /** Which slots the nodes of the cluster own, as far as this one knows. */
   readonly look: () => Promise<Look>;
-  /** Why it ended. */
   readonly ended: Promise<string>;
   readonly end: () => void;
 };
 
-/** The answers to CLUSTER SLOTS and CLUSTER INFO. */
 export type Look = { readonly slots: unknown; readonly info: string };
 
 export type ConnectionOptions = {
   readonly dial: Dial;
-  /** Of a cluster; what it answers may lead elsewhere. */
+  /** Set for a node of a cluster, whose answers may lead elsewhere. */
   readonly node?: Endpoint;
-  /** For an answer; the connection itself has `connectMs`. */
+  /** The time for an answer; making the connection has `connectMs`. */
   readonly budgetMs: number;
   readonly connectMs: number;
-  /** A key that may be written to find out whether this server takes writes. */
+  /** Returns a key that may be written to find out whether this server takes writes. */
   readonly probeKey: () => string;
-  /** What a failure to connect means, where it is known better than its own words say. */
+  /** Explains a failure to connect where its own message does not. */
   readonly explain?: ((error: unknown) => string | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** Rejects with the reason when there is no such connection to be had. `signal` ends it, made or in the making. */
+/** Rejects with the reason when no such connection can be made. `signal` ends it, made or in the making. */
 export async function connect(
   options: ConnectionOptions,
   signal: AbortSignal,
@@ -85,7 +82,7 @@ export async function connect(
   }
 }
 
-/** Asks a node that no connection is kept to. */
+/** Asks a node without keeping a connection to it. */
 export async function lookOnce(
   { dial, budgetMs, connectMs, clock }: ConnectionOptions,
   signal: AbortSignal,
@@ -108,7 +105,7 @@ async function look(client: Redis): Promise<Look> {
   return { slots, info };
 }
 
-/** The answer is read by the caller: scripts answer in forms of their own. */
+/** The caller reads the answer: each script has a form of its own. */
 async function run(
   client: Redis,
   { lua, sha1 }: Script,
@@ -120,14 +117,14 @@ async function run(
     if (isAsking) void client.asking().catch(() => undefined);
     return await client.evalsha(sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    // After its first start, or a SCRIPT FLUSH, the server has to be told the script once more.
+    // After its first start, or a SCRIPT FLUSH, the server needs the script's text once more.
     if (!reasonOf(error).startsWith("NOSCRIPT")) throw error;
     if (isAsking) void client.asking().catch(() => undefined);
     return client.eval(lua, keys.length, ...keys, ...args);
   }
 }
 
-/** Loading, read-only, out of memory, forbidden: a server that cannot do our work says so here. Answers its id. */
+/** Throws for a server that cannot do the work: loading, read-only, out of memory, forbidden. Returns the server's id. */
 async function prove(client: Redis, options: ConnectionOptions): Promise<string> {
   const { log } = options;
   const [policy, info] = await Promise.all([
@@ -147,7 +144,7 @@ async function prove(client: Redis, options: ConnectionOptions): Promise<string>
 
 async function write(client: Redis, { node, probeKey }: ConnectionOptions): Promise<void> {
   try {
-    // The slot of the key may be on its way to this node.
+    // The slot of the key may be moving to this node.
     if (node) void client.asking().catch(() => undefined);
     await client.eval("return redis.call('SET', KEYS[1], '', 'PX', 1000)", 1, probeKey());
   } catch (cause) {
@@ -156,7 +153,7 @@ async function write(client: Redis, { node, probeKey }: ConnectionOptions): Prom
   }
 }
 
-/** Undefined where asking is forbidden, as it is with some hosted Redis services. */
+/** Returns undefined where asking is forbidden, as with some hosted Redis services. */
 async function evictionPolicy(client: Redis): Promise<string | undefined> {
   try {
     const answer: unknown = await client.config("GET", "maxmemory-policy");

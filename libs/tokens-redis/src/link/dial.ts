@@ -5,7 +5,7 @@ import { Redis, type RedisOptions } from "ioredis";
 export type RedisPlace = {
   /** redis:// or rediss://, with user and password of the servers; hosts of a cluster or of sentinels are separated by commas. */
   readonly url: string;
-  /** What is at these hosts: one server, nodes of a Redis Cluster, or sentinels. */
+  /** The kind of the hosts: one server, nodes of a Redis Cluster, or sentinels. */
   readonly mode?: RedisMode;
   /** `master`: the name under which sentinels know the servers. */
   readonly sentinel?: {
@@ -13,20 +13,19 @@ export type RedisPlace = {
     readonly user?: string | undefined;
     readonly password?: string | undefined;
   };
-  /** PEM. `ca` stands in the place of the public authorities; `certificate` and `key` are shown to a server that asks for them. */
+  /** PEM. `ca` replaces the public authorities; `certificate` and `key` are shown to a server that asks for them. */
   readonly tls?: {
     readonly ca?: string | undefined;
     readonly certificate?: string | undefined;
     readonly key?: string | undefined;
   };
-  /** For a connection, with what asks the sentinels before it. */
+  /** The time for a connection, including the questions to the sentinels before it. */
   readonly connectMs?: number;
 };
 
 type RedisMode = "single" | "cluster" | "sentinel";
 export type Endpoint = { readonly host: string; readonly port: number };
 
-/** A client that is not connected yet. */
 export type Dial = () => Redis;
 
 export const connectMsDefault = 2_000;
@@ -35,13 +34,11 @@ const keepAliveMs = 30_000;
 const redisPort = 6_379;
 const sentinelPort = 26_379;
 
-/** To one server, or to the master that the sentinels name. */
 export function dialOne(place: RedisPlace): Dial {
   if (place.mode === "sentinel") return dialMaster(place);
   return () => new Redis(place.url, { ...common(place), ...tlsOf(place) });
 }
 
-/** To one node of a cluster. */
 export const dialNode = (place: RedisPlace, { host, port }: Endpoint): Redis => {
   const { user, password } = partsOf(place.url, redisPort);
   return new Redis({
@@ -53,13 +50,13 @@ export const dialNode = (place: RedisPlace, { host, port }: Endpoint): Redis => 
   });
 };
 
-/** The nodes that are known before the cluster has told of all. */
+/** The nodes that are known before the cluster has named all. */
 export const seedsOf = ({ url }: RedisPlace): readonly Endpoint[] =>
   partsOf(url, redisPort).endpoints;
 
 /**
- * Each connection begins with the sentinel after the one that the last has begun with: one that does not answer costs
- * half of the time for a connection, and the next one answers within the other half.
+ * Each connection begins with the next sentinel in turn: one that does not answer costs half of the time for a connection, and the
+ * next one answers within the other half.
  */
 function dialMaster(place: RedisPlace): Dial {
   const { sentinel, connectMs = connectMsDefault } = place;
@@ -83,18 +80,18 @@ function dialMaster(place: RedisPlace): Dial {
       ...(sentinel?.password !== undefined && { sentinelPassword: sentinel.password }),
       updateSentinels: false,
       sentinelRetryStrategy: () => null,
-      // A master that is cut off from them, and not from us, is left when they have named another.
+      // A master that the sentinels cannot reach, but this process can, is left when they have named another.
       failoverDetector: true,
       sentinelReconnectStrategy: (tries) => Math.min(askMs, hangUpMsMax * tries),
     });
   };
 }
 
-/** Nothing is queued, resent or mended below us: a caller hears at once how it is. */
+/** The client queues, resends and mends nothing: a caller hears at once whether Redis is away. */
 const common = ({ connectMs = connectMsDefault }: RedisPlace) =>
   ({
     lazyConnect: true,
-    // Scripts answer the same in both; proxies and hosted services need not know HELLO.
+    // Scripts answer the same in both protocols; proxies and hosted services need not know HELLO.
     protocol: 2,
     retryStrategy: () => null,
     enableOfflineQueue: false,
@@ -132,7 +129,6 @@ function partsOf(url: string, portUsual: number) {
   };
 }
 
-/** `host`, `host:6379`, `[::1]:6379`. */
 export function endpointIn(text: string, portUsual: number): Endpoint {
   const [, host = text, port] = /^(.*?)(?::(\d{1,5}))?$/.exec(text.trim()) ?? [];
   return {

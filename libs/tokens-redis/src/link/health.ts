@@ -1,12 +1,12 @@
 /**
  * The breaker: whether Redis is asked at all. Pure.
  *
- * Up: calls go out. Down: they are refused at once, and what tries again is one new connection at a time, which has to
- * prove itself before any call may use it.
+ * Up: calls go out. Down: calls are refused at once, and one new connection at a time is tried, which has to prove itself before any
+ * call may use it.
  */
 export type Health = Up | Down;
 
-/** `failures`: so many calls in a row were not answered. `tries`: connections since the last answer. */
+/** `failures`: how many calls in a row were not answered. `tries`: connections since the last answer. */
 export type Up = { readonly kind: "up"; readonly failures: number; readonly tries: number };
 export type Down = { readonly kind: "down"; readonly reason: string; readonly tries: number };
 
@@ -23,8 +23,8 @@ export const answered = (up: Up): Up =>
   up.failures === 0 && up.tries === 0 ? up : { kind: "up", failures: 0, tries: 0 };
 
 /**
- * `asked`: how it was when the call that failed began. Calls that were under way together fail together and count once,
- * so a single pause of the server does not cost the connection.
+ * `asked`: the health when the call that failed began. Calls that were under way together fail together and count once, so a single
+ * pause of the server does not cost the connection.
  */
 export function failed(up: Up, asked: Up, reason: string): Health {
   if (asked.failures !== up.failures) return up;
@@ -39,6 +39,5 @@ export const lost = ({ tries }: Health, reason: string): Down => ({
   tries: tries + 1,
 });
 
-/** How long to wait before the next connection is tried. */
 export const pauseMs = ({ tries }: Down): number =>
   Math.min(pauseMsMax, pauseMsMin * 2 ** (tries - 1));

@@ -1,9 +1,9 @@
 /**
- * The way to one server, or to one node of a cluster. Owns the one connection to it; asked by the scripts of a token store.
+ * The connection to one server, or to one node of a cluster. Owns the one connection; the scripts of a token store ask through it.
  *
- * (1) a call is answered or rejected within the budget, and at once while Redis is away; nothing is ever queued.
+ * (1) a call is answered or rejected within the budget, and at once while Redis is away; calls are never queued.
  * (2) a call goes out only over a connection that has proved itself.
- * (3) there is one line per change, and no end to trying until `close`.
+ * (3) one line is logged per change; connecting is tried until `close`.
  */
 import assert from "node:assert/strict";
 import { StoreError, within } from "@posthaste/ports";
@@ -31,21 +31,18 @@ import {
 import { reasonOf } from "./reason.ts";
 
 export type LinkOptions = ConnectionOptions & {
-  /** Several links may count together. */
   readonly counts?: Counts;
-  /** It is away, or back. */
+  /** Called when the server is away, or back. */
   readonly changed?: () => void;
 };
 
-/** Since the start. */
 export type Counts = {
-  /** Script calls that went out. */
   calls: number;
-  /** Of these the ones that were answered by an error, or not in time. */
+  /** Calls that were answered by an error, or not in time. */
   failed: number;
   /** Calls that did not go out, because Redis was away. */
   refused: number;
-  /** Connections that were tried, and those of them that proved themselves. */
+  /** Connections that were tried, and ones that proved themselves. */
   tries: number;
   connections: number;
 };
@@ -58,7 +55,7 @@ export const noCounts = (): Counts => ({
   connections: 0,
 });
 
-/** The answer of a node that does not own what it was asked about, or not all of it. */
+/** The answer of a node that does not own all slots of a question. */
 export class Redirected extends Error {
   readonly redirection: Redirection;
   constructor(redirection: Redirection, cause: unknown) {
@@ -87,7 +84,6 @@ export class Link {
     return { ...this.#counts };
   }
 
-  /** Why Redis is away; undefined while it is not. */
   get problem(): string | undefined {
     return this.#health.kind === "down" ? this.#health.reason : undefined;
   }
@@ -97,7 +93,7 @@ export class Link {
     return this.#tried.promise;
   }
 
-  /** One answer for each question, in a form of the script's own. Of a node it may be `Redirected`. */
+  /** Returns one answer for each question, in a form of the script's own. A node may reject as `Redirected`. */
   async ask(
     script: Script,
     questions: readonly Question[],
@@ -168,7 +164,7 @@ export class Link {
     this.#become(connected(this.#health), connection);
   }
 
-  /** What an earlier connection still has to say is not about this one. */
+  /** Ignores news of an earlier connection. */
   #become(next: Health, connection: Connection | undefined): void {
     if (this.#closing.signal.aborted || connection !== this.#connection) return;
     const before = this.#health;

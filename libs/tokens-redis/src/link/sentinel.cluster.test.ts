@@ -1,4 +1,4 @@
-/** Sentinels of our own over a master and a replica. */
+/** Sentinels of this file's own over a master and a replica. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -146,7 +146,7 @@ describe("a master that hands over by hand", () => {
 describe("sentinels", () => {
   it("that stand still are passed over as long as one answers", async () => {
     const [first, second] = redis.sentinels;
-    // Each costs half of the time for a connection: one that begins with the first ends before it comes to the third.
+    // A silent sentinel costs half of the time for a connection: a try that begins with the first ends before the third.
     first?.process.pause();
     second?.process.pause();
 

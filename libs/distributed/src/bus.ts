@@ -49,7 +49,7 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
     fatal,
     ...(telemetry.tracer.isOn && { trace: traceOf(telemetry.tracer) }),
   });
-  // Publishes are answered and due messages delivered without it: slower, and not wrong.
+  // Helpful: without the bus publishes are answered and due messages delivered, only later.
   readiness.watch("kafka", "helpful", () => bus.problem());
   telemetry.metrics.watch("posthaste_bus_total", () => {
     const { connections: _, ...counts } = bus.counts();
@@ -58,7 +58,7 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
   return bus;
 }
 
-/** What a mechanism wants, the configuration has: its rules say so. */
+/** The rules of the configuration guarantee the fields that a mechanism needs. */
 function saslOf(config: BusConfig): Sasl | undefined {
   const { kafkaMechanism: mechanism } = config;
   switch (mechanism) {

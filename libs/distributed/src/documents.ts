@@ -1,4 +1,4 @@
-/** The storage ports as configured, with secrets sealed at rest, and the time that they go by. */
+/** The storage ports as configured, with secrets sealed at rest, and the store's clock. */
 import { openDocuments as openMongo } from "@posthaste/documents-mongo";
 import { type Clock, type Service, StoreError, untilAvailable } from "@posthaste/ports";
 import {
@@ -58,11 +58,11 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
       accounts: sealAccounts(accounts, sealer),
       indexes: sealIndexes(indexes, sealer),
     },
-    /** In front of those that need them: waits at a start until they answer. */
+    /** A service to start before the ones that need the documents: waits until they answer. */
     answering,
-    /** Of one service, at its start: seals anew what is sealed with a key that is on its way out. */
+    /** Called by one service at its start: seals anew secrets whose key is being replaced. */
     sealStored: () => sealStored(documents.ports, sealer),
-    /** Due times are compared with the store's time, whatever the clocks of the processes show. */
+    /** The store's time, with which due times are compared, whatever the clocks of the processes show. */
     clock: documents.storeClock,
     waitMs: documents.waitMs,
     close: () => documents.close(),
@@ -77,7 +77,7 @@ export const tlsOf = (
   key: config.mongodbTlsKey,
 });
 
-/** A MongoDB that asks for TLS, or for a certificate, ends a connection without it and says no word. */
+/** Explains a closed connection: a MongoDB that asks for TLS, or for a certificate, ends one without it and gives no reason. */
 export function closedBy(
   { mongodbTlsCa, mongodbTlsCertificate, mongodbUri }: Omit<DocumentsConfig, "sealingKeys">,
   error: unknown,

@@ -23,7 +23,7 @@ export function openMigration(
   }
 }
 
-/** Says of a failure what an operator can do, in one line. */
+/** Returns, in one line, what an operator can do about a failure. */
 export function migrationFailure(config: ConfigOf<"migrate">, error: unknown): string {
   const told =
     tlsFailure("MongoDB", config.mongodbTlsCa !== undefined, error) ?? closedBy(config, error);

@@ -1,6 +1,6 @@
-/** What MongoDB's driver finds wrong with the address when it is opened. */
+/** Explains why MongoDB's driver refuses an address. */
 
-/** Names of errors that speak of options, and repeat neither hosts nor what stands before them. */
+/** Names of errors whose messages speak of options, and repeat neither hosts nor credentials. */
 const ofOptions: ReadonlySet<string> = new Set([
   "MongoAPIError",
   "MongoInvalidArgumentError",
@@ -8,7 +8,7 @@ const ofOptions: ReadonlySet<string> = new Set([
   "MongoParseError",
 ]);
 
-/** In one line, without the address: that may hold a password. */
+/** Returns one line without the address, which may hold a password. */
 export function refusedUri(error: unknown): string {
   const isOfOptions =
     Error.isError(error) && ofOptions.has(error.name) && !error.message.includes("://");

@@ -1,7 +1,7 @@
-/** What a failure of TLS with a store means to an operator: which variable to look at. */
+/** Explains to an operator a failure of TLS with a store: which variable to look at. */
 import { type StoreName, tlsVariable } from "@posthaste/process";
 
-/** As Node and OpenSSL name them. */
+/** Codes of Node and OpenSSL. */
 const untrusted: ReadonlySet<string> = new Set([
   "SELF_SIGNED_CERT_IN_CHAIN",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -18,11 +18,11 @@ const noTls: ReadonlySet<string> = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_SSL_PACKET_LENGTH_TOO_LONG",
 ]);
-/** The server ended the handshake for what it was shown, or for want of it. */
+/** The server ended the handshake because of the certificate that it was shown, or for want of one. */
 const refusal = /^ERR_SSL_.*_ALERT_.*(?:CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
 const causesMax = 10;
 
-/** `ca`: whether authorities were given. Undefined: the failure is none of TLS, and says itself what it is. */
+/** `ca`: whether authorities were given. Returns undefined for a failure that is none of TLS and explains itself. */
 export function tlsFailure(store: StoreName, ca: boolean, error: unknown): string | undefined {
   const failure = causesOf(error)
     .map((cause) => ({ code: codeOf(cause), text: cause.message }))

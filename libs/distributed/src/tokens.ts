@@ -45,12 +45,13 @@ export function openTokens(parts: ProcessParts, config: TokensConfig): RedisToke
     const { calls, failed, refused } = tokens.counts();
     return { calls, failed, refused };
   });
-  // Without it nothing can be deduplicated, and what is flow-controlled waits; all else goes on (docs/design/outages#the-token-store).
+  // Helpful: without Redis nothing can be deduplicated, and flow-controlled messages wait; all else goes on
+  // (docs/design/outages#the-token-store).
   readiness.watch("redis", "helpful", () => tokens.problem());
   return tokens;
 }
 
-/** A Redis that asks for TLS ends a connection without it and says no word. */
+/** Explains a closed connection: a Redis that asks for TLS ends one without it and gives no reason. */
 function closedBy({ redisUrl }: TokensConfig, error: unknown): string | undefined {
   const isClosed =
     Error.isError(error) &&

@@ -1,12 +1,12 @@
-/** What the bus carries of traces, and the span of what hears it. */
+/** The trace context on the bus, and the span of an event's handler. */
 import { type Trace } from "@posthaste/bus-kafka";
 import { type Tracer } from "@posthaste/ports";
 
 const header = "traceparent";
 
 /**
- * A handler hands over and returns, and what it sets going is about other messages, too: it does not run within the
- * trace. The process that goes on with a message finds its trace in the message.
+ * A handler hands over and returns, and the work that it sets going also concerns other messages: it does not run within the trace.
+ * The process that goes on with a message finds its trace in the message.
  */
 export const traceOf = (tracer: Tracer): Trace => ({
   inject: () => {

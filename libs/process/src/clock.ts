@@ -1,9 +1,9 @@
 import { type Clock, watchSetting } from "@posthaste/ports";
 
-/** `Clock.after` waits no longer than this: `setTimeout` fires at once beyond 2^31 ms, and sleeping hosts drift. */
+/** The longest wait of `Clock.after`: `setTimeout` fires at once beyond 2^31 ms, and sleeping hosts drift. */
 export const waitMsMax = 3_600_000;
 
-/** The system's clock. With `unref` its timers do not keep the process alive. */
+/** With `unref` the clock's timers do not keep the process alive. */
 export function systemClock(options: { readonly unref?: boolean } = {}): Clock {
   const now = (): number => Date.now();
   const passedMs = (): number => performance.now();
@@ -20,8 +20,8 @@ export function systemClock(options: { readonly unref?: boolean } = {}): Clock {
 }
 
 /**
- * A clock whose host may be set meanwhile: it tells the time that was when it was made and what has passed since. For
- * processes that take the time from their store, and measure how long they wait for answers by this.
+ * A clock that no step of the host's clock moves: the time of its making plus the time passed since. For processes that take the
+ * time from their store, and measure by this clock how long they wait for answers.
  */
 export function steadyClock(clock: Clock, passedMs = () => performance.now()): Clock {
   const startedAt = clock.now() - passedMs();

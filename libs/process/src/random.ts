@@ -2,7 +2,7 @@ import { randomFillSync } from "node:crypto";
 import { type Random } from "@posthaste/ports";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** The largest multiple of 62 in a byte: bytes from here on are thrown away, so that every character is as likely. */
+/** The largest multiple of 62 in a byte: bytes from here on are thrown away, so that all characters are equally likely. */
 const rejectFrom = 248;
 const poolBytes = 16 * 1024;
 

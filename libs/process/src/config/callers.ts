@@ -1,4 +1,4 @@
-/** Variables of the command line, and of programs as docs/client.md has them, that no service reads (ADR 175). */
+/** Variables of the command line, and of programs as in docs/client.md, that no service reads (ADR 175). */
 export const callerVariables: Readonly<Record<`POSTHASTE_${string}`, string>> = {
   POSTHASTE_URL: "the server that `posthaste` and clients ask",
   POSTHASTE_MANAGEMENT_URL: "the management API that they ask",

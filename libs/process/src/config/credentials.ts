@@ -1,4 +1,4 @@
-/** The first tenant's credentials. They are used at the first start; afterwards the store has its own. */
+/** The first tenant's credentials, used at the first start; afterwards the store has its own. */
 import { dialects } from "@posthaste/domain";
 import { isPublicSecret, userOf } from "@posthaste/http";
 import { z } from "zod";
@@ -90,7 +90,7 @@ export const credentialRules: readonly Rule[] = [
   },
 ];
 
-/** Of a token with a user inside, only the password is secret. Public ones have a sentence of their own. */
+/** In a token with a user only the password is secret. Public tokens are not weak: another problem names them. */
 function isWeak(token: string): boolean {
   if (isPublicSecret(token)) return false;
   const user = userOf(token);

@@ -1,4 +1,4 @@
-/** Where messages may go, as configured: one reading for the gateway's early errors and the dialer. */
+/** The destination policy as configured, the same for the gateway's early errors and for the dialer. */
 import { type DestinationPolicy, destinationPolicy, isFault } from "@posthaste/domain";
 import { type Profile } from "./variable.ts";
 
@@ -11,7 +11,7 @@ export type DestinationConfig = {
   readonly managementUser?: string | undefined;
 };
 
-/** `config` has been validated: what cannot be read now is our mistake. */
+/** `config` has been validated: a value that cannot be read is a defect of ours. */
 export function destinationPolicyOf(config: DestinationConfig): DestinationPolicy {
   const isDev = config.profile === "dev";
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;

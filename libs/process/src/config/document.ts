@@ -49,7 +49,7 @@ Set \`enableServiceLinks: false\` in the pod: a Service whose name begins with \
 function entriesOf(
   schemas: Readonly<Record<string, z.ZodObject<Readonly<Record<string, z.ZodType>>>>>,
 ): readonly Entry[] {
-  // From the standalone, which has all: it gives the order.
+  // The standalone comes first and gives the order; variables that only other services have follow.
   const services = Object.entries(schemas).toReversed();
   const keys = new Set(services.flatMap(([, { shape }]) => Object.keys(shape)));
   return [...keys].flatMap((key) => {
@@ -78,7 +78,7 @@ function row({ key, variable, users }: Entry): string {
   return `| ${name}<br>${variable.summary} | ${variable.rule} | ${defaultsCell(users)} | ${usersCell(users)} |`;
 }
 
-/** Those that do not use it, where these are few. */
+/** Names the services that do not use the variable, where these are few. */
 function usersCell(users: Entry["users"]): string {
   const names = users.map(({ service }) => service);
   const others = Object.keys(configSchemas).filter((service) => !names.includes(service));
@@ -87,7 +87,7 @@ function usersCell(users: Entry["users"]): string {
 }
 const exceptionsMax = 2;
 
-/** What most services have, then the exceptions: `8080; management: 8082`. */
+/** The default of most services, then the exceptions: `8080; management: 8082`. */
 function defaultsCell(users: Entry["users"]): string {
   const byText = Map.groupBy(users, ({ variable }) => shortDefault(variable));
   const [most, ...others] = [...byText].toSorted(([, a], [, b]) => b.length - a.length);

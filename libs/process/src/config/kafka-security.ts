@@ -1,4 +1,4 @@
-/** How a process is known to the brokers, and the brokers to it. */
+/** How a process authenticates to the brokers, and the brokers to it. */
 import { z } from "zod";
 import { environmentName, type Rule, variables } from "./variable.ts";
 import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";

@@ -1,4 +1,4 @@
-/** Where the HTTP edge listens, and whom it believes. */
+/** Where the HTTP edge listens, and which origins and proxies it trusts. */
 import { z } from "zod";
 import { variables } from "./variable.ts";
 import { addressRanges, wholeNumber } from "./values.ts";

@@ -1,4 +1,4 @@
-/** The provider behind `api/llm`: gateways know where it is, deliverers what it asks for. */
+/** The provider behind `api/llm`: gateways know its address, deliverers its key. */
 import { z } from "zod";
 import { variables } from "./variable.ts";
 import { printable } from "./values.ts";

@@ -24,7 +24,7 @@ const production = {
   ...ownKeys,
 };
 
-/** What the distributed shape wants beside it. */
+/** The further variables that the distributed shape requires. */
 const onServersToo = {
   ...production,
   POSTHASTE_KAFKA_BROKERS: "kafka-0:9092, [::1]:9093",
@@ -35,7 +35,7 @@ const onServersToo = {
   POSTHASTE_MANAGEMENT_PASSWORD: "p".repeat(16),
 };
 
-/** The problems, one a line; empty when the configuration was loaded. */
+/** Returns the problems, one a line; empty when the configuration was loaded. */
 function problemsOf(env: Environment, files: Readonly<Record<string, string>> = {}): string[] {
   const readFile = (path: string): string => {
     const text = files[path];

@@ -1,6 +1,6 @@
 /**
- * Reading the configuration: all problems at once, each with the variable, what it must be and what it would be by
- * itself. Nothing else in the product reads the environment, but for AWS' own variables (libs/distributed/src/bus.ts).
+ * Reads the configuration, and reports all problems at once, each with the variable, its rule and its default. Nothing else in the
+ * product reads the environment, except AWS' own variables (libs/distributed/src/bus.ts).
  */
 import { readFileSync } from "node:fs";
 import { nearestName } from "@posthaste/domain";
@@ -29,13 +29,11 @@ export type Loaded<T> =
 
 export type LoadOptions = {
   readonly env: Environment;
-  /** The text of a file; throws when there is none. */
   readonly readFile?: (path: string) => string;
 };
 
 type Shape = Readonly<Record<string, z.ZodType>>;
 type Texts = Readonly<Record<string, string | undefined>>;
-/** By key, where the text comes from a file. */
 type Files = ReadonlyMap<string, "read" | "unread">;
 
 const prefix = "POSTHASTE_";
@@ -68,7 +66,7 @@ export function loadConfig<S extends Shape>(
 
 const readText = (path: string): string => readFileSync(path, "utf8");
 
-/** Variables that are set; an empty one counts as not set, since compose files cannot leave one out. */
+/** Returns the variables that are set. An empty one counts as not set, since compose files cannot leave one out. */
 function givenTexts(
   shape: Shape,
   env: Environment,
@@ -116,7 +114,7 @@ function parseEach(
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [key, schema] of Object.entries(shape)) {
-    // Of a file that cannot be read that is said, and nothing more.
+    // A file that cannot be read is one problem, and nothing more is said about its variable.
     if (files.get(key) === "unread") continue;
     const result = schema.safeParse(texts[key]);
     if (result.success) values[key] = result.data;
@@ -162,7 +160,7 @@ const passedOver: ReadonlySet<string> = new Set([
   "POSTHASTE_TEST_STORES",
 ]);
 
-/** Of all services: a variable of another one may stand in a shared environment. */
+/** The variables of all services: a shared environment may hold those of another one. */
 const knownNames: ReadonlySet<string> = new Set(
   Object.values(configSchemas)
     .flatMap(({ shape }) => Object.entries<z.ZodType>(shape))

@@ -27,7 +27,7 @@ export const managementShape = {
     }),
 };
 
-/** The process that serves nothing else wants both. */
+/** The management process serves nothing else, so both are required. */
 export const managementProcessShape = {
   managementUser: managementShape.managementUser
     .unwrap()

@@ -1,4 +1,4 @@
-/** Signing in to the console by an OpenID provider: off until some group is let in. */
+/** Signing in to the console by an OpenID provider: off until a group is let in. */
 import { tenantId, type TenantId, type TokenScope } from "@posthaste/domain";
 import { z } from "zod";
 import { type Rule, variables } from "./variable.ts";
@@ -13,7 +13,6 @@ const consoleUrl = () => httpsUrl((url) => url.pathname.endsWith("/console/")).o
 const consoleRule =
   "an https:// address that ends in /console/, or http:// of this machine, without user, query and fragment";
 
-/** Each once. */
 const entries = () =>
   z
     .string()
@@ -111,7 +110,7 @@ const ofProvider: readonly Needed[] = [
   ["oidcClientId", "POSTHASTE_OIDC_CLIENT_ID"],
 ];
 
-/** Groups that are let in want the rest. */
+/** A list of groups requires the provider and the console's address. */
 const wanting = (of: string, name: string, url: Needed): Rule => {
   const needed = [...ofProvider, url];
   return {

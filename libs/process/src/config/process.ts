@@ -37,7 +37,7 @@ const shared = {
   }),
 };
 
-/** Of what runs to its end. */
+/** For a process that runs to its end by itself. */
 export const reportingShape = {
   profile: z.enum(profiles).register(variables, profile),
   ...logShape,
@@ -45,7 +45,7 @@ export const reportingShape = {
 
 export const processShape = { profile: z.enum(profiles).register(variables, profile), ...shared };
 
-/** `npm start` is for trying out: without a word it is the dev profile. */
+/** `npm start` is for trying out, so the default is the dev profile. */
 export const standaloneProcessShape = {
   profile: z.enum(profiles).register(variables, { ...profile, default: "dev" }),
   ...shared,

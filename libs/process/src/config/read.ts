@@ -1,8 +1,8 @@
-/** The door of every process: its configuration, or a message and the end. */
+/** Reads the configuration of a process, or writes the problems and ends the process. */
 import { type z } from "zod";
 import { type Environment, loadConfig, messageOf } from "./load.ts";
 
-/** sysexits.h: a supervisor need not try again with the same environment. */
+/** From sysexits.h: a supervisor need not try again with the same environment. */
 const exitCodeOfConfig = 78;
 
 export function readConfig<S extends Readonly<Record<string, z.ZodType>>>(
@@ -14,7 +14,7 @@ export function readConfig<S extends Readonly<Record<string, z.ZodType>>>(
   return refuse(loaded.message);
 }
 
-/** For what only a driver finds wrong. `problem` names the variable, and holds no secret. */
+/** Ends the process for a problem that only a driver finds. `problem` names the variable, and holds no secret. */
 export const refuseConfig = (problem: string): never => refuse(messageOf([problem]));
 
 function refuse(message: string): never {

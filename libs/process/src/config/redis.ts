@@ -1,4 +1,4 @@
-/** Redis: where it is, and how it is reached. The standalone reads none of these. */
+/** Redis: where it is, and how it is reached. The standalone reads none of these variables. */
 import { z } from "zod";
 import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
 import { address, printable, wholeNumber } from "./values.ts";
@@ -114,7 +114,7 @@ function problemsOfRedisUrl(url: string, mode: unknown): readonly string[] {
     return [
       "POSTHASTE_REDIS_URL names several hosts: say by POSTHASTE_REDIS_MODE whether they are nodes of a cluster or sentinels",
     ];
-  // The driver is given one address of several hosts piece by piece.
+  // The driver gets one address of several hosts piece by piece.
   if (mode !== "single" && (hosts.length > hostsMax || !hosts.every((each) => host.test(each))))
     return [`POSTHASTE_REDIS_URL must name at most ${hostsMax} hosts, each host or host:port`];
   return mode === "cluster" && Number(database) > 0

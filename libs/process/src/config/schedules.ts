@@ -1,4 +1,4 @@
-/** Schedules: what is made up after an outage. */
+/** Schedules: which slots are made up after an outage. */
 import { variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";
 

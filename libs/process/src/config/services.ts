@@ -14,7 +14,7 @@ import { standaloneShape } from "./standalone.ts";
 import { telemetryShape } from "./telemetry.ts";
 import { busShape, documentsShape, namedDeliveryShape, sealingShape } from "./stores.ts";
 
-/** What every process of the distributed shape reads; all but management are on the bus. */
+/** Read by every process of the distributed shape; all but management are on the bus. */
 const apart = { ...processShape, ...telemetryShape, ...documentsShape, ...sealingShape };
 const worker = { ...apart, ...listenShape, ...busShape };
 
@@ -33,7 +33,7 @@ export const configSchemas = {
     ...oidcShape,
   }),
   scheduler: z.object({ ...worker, ...tokensShape, ...schedulesShape }),
-  // It fires schedules while the bus is away.
+  // The deliverer fires schedules while the bus is away.
   deliverer: z.object({
     ...worker,
     ...tokensShape,

@@ -1,4 +1,4 @@
-/** What only the standalone has: its directory and the catcher. */
+/** Variables of the standalone alone: its directory and the catcher. */
 import { z } from "zod";
 import { sealingShape } from "./stores.ts";
 import { variableOf, variables } from "./variable.ts";

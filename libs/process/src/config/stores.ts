@@ -1,4 +1,4 @@
-/** The servers of the distributed shape. The standalone reads none of these. */
+/** The servers of the distributed shape. The standalone reads none of these variables. */
 import { z } from "zod";
 import { kafkaSecurityRules, kafkaSecurityShape } from "./kafka-security.ts";
 import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
@@ -10,10 +10,10 @@ const subject = "Kafka, Redis and MongoDB";
 const brokersMax = 64;
 const sealingKeyBytes = 32;
 const sealingKeysMax = 16;
-/** As many heavy reads of one tenant are made at once (documents-mongo). */
+/** The most heavy reads of one tenant at once, as in documents-mongo. */
 const listsOfTenantMax = 3;
 
-/** Of what inserts messages. */
+/** For services that insert messages. */
 export const namedDeliveryShape = {
   kafkaBodies: z
     .enum(["on", "off"])

@@ -1,4 +1,4 @@
-/** What the process tells about itself: metrics to be read, traces to be sent. Both are off until they are asked for. */
+/** Metrics to be read and traces to be sent. Both are off until they are configured. */
 import { z } from "zod";
 import { variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";

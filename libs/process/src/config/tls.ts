@@ -1,6 +1,6 @@
 /**
- * TLS to a store beyond what Node does by itself: the authorities that are believed, and the certificate that a service
- * shows. Their variables hold texts in PEM, so that what is mounted as a file is read by `…_FILE` as any secret is.
+ * TLS to a store beyond Node's defaults: the authorities that are trusted, and the certificate that a service shows. The variables
+ * hold PEM texts, so that a mounted file is read by `…_FILE` as any secret is.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { z } from "zod";
@@ -13,7 +13,7 @@ const subject = "Kafka, Redis and MongoDB";
 /** A bundle of all public authorities has a quarter of that. */
 const pemLengthMax = 1_048_576;
 
-/** The variable as it is mostly given: by a file. */
+/** Names the variable as it is mostly given: by a file. */
 export const tlsVariable = (store: StoreName, part: Part): string =>
   `POSTHASTE_${store.toUpperCase()}_TLS_${part}_FILE`;
 
@@ -62,7 +62,6 @@ function succeeds(task: () => unknown): boolean {
   }
 }
 
-/** `ca`, `certificate` and `key` are the names of their variables in the schema. */
 export function tlsRules(
   store: StoreName,
   { ca, certificate, key }: Readonly<Record<"ca" | "certificate" | "key", string>>,

@@ -12,7 +12,7 @@ export const wholeNumber = (min: number, max: number) =>
 
 const rangesMax = 256;
 
-/** `10.0.0.0/8,fd00::/8`; a bare address is a range of one. None when not set. */
+/** Parses `10.0.0.0/8,fd00::/8`; a bare address is a range of one. Empty when not set. */
 export const addressRanges = () =>
   z
     .string()
@@ -29,7 +29,6 @@ function isAddressRange(text: string): boolean {
   return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128);
 }
 
-/** Printable ASCII without spaces: what survives a header and a shell. */
 export const printable = (lengthMin: number, lengthMax: number) =>
   z
     .string()
@@ -39,7 +38,7 @@ export const printable = (lengthMin: number, lengthMax: number) =>
 
 const urlLengthMax = 4_096;
 
-/** Over TLS; without on this machine alone, to try it out. `isRight`: what else must hold of it. */
+/** An https URL, or an http URL of this machine, for trying out. `isRight`: a further condition. */
 export const httpsUrl = (isRight: (url: URL) => boolean = () => true) =>
   z
     .string()
@@ -59,7 +58,7 @@ const isSafe = ({ hostname, protocol }: URL): boolean =>
       hostname === "[::1]" ||
       (isIP(hostname) === 4 && hostname.startsWith("127."))));
 
-/** Only the beginning is looked at: several hosts in one address are a URL to its driver only. */
+/** Checks only the beginning: several hosts in one address are a URL to their driver only. */
 export const address = (...schemes: readonly string[]) =>
   printable(1, 2_048).refine((text) =>
     schemes.some((scheme) => text.startsWith(`${scheme}://`) && text.length > scheme.length + 3),

@@ -1,4 +1,4 @@
-/** What every variable of the environment says about itself: one text for the refusal, the dump and the documentation. */
+/** The description of a variable of the environment: one text for the refusal, the dump and the documentation. */
 import { z } from "zod";
 
 export const profiles = ["dev", "production"] as const;
@@ -6,10 +6,10 @@ export type Profile = (typeof profiles)[number];
 
 export type Variable = {
   readonly subject: string;
-  /** Reads on from "must be". */
+  /** Read after "must be". */
   readonly rule: string;
   readonly summary: string;
-  /** As it would be written in the environment. Absent: the variable may be left out, or its rule says when it must not. */
+  /** As written in the environment. Absent: the variable may be left out, or its rule says when it must not. */
   readonly default?: string | { readonly [P in Profile]?: string };
   /** Never shown; may be given as a file (`…_FILE`). */
   readonly secret?: boolean;
@@ -23,7 +23,6 @@ export function variableOf(schema: z.ZodType): Variable {
   return variable;
 }
 
-/** `maxInFlight` → `POSTHASTE_MAX_IN_FLIGHT`. */
 export const environmentName = (key: string): string =>
   `POSTHASTE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 
@@ -32,12 +31,12 @@ export function defaultText(variable: Variable, profile: Profile): string | unde
   return typeof given === "object" ? given[profile] : given;
 }
 
-/** A condition between variables. It holds where the schema has all of `keys`. */
+/** A condition between variables, which applies where the schema has all of `keys`. */
 export type Rule = {
   readonly keys: readonly string[];
   /**
-   * Problems as sentences, with the variables by their names in the environment. Values that did not parse are absent; `texts` has
-   * them as they were given.
+   * Returns problems as sentences, with the variables by their names in the environment. Values that did not parse are absent;
+   * `texts` has them as they were given.
    */
   readonly problemsOf: (
     values: Readonly<Record<string, unknown>>,

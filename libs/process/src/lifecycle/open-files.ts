@@ -1,25 +1,25 @@
 /**
- * What this process may have open at once, against what its configuration may come to use. A process that is allowed too
- * little says so when it starts and runs with fewer connections: it would otherwise find out in the middle of its work.
+ * Fits the sockets of a process to the number of files that it may have open. A process that is allowed too few says so when it
+ * starts and runs with fewer connections: otherwise it would find out in the middle of its work.
  */
 import { readFileSync } from "node:fs";
 import { type Log } from "@posthaste/ports";
 
-/** Connections of callers, at all listeners, and to destinations, with a call or kept without one, at once. */
+/** The most connections of callers, at all listeners, and to destinations, with a call or kept without one. */
 export type Sockets = { readonly connections: number; readonly calls: number };
 
 export type CallsConfig = { readonly maxInFlight?: number; readonly maxWaiting?: number };
 
-/** Those that wait for their answer stand beside those in flight. */
+/** Calls that wait for their answer are counted beside those in flight. */
 export const callsMaxOf = ({ maxInFlight = 0, maxWaiting = 0 }: CallsConfig): number =>
   maxInFlight + maxWaiting;
 
-/** Files of the store, threads, the listeners, collectors and stores, name servers, and what is open for a moment. */
+/** Files of the store, threads, the listeners, collectors and stores, name servers, and files open for a moment. */
 const ownFilesMax = 64;
 /** A connection must be able to come in, and a call to go out. */
 const socketsMin = 8;
 
-/** Half for the calls, if they need it, and the rest for the callers. `limit` undefined: it is not known. Pure. */
+/** Gives half to the calls, if they need it, and the rest to the callers. `limit` undefined: it is not known. Pure. */
 export function socketsWithin(limit: number | undefined, wanted: Sockets): Sockets {
   if (limit === undefined || ownFilesMax + wanted.connections + wanted.calls <= limit)
     return wanted;
@@ -29,11 +29,11 @@ export function socketsWithin(limit: number | undefined, wanted: Sockets): Socke
   return { calls, connections: Math.min(wanted.connections, rest - calls) };
 }
 
-/** So many parts of all connections has a listener that stands beside the one for callers. */
+/** A listener beside the one for callers gets one such part of all connections. */
 const partsOfListener = 16;
 const listenerMin = 4;
 
-/** Callers' connections at each of so many other listeners, and those that are left. Pure. */
+/** Returns the connections at each of `others` further listeners, and how many are left for callers. Pure. */
 export function listenersWithin(
   connections: number,
   others: number,
@@ -42,7 +42,6 @@ export function listenersWithin(
   return { callers: Math.max(1, connections - others * each), each };
 }
 
-/** Says in one line what is less than was wanted. */
 export function fitSockets(wanted: Sockets, log: Log, limit = openFilesMax()): Sockets {
   const fitting = socketsWithin(limit, wanted);
   if (fitting !== wanted) {
@@ -55,7 +54,6 @@ export function fitSockets(wanted: Sockets, log: Log, limit = openFilesMax()): S
   return fitting;
 }
 
-/** Undefined where the system does not say so in a file. */
 function openFilesMax(): number | undefined {
   try {
     return limitIn(readFileSync("/proc/self/limits", "utf8"));
@@ -64,7 +62,7 @@ function openFilesMax(): number | undefined {
   }
 }
 
-/** Of the text of `/proc/<pid>/limits`, the limit that holds now. */
+/** Returns the limit that applies now, from the text of `/proc/<pid>/limits`. */
 export function limitIn(text: string): number | undefined {
   const value = /^Max open files\s+(\d+)/m.exec(text)?.[1];
   return value === undefined ? undefined : Number(value);

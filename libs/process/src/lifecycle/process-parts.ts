@@ -1,4 +1,4 @@
-/** What every process of the distributed shape has, whatever its service. */
+/** The parts that every process of the distributed shape has. */
 import { connectionsMax, type Origins } from "@posthaste/http";
 import {
   type Clock,
@@ -19,23 +19,20 @@ import { type CallsConfig, callsMaxOf, fitSockets, type Sockets } from "./open-f
 import { createReadiness } from "./readiness.ts";
 
 export type ProcessParts = {
-  /** The service, as in logs. */
   readonly name: Reporter;
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
-  /** What the system lets this process have: callers' connections, and calls. */
+  /** How many callers' connections and calls the system lets this process have. */
   readonly sockets: Sockets;
   readonly origins: Origins;
-  /** Of no step of the host's; due times go by the store's, which is measured against it. */
+  /** Unmoved by steps of the host's clock; due times are compared with the store's time, which is measured against this clock. */
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly readiness: Readiness;
   readonly telemetry: Telemetry;
-  /** What lets collectors read and receive it. */
   readonly reporting: readonly Service[];
-  /** This process cannot go on: it says why, and ends. */
   readonly fatal: (error: Error) => void;
 };
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 
 const from = (name: string): string => JSON.stringify(import.meta.resolve(name));
 
-/** A process of its own, since signals and exit codes belong to processes. `services` is an array expression. */
+/** Runs a process of its own, since signals and exit codes belong to processes. `services` is an array expression. */
 function run(services: string, drainMs = 1_000): ChildProcess {
   const code = `
     import { runServices } from ${from("./run.ts")};

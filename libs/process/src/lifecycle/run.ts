@@ -1,6 +1,4 @@
-/**
- * A process from its start to its exit code: 0 after a clean drain, 1 for everything else, each with one line that says why.
- */
+/** A process from its start to its exit code: 0 after a clean drain, 1 otherwise, each with one line that says why. */
 import {
   type Clock,
   type Log,
@@ -14,16 +12,18 @@ import { type Running, startServices } from "./services.ts";
 export type RunOptions = {
   readonly log: Log;
   readonly clock: Clock;
-  /** How long services may finish what is running; `graceMs` more, and the process ends without them. */
+  /** How long services may finish running work; after `graceMs` more the process ends without them. */
   readonly drainMs: number;
   readonly readiness?: Readiness;
   readonly signals?: readonly NodeJS.Signals[];
 };
 
-/** What services need beyond the drain itself: the last commits and the closing of files. */
 const graceMs = 5_000;
 
-/** Resolves when all services have started, never when they are stopped before. Afterwards signals and fatal errors decide; this process is theirs. */
+/**
+ * Resolves when all services have started, and never when they are stopped before that. From then on signals and fatal errors end
+ * the process.
+ */
 export async function runServices(
   services: readonly Service[],
   options: RunOptions,
@@ -85,10 +85,13 @@ async function drain(starting: Promise<Running>, log: Log): Promise<void> {
   process.exit(clean ? 0 : 1);
 }
 
-/** What then runs is the drain, which ends the process. */
+/** The drain goes on, and ends the process. */
 const forEver = new Promise<never>(() => undefined);
 
-/** Says which part could not start, and why, for an operator. The stack of an error that no part has thrown helps to mend the code. */
+/**
+ * Says which part could not start, and why, for an operator. An error that no part has thrown is logged with its stack, which helps
+ * to mend the code.
+ */
 function whyOf(error: unknown): LogFields {
   if (!Error.isError(error) || !Error.isError(error.cause)) return { error };
   const { cause } = error;
@@ -97,5 +100,5 @@ function whyOf(error: unknown): LogFields {
     : { error, why: cause.message };
 }
 
-/** As a taken port is, or a server that is away. */
+/** Such as a taken port, or a server that is away. */
 const isOfTheSystem = (error: unknown): boolean => Error.isError(error) && "syscall" in error;

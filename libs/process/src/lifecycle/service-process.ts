@@ -1,6 +1,6 @@
 /**
- * One service as a process of its own: health first, so that a supervisor sees what it waits for; then what it is made
- * of, in order; then its doors. It ends in reverse.
+ * One service as a process of its own. Health starts first, so that a supervisor sees what the process waits for; then the services,
+ * in order; then the doors. All stop in reverse.
  */
 import { fault } from "@posthaste/domain";
 import { createAnswers, createEdge, type RequestHandler } from "@posthaste/http";
@@ -9,14 +9,12 @@ import { type ProcessParts } from "./process-parts.ts";
 import { runServices } from "./run.ts";
 
 export type ServiceProcess = {
-  /** Drivers to close when all else has ended. */
   readonly adapters: readonly { close(): Promise<void> }[];
   readonly services: readonly Service[];
-  /** What it answers over HTTP beside its health; a worker answers nothing. */
+  /** Answers over HTTP beside the health endpoints; a worker has none. */
   readonly handler?: RequestHandler;
 };
 
-/** Resolves when everything has started. */
 export async function runServiceProcess(
   parts: ProcessParts,
   { adapters: drivers, handler, services }: ServiceProcess,

@@ -1,10 +1,8 @@
-/**
- * Starting and stopping. Services start in the order given and stop in reverse, so that each finds what it needs running.
- */
+/** Starts and stops services: starts in the order given, stops in reverse, so that each finds the services that it needs running. */
 import { type Log, type Readiness, type Service } from "@posthaste/ports";
 
 export type Running = {
-  /** Stops all in reverse order, once; later calls wait for the same end. False: at least one failed to stop. */
+  /** Stops all in reverse order, once; later calls wait for the same end. Resolves to false where at least one failed to stop. */
   stop(): Promise<boolean>;
 };
 
@@ -15,7 +13,7 @@ export type StartOptions = {
   readonly stopping?: AbortSignal;
 };
 
-/** Rejects with what failed, after stopping those that had started. */
+/** Rejects with the failure, after stopping the services that had started. */
 export async function startServices(
   services: readonly Service[],
   options: StartOptions,

@@ -1,12 +1,12 @@
 /**
- * What may stand in a log line (docs/design/security#what-is-logged): an allow-list of names, and of values only what cannot hide a body.
+ * Judges fields of log lines (docs/design/security#what-is-logged): an allow-list of names, and only values that cannot hide a body.
  * A field that is not on the list leaves its name in `dropped`, so that forgetting to list one is seen, not silent.
  */
 import { type LogFields } from "@posthaste/ports";
 
 type LogValue = string | number | boolean | null | readonly (string | number | boolean)[];
 
-/** Ids, sizes, states and durations are told by how their names end. */
+/** Names of ids, sizes, states and durations are known by their endings. */
 const endings = /(?:Id|Ids|Ms|Seconds|Bytes|Count|At|Max|Until|Hash|Index|Share)$/;
 const names = new Set(
   `action address attempt attempts batch bytes canceled catcher claimed code config count dataDir dialect dlqId
@@ -53,7 +53,7 @@ function plainList(values: readonly unknown[]): LogValue | undefined {
   return plain;
 }
 
-/** The frames of a stack, not its first line: that repeats the message, uncut. */
+/** Takes the frames of a stack without its first line, which repeats the message, uncut. */
 function errorFields(error: Error): Record<string, LogValue> {
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
   const cause = Error.isError(error.cause) ? harmlessText(error.cause.message) : undefined;
@@ -71,7 +71,7 @@ function errorFields(error: Error): Record<string, LogValue> {
   };
 }
 
-/** Queries and user names of URLs and bearer tokens are where secrets hide in texts of other programs. */
+/** In texts of other programs secrets hide in queries and user names of URLs and in bearer tokens. */
 function harmlessText(text: string): string {
   const cut = text.length > textLengthMax ? `${text.slice(0, textLengthMax)}…` : text;
   if (!cut.includes("://") && !/\b(?:bearer|basic) /i.test(cut)) return cut;

@@ -4,13 +4,11 @@ import { loggable } from "./fields.ts";
 import { humanLine, type Level, levels } from "./human-line.ts";
 
 export type LogOptions = {
-  /** In every JSON line. */
   readonly service: string;
   readonly level: Level;
   /** `human`: a short line for a terminal. `json`: one object a line. */
   readonly format: "human" | "json";
   readonly clock: Clock;
-  /** Where lines go; the standard output when absent. */
   readonly write?: (line: string) => void;
 };
 

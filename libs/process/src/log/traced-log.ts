@@ -1,6 +1,6 @@
 import { type Log, type LogFields, traceIdOf, type Tracer } from "@posthaste/ports";
 
-/** Lines that are written inside a trace say which, as `traceId`; a line that names one itself keeps that. */
+/** Adds `traceId` to lines that are written inside a trace; a line that names one itself keeps that. */
 export function tracedLog(log: Log, tracer: Tracer): Log {
   if (!tracer.isOn) return log;
   const traced = (fields?: LogFields): LogFields => ({

@@ -1,4 +1,4 @@
-/** Secrets opened when they are used: a reader of many accounts opens the keys of none. */
+/** Opens secrets when they are used: a reader of many accounts opens the keys of none. */
 import { asWritten, TextCache } from "@posthaste/domain";
 import { type Sealer } from "./sealer.ts";
 
@@ -6,15 +6,15 @@ import { type Sealer } from "./sealer.ts";
 const keptSecrets = { entriesMax: 2_000, lengthMax: 1_024, canonical: asWritten };
 
 /**
- * Opens a text once and keeps what was used lately: each delivery is signed, and decrypts nothing. Throws at once for a text
- * that was sealed with a key that is not here, since a process without the right keys must not seem ready.
+ * Opens a text once and keeps recently used ones: each delivery is signed, and decrypts nothing. Throws at once for a text that was
+ * sealed with an unknown key, since a process without the right keys must not seem ready.
  */
 export function openedLately({ checkKey, open }: Sealer): Open {
   const kept = new TextCache<string>(keptSecrets);
   return (stored, place) => {
     checkKey(stored, place);
     return () => {
-      // A sealed text opens in its place alone, kept or not.
+      // A sealed text opens only in its place, kept or not.
       const key = `${place}: ${stored}`;
       const known = kept.get(key);
       if (known !== undefined) return known;
@@ -25,5 +25,4 @@ export function openedLately({ checkKey, open }: Sealer): Open {
   };
 }
 
-/** The returned function is called when the secret is used. */
 export type Open = (stored: string, place: string) => () => string;

@@ -1,10 +1,10 @@
-/** Accounts whose signing keys and secrets the store sees sealed only. */
+/** Accounts whose signing keys and secrets the store sees only sealed. */
 import { isFault } from "@posthaste/domain";
 import { type Accounts, type Tenant } from "@posthaste/ports";
 import { type Open, openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
-/** The same accounts, each key opened when it is used. What an older Posthaste has stored unsealed is read, too. */
+/** Wraps `accounts` so that each key is opened when it is used. Keys that an older Posthaste has stored unsealed are read, too. */
 export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
   const { isFresh, seal } = sealer;
   const open = openedLately(sealer);

@@ -1,9 +1,8 @@
-/** Search indexes whose tokens the store sees sealed only. */
+/** Search indexes whose tokens the store sees only sealed. */
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
 import { type Open, openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
-/** The same indexes, each token opened when it is used. */
 export function sealIndexes(indexes: SearchIndexes, sealer: Sealer): SearchIndexes {
   const { seal } = sealer;
   const open = openedLately(sealer);

@@ -1,19 +1,19 @@
 /**
- * Sealing: secrets that must be shown or used again are stored only as AES-256-GCM makes them, under a key that the store
- * does not have (docs/design/security#secrets).
+ * Sealing: secrets that must be shown or used again are stored only as AES-256-GCM makes them, under a key that the store does not
+ * have (docs/design/security#secrets).
  *
  * (1) a sealed text opens only in the place that it was sealed for, so that two of them cannot be swapped in the store.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
 
 export type Sealer = {
-  /** `place` says where the text is kept, in words of the caller's. */
+  /** `place` says where the text is kept, in the caller's words. */
   readonly seal: (text: string, place: string) => string;
-  /** A text that was never sealed, from before there was a sealer, is answered as it is. Throws when no key opens it. */
+  /** Returns a text that was never sealed, from before there was a sealer, as it is. Throws when no key opens the text. */
   readonly open: (stored: string, place: string) => string;
-  /** Throws when it is sealed with a key that is not here: a look at its beginning, which opens nothing. */
+  /** Throws for a text sealed with an unknown key: looks at the text's beginning and opens nothing. */
   readonly checkKey: (stored: string, place: string) => void;
-  /** Sealed, and with the key that seals now. */
+  /** Reports whether the text is sealed with the key that seals now. */
   readonly isFresh: (stored: string) => boolean;
 };
 
@@ -33,7 +33,6 @@ export function createSealer(keys: readonly Uint8Array[]): Sealer {
   const keysById = new Map(keys.map((key) => [keyIdOf(key), key]));
   const freshPrefix = `${prefix}${keyIdOf(first)}.`;
 
-  /** Undefined: it was never sealed. */
   const keyOf = (stored: string, place: string): Uint8Array | undefined => {
     if (!stored.startsWith(prefix)) return undefined;
     const keyId = stored.slice(prefix.length, prefix.length + keyIdLength);
@@ -53,7 +52,7 @@ export function createSealer(keys: readonly Uint8Array[]): Sealer {
   };
 }
 
-/** Tells keys apart and tells nothing of them: they are random. */
+/** Tells keys apart without revealing them: they are random. */
 const keyIdOf = (key: Uint8Array): string => hash("sha256", key, "hex").slice(0, keyIdLength);
 
 function encrypt(key: Uint8Array, text: string, place: string): string {

@@ -1,7 +1,7 @@
 /**
  * The numbers of one process: added to by the services, read by the endpoint.
  *
- * (1) a watched gauge is asked for at most every `keepMs`, and whatever is watched for at most `readMsMax`; a read that
+ * (1) a watched gauge is asked for at most every `keepMs`, and each watched value is waited for at most `readMsMax`; a read that
  *     fails or takes longer leaves out its line and nothing else.
  */
 import {
@@ -22,13 +22,13 @@ export type Sample = { readonly name: string; readonly metric: Metric } & (
   | { readonly kind: "histogram"; readonly histogram: Readonly<Histogram> }
 );
 
-/** `counts`: per bucket, the last one above all bounds; not summed up. `exemplars`: of each, the last that was traced. */
+/** `counts`: per bucket, not summed up, the last one above all bounds. `exemplars`: for each bucket the last traced observation. */
 export type Histogram = {
   readonly counts: number[];
   readonly exemplars: (Exemplar | undefined)[];
   sum: number;
 };
-/** One observation, and the trace of what it was observed of. `at`: Unix milliseconds. */
+/** One observation, and the trace that it belongs to. `at`: Unix milliseconds. */
 export type Exemplar = {
   readonly traceId: string;
   readonly value: number;
@@ -36,7 +36,6 @@ export type Exemplar = {
 };
 
 export type Counted = Metrics & {
-  /** All that `service` reports, in the order of the catalogue. */
   read(): Promise<readonly Sample[]>;
 };
 
@@ -87,7 +86,7 @@ export function createCounted(service: Reporter, clock: Clock): Counted {
     watch: (name: WatchedName, ask) =>
       void watched.set(name, {
         ask,
-        // Counters cost nothing to read, and a difference of two old ones would tell of another time.
+        // Counters cost nothing to read, and the difference of two old readings would be of another time.
         keptMs: metricCatalogue[name].grows ? 0 : keepMs,
         last: undefined,
         askedAt: Number.NEGATIVE_INFINITY,
@@ -113,7 +112,7 @@ async function readingOf(source: Watched, clock: Clock): Promise<Reading> {
 }
 
 async function ask(source: Watched, clock: Clock): Promise<void> {
-  // Until it is answered nothing is known: an old number would look like a new one.
+  // Unknown until answered: an old number would look like a new one.
   source.last = undefined;
   try {
     source.last = await source.ask();

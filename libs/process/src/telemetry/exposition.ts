@@ -12,7 +12,6 @@ const headOf = ({ name, metric }: Sample): readonly string[] => [
   `# TYPE ${name} ${typeOf(metric)}`,
 ];
 
-/** As Prometheus calls it. */
 export function typeOf(metric: Metric): "counter" | "gauge" | "histogram" {
   if (metric.kind === "watched") return metric.grows ? "counter" : "gauge";
   return metric.kind;

@@ -1,4 +1,4 @@
-/** What a process loads that reports nothing: OpenTelemetry is half a thousand modules. */
+/** A process that reports nothing does not load OpenTelemetry, which is half a thousand modules. */
 import { expect, it } from "@jest/globals";
 import { modulesLoadedBy } from "@posthaste/testing";
 

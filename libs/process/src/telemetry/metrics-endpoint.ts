@@ -1,6 +1,6 @@
 /**
- * `GET /metrics` on a listener of its own, so that it is reached by collectors only. It needs no
- * token: what it shows holds nothing of tenants or messages.
+ * `GET /metrics` on a listener of its own, so that only collectors reach it. The endpoint needs no token: its answer holds nothing
+ * of tenants or messages.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -15,11 +15,10 @@ export type MetricsEndpointOptions = {
   readonly port: number;
   readonly counted: Counted;
   readonly log: Log;
-  /** Called off at the end. */
   readonly watching: () => void;
 };
 
-/** Of collectors: few, since what they hold is of the files that a process has for itself. */
+/** Few connections of collectors: they take from the files that a process has for itself. */
 const connectionsMax = 16;
 const requestMsMax = 10_000;
 

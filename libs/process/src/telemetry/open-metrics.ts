@@ -1,13 +1,13 @@
 /**
- * The same as OpenMetrics has it (version 1.0.0), for those that ask for it: Prometheus does. It differs in how counters are
- * declared, how bounds are written, and in exemplars, which lead from a bucket to the trace of one message in it.
+ * The metrics as OpenMetrics (version 1.0.0), for collectors that ask for it, as Prometheus does. The format differs in how counters
+ * are declared, how bounds are written, and in exemplars, which lead from a bucket to the trace of one message in it.
  */
 import { type Exemplar, type Histogram, type Sample } from "./counted.ts";
 import { labelOf, linesOfValue, typeOf } from "./exposition.ts";
 
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/** A collector that takes it at all prefers it. */
+/** A collector that takes OpenMetrics at all prefers it. */
 export const wantsOpenMetrics = (accept = ""): boolean =>
   accept.includes("application/openmetrics-text");
 

@@ -1,7 +1,7 @@
 /**
- * OpenTelemetry's own part: makes spans and sends them, as OTLP over HTTP with JSON. Loaded only where traces are sent.
+ * Makes spans by OpenTelemetry and sends them, as OTLP over HTTP with JSON. Loaded only where traces are sent.
  *
- * Nothing is detected and nothing instrumented: the SDK gets empty lists for what is not configured, since by default it
+ * Nothing is detected and nothing instrumented: the SDK gets empty lists for parts that are not configured, since by default it
  * would send the host's name and the command line, and dial a collector for logs and metrics on this host.
  */
 import { cutOff } from "@posthaste/domain";
@@ -35,9 +35,8 @@ export type Otel = {
     options: SpanOptions,
     place: { readonly parent?: SpanPlace; readonly link?: SpanPlace },
   ): Span;
-  /** The collector has not taken what was sent last. */
+  /** Reports whether the collector has refused the last spans sent. */
   isAway(): boolean;
-  /** Sends what is left. */
   close(): Promise<void>;
 };
 
@@ -49,12 +48,11 @@ export type OtelOptions = {
   readonly log: Log;
 };
 
-/** All packages have the same. */
 const { version } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
 ) as { readonly version: string };
 
-/** Beyond it spans are dropped. */
+/** Spans beyond it are dropped. */
 const queueMax = 2_048;
 const batchMax = 256;
 const sendEveryMs = 1_000;
@@ -130,7 +128,7 @@ const contextOf = ({ traceId, spanId }: SpanPlace): SpanContext => ({
   isRemote: true,
 });
 
-/** One line when the collector goes and one when it is back: spans that it does not take are gone, and nothing else is. */
+/** Logs one line when the collector goes and one when it is back: only the spans that it does not take are lost. */
 function saying(
   exporter: OTLPTraceExporter,
   log: Log,

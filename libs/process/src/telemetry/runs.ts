@@ -1,4 +1,4 @@
-/** What is counted of runs. */
+/** The metrics of runs. */
 import { type PartName, type Run, agoMs } from "@posthaste/domain";
 import {
   type Clock,
@@ -10,7 +10,7 @@ import {
   type Sizes,
 } from "@posthaste/ports";
 
-/** A store of runs that counts what is written through it. Without a reader of metrics it is the store itself. */
+/** Returns a store of runs that counts the changes written through it. Without a reader of metrics it is `runs` itself. */
 export function meteredRuns(runs: RunStore, metrics: Metrics): RunStore {
   if (metrics === noMetrics) return runs;
   return {
@@ -40,7 +40,6 @@ export function meteredRuns(runs: RunStore, metrics: Metrics): RunStore {
   };
 }
 
-/** What is counted in the store, and how late its runs are. */
 export function watchRuns(metrics: Metrics, sizes: Sizes, clock: Pick<Clock, "now">): void {
   metrics.watch("posthaste_runs_active", () => sizes.activeRuns(countedMax));
   metrics.watch("posthaste_runs_waiting", () => sizes.waitingRuns(countedMax));
@@ -69,7 +68,7 @@ const roles = {
   v: "invocation",
 } as const;
 
-/** Undefined: it is no entry, nor what a step waits for. */
+/** Returns undefined for a part that is neither an entry nor something that a step waits for. */
 function roleOf(name: PartName): (typeof roles)[keyof typeof roles] | undefined {
   const [, letter] = /^([pscawv])[1-9]/.exec(name) ?? [];
   return isLetter(letter) ? roles[letter] : undefined;

@@ -1,4 +1,4 @@
-/** Metrics and traces as configured: what is neither read nor received costs nothing. */
+/** Metrics and traces as configured; where neither is configured they cost nothing. */
 import {
   type Clock,
   type Log,
@@ -25,7 +25,7 @@ type World = { readonly clock: Clock; readonly log: Log; readonly random: Random
 
 export type Reporting = {
   readonly telemetry: Telemetry;
-  /** To be started before what reports, and stopped after it. */
+  /** Services to start before the ones that report, and to stop after them. */
   readonly reporting: readonly Service[];
 };
 

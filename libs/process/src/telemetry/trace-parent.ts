@@ -10,7 +10,7 @@ const form =
 const lengthMax = 128;
 const sampledFlag = 1;
 
-/** Undefined when it is none: then it is as if it had not come. */
+/** Returns undefined for a malformed text, which counts as absent. */
 export function parseTraceParent(text: string): SpanPlace | undefined {
   if (text.length > lengthMax) return undefined;
   const [, traceId, spanId, flags] = form.exec(text) ?? [];
@@ -18,6 +18,5 @@ export function parseTraceParent(text: string): SpanPlace | undefined {
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & sampledFlag) !== 0 };
 }
 
-/** Of a span that is sampled. */
 export const traceParentOf = ({ traceId, spanId }: Pick<SpanPlace, "traceId" | "spanId">): string =>
   `00-${traceId}-${spanId}-01`;

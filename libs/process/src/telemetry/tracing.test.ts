@@ -33,7 +33,7 @@ async function listen(at: number): Promise<void> {
   await once(collector, "listening");
 }
 
-/** Undefined: it is not traced. */
+/** Returns undefined where the span is not traced. */
 const begun = () => tracing.tracer.start("publish", { kind: "server" });
 
 /** Polls until the log has a line of that name. */

@@ -1,6 +1,6 @@
 /**
- * The Tracer port over OpenTelemetry. What is sampled is decided here, once per trace, before anything is made: a trace
- * that began elsewhere goes by its own flag, what is kept with a message or linked is sampled, the rest is drawn.
+ * The Tracer port over OpenTelemetry. Sampling is decided here, once per trace, before anything is made: a trace that began
+ * elsewhere goes by its own flag, one that is kept with a message or linked is sampled, the others are drawn.
  *
  * The SDK is loaded when the process starts, and only then: until it is there nothing is traced.
  */
@@ -22,7 +22,7 @@ import { parseTraceParent, type SpanPlace } from "./trace-parent.ts";
 export type TracingOptions = {
   readonly service: Reporter;
   readonly endpoint: string;
-  /** Of traces that begin here, 0 to 1. */
+  /** The part of the traces that begin here, 0 to 1. */
   readonly ratio: number;
   readonly clock: Clock;
   readonly log: Log;
@@ -67,14 +67,13 @@ export function createTracing(options: TracingOptions): Tracing {
       stop: async () => {
         const closing = otel?.close();
         otel = undefined;
-        // A collector that does not answer holds up no end.
+        // A collector that does not answer does not delay the end.
         if (closing) await endsWithin(clock, closeMsMax, closing);
       },
     },
   };
 }
 
-/** Undefined: not sampled. */
 function placeOf(
   { cause }: SpanOptions,
   draw: () => boolean,

@@ -87,7 +87,7 @@ const frontDoors = [
   "^libs/http/src/router\\.ts$",
   "^libs/client/src/receiver/index\\.ts$",
   "^libs/client/src/(api|node)\\.ts$",
-  "^services/standalone/process/main\\.ts$",
+  "^services/standalone/process/(main|folder|doctor)\\.ts$",
   "^services/migrate/process/migrate\\.ts$",
   "^libs/testing/src/pages/index\\.ts$",
   "^examples/orders/orders\\.ts$",

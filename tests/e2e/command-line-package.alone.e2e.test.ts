@@ -316,6 +316,57 @@ it.each(blocksOf("sh posthaste"))("does what $page says at line $line", async ({
   expect(ran.stderr).toBe("");
 });
 
+it("serves in production from an empty folder; what it acknowledged before a copy is delivered elsewhere after a kill", async () => {
+  const cwd = join(home, "production");
+  mkdirSync(cwd);
+  const started: ReturnType<typeof spawn>[] = [];
+  const serveOver = async (data: string): Promise<number> => {
+    const port = await freePort(2);
+    const words = ["serve", "--port", String(port), "--data", data];
+    const serving = { POSTHASTE_ALLOW_PRIVATE_CIDRS: "127.0.0.0/8" };
+    const serve = spawn(program, words, {
+      cwd,
+      env: { PATH: process.env["PATH"], HOME: home, ...serving },
+    });
+    started.push(serve);
+    let said = "";
+    for (const stream of [serve.stdout, serve.stderr])
+      stream.on("data", (text) => (said += String(text)));
+    await eventually(
+      () => Promise.resolve(said),
+      (text) => text.includes("is ready (production profile)") || serve.exitCode !== null,
+    );
+    return port;
+  };
+  const command = (words: readonly string[], port = 0, token = "") =>
+    runFile(program, [...words], {
+      cwd,
+      env: { ...env, POSTHASTE_URL: `http://127.0.0.1:${port}`, POSTHASTE_TOKEN: token },
+    });
+  try {
+    const port = await serveOver("data");
+    const token = readFileSync(join(cwd, "data/secrets/token"), "utf8");
+    const url = destination.url("/kept");
+    await command(["publish", url, "--delay", "5s", "--data", "kept"], port, token);
+
+    const copied = await command(["backup", "copy", "--data", "data", "--with-secrets"]);
+    started[0]?.kill("SIGKILL");
+    await command(["restore", "copy", "--data", "other"]);
+    const otherPort = await serveOver("other");
+
+    expect(JSON.parse(copied.stdout)).toMatchObject({ messages: 1, hasKey: true });
+    expect(String((await destination.arrival("/kept")).body)).toBe("kept");
+    await command(["queues", "ls"], otherPort, token);
+    const again = command(["restore", "copy", "--data", "data"]);
+    await expect(again).rejects.toMatchObject({
+      code: 1,
+      stderr: "posthaste: data has a posthaste.db already\n",
+    });
+  } finally {
+    for (const serve of started) serve.kill("SIGKILL");
+  }
+});
+
 it("says in one line that a port is taken", async () => {
   const failed = runFile(program, ["dev", "--port", String(server.port)], { env });
 

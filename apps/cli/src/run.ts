@@ -2,7 +2,9 @@
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { addDeadLetters } from "./commands/dead-letters.ts";
+import { addBackup, addRestore } from "./commands/backup.ts";
 import { addDev } from "./commands/dev.ts";
+import { addDoctor } from "./commands/doctor.ts";
 import { addFlow } from "./commands/flow.ts";
 import { addGroups } from "./commands/groups.ts";
 import { addMessages } from "./commands/messages.ts";
@@ -14,6 +16,7 @@ import { addPublishing } from "./commands/publishing.ts";
 import { addQueues } from "./commands/queues.ts";
 import { addRuns } from "./commands/runs.ts";
 import { addSchedules } from "./commands/schedules.ts";
+import { addServe } from "./commands/serve.ts";
 import { watched, type Watching, withWatch } from "./watch.ts";
 import { addCompletion } from "./completion.ts";
 import { endingOf, exitCodes } from "./exit.ts";
@@ -29,6 +32,10 @@ import {
 
 const add = [
   addDev,
+  addServe,
+  addDoctor,
+  addBackup,
+  addRestore,
   addPublishing,
   addMessages,
   addDeadLetters,

@@ -3,7 +3,13 @@ export { systemRandom } from "./random.ts";
 export { createLog, type LogOptions } from "./log/log.ts";
 export { createReadiness } from "./lifecycle/readiness.ts";
 export { type Running, startServices } from "./lifecycle/services.ts";
-export { callsMaxOf, fitSockets, listenersWithin, type Sockets } from "./lifecycle/open-files.ts";
+export {
+  callsMaxOf,
+  fitSockets,
+  openFilesMax,
+  listenersWithin,
+  type Sockets,
+} from "./lifecycle/open-files.ts";
 export { processParts, type ProcessParts } from "./lifecycle/process-parts.ts";
 export { runServiceProcess, type ServiceProcess } from "./lifecycle/service-process.ts";
 export { runServices, type RunOptions } from "./lifecycle/run.ts";
@@ -12,6 +18,7 @@ export { watchLines } from "./telemetry/lines.ts";
 export { meteredRuns, watchRuns } from "./telemetry/runs.ts";
 export { tracedLog } from "./log/traced-log.ts";
 export { createTelemetry } from "./telemetry/telemetry.ts";
+export { secretInFile, type SecretName } from "./secrets/first-secrets.ts";
 export { keyInFile } from "./secrets/key-file.ts";
 export { sealStored } from "./secrets/seal-stored.ts";
 export { sealAccounts } from "./secrets/sealed-accounts.ts";

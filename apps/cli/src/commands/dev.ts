@@ -1,25 +1,19 @@
 /** The standalone in this process, for development. */
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { withDefault } from "../option.ts";
+import { portIn } from "../port.ts";
 import { type Acting } from "../session.ts";
 import { type CommandVariable, type Environment } from "../variables.ts";
+import { consoleFolder } from "./console-folder.ts";
 
 type Options = { readonly port?: string; readonly data?: string };
 
 /** Variables of callers, which the server would take for its own: the development server prints its token. */
 const ofCallers = ["POSTHASTE_TOKEN"] as const satisfies readonly CommandVariable[];
 const passwordBytes = 18;
-/** In the package, and in the repository. */
-const consoleFolders = ["console", "../../../console/dist"].map((folder) =>
-  join(import.meta.dirname, folder),
-);
-/** The catcher and the management API have the next two. */
-const portMax = 65_533;
 
 export function addDev(program: Command, acting: Acting): void {
   const dev = program.command("dev").description("a server to develop with, until Ctrl-C");
@@ -33,9 +27,7 @@ export function addDev(program: Command, acting: Acting): void {
   });
   dev.action(
     acting<Options>(async ({ output }, _words, { port = "", data = "" }) => {
-      const number = /^\d{1,5}$/.test(port) ? Number(port) : 0;
-      if (number < 1 || number > portMax)
-        throw new CliError("usage", `--port: must be a number from 1 to ${portMax}`);
+      const number = portIn(port);
       for (const each of [number, number + 1, number + 2]) await mustBeFree(each);
       // The environment of the process configures the server, as everywhere.
       const { env } = process;
@@ -45,7 +37,7 @@ export function addDev(program: Command, acting: Acting): void {
       env["POSTHASTE_DATA_DIR"] = data;
       const made = operatorFor(env);
       Object.assign(env, made);
-      env["POSTHASTE_CONSOLE"] ??= consoleFolders.find((folder) => existsSync(folder)) ?? "off";
+      env["POSTHASTE_CONSOLE"] ??= consoleFolder();
       await import("@posthaste/standalone-process");
       if (made) output.raw(shownOperator(made));
     }),

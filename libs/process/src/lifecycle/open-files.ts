@@ -54,7 +54,8 @@ export function fitSockets(wanted: Sockets, log: Log, limit = openFilesMax()): S
   return fitting;
 }
 
-function openFilesMax(): number | undefined {
+/** Returns undefined where the system tells no limit in a file. */
+export function openFilesMax(): number | undefined {
   try {
     return limitIn(readFileSync("/proc/self/limits", "utf8"));
   } catch {

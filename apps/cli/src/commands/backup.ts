@@ -1,0 +1,65 @@
+/** Copies of a standalone's data folder, and copies put into a new one. Neither asks a server. */
+import { type Command } from "commander";
+import { CliError } from "../exit.ts";
+import { withDefault } from "../option.ts";
+import { counted } from "../output.ts";
+import { type Acting } from "../session.ts";
+
+type Options = { readonly data?: string; readonly withSecrets?: boolean };
+
+const data = {
+  ...{ about: "The data folder of the server", fallback: ".posthaste" },
+  example: "/var/lib/posthaste",
+};
+
+export function addBackup(program: Command, acting: Acting): void {
+  const backup = program
+    .command("backup <folder>")
+    .description("copies the data folder of a standalone into a new folder, also while it runs")
+    .option(
+      "--with-secrets",
+      "Copy the sealing key and the secrets, too: keep the copy as safe as them",
+    );
+  withDefault(backup, "--data <folder>", data);
+  backup.action(
+    acting<Options>(async ({ output }, [folder = ""], { data: from = "", withSecrets = false }) => {
+      const { backUp } = await import("@posthaste/standalone-process/folder");
+      const copied = attempt(() => backUp(from, folder, withSecrets));
+      const secrets = copied.hasKey ? "with its sealing key" : "without sealing.key and secrets";
+      output.done(`${textOf(copied)} copied and read back, ${secrets}`, copied);
+    }),
+  );
+}
+
+export function addRestore(program: Command, acting: Acting): void {
+  const restore = program
+    .command("restore <folder>")
+    .description("puts a copy that backup has made into a data folder that has no store");
+  withDefault(restore, "--data <folder>", data);
+  restore.action(
+    acting<Options>(async ({ output }, [folder = ""], { data: to = "" }) => {
+      const { restore: put } = await import("@posthaste/standalone-process/folder");
+      const restored = attempt(() => put(folder, to));
+      const missing = restored.hasKey ? "" : `: put sealing.key into ${to} before a server starts`;
+      output.done(`${textOf(restored)} restored${missing}`, restored);
+    }),
+  );
+}
+
+const mebibyte = 1024 * 1024;
+
+const textOf = ({
+  bytes,
+  messages,
+}: {
+  readonly bytes: number;
+  readonly messages: number;
+}): string => `${counted(messages, "message")}, ${(bytes / mebibyte).toFixed(1)} MiB`;
+
+function attempt<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new CliError("failed", Error.isError(error) ? error.message : String(error));
+  }
+}

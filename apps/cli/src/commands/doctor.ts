@@ -1,0 +1,41 @@
+/** Looks at the host that a standalone is to run on. */
+import { type Command } from "commander";
+import { CliError } from "../exit.ts";
+import { withDefault } from "../option.ts";
+import { counted } from "../output.ts";
+import { portIn } from "../port.ts";
+import { type Acting } from "../session.ts";
+
+type Options = { readonly data?: string; readonly host?: string; readonly port?: string };
+
+export function addDoctor(program: Command, acting: Acting): void {
+  const doctor = program
+    .command("doctor")
+    .description(
+      "says what of this host would keep a server from running well, and how to mend it",
+    );
+  withDefault(doctor, "--data <folder>", {
+    ...{ about: "The data folder of the server", fallback: ".posthaste" },
+    example: "/var/lib/posthaste",
+  });
+  withDefault(doctor, "--host <address>", {
+    ...{ about: "The address that it is to listen on", fallback: "127.0.0.1", example: "0.0.0.0" },
+  });
+  withDefault(doctor, "--port <number>", {
+    ...{ about: "Its port", fallback: "8080", example: "80" },
+  });
+  doctor.action(
+    acting<Options>(async ({ output }, _words, { data: dataDir = "", host = "", port = "" }) => {
+      const { examine } = await import("@posthaste/standalone-process/doctor");
+      const findings = await examine({ dataDir, host, port: portIn(port) });
+      output.rows(findings, [
+        ["", ({ verdict }) => verdict],
+        ["SUBJECT", ({ subject }) => subject],
+        ["FOUND", ({ found }) => found],
+        ["REMEDY", ({ remedy }) => remedy],
+      ]);
+      const wrong = findings.filter(({ verdict }) => verdict === "wrong").length;
+      if (wrong > 0) throw new CliError("failed", `${counted(wrong, "thing")} to mend`);
+    }),
+  );
+}

@@ -1,0 +1,93 @@
+/** The standalone in this process, in its production profile. */
+import { existsSync } from "node:fs";
+import { type Command } from "commander";
+import { CliError, fileFault } from "../exit.ts";
+import { withValue } from "../option.ts";
+import { portIn } from "../port.ts";
+import { type Acting } from "../session.ts";
+import { type Environment } from "../variables.ts";
+import { consoleFolder } from "./console-folder.ts";
+
+type Options = {
+  readonly port?: string;
+  readonly host?: string;
+  readonly data?: string;
+  readonly config?: string;
+};
+
+export function addServe(program: Command, acting: Acting): void {
+  const serve = program
+    .command("serve")
+    .description("a server for production, with all that it keeps in one folder, until SIGTERM");
+  withValue(serve, "--port <number>", {
+    about: "Its port; the one two above is the operator's",
+    ...{ fallback: "POSTHASTE_PORT, or 8080", example: "80" },
+  });
+  withValue(serve, "--host <address>", {
+    about: "The address that it listens on; 0.0.0.0 or :: for all",
+    ...{ fallback: "POSTHASTE_HOST, or 127.0.0.1", example: "0.0.0.0" },
+  });
+  withValue(serve, "--data <folder>", {
+    about: "Where it keeps messages and secrets",
+    ...{ fallback: "POSTHASTE_DATA_DIR, or .posthaste", example: "/var/lib/posthaste" },
+  });
+  withValue(serve, "--config <file>", {
+    about: "Variables, a line NAME=value each; those of the environment win",
+    ...{ example: "/etc/posthaste.env" },
+  });
+  serve.action(
+    acting<Options>(async ({ output }, _words, { port, host, data, config }) => {
+      const { env } = process;
+      if (port !== undefined) portIn(port);
+      if (config !== undefined) load(config);
+      Object.assign(env, {
+        POSTHASTE_PROFILE: "production",
+        ...(port !== undefined && { POSTHASTE_PORT: port }),
+        ...(host !== undefined && { POSTHASTE_HOST: host }),
+        ...(data !== undefined && { POSTHASTE_DATA_DIR: data }),
+      });
+      const folder = (env["POSTHASTE_DATA_DIR"] ??= ".posthaste");
+      const { firstSecrets } = await import("@posthaste/standalone-process/folder");
+      const secrets = makeSecrets(() => firstSecrets(folder, env));
+      Object.assign(env, secrets);
+      env["POSTHASTE_MANAGEMENT_USER"] ??= "operator";
+      env["POSTHASTE_CONSOLE"] ??= consoleFolder();
+      await import("@posthaste/standalone-process");
+      output.raw(shownSecrets(secrets, env));
+    }),
+  );
+}
+
+function load(file: string): void {
+  if (!existsSync(file)) throw new CliError("usage", `--config ${file}: no such file`);
+  process.loadEnvFile(file);
+}
+
+function makeSecrets<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw fileFault("failed", "--data", error);
+  }
+}
+
+const shownSecrets = (secrets: Readonly<Record<string, string>>, env: Environment): string => {
+  const { POSTHASTE_TOKEN_FILE: token, POSTHASTE_MANAGEMENT_PASSWORD_FILE: password } = secrets;
+  const lines = [
+    ...(token === undefined ? [] : [`export POSTHASTE_TOKEN=$(cat ${token})`]),
+    ...(password === undefined
+      ? []
+      : [
+          `export POSTHASTE_MANAGEMENT_USER=${env.POSTHASTE_MANAGEMENT_USER}`,
+          `export POSTHASTE_MANAGEMENT_PASSWORD=$(cat ${password})`,
+        ]),
+  ];
+  if (lines.length === 0) return "";
+  return [
+    "  For callers and for the operator:",
+    "",
+    ...lines.map((line) => `    ${line}`),
+    "",
+    "",
+  ].join("\n");
+};

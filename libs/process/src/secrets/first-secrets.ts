@@ -1,0 +1,42 @@
+/** The secrets that a first start needs: each in a file of its own, made once, for its owner only. */
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { newSigningKey, newToken } from "@posthaste/http";
+import { type Random } from "@posthaste/ports";
+
+const passwordLength = 32;
+const keyBytes = 32;
+
+/** By the names of their files, in the forms that the configuration takes as `POSTHASTE_<NAME>_FILE`. */
+const makers = {
+  token: (random: Random) => newToken("default", random),
+  "signing-key-current": newSigningKey,
+  "signing-key-next": newSigningKey,
+  "management-password": (random: Random) => random.text(passwordLength),
+  "sealing-keys": () => randomBytes(keyBytes).toString("base64"),
+} as const satisfies Readonly<Record<string, (random: Random) => string>>;
+
+export type SecretName = keyof typeof makers;
+
+/** Makes the secret's file in `folder` unless it is there. Returns its path, and whether it was made. */
+export function secretInFile(
+  folder: string,
+  name: SecretName,
+  random: Random,
+  mode = 0o600,
+): { readonly path: string; readonly isNew: boolean } {
+  const path = join(folder, name);
+  if (existsSync(path)) return { path, isNew: false };
+  const draft = `${path}.new`;
+  rmSync(draft, { force: true });
+  const file = openSync(draft, "wx", mode);
+  try {
+    writeSync(file, makers[name](random));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(draft, path);
+  return { path, isNew: true };
+}

@@ -111,6 +111,11 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- end }}
 {{- if has "documents" .reads }}
 - {name: POSTHASTE_MONGODB_DATABASE, value: {{ $values.mongodb.database | quote }}}
+{{- if ne .service "migrate" }}
+- {name: POSTHASTE_MONGODB_POOL, value: {{ $values.mongodb.pool | int | quote }}}
+- {name: POSTHASTE_MONGODB_HEAVY_POOL, value: {{ $values.mongodb.heavyPool | int | quote }}}
+- {name: POSTHASTE_MONGODB_PATIENCE_MS, value: {{ $values.mongodb.patienceMs | int | quote }}}
+{{- end }}
 {{- end }}
 {{- if has "bus" .reads }}
 {{- with $values.kafka }}
@@ -122,6 +127,7 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- end }}
 - {name: POSTHASTE_KAFKA_PROVISION, value: {{ ternary "on" "off" .provision | quote }}}
 - {name: POSTHASTE_KAFKA_RETENTION_HOURS, value: {{ .retentionHours | quote }}}
+- {name: POSTHASTE_KAFKA_SESSION_MS, value: {{ .sessionMs | int | quote }}}
 - {name: POSTHASTE_KAFKA_TLS, value: {{ ternary "on" "off" .tls | quote }}}
 {{- if or .user (has .mechanism (list "oauthbearer" "aws-msk-iam")) }}
 - {name: POSTHASTE_KAFKA_MECHANISM, value: {{ .mechanism | quote }}}

@@ -1,4 +1,4 @@
-/** The client without Node: bundled for browsers, edge runtimes, Deno and Bun, and run where there is nothing but the web's own. */
+/** Bundles the client for browsers, edge runtimes, Deno and Bun, and runs it with the web's own APIs only. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.close());
 
-/** As each of them resolves packages; nothing is left out, so a module of Node would not be found. */
+/** Each runtime's way to resolve packages. No package is external, so an import of a Node module fails the bundle. */
 const runtimes = {
   browsers: { platform: "browser", conditions: ["browser"] },
   "edge runtimes": { platform: "neutral", conditions: ["workerd", "worker", "edge-light"] },

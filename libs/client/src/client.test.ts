@@ -1,4 +1,4 @@
-/** The client over real sockets: what goes out, what is repeated, and what a failure says. */
+/** Tests the client over real sockets: the requests, the repeats, and the text of failures. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -47,7 +47,6 @@ const refuses =
     response
       .writeHead(status, { "Posthaste-Fault": code, ...headers })
       .end(JSON.stringify({ error: `it is ${code}` }));
-/** Once so, and then well. */
 const first =
   (responder: Responder): Responder =>
   (response, nth) =>

@@ -1,4 +1,4 @@
-/** The API of the gateway: each resource with its methods, which are operations of docs/openapi.json. */
+/** The client of the gateway's API. Each resource has methods; each method is an operation of docs/openapi.json. */
 import { gatewayRoutes, type LogEntry } from "./api.ts";
 import { followed, type FollowOptions, type FollowQuery } from "./follow.ts";
 import {
@@ -24,7 +24,10 @@ import {
 type Routes = typeof gatewayRoutes;
 type GatewayId = keyof Routes;
 
-/** What is not here has another spelling that is, or is for workflow clients; `call` takes any. */
+/**
+ * The named operations. An operation that is missing here is another spelling of a named one, or serves workflow
+ * clients; `call` takes any.
+ */
 const resources = {
   messages: {
     read: "readMessage",
@@ -110,27 +113,27 @@ type Resources = {
 
 export type Client = Publishing &
   Resources & {
-    /** Any operation by its id. */
+    /** Calls any operation by its id. */
     call<Id extends GatewayId>(id: Id, ...args: ArgumentsOf<Id, Routes[Id]>): Promise<AnswerOf<Id>>;
-    /** Answer after answer until none has a cursor: a bulk operation by a filter, to its end. */
+    /** Yields answer after answer until one has no cursor, as for a bulk operation by a filter. */
     pages<Id extends PagedId & GatewayId>(
       id: Id,
       asked?: Asked<Id>,
     ): AsyncGenerator<AnswerOf<Id>, void, undefined>;
-    /** Every element of a list, page by page. */
+    /** Yields every element of a list, page by page. */
     each<Id extends ListId>(
       id: Id,
       query?: QueryOf<Id>,
       options?: CallOptions,
     ): AsyncGenerator<ElementOf<Id>, void, undefined>;
-    /** What happens to messages, as it happens, each event once; what has not happened yet is waited for. */
+    /** Yields the events of messages as they happen, each once. Waits for the next. */
     follow(query?: FollowQuery, options?: FollowOptions): AsyncGenerator<LogEntry, void, undefined>;
-    /** Ends the connections that are kept for what comes next. */
+    /** Ends the kept connections. */
     close(): void;
   };
 
 export type ClientOptions = Omit<TransportOptions, "authorization"> & {
-  /** Full or read-only. */
+  /** A full or a read-only token. */
   readonly token: string;
 };
 
@@ -161,7 +164,7 @@ export function clientOver({ token, ...options }: ClientOptions, exchange: Excha
       ),
     close: transport.close,
   };
-  // What the server answers is taken for what its document says.
+  // Answers are trusted to have the types of docs/openapi.json.
   return client as unknown as Client;
 }
 

@@ -1,28 +1,28 @@
-/** The log as it is written: one request after another, each of which waits for events and goes on where the last one ended. */
+/** Follows the log: one request after another, each of which waits for events and starts at the last one's cursor. */
 import { type LogEntry, type Operations } from "./api.ts";
 import { type AnyAsked, type CallOptions } from "./operations.ts";
 import { pause } from "./pause.ts";
 import { type PosthasteError } from "./refusal.ts";
 
 type EventQuery = Operations["listEvents"]["query"];
-/** `fromDate`: begin there, and not now. */
+/** `fromDate` begins at that time instead of now. */
 export type FollowQuery = Omit<EventQuery, "cursor" | "order" | "toDate" | "wait">;
 export type FollowOptions = Pick<CallOptions, "signal"> & {
-  /** A server that is away is asked again for so long. Default a minute; then it rejects. */
+  /** How long a server that is away is asked again before the call rejects. Default 60 s. */
   readonly patienceMs?: number;
 };
 
 const waitSeconds = 25;
-/** Beyond the wait. */
+/** The time for an answer beyond the wait. */
 const answerMsMax = 15_000;
 const patienceMsDefault = 60_000;
 const pauseMs = 1_000;
-/** An event that is told again comes soon after. */
+/** The number of remembered events. A repeated event follows its original closely, so a bound is enough. */
 const rememberedMax = 5_000;
 
 type Page = Extract<Operations["listEvents"]["answer"], { events: unknown }>;
 
-/** `call`: of one page. Each event once. */
+/** Yields each event once. `call` reads one page. */
 export async function* followed(
   call: (asked: AnyAsked) => Promise<Page>,
   query: FollowQuery,
@@ -31,7 +31,7 @@ export async function* followed(
   const told = new Set<string>();
   let cursor: string | undefined;
   let answeredAt = performance.now();
-  // Until the caller has had enough: its loop ends, or its signal aborts.
+  // Ends when the caller's loop ends or the signal aborts.
   for (;;) {
     const asked: AnyAsked = {
       query: { ...query, wait: waitSeconds, ...(cursor !== undefined && { cursor }) },
@@ -60,7 +60,7 @@ function isNew(told: Set<string>, { messageId, state, time }: LogEntry): boolean
   return true;
 }
 
-/** The server is away, or stops: it is asked again. What it refuses it would refuse again. */
+/** Reports whether asking again may help: the server is away, overloaded or stopping. Other refusals are final. */
 function isPassing(error: unknown): boolean {
   const { code, name, status = 0 } = Object(error) as Partial<PosthasteError>;
   if (name !== "PosthasteError") return false;

@@ -1,4 +1,4 @@
-/** A call that the client refuses to send: the caller's mistake, found before anything is asked. The message begins with the argument. */
+/** InvalidCall reports a call that the client refuses to send: the caller's mistake. The message begins with the name of the argument. */
 export class InvalidCall extends TypeError {
   override readonly name = "InvalidCall";
 }

@@ -1,4 +1,4 @@
-/** The management API: a listener and credentials of its own. */
+/** The client of the management API, which has a listener and credentials of its own. */
 import { managementRoutes } from "./api.ts";
 import { methodsOf } from "./client.ts";
 import { type Methods } from "./operations.ts";

@@ -1,4 +1,4 @@
-/** The same client for Node, over got: connections of its own that `close` ends, agents, and a time-out of the connection. */
+/** The client for Node, over got: connections of its own that `close` ends, agents, and a timeout for connecting. */
 import { type Client, type ClientOptions, clientOver } from "./client.ts";
 import { type Management, type ManagementOptions, managementOver } from "./management.ts";
 import { type NodeOptions, overGot } from "./over-got.ts";

@@ -1,4 +1,4 @@
-/** A method for each operation, made from the tables of routes: what it takes and answers follows from its row. */
+/** Makes a method for each operation of the route tables. The operation's row types its arguments and its answer. */
 import { type Operations, type Parameter, type Settings } from "./api.ts";
 import { settingHeaders } from "./settings.ts";
 import { type Transport } from "./transport.ts";
@@ -6,7 +6,7 @@ import { InvalidCall } from "./invalid-call.ts";
 
 type OperationId = keyof Operations;
 
-/** `get messages/{messageId}` of each operation. */
+/** The route of each operation, such as `get messages/{messageId}`. */
 type Routes = Readonly<Partial<Record<OperationId, string>>>;
 
 type ParametersOf<Route> = Route extends `${string}{${string}}${infer Rest}`
@@ -28,13 +28,13 @@ export type CallOptions = {
 
 export type Asked<Id extends OperationId> = CallOptions & {
   readonly query?: QueryOf<Id>;
-  /** Sent as JSON; bytes and texts are sent as they are. */
+  /** Sent as JSON; bytes and strings are sent unchanged. */
   readonly body?: BodyOf<Id>;
-  /** Configuration headers: where a dead letter is retried or a run restarted, they replace what was stored. */
+  /** Configuration headers. For the retry of a dead letter or the restart of a run they replace the stored ones. */
   readonly settings?: Settings;
 };
 
-/** Where a body has something that must be there, so must the body. */
+/** Requires the body where one of its fields is required. */
 type AskedArguments<Id extends OperationId> = Operations[Id] extends { body: infer Body }
   ? object extends Body
     ? [asked?: Asked<Id>]
@@ -49,22 +49,22 @@ type Method<Id extends OperationId, Route> = (
   ...args: ArgumentsOf<Id, Route>
 ) => Promise<AnswerOf<Id>>;
 
-/** Of a table, by names that are nice to read. */
+/** The methods of a resource, from method name to operation. */
 export type Methods<R extends Routes, Names extends Readonly<Record<string, keyof R>>> = {
   readonly [Name in keyof Names]: Method<Names[Name] & OperationId, R[Names[Name]]>;
 };
 
-/** What any method is asked, when its types have been seen to. */
+/** The arguments of any operation, with their types erased. */
 export type AnyAsked = CallOptions & {
   readonly query?: Readonly<Record<string, Parameter | undefined>>;
   readonly body?: unknown;
   readonly settings?: Settings;
 };
 
-/** Before each path of the tables. */
+/** The prefix of every path in the route tables. */
 export const version = "/v2/";
 
-/** `args`: the parameters of the path, and what is asked. */
+/** Calls a route. `args` holds the path's parameters, then the query, body and options. */
 export async function callRoute(
   transport: Transport,
   route: string,
@@ -88,14 +88,14 @@ export async function callRoute(
   });
 }
 
-/** Without its last part a path is that of all: an empty one must never be sent. */
+/** Returns a path segment. Refuses an empty one: without its last segment a path names the whole collection. */
 export function pathPart(name: string, value: unknown): string {
   if (typeof value !== "string" || value === "" || value === "." || value === "..")
     throw new InvalidCall(`${name}: must be a text that is not empty, and is ${shown(value)}`);
   return encodeURIComponent(value);
 }
 
-/** A filter that is lost makes more match: what is not there is refused where the call changes something. */
+/** Returns the query string. A lost filter matches more, so an operation that changes something refuses undefined and empty values. */
 function searchOf(query: NonNullable<AnyAsked["query"]>, isRead: boolean): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

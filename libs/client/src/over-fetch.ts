@@ -1,4 +1,4 @@
-/** An exchange by `fetch`, which browsers, edge runtimes, Deno, Bun and Node have. */
+/** An exchange over `fetch`, for browsers, edge runtimes, Deno, Bun and Node. */
 import { type Exchange } from "./transport.ts";
 import { isUnsent } from "./unsent.ts";
 
@@ -21,6 +21,6 @@ export const overFetch = (): Exchange => ({
       return { kind: "failed", isUnsent: isUnsent(cause), cause };
     }
   },
-  // The runtime keeps the connections, and ends them.
+  // The runtime owns the connections.
   close: () => undefined,
 });

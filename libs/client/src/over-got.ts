@@ -1,4 +1,4 @@
-/** An exchange by got, for Node: agents of its own, and a time-out of the connection beside that of the answer. */
+/** An exchange over got, for Node, with agents of its own and a timeout for connecting beside that of the answer. */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import got, { type RequestError } from "got";
@@ -6,9 +6,9 @@ import { type Exchange } from "./transport.ts";
 import { isUnsent } from "./unsent.ts";
 
 export type NodeOptions = {
-  /** Default: agents that keep connections, which `close` ends. */
+  /** Default: agents of the client that keep connections until `close`. */
   readonly agent?: { readonly http: HttpAgent; readonly https: HttpsAgent } | undefined;
-  /** Until the connection stands. Default 5 s. */
+  /** The time to open a connection. Default 5 s. */
   readonly connectTimeoutMs?: number | undefined;
 };
 

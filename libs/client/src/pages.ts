@@ -1,8 +1,8 @@
-/** What comes in pages, one after another: lists, and bulk operations that take so many a call. */
+/** Reads operations that answer in pages: lists, and bulk operations that take a bounded number a call. */
 import { type Operations } from "./api.ts";
 import { type AnswerOf, type AnyAsked } from "./operations.ts";
 
-/** Where the elements of a page are. */
+/** The field of a page that holds its elements. */
 export const elementsOf = {
   listEvents: "events",
   listDeadLetters: "messages",
@@ -20,14 +20,14 @@ type OfPage<Answer, Key extends string> = Answer extends { readonly [K in Key]: 
   : never;
 export type ElementOf<Id extends ListId> = OfPage<AnswerOf<Id>, (typeof elementsOf)[Id]>;
 
-/** Operations whose answers may have a cursor. */
+/** The operations whose answers may have a cursor. */
 export type PagedId = {
   [Id in keyof Operations]: Extract<Operations[Id]["answer"], { cursor?: unknown }> extends never
     ? never
     : Id;
 }[keyof Operations];
 
-/** `call`: of one page. The cursor goes to where the rest of the question is. */
+/** Yields page after page. `call` reads one page. The cursor is sent in the body if the call has one, else in the query. */
 export async function* pagesOf<Page>(
   call: (asked: AnyAsked) => Promise<Page>,
   asked: AnyAsked,

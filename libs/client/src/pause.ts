@@ -1,10 +1,10 @@
-/** Rejects with the reason of the signal when that ends it. */
+/** Resolves after `ms`. Rejects with the signal's reason if it aborts first. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const ended = (): void => {
       clearTimeout(timer);
-      // As the signal's own throwIfAborted throws it.
+      // The same value that `throwIfAborted` throws.
       reject(signal?.reason as Error);
     };
     const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** What ends in a destination: publish, enqueue, trigger, schedules; and batches of such. */
+/** The operations that name a destination: publish, enqueue, trigger and schedule, and batches of messages. */
 import { type PublishResult, type Settings, type StartedRun, targets } from "./api.ts";
 import { type AnswerOf, type CallOptions, pathPart, version } from "./operations.ts";
 import { type ForwardedHeaders, forwardedHeaders, settingHeaders } from "./settings.ts";
@@ -9,7 +9,7 @@ import { InvalidCall } from "./invalid-call.ts";
 type Destination = { readonly to: string };
 
 type Content = {
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly body?: string | Uint8Array | undefined;
   readonly contentType?: string | undefined;
 };
@@ -24,11 +24,11 @@ export type NewSchedule = Publication & { readonly cron: string };
 export type BatchItem = (Publication & { readonly body?: string }) | JsonPublication;
 
 type UrlText = `http://${string}` | `https://${string}`;
-/** One for a URL; for a URL group one for each of its endpoints. */
+/** One result for a URL; one for each endpoint of a URL group. */
 export type Published<To> = To extends UrlText ? PublishResult : PublishResult | PublishResult[];
 
 type KeyOf<Shape> = Shape extends unknown ? keyof Shape : never;
-/** Refuses options that `Shape` does not have: a misspelt option would be without effect. */
+/** Refuses options that `Shape` does not have, since a misspelt option would have no effect. */
 type NoOther<Given, Shape> = { readonly [Key in Exclude<keyof Given, KeyOf<Shape>>]?: never };
 
 type AnyEnqueued = (Publication | JsonPublication) & Enqueued;
@@ -43,7 +43,7 @@ export type Publishing = {
     publication: P & NoOther<P, JsonPublication>,
     options?: CallOptions,
   ): Promise<Published<P["to"]>>;
-  /** Through a queue, which is made if there is none. */
+  /** Publishes through a queue, which is made if it does not exist. */
   enqueue<const P extends AnyEnqueued>(
     publication: P & NoOther<P, AnyEnqueued>,
     options?: CallOptions,
@@ -58,7 +58,7 @@ export type Publishing = {
     schedule: S & NoOther<S, NewSchedule>,
     options?: CallOptions,
   ): Promise<AnswerOf<"createSchedule">>;
-  /** Up to 10,000 messages in one request; one that is at fault refuses all. */
+  /** Publishes up to 10,000 messages in one request. One faulty message refuses all. */
   batch<const Items extends readonly AnyItem[]>(
     items: Items & { readonly [I in keyof Items]: NoOther<Items[I], AnyItem> },
     options?: CallOptions,
@@ -76,7 +76,7 @@ export function createPublishing(transport: Transport): Publishing {
   const queueIn = ({ queue }: Any) =>
     targets.enqueue.replace("{queueName}", pathPart("queue", queue));
 
-  // What the server answers is taken for what its document says.
+  // Answers are trusted to have the types of docs/openapi.json.
   const methods = {
     publish: async (given: Any, options?: CallOptions) => send(targets.publish, given, options),
     publishJson: async (given: Any, options?: CallOptions) => send(targets.publish, given, options),
@@ -120,7 +120,7 @@ function requestOf(given: Any): Request {
   };
 }
 
-/** Within the window the server makes one message of two. */
+/** Reports whether the server merges a repeat with its original, within the deduplication window. */
 const isDeduplicated = ({ deduplicationId, contentBasedDeduplication }: Any): boolean =>
   deduplicationId !== undefined || String(contentBasedDeduplication) === "true";
 
@@ -136,7 +136,7 @@ function itemOf(given: Any, at: number): object {
   return { destination: to, headers, body, queue: given.queue };
 }
 
-/** A URL is encoded, so that nothing on the way takes its dots, slashes or query for the request's own. */
+/** Returns the destination as a path. A URL is encoded, so that no proxy reads its dots, slashes or query as the request's own. */
 function destinationPart(to: string | undefined): string {
   if (typeof to !== "string" || to === "")
     throw new InvalidCall("to: must be a URL or the name of a URL group");

@@ -1,17 +1,17 @@
-/** What a call ends in when it does not succeed. */
+/** The failure of a call. */
 import { type FaultCode } from "./api.ts";
 
 /**
- * Beside what the server refuses: `unreachable`, nothing was sent; `no_answer`, what was sent may have had its effect or not;
- * `unexpected_answer`, what answered is no Posthaste, such as a proxy before it.
+ * The server's faults, and three of the client: `unreachable`, nothing was sent; `no_answer`, the request may or may
+ * not have taken effect; `unexpected_answer`, the answer is not Posthaste's, as from a proxy.
  */
 export type FailureCode = FaultCode | "unreachable" | "no_answer" | "unexpected_answer";
 
 export type Failure = {
   readonly code: FailureCode;
-  /** Absent: there was no answer. */
+  /** Undefined when there was no answer. */
   readonly status?: number;
-  /** When the server asks to come back later. */
+  /** The wait that the server asks for. */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 };

@@ -1,4 +1,4 @@
-/** Settings as headers: `{ delay: "10m" }` is `Service-Delay: 10m`. */
+/** Turns settings into headers: `{ delay: "10m" }` becomes `Service-Delay: 10m`. */
 import { type Setting, settingNames, type Settings } from "./api.ts";
 import { InvalidCall } from "./invalid-call.ts";
 
@@ -17,7 +17,7 @@ export function settingHeaders(settings: Settings): Record<string, string> {
 const isSetting = (name: string): name is keyof typeof settingNames =>
   Object.hasOwn(settingNames, name);
 
-/** What a destination or a callback is to get, by the header's own name. */
+/** Headers for a destination or a callback, by their own names. */
 type Forwarded = Readonly<Record<string, string>>;
 
 const families = {

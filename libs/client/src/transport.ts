@@ -1,4 +1,4 @@
-/** One request and its answer, over any exchange: checked before it goes out, and made again where that is safe. */
+/** Sends a call over any exchange. Checks it first, and repeats it where that is safe. */
 import { InvalidCall } from "./invalid-call.ts";
 import { pause } from "./pause.ts";
 import { type Failure, type FailureCode, PosthasteError } from "./refusal.ts";
@@ -7,28 +7,28 @@ import { mayRepeat } from "./repeat.ts";
 export type TransportOptions = {
   readonly url: string;
   readonly authorization: string;
-  /** Repeats of a call that may be repeated. Default 2. */
+  /** The number of repeats of a call that may be repeated. Default 2. */
   readonly retriesMax?: number | undefined;
-  /** Of one attempt, from its beginning to the last byte of the answer. Default 30 s. */
+  /** The time of one attempt, to the last byte of the answer. Default 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Ends all calls that have no signal of their own. */
+  /** Ends every call that has no signal of its own. */
   readonly signal?: AbortSignal | undefined;
 };
 
 export type Call = {
   readonly method: string;
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
-  /** Done twice it is done once. */
+  /** A repeat has no further effect. */
   readonly isRepeatable: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 };
 
 export type Transport = {
-  /** What the answer's body says; undefined when it is empty. */
+  /** Returns the parsed body of the answer, or undefined for an empty one. */
   readonly send: (call: Call) => Promise<unknown>;
   readonly close: () => void;
 };
@@ -49,10 +49,10 @@ type Exchanged =
       readonly header: (name: string) => string | null | undefined;
       readonly text: string;
     }
-  /** `isUnsent`: nothing of it can have had an effect. */
+  /** `isUnsent`: the request cannot have had an effect. */
   | { readonly kind: "failed"; readonly isUnsent: boolean; readonly cause: unknown };
 
-/** A transport carries one request, follows no redirect, and repeats nothing. */
+/** An exchange carries one request, follows no redirect, and repeats nothing. */
 export type Exchange = {
   readonly exchange: (request: ExchangeRequest) => Promise<Exchanged>;
   readonly close: () => void;
@@ -60,7 +60,7 @@ export type Exchange = {
 
 const retriesDefault = 2;
 const timeoutMsDefault = 30_000;
-/** A server that asks for more is better asked by the caller, later. */
+/** The longest wait that the transport obeys. Beyond it the call fails, and the caller repeats it later. */
 const retryAfterMsMax = 10_000;
 const firstDelayMs = 200;
 const delayMsMax = 5_000;
@@ -104,7 +104,7 @@ function baseOf(text: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** A request that is refused while it is sent looks as if the server had not answered. */
+/** Refuses invalid headers early: refused while sending, they would look like a missing answer. */
 function sendable(headers: Call["headers"]): Call["headers"] {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))
@@ -115,7 +115,7 @@ function sendable(headers: Call["headers"]): Call["headers"] {
   return headers;
 }
 
-/** 0: it is not made again. */
+/** Returns the delay before the next attempt, or 0 for none. */
 function delayOf(attempt: number, failure: Failure, isRepeatable: boolean): number {
   if (!mayRepeat(failure, isRepeatable)) return 0;
   const { retryAfterSeconds } = failure;
@@ -151,7 +151,7 @@ function textOf(exchanged: Exchanged, { code, status }: Failure, base: string): 
     : `${base} has not answered: ${why}`;
 }
 
-/** `{"error": text}`. */
+/** Returns the text of `{"error": text}`. */
 function said(body: string): string | undefined {
   try {
     const parsed: unknown = JSON.parse(body);

@@ -1,4 +1,4 @@
-/** Errors of the system before a connection stands: nothing was sent. */
+/** Error codes from before a connection is open: nothing was sent. */
 const codes: ReadonlySet<unknown> = new Set([
   "ECONNREFUSED",
   "ENOTFOUND",
@@ -8,12 +8,12 @@ const codes: ReadonlySet<unknown> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** Undefined codes are of browsers, which say no more than that it has failed. */
+/** Reports whether nothing was sent. Browsers give no code, so their failures count as sent. */
 export const isUnsent = (error: unknown): boolean => {
   const { code, message } = Object(error) as {
     readonly code?: unknown;
     readonly message?: unknown;
   };
-  // A port that fetch refuses to ask.
+  // The error of fetch for a port that it refuses to connect to.
   return codes.has(code) || message === "bad port";
 };

@@ -1,4 +1,4 @@
-/** The adapters, each behind a real server. */
+/** Tests each adapter behind a real server. */
 import { once } from "node:events";
 import {
   createServer,

@@ -1,17 +1,17 @@
-/** A receiver as a handler of `node:http`, of express, of Fastify, of a Request, or of AWS Lambda. */
+/** Receivers as handlers of `node:http`, express, Fastify, the fetch API and AWS Lambda. */
 import { Buffer } from "node:buffer";
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Answer, type Receiver, tooLarge } from "./receiver.ts";
 
-/** Of `node:http`. */
+/** Returns a handler for `node:http`. */
 export const nodeHandler =
   (receiver: Receiver) =>
   (request: IncomingMessage, response: ServerResponse): void =>
     void answerNode(receiver, request, response);
 
 /**
- * Of express: before any parser of bodies, or behind `express.raw` for all types. What another parser has made of a body
- * cannot be verified any more.
+ * Returns a handler for express. Mount it before any body parser, or behind `express.raw` for all types: a body that
+ * another parser has read cannot be verified.
  */
 export const expressHandler =
   (receiver: Receiver) =>
@@ -27,7 +27,10 @@ export const expressHandler =
     next(new Error("the body has been parsed: a receiver must stand before express.json()"));
   };
 
-/** A handler for Fastify, where no parser has taken the body: `app.addContentTypeParser("*", (_, __, done) => done(null))` in place of its own. */
+/**
+ * Returns a handler for Fastify. No parser may read the body: replace Fastify's with `app.addContentTypeParser("*", (_,
+ * __, done) => done(null))`.
+ */
 export const fastifyHandler =
   (receiver: Receiver) =>
   (
@@ -38,7 +41,7 @@ export const fastifyHandler =
     void answerNode(receiver, request, reply.raw);
   };
 
-/** The event of a function URL or an HTTP API, payload format 2.0. */
+/** The event of a function URL or an HTTP API, in payload format 2.0. */
 export type LambdaEvent = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body?: string | undefined;
@@ -52,7 +55,7 @@ export type LambdaAnswer = {
   readonly isBase64Encoded: boolean;
 };
 
-/** A handler for AWS Lambda behind a function URL or an HTTP API. */
+/** Returns a handler for AWS Lambda behind a function URL or an HTTP API. */
 export const lambdaHandler =
   (receiver: Receiver) =>
   async ({ body = "", headers, isBase64Encoded }: LambdaEvent): Promise<LambdaAnswer> => {
@@ -67,7 +70,7 @@ export const lambdaHandler =
     };
   };
 
-/** Of the fetch API, as many frameworks have it. */
+/** Returns a handler of the fetch API's Request. */
 export const fetchHandler =
   (receiver: Receiver) =>
   async (request: Request): Promise<Response> => {
@@ -79,7 +82,7 @@ export const fetchHandler =
       headers: given,
       body: said,
     } = body ? await receiver.receive({ headers, body }) : tooLarge;
-    // A body is not allowed with some statuses, not even an empty one.
+    // Some statuses allow no body, not even an empty one.
     return new Response(said.length === 0 ? null : said, { status, headers: given });
   };
 
@@ -89,7 +92,7 @@ async function answerNode(
   response: ServerResponse,
   read?: Uint8Array,
 ): Promise<void> {
-  // The connection is still needed for the answer, when there is more than is wanted.
+  // Keeps the connection open for the answer when the body is longer than allowed.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
   const body = read ?? (await bytesOf(chunks, receiver.bodyBytesMax).catch(() => "gone" as const));
   if (body === "gone") return;
@@ -104,7 +107,7 @@ function send(response: ServerResponse, answer: Answer, more: Answer["headers"] 
   response.writeHead(answer.status, { ...answer.headers, ...more }).end(answer.body);
 }
 
-/** Undefined: there are more. */
+/** Returns undefined for a body above `bytesMax`. */
 async function bytesOf(
   chunks: AsyncIterable<Uint8Array> | readonly Uint8Array[],
   bytesMax: number,

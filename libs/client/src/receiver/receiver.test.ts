@@ -1,4 +1,4 @@
-/** What a receiver answers, and that a message is handled once. */
+/** Tests the receiver's answers, and that it handles a message once. */
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import {

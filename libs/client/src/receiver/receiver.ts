@@ -1,14 +1,14 @@
-/** From a request to its answer: verified, handled once, and answered so that the server knows what to do next. */
+/** Turns a delivery into an answer: verifies it, handles it once, and says by the status whether to come again. */
 import { type Claims, type Keys, verifySignature } from "./signature.ts";
 import { type Claim, memoryStore, type SeenStore } from "./seen.ts";
 
 export type Delivery = {
-  /** The same in all attempts. It is not part of what is signed. */
+  /** The same in all attempts. The signature does not cover it. */
   readonly messageId: string;
-  /** How often it was tried before. */
+  /** The number of earlier attempts. */
   readonly retried: number;
   readonly claims: Claims;
-  /** By lower-case name. */
+  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
   readonly text: () => string;
@@ -21,31 +21,31 @@ export type Reply = {
   readonly body?: string | Uint8Array;
 };
 
-/** What is thrown is a failure: the delivery comes again. */
+/** Handles a delivery. An exception is a failure, and the server retries. */
 export type Handler = (delivery: Delivery) => Promise<Reply | void> | Reply | void;
 
 export type ReceiverOptions = {
   readonly keys: Keys | (() => Promise<Keys> | Keys);
-  /** Of this endpoint as it is published to, when a delivery to another is to be refused. */
+  /** The URL of this endpoint as it is published to. Set it to refuse deliveries to any other. */
   readonly url?: string;
-  /** Where it is kept what was handled. False: every delivery is handled. Default: in memory. */
+  /** The store of handled messages. Default: in memory. False handles every delivery. */
   readonly seen?: SeenStore | false;
-  /** Default 30. */
+  /** The seconds by which the clocks may differ. Default 30. */
   readonly toleranceSeconds?: number;
   /**
-   * While a message is being handled, another delivery of it waits so long for the end. Default 60; after that it is told to come
-   * back, which is one of its retries.
+   * How long a delivery waits while another attempt of the same message is being handled. Default 60. After that it is
+   * answered 503, which uses one of the message's retries.
    */
   readonly underwaySecondsMax?: number;
-  /** A longer body is refused. Default 16 MiB. */
+  /** The largest accepted body. Default 16 MiB. */
   readonly bodyBytesMax?: number;
-  /** What a handler has thrown, and what was refused: the server is told no more than the status. */
+  /** Hears of exceptions and refusals. The server sees only the status. */
   readonly onProblem?: (problem: unknown) => void;
   /** Unix milliseconds. */
   readonly now?: () => number;
 };
 
-/** A request as each adapter has it. */
+/** The form in which each adapter hands over a request. */
 export type Incoming = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
@@ -61,7 +61,7 @@ export type Receiver = {
   readonly receive: (incoming: Incoming) => Promise<Answer>;
 };
 
-/** Thrown by a handler: not before so many seconds. */
+/** Thrown by a handler to be called again after at least `seconds`. */
 export class RetryAfter extends Error {
   override readonly name = "RetryAfter";
   readonly seconds: number;
@@ -72,7 +72,7 @@ export class RetryAfter extends Error {
   }
 }
 
-/** Thrown by a handler: trying again is in vain, and the message is a dead letter at once. */
+/** Thrown by a handler when a retry is useless. The message becomes a dead letter at once. */
 export class NonRetryable extends Error {
   override readonly name = "NonRetryable";
 }
@@ -81,7 +81,7 @@ const statuses = { refused: 401, tooLarge: 413, failed: 500, comeBack: 503, nonR
 const toleranceDefault = 30;
 const bodyBytesMaxDefault = 16 * 1024 * 1024;
 const underwaySecondsDefault = 60;
-/** The other attempt takes longer than that. */
+/** The delay asked for when another attempt is still running. */
 const comeBackSeconds = 5;
 const claimEveryMs = 200;
 
@@ -126,7 +126,7 @@ export function createReceiver(handle: Handler, options: ReceiverOptions): Recei
     }
   }
 
-  /** What was handled meanwhile is answered so; what was not, this delivery handles. */
+  /** Claims the message. While another attempt runs, tries again every 200 ms: if that attempt fails, this one takes over. */
   async function claimed(store: SeenStore, messageId: string): Promise<Claim> {
     const until = performance.now() + underwaySecondsMax * 1_000;
     for (;;) {
@@ -148,7 +148,7 @@ export function createReceiver(handle: Handler, options: ReceiverOptions): Recei
 
   return {
     bodyBytesMax,
-    // A store or a source of keys that fails is a failure like that of a handler.
+    // An error of the store or of the key source counts as a failure of the handler.
     receive: (incoming) =>
       receive(incoming).catch((problem: unknown) => {
         onProblem(problem);
@@ -167,7 +167,7 @@ const answer = (status: number, text: string, headers: Answer["headers"] = {}): 
   body: text,
 });
 
-/** What was thrown is for the log of the endpoint, not for the sender. */
+/** The answer to a handler's exception. The text goes to `onProblem`, not to the sender. */
 const failed = answer(statuses.failed, "failed");
 export const tooLarge = answer(statuses.tooLarge, "the body is too large");
 const comeBack = (seconds: number, text: string): Answer =>
@@ -175,7 +175,7 @@ const comeBack = (seconds: number, text: string): Answer =>
 
 type Thrown = { readonly name?: unknown; readonly message?: string; readonly seconds?: unknown };
 
-/** By name: a package that is there twice has two classes of it. */
+/** Returns the answer to an exception. Classes are matched by name, since a package installed twice has two of each. */
 function answerTo(problem: unknown, { iss }: Claims): Answer {
   const { name, message, seconds }: Thrown = Object(problem) as Thrown;
   if (name === "RetryAfter" && typeof seconds === "number") return comeBack(seconds, message ?? "");
@@ -184,6 +184,6 @@ function answerTo(problem: unknown, { iss }: Claims): Answer {
   return answer(statuses.nonRetryable, message ?? "", { [`${prefix}-nonretryable-error`]: "true" });
 }
 
-/** A delivery has the family of one dialect. */
+/** Returns a header by its suffix, in either dialect. A delivery uses only one. */
 const ownHeader = (headers: Incoming["headers"], suffix: string): string | undefined =>
   headers[`service-${suffix}`] ?? headers[`upstash-${suffix}`];

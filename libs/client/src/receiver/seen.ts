@@ -1,18 +1,19 @@
-/** Which messages have been handled: a delivery may come twice, after a crash or an answer that was lost. */
+/** Remembers handled messages: a delivery may come twice, after a crash or a lost answer. */
 
 export type Claim = "new" | "handled" | "underway";
 
 /**
- * (1) Of several claims of one id one is answered with `new` until it is released.
- * (2) What was released as handled is `handled` for as long as the store can keep it.
+ * A store of handled messages.
+ * (1) While one claim of an id holds `new`, every other claim of it is answered `underway`.
+ * (2) An id released as handled stays `handled` as long as the store can keep it.
  */
 export type SeenStore = {
   claim(messageId: string): Promise<Claim> | Claim;
-  /** `isHandled` false: it may be claimed again. */
+  /** Releases a claim. With `isHandled` false the id may be claimed again. */
   release(messageId: string, isHandled: boolean): Promise<void> | void;
 };
 
-/** In the memory of this process: the latest that were handled, `handledMax` of them. */
+/** Returns a store in the memory of this process. Keeps the latest `handledMax` handled ids. */
 export function memoryStore(handledMax = 10_000): SeenStore {
   const underway = new Set<string>();
   const handled = new Set<string>();

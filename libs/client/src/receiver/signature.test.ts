@@ -1,4 +1,4 @@
-/** Signatures, with another library as the judge of what is signed. */
+/** Tests signatures against another library. */
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { jwtVerify } from "jose";
@@ -63,7 +63,7 @@ describe("a delivery is refused", () => {
 
   it("with an empty key, whatever is signed with it", async () => {
     const empty = { current: "", next: "" };
-    // No library signs with an empty key: the signature is another's, and must not be looked at.
+    // No library signs with an empty key. The signature is by another key, and an empty key must match nothing.
     expect(judged(await sign(other), other, { keys: empty })).toMatchObject({ kind: "refused" });
   });
 
@@ -98,7 +98,7 @@ describe("a delivery is refused", () => {
           () => false,
         );
 
-        // The last letter of base64url may have bits that mean nothing; the exact text is asked for here.
+        // The last letter of base64url may carry unused bits. The verifier compares the exact text.
         expect(judged(changed, other).kind).toBe(
           isGood && changed === signature ? "verified" : "refused",
         );

@@ -1,22 +1,22 @@
-/** Whether a delivery was sent by the server: a JWT, HS256, over the destination, the time and the body's hash. */
+/** Verifies that the server sent a delivery. The signature is a JWT, HS256, over destination, time and the body's hash. */
 import { Buffer } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
 export type Keys = {
   readonly current: string;
-  /** That of after the next rotation: either may sign. */
+  /** The key after the next rotation. Either key may sign. */
   readonly next?: string | undefined;
 };
 
 export type Claims = {
-  /** `Posthaste` or `Upstash`: the dialect of the headers. */
+  /** The dialect of the headers: `Posthaste` or `Upstash`. */
   readonly iss: string;
   /** The destination as it was published. */
   readonly sub: string;
   readonly exp: number;
   readonly nbf: number;
   readonly iat?: number;
-  /** Of this attempt. */
+  /** The id of this attempt. */
   readonly jti?: string;
   readonly body: string;
 };
@@ -27,9 +27,9 @@ export type Signed = {
   readonly keys: Keys;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The destination must be this one. */
+  /** The expected destination. Undefined accepts any. */
   readonly url?: string | undefined;
-  /** How far the clocks may be apart. */
+  /** The seconds by which the clocks may differ. */
   readonly toleranceSeconds: number;
 };
 
@@ -44,7 +44,7 @@ export function verifySignature(signed: Signed): Verdict {
   const parts = signature.split(".");
   const [header = "", payload = "", mac = ""] = parts;
   if (parts.length !== 3) return refused("the signature is no JWT");
-  // An algorithm is never taken from what is to be verified.
+  // Never trust the algorithm that a token names.
   if (decoded(header)?.["alg"] !== "HS256") return refused("the signature is not made with HS256");
   const isBy = (key: string | undefined) =>
     key !== undefined && key !== "" && isMac(key, `${header}.${payload}`, mac);
@@ -66,7 +66,7 @@ const issuers: ReadonlySet<string> = new Set(["Posthaste", "Upstash"]);
 const isMac = (key: string, text: string, mac: string): boolean =>
   isSame(mac, createHmac("sha256", key).update(text).digest("base64url"));
 
-/** In a time that does not tell where they differ. */
+/** Compares in constant time. */
 function isSame(given: string, wanted: string): boolean {
   const [one, other] = [Buffer.from(given), Buffer.from(wanted)];
   return one.length === other.length && timingSafeEqual(one, other);

@@ -1,4 +1,4 @@
-/** Deliveries as the server signs them, made by another library. */
+/** Builds deliveries with the server's signature, made by another library. */
 import { createHash } from "node:crypto";
 import { SignJWT } from "jose";
 

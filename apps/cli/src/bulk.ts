@@ -1,20 +1,20 @@
-/** What is done to many: shown first, done when it is meant, page by page until the end or Ctrl-C. */
+/** Carries out bulk commands: previews the change, then applies it page by page until the end or Ctrl-C. */
 import { CliError, HalfDone, isCliError } from "./exit.ts";
 import { counted } from "./output.ts";
 import { type Session } from "./session.ts";
 
 export type Bulk = {
-  /** In the words of what is said: "retried", "dead letter". */
+  /** The words for the output, such as "retried" and "dead letter". */
   readonly verb: string;
   readonly thing: string;
-  /** By ids: it needs no preview. */
+  /** The caller named ids, so no preview is needed. */
   readonly isNamed: boolean;
   readonly isMeant: boolean;
   readonly preview: () => Promise<number>;
   readonly pages: () => AsyncIterable<Done>;
 };
 
-/** `left`: what becomes of the rest when it is not gone on with; absent: there is none. */
+/** One page. `left`: the fate of the rest if the command stops here; undefined when nothing is left. */
 export type Done = { readonly done: number; readonly left?: string };
 
 export const untouched = "the rest is as it was";
@@ -28,7 +28,7 @@ export async function inBulk(
     const text = `${counted(matched, thing)} would be ${verb}; add --yes to do it`;
     return output.done(text, { dryRun: true, matched });
   }
-  // Counted for the bar, where there is one to look at it.
+  // Counts for the progress bar, where a terminal shows one.
   const total = !isNamed && output.showsProgress ? await preview() : undefined;
   let count = 0;
   const soFar = (): string => `${counted(count, thing)} ${verb}`;

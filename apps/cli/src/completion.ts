@@ -1,4 +1,4 @@
-/** Completion for shells: the words that may come next are those of the program itself. */
+/** Completes words in shells, from the program's own commands and options. */
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
 import { type Acting } from "./session.ts";
@@ -32,7 +32,6 @@ export function addCompletion(program: Command, acting: Acting): void {
     );
 }
 
-/** The commands and options that may follow. */
 export function wordsAfter(program: Command, words: readonly string[]): readonly string[] {
   let at = program;
   for (const word of words) at = at.commands.find((each) => each.name() === word) ?? at;

@@ -1,10 +1,10 @@
-/** The body of a dead letter, for an editor. */
+/** Prepares the body of a dead letter for an editor. */
 import { type DeadLetter } from "@posthaste/client";
 import { CliError } from "./exit.ts";
 
 const redacted = "REDACTED:";
 
-/** What is redacted is the destination's alone, and an editor shows text alone. */
+/** Returns the body as text. Refuses a redacted body, which only the destination may see, and a binary one. */
 export function editableBody({ body = "", bodyBase64 }: DeadLetter): string {
   if (body.startsWith(redacted))
     throw new CliError("usage", "--edit: its body is redacted, and cannot be edited");

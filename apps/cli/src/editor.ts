@@ -1,4 +1,4 @@
-/** A text in the editor that the environment names, as git has its messages. */
+/** Opens a text in the editor that the environment names, as git does. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,14 +7,14 @@ import { join } from "node:path";
 import { CliError } from "./exit.ts";
 import { type Environment } from "./variables.ts";
 
-/** `mustBeJson`: what is no JSON afterwards is refused, and kept. */
+/** `mustBeJson`: an edited text that is no JSON is refused, and its file kept. */
 export async function edited(env: Environment, text: string, mustBeJson: boolean): Promise<string> {
   const editor = env.VISUAL || env.EDITOR;
   if (!editor) throw new CliError("usage", "--edit: set EDITOR to the editor that it opens");
   const folder = mkdtempSync(join(tmpdir(), "posthaste-"));
   const file = join(folder, mustBeJson ? "body.json" : "body.txt");
   writeFileSync(file, text, { mode: 0o600 });
-  // By a shell, since the variable may have words behind the name.
+  // Runs in a shell, since the variable may hold arguments.
   const child = spawn("sh", ["-c", `${editor} "$0"`, file], { stdio: "inherit" });
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== 0)
@@ -29,7 +29,7 @@ export async function edited(env: Environment, text: string, mustBeJson: boolean
   return after;
 }
 
-/** Editors end a file with a line feed. */
+/** Removes the line feed that editors add at the end of a file. */
 const withoutAddedLine = (after: string, before: string): string =>
   before.endsWith("\n") ? after : after.replace(/\r?\n$/, "");
 

@@ -1,4 +1,4 @@
-/** How a command ends when it does not succeed: one line on stderr, and a code for its kind (docs/cli.md). */
+/** Ends a failed command: one line on stderr, and an exit code by kind (docs/cli.md). */
 import { type PosthasteError } from "@posthaste/client";
 import { type CommanderError } from "commander";
 import { plain } from "./output.ts";
@@ -17,7 +17,7 @@ export const exitCodes = {
 } as const;
 type Kind = keyof typeof exitCodes;
 
-/** A failure that the command itself has found. */
+/** CliError is a failure that the command itself found. */
 export class CliError extends Error {
   override readonly name = "CliError";
   readonly kind: Kind;
@@ -28,7 +28,7 @@ export class CliError extends Error {
   }
 }
 
-/** What is done to many was stopped by a failure. */
+/** HalfDone reports a bulk change that a failure stopped. */
 export class HalfDone extends Error {
   override readonly name = "HalfDone";
 
@@ -46,7 +46,7 @@ export function fileFault(kind: Kind, what: string, error: unknown): CliError {
 
 export type Ending = { readonly code: number; readonly line?: string };
 
-/** Where the command has asked, and the variable that says so. */
+/** The server that the command asked, and the variable that names it. */
 export type Asked = { readonly server: string; readonly named: CommandVariable };
 
 export function endingOf(error: unknown, asked: Asked, interrupted: AbortSignal): Ending {
@@ -56,7 +56,7 @@ export function endingOf(error: unknown, asked: Asked, interrupted: AbortSignal)
     const [kind, text] = kindOf(error.cause, asked);
     return { code: exitCodes[kind], line: `posthaste: ${error.message}, then: ${plain(text)}` };
   }
-  // Help is no failure, and commander has said what is wrong with the rest.
+  // Help is no failure. For a usage error commander has already printed the line.
   if (Error.isError(error) && error.name === "CommanderError") {
     const { exitCode } = error as CommanderError;
     return { code: exitCode === 0 ? exitCodes.ok : exitCodes.usage };
@@ -76,7 +76,7 @@ function kindOf(error: unknown, asked: Asked): readonly [Kind, string] {
   switch (error.name) {
     case "CliError":
       return [(error as CliError).kind, error.message];
-    // The client refuses what it must not send.
+    // The client's refusal to send a call.
     case "InvalidCall":
       return ["usage", error.message];
     case "PosthasteError":

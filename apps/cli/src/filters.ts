@@ -1,10 +1,10 @@
-/** Options that say which messages, dead letters or runs a command means, and the query that asks for them. */
+/** The options that select messages, dead letters or runs, and the query for them. */
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
 import { withValue } from "./option.ts";
 import { parameterHelp } from "./setting-help.ts";
 
-/** A flag with its value, the name of the query, and an example. */
+/** A flag with its value, the query parameter, and an example. */
 type Filter = readonly [flag: string, query: string, example: string];
 
 const label: Filter = ["--label <label>", "label", "orders"];
@@ -33,9 +33,9 @@ export const eventFilters: readonly Filter[] = [
   ...messageFilters,
   ["--state <state>", "state", "FAILED"],
 ];
-/** What has no end is not asked for up to a time. */
+/** `--follow` has no end, so it takes no end time. */
 export const followFilters = eventFilters.filter(([, query]) => query !== "toDate");
-/** Of runs in one state. */
+/** For runs in one state. */
 export const ofRuns: readonly Filter[] = [
   ["--workflow <url>", "workflowUrl", "https://shop.example/workflow"],
   label,
@@ -69,7 +69,7 @@ export function withFilters(command: Command, filters: readonly Filter[]): Comma
   return command;
 }
 
-/** In the words of the API, whose times are numbers alone; how often a parameter is given is another matter here. */
+/** Returns the API's text about a parameter. The CLI also takes dates, and has its own words on repetition. */
 function aboutOf(query: string): string {
   if (query === "fromDate") return "Not before: a date, or Unix milliseconds";
   if (query === "toDate") return "Not after: a date, or Unix milliseconds";
@@ -104,7 +104,7 @@ function timeIn(flag: string, text: string): string {
   return String(at);
 }
 
-/** All that a bulk action means: by their ids, by filters, or by --all. */
+/** Returns the query of a bulk action: by ids, by filters, or `--all`. */
 export function selectionOf(
   ids: readonly string[],
   options: Readonly<Record<string, unknown>>,

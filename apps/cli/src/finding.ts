@@ -1,4 +1,4 @@
-/** Finds a message, dead letter or run: each of the three `show` commands takes any id that a listing has printed. */
+/** Finds a message, dead letter or run. Each of the three `show` commands takes any id that a listing prints. */
 import { type Client, type DeadLetter, type LogEntry, type Run } from "@posthaste/client";
 import { type MessageStory, storyOf } from "./message-story.ts";
 import { unlessUnknown } from "./unless-unknown.ts";
@@ -9,9 +9,9 @@ export type Found =
 
 type Find = (client: Client, id: string) => Promise<Found | undefined>;
 
-/** Bytes of each step's result and of each answer to show: without a number the log leaves them out. */
+/** The bytes to show of each step's result and of each answer. Without a number the log leaves them out. */
 const shownBytesMax = 4_096;
-/** The newest of a message; each attempt has three. */
+/** The number of events to read of a message, newest first. An attempt has three. */
 const eventsMax = 1_000;
 
 const findMessage: Find = async (client, id) => {
@@ -19,10 +19,10 @@ const findMessage: Find = async (client, id) => {
     unlessUnknown(client.messages.read(id)),
     eventsOf(client, { messageId: id }),
   ]);
-  // A run tells of its messages.
+  // A message of a run has no events; show its run instead.
   const ofRun = events.length === 0 ? await runBy("messageId")(client, id) : undefined;
   if (ofRun) return ofRun;
-  // A record goes half a minute after the end; the dead letter and the log are left.
+  // The record is swept half a minute after its end. Then the dead letter and the log remain.
   const letter = record ? undefined : await letterOf(client, id);
   const whole = record ?? letter ?? events[0];
   if (!whole) return undefined;
@@ -31,7 +31,7 @@ const findMessage: Find = async (client, id) => {
   return { kind: "message", story: { ...story, ...(retriedAs !== undefined && { retriedAs }) } };
 };
 
-/** The message that a retry of its dead letter has made. */
+/** Returns the message that the retry of a dead letter made. */
 async function retryOf(client: Client, events: readonly LogEntry[]): Promise<string | undefined> {
   const id = events.find((each) => each.retryMessageId !== undefined)?.retryMessageId;
   if (id === undefined) return undefined;
@@ -46,7 +46,7 @@ const findLetter: Find = async (client, id) => {
   return { kind: "message", story: storyOf(letter, events) };
 };
 
-/** The log has the id of a dead letter that was retried or removed, at the time that the id begins with. */
+/** Finds a retried or removed dead letter in the log: its id begins with the time of the event that names it. */
 const findByPastLetter: Find = async (client, id) => {
   const at = /^(\d{10,16})-/.exec(id)?.[1];
   if (at === undefined) return undefined;
@@ -76,7 +76,7 @@ const finds = {
   run: [findRun, findRunByLetter, findMessage, findLetter],
 } as const satisfies Readonly<Record<string, readonly Find[]>>;
 
-/** `first`: what the command is about, since a run has the id that its caller gave it. */
+/** `first`: the kind that the command is about. A run's id is chosen by its caller, so it may look like any other. */
 export async function findById(
   client: Client,
   id: string,

@@ -1,4 +1,4 @@
-/** The help of each option that takes a value. */
+/** Tests the help of each option that takes a value. */
 import { Readable } from "node:stream";
 import { expect, it } from "@jest/globals";
 import { type Command } from "commander";

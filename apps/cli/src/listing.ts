@@ -1,4 +1,4 @@
-/** Lists: as many as are asked for, however many pages they come in. */
+/** Reads lists: as many elements as asked for, over any number of pages. */
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
 import { withDefault } from "./option.ts";

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** `posthaste`: the process around a command. What it is made of is loaded when the version of Node is known to do. */
+/** The process of `posthaste`. Checks the version of Node before it loads the rest. */
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 if (major < 24 || (major === 24 && minor < 15)) {
   process.stderr.write(
@@ -9,9 +9,9 @@ if (major < 24 || (major === 24 && minor < 15)) {
 }
 
 const interruption = new AbortController();
-// The second ends it at once.
+// A second Ctrl-C ends the process at once.
 process.once("SIGINT", () => interruption.abort());
-// The reader of a pipe may have had enough.
+// The reader of the pipe has closed it.
 process.stdout.on("error", () => process.exit());
 
 const { run } = await import("./run.ts");

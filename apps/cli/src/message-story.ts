@@ -1,7 +1,7 @@
-/** A message with what became of it: why first, then what it is, then each of its events. */
+/** Tells what became of a message: the reason first, then the message, then its events. */
 import { type DeadLetter, type LogEntry, type Message } from "@posthaste/client";
 
-/** The last answer of the destination, or why there was none. */
+/** The destination's last answer, or why there was none. */
 export type Reason = {
   readonly error?: string;
   readonly responseStatus?: number;
@@ -17,24 +17,24 @@ export type MessageEvent = Reason & {
 };
 
 export type MessageStory = Reason & {
-  /** Absent: its log is not kept any more. */
+  /** Undefined when the log no longer has the message. */
   readonly state?: string;
   readonly attempts?: number;
   readonly nextDeliveryTime?: number;
   readonly messageId: string;
-  /** Of a message that failed: the one that a retry has made. */
+  /** The message that a retry of the dead letter made. */
   readonly retriedAs?: string;
   readonly events: readonly MessageEvent[];
 };
 
-/** `events`: newest first. */
+/** `events` are newest first. */
 export function storyOf(
   whole: Message | DeadLetter | LogEntry,
   events: readonly LogEntry[],
 ): MessageStory {
   const said = "dlqId" in whole && "responseStatus" in whole ? whole : undefined;
   const told = events.map(eventOf);
-  // An earlier attempt explains what waits for its retry, and nothing of what was delivered.
+  // An earlier error explains a message that waits for a retry, but not a delivered one.
   const isWell = told[0]?.state === "DELIVERED";
   const error = isWell ? undefined : told.find(({ state }) => state === "ERROR");
   const state = told[0]?.state ?? (said && "FAILED");
@@ -86,7 +86,7 @@ const reasonIn = ({
 
 const textOf = (responseBody: string): Reason => ({ responseBody });
 
-/** The log has every body in Base64, and cut: perhaps within its last character, which is left out. */
+/** Decodes a body of the log. The log cuts bodies in Base64, perhaps within a character; a cut character is dropped. */
 function decoded(base64: string): Reason {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   try {
@@ -97,7 +97,7 @@ function decoded(base64: string): Reason {
   }
 }
 
-/** The time and the state of an event are not those of its message. */
+/** Drops the event's own time and state, which are not the message's. */
 function withoutReason(whole: Message | DeadLetter | LogEntry) {
   const { error: _error, responseBody: _body, responseStatus: _status, ...rest } = whole as Said;
   const { time: _time, state: _state, nextDeliveryTime: _next, ...own } = rest as Partial<LogEntry>;

@@ -1,15 +1,14 @@
-/** Options that take a value: each says what it means, what holds without it, and an example (docs/cli.md). */
+/** Options that take a value. Each states its meaning, its default and an example (docs/cli.md). */
 import { type Command } from "commander";
 
 export type About = {
-  /** With its unit. */
+  /** The meaning, with its unit. */
   readonly about: string;
-  /** The value that holds without the option. */
   readonly fallback?: string;
   readonly example: string;
 };
 
-/** An option that may be given again: one that took all words up to the next would take arguments, too. */
+/** Collects a repeatable option. A variadic option would swallow arguments. */
 const collected = (value: string, before: readonly string[] = []): readonly string[] => [
   ...before,
   value,
@@ -27,7 +26,6 @@ export function withValue(
   return given === "again" ? command.option(flags, text, collected) : command.option(flags, text);
 }
 
-/** An option whose value is `fallback` where it is not given. */
 export const withDefault = (
   command: Command,
   flags: string,
@@ -40,5 +38,5 @@ function textOf(flags: string, { about, example, fallback = "none" }: About): st
   return `${sentence}. Default: ${fallback}. Example: ${long} ${quoted(example)}`;
 }
 
-/** As a shell takes it. */
+/** Quotes a text for a shell. */
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`);

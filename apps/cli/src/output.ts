@@ -1,15 +1,15 @@
-/** What a command says: tables on a terminal, JSON everywhere else; nothing that a server sends moves a cursor. */
+/** Prints tables on a terminal and JSON elsewhere. Text from a server cannot move the cursor. */
 import { styleText } from "node:util";
 import Table from "cli-table3";
 
 export type Stream = {
   readonly isTTY?: boolean;
-  /** Whether it shows colours, by what it is and by the environment (NO_COLOR). */
+  /** Reports whether the stream shows colours, by its kind and by NO_COLOR. */
   hasColors?(environment: object): boolean;
   write(text: string): unknown;
 };
 
-/** A title, and what stands under it. */
+/** A title, and the value below it. */
 export type Column<T> = readonly [title: string, of: (item: T) => unknown];
 
 const noBorders = {
@@ -21,7 +21,7 @@ const noBorders = {
 const cellCharsMax = 80;
 
 export class Output {
-  /** JSON, one value on a line. */
+  /** Prints JSON, one value a line. */
   readonly isJson: boolean;
   readonly #out: Stream;
   readonly #progress: Stream | undefined;
@@ -34,7 +34,7 @@ export class Output {
     this.#paints = !this.isJson && out.hasColors?.(env) === true;
   }
 
-  /** A list: a row each, or a line of JSON each. */
+  /** Prints a list: a table, or a line of JSON for each item. */
   rows<T>(items: readonly T[], columns: readonly Column<T>[]): void {
     if (this.isJson) for (const item of items) this.json(item);
     else if (items.length === 0) this.#line("nothing");
@@ -45,7 +45,7 @@ export class Output {
       ]);
   }
 
-  /** One thing, with all that there is of it. */
+  /** Prints every field of one thing. */
   item(item: object): void {
     if (this.isJson) this.json(item);
     else
@@ -57,7 +57,7 @@ export class Output {
       );
   }
 
-  /** What has been done. `json`: the same for programs. */
+  /** Prints the result of a command. `json` is the same for programs. */
   done(text: string, json: object = {}): void {
     if (this.isJson) this.json(json);
     else this.#line(text);
@@ -71,18 +71,17 @@ export class Output {
     this.#out.write(`${escaped(JSON.stringify(value))}\n`);
   }
 
-  /** Text for another program, as it is. */
+  /** Prints text for another program, unchanged. */
   raw(text: string): void {
     this.#out.write(text);
   }
 
-  /** How far something long has come, over what stood there before; to terminals alone. */
+  /** Shows progress over the last progress line, on a terminal only. */
   progress(text: string, share?: number): void {
     const bar = share === undefined ? "" : `${barOf(share)} `;
     this.#progress?.write(`\r\u001b[K${bar}${plain(text)}`);
   }
 
-  /** Whether there is a terminal for how far something has come. */
   get showsProgress(): boolean {
     return this.#progress !== undefined;
   }
@@ -95,12 +94,12 @@ export class Output {
     this.#write(plain(text));
   }
 
-  /** The text moves no cursor: its parts were made plain, and then painted. */
+  /** Writes a line. Its parts were made plain before they were painted. */
   #write(text: string): void {
     this.#out.write(`${text}\n`);
   }
 
-  /** Cells made plain, with the states in them painted. */
+  /** Returns plain cells, with the states in them painted. */
   #row(texts: readonly string[]): readonly string[] {
     return texts.map((text) =>
       plain(text).replace(states, (state) => this.#painted(colourOf(state), state)),
@@ -129,7 +128,7 @@ const cut = (text: string): string =>
 
 const answerCharsMax = 1_000;
 
-/** Characters of an answer on a terminal, so that the lines after it stay in sight. */
+/** Shortens an answer for a terminal, so that the lines after it stay in sight. */
 export function shortened(text: string): string {
   const line = text.trim().replaceAll(/\s+/g, " ");
   return line.length <= answerCharsMax
@@ -137,7 +136,7 @@ export function shortened(text: string): string {
     : `${line.slice(0, answerCharsMax)}… (${text.length} characters)`;
 }
 
-/** `1 run`, `2 runs`. */
+/** Returns `1 run`, `2 runs`. */
 export const counted = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? "" : "s"}`;
 
@@ -148,7 +147,7 @@ export function shown(value: unknown): string {
 
 type Format = "dim" | "green" | "red" | "yellow";
 
-/** Words that stand alone in a cell, or at the end of a line of a tree; those of the API in capitals. */
+/** States to paint: alone in a cell, or at the end of a line of a tree. The API writes them in capitals. */
 const states =
   /^(?:(?:RUN_|STEP_)?(?:DELIVERED|SUCCESS|FAILED|ERROR|RETRY|CANCELED|STARTED|ACTIVE|PROGRESS)|paused)$|(?<= {2})(?:success|failed|retry|canceled|started|progress)(?=$| {2})/;
 
@@ -166,17 +165,17 @@ function barOf(share: number): string {
   return `${"█".repeat(full)}${"░".repeat(barLength - full)} ${String(percent).padStart(3)} %`;
 }
 
-/** Times come as milliseconds, and people read dates. */
+/** Shows fields of milliseconds as dates. */
 const shownAs = (name: string, value: unknown): string =>
   /(?:Time|At|Before)$/.test(name) && typeof value === "number" ? timeOf(value) : shown(value);
 
 export const timeOf = (ms: number | undefined): string =>
   ms === undefined ? "" : new Date(ms).toISOString();
 
-/** Control characters, and those that turn the direction of what follows. */
+/** Control characters, and those that change the direction of text. */
 const moving = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 export const plain = (text: string): string => text.replace(moving, "\ufffd");
-/** JSON stays what it says. */
+/** Escapes moving characters without changing what the JSON means. */
 const escaped = (json: string): string =>
   json.replace(moving, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -1,4 +1,4 @@
-/** Each command of docs/cli.md is one. */
+/** Tests that docs/cli.md names each command, and no other. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";

@@ -1,4 +1,4 @@
-/** Servers by name, in a file that its owner alone can read. */
+/** Stores profiles in a file that only its owner can read. */
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CliError, fileFault } from "./exit.ts";
@@ -6,7 +6,7 @@ import { type Environment } from "./variables.ts";
 
 export type Profile = { readonly url: string; readonly token: string };
 export type Profiles = {
-  /** The one that is used where none is named. */
+  /** The profile used where none is named. */
   readonly current?: string;
   readonly profiles: Readonly<Record<string, Profile>>;
 };
@@ -32,7 +32,7 @@ export function writeProfiles(env: Environment, profiles: Profiles): void {
   const file = profilesFile(env);
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    // Beside it first: a file that is there keeps its mode when it is written again.
+    // Writes beside the file and renames: an existing file would keep its old mode.
     const beside = `${file}.${process.pid}`;
     writeFileSync(beside, `${JSON.stringify(profiles, undefined, 2)}\n`, { mode: 0o600 });
     renameSync(beside, file);

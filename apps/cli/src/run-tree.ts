@@ -1,4 +1,4 @@
-/** A run as a tree: its steps below it, the members of a group below their group, what failed below its step. */
+/** Prints a run as a tree: steps below the run, members below their group, failures below their step. */
 import { type Run } from "@posthaste/client";
 import { type Reason } from "./message-story.ts";
 import { shortened, timeOf } from "./output.ts";
@@ -8,7 +8,7 @@ type Step = Group["steps"][number];
 type AttemptError = NonNullable<Step["errors"]>[number];
 type Node = { readonly text: string; readonly below: readonly Node[] };
 
-/** Why a run has failed or waits for a retry: the last that went wrong of its steps. */
+/** Returns the last error of a run's steps: why the run failed or waits for a retry. */
 export function reasonOf({ failureFunction, steps, workflowState }: Run): Reason {
   if (workflowState === "RUN_SUCCESS" || workflowState === "RUN_CANCELED") return {};
   const last = steps

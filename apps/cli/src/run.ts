@@ -1,4 +1,4 @@
-/** A command line from its words to its exit code. */
+/** Runs a command line and returns its exit code. */
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
 import { addDeadLetters } from "./commands/dead-letters.ts";
@@ -51,7 +51,6 @@ const add = [
   addCompletion,
 ];
 
-/** Answers the exit code. */
 export async function run(words: readonly string[], host: Host): Promise<number> {
   let session = new Session(host, {});
   const acting: Acting =
@@ -103,7 +102,7 @@ export function programOf(host: Host, acting: Acting): Command {
     about: "A server by the name that posthaste profile gave it",
     ...{ fallback: "the one in use", example: "north" },
   });
-  // Each option says its default in its own words.
+  // The text of each option states its default.
   program.configureHelp({ optionDescription: ({ description }) => description });
   program.exitOverride().configureOutput({
     writeOut: (text) => void host.out.write(text),

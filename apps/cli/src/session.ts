@@ -1,4 +1,4 @@
-/** What a command works with: the server it asks, what it says, and whether it was interrupted. */
+/** The surroundings of a command: its server, its output, and Ctrl-C. */
 import { type Client, type Management } from "@posthaste/client";
 import { createClient, createManagement } from "@posthaste/client/node";
 import { type Command } from "commander";
@@ -7,13 +7,12 @@ import { Output, type Stream } from "./output.ts";
 import { readProfiles } from "./profiles.ts";
 import { type CommandVariable, type Environment } from "./variables.ts";
 
-/** The process, or what stands for it. */
+/** The process, or a test's stand-in. */
 export type Host = {
   readonly env: Environment;
   readonly out: Stream;
   readonly err: Stream;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
-  /** Fires with Ctrl-C. */
   readonly interrupted: AbortSignal;
 };
 
@@ -29,9 +28,9 @@ const defaultManagementUrl = "http://127.0.0.1:8082";
 export class Session {
   readonly host: Host;
   readonly output: Output;
-  /** Where it asks, for what it says of failures. */
+  /** The server's URL, for error messages. */
   server = defaultUrl;
-  /** How it is named. */
+  /** The variable that names the server. */
   named: CommandVariable = "POSTHASTE_URL";
   readonly #options: GlobalOptions;
   #client: Client | undefined;
@@ -44,17 +43,17 @@ export class Session {
     this.output = new Output(host.out, host.err, options.json === true, host.env);
   }
 
-  /** Ctrl-C ends what it asks. */
+  /** The client whose calls Ctrl-C aborts. */
   get client(): Client {
     return (this.#client ??= this.#connect({ signal: this.host.interrupted }));
   }
 
-  /** For changes that are made page by page: what it has asked it hears the answer of. */
+  /** The client for page-by-page changes. Ctrl-C does not abort its calls, so each answer is seen. */
   get patientClient(): Client {
     return (this.#patient ??= this.#connect({}));
   }
 
-  /** The operator's API, with its own address and credentials. */
+  /** The client of the operator's API, with its own address and credentials. */
   get management(): Management {
     return (this.#management ??= this.#connectOperator());
   }
@@ -73,7 +72,7 @@ export class Session {
     const profile = chosen === undefined ? undefined : profiles[chosen];
     if (name !== undefined && !profile)
       throw new CliError("usage", `there is no profile ${name}: posthaste profile ls`);
-    // The environment counts before the profile that is in use, and as a whole: a profile's token goes to no other server.
+    // The environment goes before the current profile, and as a whole: a profile's token must not reach another server.
     const { POSTHASTE_URL: url, POSTHASTE_TOKEN: token } = env;
     const own = name === undefined && (url || token) ? { url, token } : profile;
     const ofOwn = own === profile ? `the profile ${chosen}` : "POSTHASTE_URL";
@@ -86,7 +85,7 @@ export class Session {
     return createClient({ url: this.server, token: own.token, ...options });
   }
 
-  /** `url`, which `name` says, where `--server` says nothing. */
+  /** Sets the server to `--server`, else to `url`, which `name` set. */
   #asks(name: string, url: string): void {
     const { server } = this.#options;
     this.server = server === undefined ? serverUrl(name, url) : serverUrl("--server", server);
@@ -110,15 +109,15 @@ export class Session {
   }
 }
 
-/** `name`: where it was said. */
+/** `name`: the option or variable, for the error. */
 export function serverUrl(name: string, text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new CliError("usage", `${name}: ${text} is no URL with http:// or https://`);
 }
 
-/** The arguments of a command, and its own options. */
+/** The action of a command, with its arguments and options. */
 export type Act<O> = (session: Session, args: readonly string[], options: O) => Promise<void>;
-/** Makes of what a command does what commander calls. */
+/** Wraps an action for commander. */
 export type Acting = <O>(act: Act<O>) => (...given: readonly unknown[]) => Promise<void>;
 
 export const argumentsOf = (given: readonly unknown[]) => {

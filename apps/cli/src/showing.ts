@@ -1,4 +1,4 @@
-/** `show`: what was found, with why it stands as it does in its first lines. */
+/** Prints what `show` found, with the reason for its state first. */
 import { CliError } from "./exit.ts";
 import { findById, type Found } from "./finding.ts";
 import { type MessageEvent, type MessageStory } from "./message-story.ts";
@@ -6,7 +6,7 @@ import { type Column, type Output, shortened, timeOf } from "./output.ts";
 import { reasonOf, treeOf } from "./run-tree.ts";
 import { type Session } from "./session.ts";
 
-/** In the words of commands. */
+/** The words for each kind in commands. */
 const kinds = { message: "message", letter: "dead letter", run: "run" } as const;
 
 export async function showById(

@@ -1,4 +1,4 @@
-/** A call about a thing that may not be there: undefined where the server knows none of its id. */
+/** Returns undefined where the server does not know the id. */
 import { type PosthasteError } from "@posthaste/client";
 
 export async function unlessUnknown<T>(asked: Promise<T>): Promise<T | undefined> {

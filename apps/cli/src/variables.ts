@@ -1,4 +1,4 @@
-/** The variables that the command alone reads: a name that is not here does not compile (ADR 175). */
+/** The variables that only the command reads. Other names do not compile (ADR 175). */
 export const commandVariables = [
   "POSTHASTE_URL",
   "POSTHASTE_TOKEN",

@@ -1,4 +1,4 @@
-/** A list or a thing, asked for again and again until Ctrl-C. */
+/** Repeats a command's question until Ctrl-C. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
@@ -9,7 +9,7 @@ import { type Host } from "./session.ts";
 export type Watching = { readonly watch?: string | true };
 
 const secondsDefault = 2;
-/** A timer of Node takes no more than 24 days, and beyond that fires at once. */
+/** Node's timers take at most 24 days; a longer one fires at once. */
 const secondsMax = 86_400;
 
 export const withWatch = (command: Command): Command =>
@@ -18,10 +18,10 @@ export const withWatch = (command: Command): Command =>
     ...{ fallback: "asked once", example: "10" },
   });
 
-/** From the upper left corner, over what stood there. */
+/** Moves to the upper left corner and clears below. */
 const fromTheTop = "\u001b[H\u001b[J";
 
-/** Shows each answer at once, so that nothing flickers, until Ctrl-C. */
+/** Shows each answer in one write, so that nothing flickers, until Ctrl-C. */
 export async function watched(
   host: Host,
   watch: string | true,

@@ -1,4 +1,4 @@
-/** Dead letters: looked at, retried and removed, one by one or by filter. */
+/** Dead letters: shows, retries and removes them by id or by filter. */
 import { type DeadLetter } from "@posthaste/client";
 import { type Command } from "commander";
 import { inBulk, untouched } from "../bulk.ts";
@@ -20,7 +20,7 @@ const columns: readonly Column<DeadLetter>[] = [
   ["url", ({ url }) => url],
 ];
 
-/** Of one answer; the bodies of messages are for `show`. */
+/** The page size of a list; `show` prints the bodies of messages. */
 const pageMax = 100;
 
 export function addDeadLetters(program: Command, acting: Acting): void {

@@ -1,4 +1,4 @@
-/** The standalone in this process, for development. */
+/** Runs the standalone in this process, for development. */
 import { randomBytes } from "node:crypto";
 import { createServer } from "node:net";
 import { type Command } from "commander";
@@ -11,7 +11,7 @@ import { consoleFolder } from "./console-folder.ts";
 
 type Options = { readonly port?: string; readonly data?: string };
 
-/** Variables of callers, which the server would take for its own: the development server prints its token. */
+/** Client variables that the server would take for its own. The development server prints its token. */
 const ofCallers = ["POSTHASTE_TOKEN"] as const satisfies readonly CommandVariable[];
 const passwordBytes = 18;
 
@@ -29,7 +29,7 @@ export function addDev(program: Command, acting: Acting): void {
     acting<Options>(async ({ output }, _words, { port = "", data = "" }) => {
       const number = portIn(port);
       for (const each of [number, number + 1, number + 2]) await mustBeFree(each);
-      // The environment of the process configures the server, as everywhere.
+      // The environment configures the server, as in every process.
       const { env } = process;
       for (const name of ofCallers) delete env[name];
       env["POSTHASTE_PROFILE"] = "dev";
@@ -48,7 +48,10 @@ type Operator = Readonly<
   Record<"POSTHASTE_MANAGEMENT_USER" | "POSTHASTE_MANAGEMENT_PASSWORD", string>
 >;
 
-/** Undefined: the environment says both. A password that all know would open the API to any page that a browser shows. */
+/**
+ * Returns credentials of the operator, or undefined where the environment has both. The password is random: a well-known one
+ * would open the API to any page in a browser.
+ */
 function operatorFor(env: Environment): Operator | undefined {
   if (env.POSTHASTE_MANAGEMENT_USER && env.POSTHASTE_MANAGEMENT_PASSWORD) return undefined;
   const password = randomBytes(passwordBytes).toString("base64url");
@@ -64,7 +67,7 @@ const shownOperator = (made: Operator): string =>
     "",
   ].join("\n");
 
-/** The server says so, too, in its log. */
+/** Rejects for a port in use. */
 function mustBeFree(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();

@@ -1,4 +1,3 @@
-/** Flow control keys. */
 import { type FlowKey } from "@posthaste/client";
 import { type Command } from "commander";
 import { countOf } from "../filters.ts";

@@ -1,4 +1,3 @@
-/** URL groups. */
 import { type UrlGroup } from "@posthaste/client";
 import { type Command } from "commander";
 import { type Column, counted } from "../output.ts";

@@ -1,4 +1,4 @@
-/** Signing keys of the caller's tenant. */
+/** The signing keys of the caller's tenant. */
 import { type Command } from "commander";
 import { type Acting } from "../session.ts";
 

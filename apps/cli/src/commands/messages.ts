@@ -1,4 +1,3 @@
-/** Messages and their log. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type LogEntry } from "@posthaste/client";
 import { type Command } from "commander";
@@ -84,7 +83,7 @@ async function cancel(session: Session, ids: readonly string[], options: Options
   });
 }
 
-/** How many more each look has found done. It goes on in the server, whatever becomes of this process. */
+/** Yields how many messages each look found done since the last. The bulk action goes on in the server if this process ends. */
 async function* followed({ host, patientClient }: Session, actionId: string): AsyncGenerator<Done> {
   for (let before = 0; ;) {
     const { processed, state } = await patientClient.bulkActions.read(actionId);
@@ -98,9 +97,9 @@ async function* followed({ host, patientClient }: Session, actionId: string): As
 }
 
 const pollMs = 1_000;
-/** Of one answer; the bodies of messages are for `show`. */
+/** The page size of a list; `show` prints the bodies of messages. */
 const pageMax = 1_000;
-/** Ctrl-C is its end, wherever that comes. */
+/** Follows the log until Ctrl-C. */
 async function tail(session: Session, words: readonly string[], options: Options): Promise<void> {
   try {
     await follow(session, words, options);

@@ -1,4 +1,4 @@
-/** The migration of a cluster's MongoDB, which asks the database itself and no server. */
+/** Migrates a cluster's MongoDB. Talks to the database, not to a server of Posthaste. */
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { type Acting } from "../session.ts";

@@ -1,4 +1,4 @@
-/** Servers by name. */
+/** Profiles: servers by name. */
 import { text } from "node:stream/consumers";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
@@ -69,7 +69,7 @@ function known({ host }: Session, name: string) {
   return read;
 }
 
-/** A terminal does not end its input after a line. */
+/** Returns one line from a terminal, which does not end its input, or the whole input from elsewhere. */
 async function firstLine(stdin: Session["host"]["stdin"]): Promise<string> {
   if (stdin.isTTY !== true) return text(stdin);
   for await (const chunk of stdin) return String(chunk);

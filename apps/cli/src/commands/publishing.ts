@@ -1,4 +1,4 @@
-/** What ends in a destination: publish, enqueue, batch. */
+/** The commands that name a destination: publish, enqueue and batch. */
 import { readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -13,7 +13,7 @@ import { type Acting, type Host, type Session } from "../session.ts";
 
 type Options = Readonly<Record<string, string | readonly string[] | true | undefined>>;
 
-/** Those that a person sets; the rest is for clients of workflows, or has a command of its own. */
+/** Settings with an option. The rest serve workflow clients or have a command of their own. */
 const settings = Object.keys(settingNames).filter(
   (name) => !/^(workflow|feature|telemetry|cron|scheduleId|queueName|hop|dryRun)/.test(name),
 ) as readonly (keyof typeof settingNames)[];
@@ -46,7 +46,7 @@ export function withSettings(command: Command): Command {
 const withEdit = (command: Command): Command =>
   command.option("--edit", "open the body in $EDITOR before it is sent");
 
-/** What is published, without where it goes. */
+/** Returns the publication without its destination. */
 export async function publicationOf({ host }: Session, options: Options) {
   const given: Settings = Object.fromEntries(
     settings.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),
@@ -69,7 +69,7 @@ function editedBody(host: Host, body: string | Uint8Array | undefined): Promise<
 
 async function bodyOf(
   { interrupted, stdin }: Pick<Host, "interrupted" | "stdin">,
-  /** Where it was said. */
+  /** The name of the option, for errors. */
   from: string,
   data: string | undefined,
 ): Promise<string | Uint8Array | undefined> {
@@ -161,7 +161,7 @@ async function publishItems(client: Client, items: string): Promise<readonly Pub
 
 const linesAtOnce = 1_000;
 
-/** Any number of lines, a thousand in a request. */
+/** Publishes any number of lines, a thousand in a request. */
 async function publishLines(session: Session, text: string): Promise<void> {
   const lines = text.split("\n").map((line, at) => ({ line: line.trim(), number: at + 1 }));
   const items = lines.filter(({ line }) => line !== "");

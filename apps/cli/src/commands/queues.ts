@@ -1,4 +1,3 @@
-/** Queues. */
 import { type Queue } from "@posthaste/client";
 import { type Command } from "commander";
 import { countOf } from "../filters.ts";

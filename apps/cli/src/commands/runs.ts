@@ -1,4 +1,3 @@
-/** Workflow runs. */
 import { type Run } from "@posthaste/client";
 import { type Command } from "commander";
 import { inBulk, untouched } from "../bulk.ts";
@@ -29,7 +28,7 @@ const columns: readonly Column<Run>[] = [
   ["workflow", ({ workflowUrl }) => workflowUrl],
 ];
 
-/** Cancelled in one request. */
+/** The number of runs that one request cancels. */
 const cancelledAtOnce = 100;
 
 export function addRuns(program: Command, acting: Acting): void {
@@ -89,7 +88,7 @@ export function addRuns(program: Command, acting: Acting): void {
 
 const past = { restart: "restarted", resume: "resumed" } as const;
 
-/** One by one: which were begun again is known, also where one is refused. */
+/** Restarts or resumes runs one by one, so that the output names those done before a refusal. */
 async function again(
   session: Session,
   name: keyof typeof past,
@@ -123,7 +122,7 @@ async function again(
   });
 }
 
-/** Of the failed runs that a filter takes now: a run that fails meanwhile is none of them. */
+/** Returns the dead letters of the failed runs that match now. A run that fails later is left out. */
 async function lettersOf(client: Session["client"], query: Query): Promise<readonly string[]> {
   const failed = { ...query, state: "RUN_FAILED", steps: "none" };
   const letters: string[] = [];
@@ -132,7 +131,7 @@ async function lettersOf(client: Session["client"], query: Query): Promise<reado
   return letters;
 }
 
-/** Of a run that has failed; what is no run is taken for a dead letter. */
+/** Returns the dead letter id of a failed run, or `id` itself for anything else. */
 async function letterOf(client: Session["client"], id: string): Promise<string> {
   const { runs } = await client.runs.list({
     query: { workflowRunId: id, count: 1, steps: "none" },
@@ -161,7 +160,7 @@ async function cancel(session: Session, ids: readonly string[], options: Options
         yield { done: cancelled };
         return;
       }
-      // The whole URL, as the list takes it. Ends with the active runs: each request has fewer of them.
+      // Matches the whole URL, as the list does. Each request cancels some active runs, so the loop ends with the last.
       const some = { ...query, workflowUrlExactMatch: true, count: cancelledAtOnce };
       for (let isLast = false; !isLast;) {
         const { cancelled } = await patient.cancelMany({ query: some });

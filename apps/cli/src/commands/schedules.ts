@@ -1,4 +1,3 @@
-/** Schedules. */
 import { type Schedule } from "@posthaste/client";
 import { type Command } from "commander";
 import { withValue } from "../option.ts";

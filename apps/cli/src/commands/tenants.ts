@@ -1,4 +1,4 @@
-/** What the operator alone may do: tenants and their tokens. */
+/** The operator's commands: tenants and their tokens. */
 import { type Tenant, type Token } from "@posthaste/client";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";

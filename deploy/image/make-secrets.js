@@ -1,6 +1,6 @@
 // Makes the secrets that a first start needs and does not find: node deploy/image/make-secrets.js FOLDER=name,name …
 //
-// One file for each name, for its owner only; a file that is there stays.
+// Writes a file for each name, readable by its owner only, and keeps existing files.
 import { secretInFile, systemRandom } from "../../libs/process/src/index.ts";
 
 const random = systemRandom();

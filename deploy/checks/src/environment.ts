@@ -1,15 +1,15 @@
-/** What a service finds in its environment, held against what it reads. */
+/** Compares the environment of a service with the variables that it reads. */
 import { configSchemas, dumpConfig, loadConfig, type ServiceName } from "@posthaste/process";
 
-/** Texts of secrets by the path that a `…_FILE` variable names. */
+/** Secrets by the path in a `…_FILE` variable. */
 export type Files = Readonly<Record<string, string>>;
 export type Texts = Readonly<Record<string, string>>;
 
 const prefix = "POSTHASTE_";
 
 /**
- * What is wrong, one sentence each: a variable that the service does not read, or whatever it would refuse at its start.
- * `inherited`: what the image brings for all services.
+ * Returns the problems, a sentence each: variables that the service does not read, and whatever it would refuse at its start.
+ * `inherited`: the image's variables for all services.
  */
 export function problemsOf(
   service: ServiceName,
@@ -28,7 +28,7 @@ export function problemsOf(
   ];
 }
 
-/** What the service would work with; throws where it would refuse to start. */
+/** Returns the service's configuration. Throws where the service would refuse to start. */
 export function configOf(service: ServiceName, env: Texts, files: Files) {
   const loaded = load(service, env, files);
   if (loaded.kind === "refused") throw new Error(loaded.message);
@@ -44,16 +44,16 @@ function load(service: ServiceName, env: Texts, files: Files) {
   return loadConfig<Shape>(configSchemas[service], { env, readFile });
 }
 
-/** Secrets that stand in the environment itself, where every child process and every dump shows them. */
+/** Returns the secrets that stand in the environment itself, visible to every child process and dump. */
 export function openSecrets(service: ServiceName, env: Texts): readonly string[] {
   const own = variablesOf(service);
   return Object.keys(env).filter((name) => own.get(name) === "secret");
 }
 
-/** Each variable that a service reads; a secret one is also read as `…_FILE`. */
+/** Returns each variable that a service reads. A secret one may also be given as `…_FILE`. */
 function variablesOf(service: ServiceName): ReadonlyMap<string, "secret" | "open"> {
   const { shape } = configSchemas[service];
-  // The dump names variables as the environment does, and tells which it would not show.
+  // The dump names variables as the environment does, and marks the secret ones.
   const dump = dumpConfig(
     configSchemas[service],
     Object.fromEntries(Object.keys(shape).map((key) => [key, "shown"])),

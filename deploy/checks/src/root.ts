@@ -1,4 +1,4 @@
-/** The checkout that is checked. */
+/** The checkout under test. */
 import { dirname } from "node:path";
 
 export const root = dirname(dirname(dirname(import.meta.dirname)));

@@ -1,10 +1,10 @@
-/** The command line of `npm run stack`. */
+/** The parsed command line of `npm run stack`. */
 export type Asked = {
   /** `stack`: the stores and the six services. */
   readonly command: "stack" | "stores" | "fetch";
-  /** Where the addresses of the stores are written when they are ready. */
+  /** The file to write the stores' addresses to when they are ready. */
   readonly file?: string;
-  /** Ends when the standard input does: for a parent that may die. */
+  /** Ends the stack when standard input ends, for a parent that may die. */
   readonly untilStdinEnds: boolean;
 };
 
@@ -14,7 +14,7 @@ const usage = `usage: npm run stack                     the stores and the six s
   --file F             stores: write their addresses to F as JSON
   --until-stdin-ends   end when the standard input does`;
 
-/** Throws with the usage when it does not understand. */
+/** Throws the usage for arguments that it does not understand. */
 export function parseArguments(args: readonly string[]): Asked {
   const left = [...args];
   let command: Asked["command"] | undefined;

@@ -1,3 +1,3 @@
-/** What deploy/checks shares: its tools lie in the stack's cache. */
+/** The exports for deploy/checks, whose tools share the stack's cache. */
 export { cached } from "./cache.ts";
 export { onPath } from "./process/run.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { cached } from "./cache.ts";
 
-/** No process has it: Linux gives out pids below 4,194,304. */
+/** A pid that no process has: Linux gives out pids below 4,194,304. */
 const deadPid = 2 ** 22 + 1;
 let cache: string;
 

@@ -1,11 +1,11 @@
 /**
- * What the stack fetches once, outside the checkout, for every checkout of this host.
+ * Caches what the stack fetches, outside the checkout, for every checkout of this host.
  *
  * Owns  <cache>/<key>         one fetched thing; the key names its version
- *       <cache>/<key>.lock    held while it is made; holds the pid of its owner
+ *       <cache>/<key>.lock    held while the thing is made; holds the pid of its owner
  *       <cache>/<key>.<pid>   a thing in the making
- * (1) a thing is complete or absent: it is made beside its place and renamed. A lock that two took
- *       for abandoned at once costs a second fetch, never a broken thing.
+ * (1) A thing is complete or absent: it is made beside its place and renamed. Two processes that break one abandoned lock at
+ *     once cost a second fetch, never a broken thing.
  */
 import {
   existsSync,
@@ -23,7 +23,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const lockWaitMsMax = 30 * 60_000;
 const lockPollMs = 250;
 
-/** Fills the empty folder that it is given, or throws. */
+/** Fills an empty folder, or throws. */
 export type Make = (folder: string) => Promise<void>;
 
 function cacheFolder(): string {
@@ -32,7 +32,7 @@ function cacheFolder(): string {
   return process.getuid?.() === 0 ? "/var/cache/posthaste" : join(homedir(), ".cache/posthaste");
 }
 
-/** The folder of `key`, made first if it is not there. A process that asks meanwhile waits for the one that makes it. */
+/** Returns the folder of `key`, and makes it first if it is absent. A process that asks meanwhile waits for the maker. */
 export async function cached(key: string, make: Make, cache = cacheFolder()): Promise<string> {
   const folder = join(cache, key);
   if (existsSync(folder)) return folder;
@@ -57,7 +57,7 @@ async function makeBeside(folder: string, make: Make): Promise<void> {
   }
 }
 
-/** What was in the making when its maker was killed. */
+/** Removes folders whose maker was killed. */
 function removeLeftovers(folder: string): void {
   const isLeftover = new RegExp(`^${RegExp.escape(basename(folder))}[.]\\d+$`);
   for (const name of readdirSync(dirname(folder)).filter((entry) => isLeftover.test(entry)))
@@ -84,7 +84,7 @@ function tryLock(lock: string): boolean {
   } catch (error) {
     if (codeOf(error) !== "EEXIST") throw error;
   }
-  // Not taken in the same breath: another process that found this owner dead has removed its lock by the next try.
+  // The lock is taken by the next try only: another process may break the same dead lock in this moment.
   if (!ownerLives(lock)) rmSync(lock, { force: true });
   return false;
 }

@@ -1,4 +1,4 @@
-/** A destination to try deliveries with: prints every arrival as one line and answers 200. */
+/** A destination to try deliveries with. Prints every arrival as one line and answers 200. */
 import { createServer, type IncomingMessage } from "node:http";
 import { loopback } from "./process/ports.ts";
 
@@ -41,5 +41,5 @@ function lineOf({ method, url, headers }: IncomingMessage, bytes: number): strin
   ].join("  ");
 }
 
-/** A line stays a line: every program on this host may send to the catcher. */
+/** Keeps a line a line: every program on this host may send to the catcher. */
 const visible = (text: string) => text.slice(0, shownLengthMax).replace(/[^\x20-\x7e]/g, "?");

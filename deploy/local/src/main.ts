@@ -1,6 +1,6 @@
 /**
- * `npm run stack`: the stores and the six services on this host, without Docker, until Ctrl-C.
- * The exit code is 1 when a server cannot be had, and 3 when `stores` or `fetch` would need something that is not installed.
+ * `npm run stack`: runs the stores and the six services on this host, without Docker, until Ctrl-C. The exit code is 1 when a
+ * server is unavailable, and 3 when `stores` or `fetch` needs a program that is not installed.
  */
 import { parseArguments } from "./arguments.ts";
 import { fetchCommand } from "./commands/fetch.ts";
@@ -12,7 +12,7 @@ const exitCode = await carryOut(process.argv.slice(2)).catch((error: unknown) =>
   say(Error.isError(error) ? error.message : String(error));
   return 1;
 });
-// Not by itself: an open standard input would keep this process.
+// An open standard input would keep the process alive.
 process.exit(exitCode);
 
 async function carryOut(args: readonly string[]): Promise<number> {

@@ -1,33 +1,30 @@
-/**
- * A TCP proxy between a client and a server, for tests of what a network does: it is slow, it loses the answer to what
- * was carried out, it cuts, it refuses.
- */
+/** A TCP proxy that acts as a bad network for tests: slow, losing the answer to a request that was carried out, cutting, refusing. */
 import { connect, createServer, type Socket } from "node:net";
 import { freePort, loopback } from "./process/ports.ts";
 
 export type Address = { readonly host: string; readonly port: number };
 
-/** `request`: from the client to the server. */
+/** `request` goes from the client to the server. */
 type Direction = "request" | "reply";
 
 export type Proxy = Address & {
-  /** Holds back what passes from now on by so many milliseconds; 0 ends it. Order is kept. */
+  /** Delays everything from now on by `ms`, in order. 0 ends the delay. */
   delay(direction: Direction, ms: number): void;
-  /** What the server says from now on is lost, while the client's words still arrive. */
+  /** Drops the server's replies from now on. Requests still arrive. */
   swallowReplies(on: boolean): void;
-  /** The reply to a request that is meant, and its connection with it. Replaces what was said before. */
+  /** Drops the connection instead of the reply to a matching request. Replaces the previous predicate. */
   loseReplies(isMeant: (request: Buffer) => boolean): void;
-  /** Breaks every connection that there is; new ones are taken. */
+  /** Resets every open connection. New ones are accepted. */
   cut(): void;
-  /** New connections are broken at once. */
+  /** Resets new connections at once. */
   refuse(on: boolean): void;
   close(): Promise<void>;
 };
 
-/** Of one connection: whether the reply to what has passed is to be lost. */
+/** Per connection: a matching request has passed, so its reply is lost. */
 type Seen = { isMeant: boolean };
 
-/** Of `port`, a free one when absent. */
+/** Opens a proxy on `port`, by default a free one. */
 export async function openProxy(options: {
   readonly to: Address;
   readonly port?: number;
@@ -41,7 +38,7 @@ export async function openProxy(options: {
   const track = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay();
-    // The other side hears of the end by its own; a reset has no error to tell.
+    // Each socket hears of the end by its own events; a reset carries no useful error.
     socket.on("error", () => undefined);
     socket.on("close", () => {
       sockets.delete(socket);
@@ -98,7 +95,7 @@ export async function openProxy(options: {
   };
 }
 
-/** Each action after its own delay, and after those before it. */
+/** Runs each action after its own delay and after all earlier ones. */
 function inOrder(delayMs: () => number): (action: () => void) => void {
   let last: Promise<void> | undefined;
   return (action) => {

@@ -1,10 +1,10 @@
-/** Asks running services again and again whether they are still ready, and tells of each change. */
+/** Polls the running services and reports each change of readiness. */
 import { type RunningService } from "./services.ts";
 
 const everyMs = 2_000;
 const answerMsMax = 2_000;
 
-/** `change`: "ready", or "not ready: bus: no broker answers". A service that does not run is not asked. */
+/** `change`: "ready", or "not ready: bus: no broker answers". A service that does not run is not polled. */
 export function watchReadiness(
   services: readonly RunningService[],
   tell: (name: string, change: string) => void,
@@ -34,7 +34,7 @@ async function readinessOf({ url, process }: RunningService): Promise<string | u
   }
 }
 
-/** `body`: what `/readyz` says, `{ ready, missing?, degraded? }`. */
+/** `body` is the body of `/readyz`: `{ ready, missing?, degraded? }`. */
 export function describeReadiness(status: number, body: unknown): string {
   const of = (key: string): readonly unknown[] => {
     const value: unknown =

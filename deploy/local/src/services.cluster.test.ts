@@ -1,4 +1,4 @@
-/** The services as a fault test uses them: several of one kind, killed, paused and started again. */
+/** Tests the services as a fault test uses them: several of one kind, killed, paused and restarted. */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The six services as processes on this host, over stores that are there. */
+/** Runs the six services as processes on this host, over running stores. */
 import { hash } from "node:crypto";
 import { join } from "node:path";
 import { repository } from "./folders.ts";
@@ -21,7 +21,7 @@ const serviceNames = [
 ] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** What both `startStores()` and the file of `npm run stack -- stores` tell. */
+/** The part that `startStores()` and the file of `npm run stack -- stores` have in common. */
 export type StoreAddresses = {
   readonly kafka?: { readonly brokers: readonly string[] };
   readonly redis?: { readonly url: string };
@@ -29,22 +29,22 @@ export type StoreAddresses = {
 };
 
 export type RunningService = {
-  /** "deliverer 2" */
+  /** Such as "deliverer 2". */
   readonly name: string;
   readonly service: ServiceName;
   readonly port: number;
-  /** "http://127.0.0.1:8080" */
+  /** Such as "http://127.0.0.1:8080". */
   readonly url: string;
   readonly process: ProcessControls;
 };
 
 export type RunningServices = {
   readonly all: readonly RunningService[];
-  /** The first of them. */
+  /** The first gateway. */
   readonly gateway: RunningService;
   readonly management: RunningService;
   of(service: ServiceName): readonly RunningService[];
-  /** All that they have written since they were last started, as far as it is kept. */
+  /** Returns the kept output of all services since their last start. */
   output(): string;
   stop(): Promise<void>;
 };
@@ -53,23 +53,23 @@ type Variables = Readonly<Record<string, string>>;
 
 export type ServicesOptions = {
   readonly stores: StoreAddresses;
-  /** The checkout whose services run; this one when absent. */
+  /** The checkout to run. Default: this one. */
   readonly root?: string;
-  /** Names the database, and stands before topics, groups and keys: letters, digits, `_` and `-`, at most 38. */
+  /** Names the database, and prefixes topics, groups and keys: letters, digits, `_` and `-`, at most 38. */
   readonly room?: string;
-  /** How many processes of a service; 1 when absent. */
+  /** The number of processes of each service. Default 1. */
   readonly counts?: Partial<Record<ServiceName, number>>;
-  /** Of the first process of a service; a free one when absent. */
+  /** The port of a service's first process. Default: a free one. */
   readonly ports?: Partial<Record<ServiceName, number>>;
-  /** Of all processes. */
+  /** Variables for all processes. */
   readonly env?: Variables;
-  /** Of one process: the way to one of the stores may lead through a proxy. Counts from 1. */
+  /** Variables for one process, such as a store's address behind a proxy. Numbers count from 1. */
   readonly envOf?: (service: ServiceName, number: number) => Variables;
   readonly onState?: (service: RunningService, state: ProcessState) => void;
   readonly onLine?: (service: RunningService, line: string) => void;
 };
 
-/** Resolves when every one of them is ready; when one fails, all are stopped. */
+/** Resolves when all services are ready. If one fails, all are stopped. */
 export async function startServices(options: ServicesOptions): Promise<RunningServices> {
   const services: (RunningService & { readonly process: ServerProcess })[] = [];
   for (const service of serviceNames) {
@@ -131,7 +131,7 @@ function commandOf(
   return { name, file: process.execPath, args, cwd: root, ...(env && { env }) };
 }
 
-/** What each of them reads, so that none reads a variable that it has no use for. */
+/** Returns the variables that the service reads, and no other. */
 function environmentOf(service: ServiceName, { stores, room = "posthaste" }: ServicesOptions) {
   const { kafka, redis, mongodb } = stores;
   if (kafka === undefined || redis === undefined || mongodb === undefined)
@@ -146,24 +146,24 @@ function environmentOf(service: ServiceName, { stores, room = "posthaste" }: Ser
     POSTHASTE_REDIS_PREFIX: `${room}:`,
     POSTHASTE_MONGODB_URI: mongodb.uri,
     POSTHASTE_MONGODB_DATABASE: room,
-    // The same for a room each time, so that what is in its database can be opened again.
+    // Derived from the room, so that a later run can open what its database holds.
     POSTHASTE_SEALING_KEYS: hash("sha256", room, "base64"),
     POSTHASTE_MANAGEMENT_USER: "admin",
     POSTHASTE_MANAGEMENT_PASSWORD: localManagementPassword,
   };
 }
 
-/** Memory as deploy/Dockerfile has it: what is measured here holds there. */
+/** The memory settings of deploy/Dockerfile, so that measurements hold there, too. */
 export const asInTheImage = {
   options: ["--disable-warning=ExperimentalWarning", "--max-semi-space-size=16"],
   env: { MALLOC_MMAP_THRESHOLD_: "1048576" },
 } as const;
 
 const drainSeconds = "5";
-/** Of a stack that only this host reaches and whose data may be lost. */
+/** The password of a stack that only this host reaches and whose data may be lost. */
 export const localManagementPassword = "admin-of-this-host";
 
-/** A setting of the shell must not change what is started. */
+/** Drops our variables, so that a setting of the shell does not change the started processes. */
 function inheritedEnvironment(): Record<string, string | undefined> {
   const isOurs = ([name]: readonly [string, unknown]) => name.startsWith("POSTHASTE_");
   return Object.fromEntries(Object.entries(process.env).filter((entry) => !isOurs(entry)));

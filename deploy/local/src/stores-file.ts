@@ -1,4 +1,4 @@
-/** What `npm run stack -- stores --file F` writes, and `testStores()` of @posthaste/testing reads. */
+/** The file that `npm run stack -- stores --file F` writes and `testStores()` of @posthaste/testing reads. */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { type Stores } from "./stores.ts";
 
@@ -8,7 +8,7 @@ export function writeStoresFile(file: string, stores: Stores): void {
   renameSync(writing, file);
 }
 
-/** Another stack may have written its own there since. */
+/** Keeps a file that another stack has written since. */
 export function removeStoresFile(file: string, stores: Stores): void {
   if (existsSync(file) && readFileSync(file, "utf8") === textOf(stores)) rmSync(file);
 }

@@ -1,4 +1,4 @@
-/** The stores of the distributed shape on this host, as many of them as can be had here. */
+/** Starts the stores of the distributed shape on this host, as far as they are available. */
 import { fetchKafka } from "./fetch/kafka.ts";
 import { fetchMongod } from "./fetch/mongod.ts";
 import { fetchRedis } from "./fetch/redis.ts";
@@ -9,15 +9,15 @@ import { startMongod } from "./servers/mongod.ts";
 import { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";
 import { startRedis, type RunningRedis } from "./servers/redis.ts";
 
-/** A server that cannot be had on this host, and why. */
+/** A server that is unavailable on this host, and why. */
 export type Missing = {
   readonly name: string;
   readonly reason: string;
-  /** Something has to be installed; anything else may be gone the next time. */
+  /** A program has to be installed. Other reasons may pass. */
   readonly isLack: boolean;
 };
 
-/** `server` is absent where it is not ours to stop: it was given by its address. */
+/** `server` is undefined for a server given by its address, which the stack does not stop. */
 export type MongoAddress = {
   readonly name: string;
   readonly uri: string;
@@ -29,17 +29,17 @@ export type Stores = {
   readonly redis?: RunningRedis;
   readonly mongodb?: MongoAddress;
   readonly missing: readonly Missing[];
-  /** Ends the servers; their data stay. */
+  /** Ends the servers and keeps their data. */
   stop(): Promise<void>;
 };
 
 export type StoresOptions = {
-  /** Below it every server has a folder of its own. */
+  /** The folder below which every server has a folder of its own. */
   readonly dir: string;
   readonly kafka?: boolean;
   readonly redis?: boolean;
   readonly mongodb?: boolean;
-  /** A server of MongoDB's that is there already; `POSTHASTE_MONGODB_URI` when absent, none when empty. */
+  /** The URI of a running MongoDB. Default: `POSTHASTE_MONGODB_URI`. Empty: none. */
   readonly mongodbUri?: string | undefined;
   readonly onState?: (name: string, state: ProcessState) => void;
 };
@@ -126,7 +126,7 @@ function missingFor(name: string, error: unknown): Missing {
   return { name, reason, isLack: error instanceof HostLacks };
 }
 
-/** The exit code of a command that could not have these servers: 3 when the host lacks what it takes, else 1. */
+/** Returns the exit code for missing servers: 3 when only installations are missing, else 1. */
 export function exitCodeFor(missing: readonly Missing[]): number {
   return missing.every(({ isLack }) => isLack) ? 3 : 1;
 }

@@ -1,4 +1,4 @@
-/** The services where nothing answers that they need: they say so, and end when they are asked to. */
+/** Tests the services without stores: each says what is missing, and ends when asked to. */
 import { expect, it, jest } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { freePort, loopback } from "./process/ports.ts";
@@ -16,7 +16,7 @@ it("without their stores all six name what is missing, and on SIGTERM give up wa
       redis: { url: `redis://${await nobody()}` },
       mongodb: { uri: `mongodb://${await nobody()}/` },
     },
-    // A test that waited for its end would be killed long after it has failed.
+    // Longer than the test, so that a wait for the drain fails it.
     env: { POSTHASTE_DRAIN_SECONDS: "600" },
     onState: (service, state) => {
       services.set(service.service, service);

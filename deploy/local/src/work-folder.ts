@@ -1,4 +1,4 @@
-/** A temporary folder that goes with this process, in whatever way it ends. */
+/** A temporary folder that is removed however this process ends. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

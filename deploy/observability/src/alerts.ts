@@ -1,13 +1,13 @@
 /**
- * The alerts. Each is a number (`of`) and when it is too much (`when`), so that a test can ask for the number also while all
- * is well. Jobs are called `posthaste-<service>`, as in traces. What to do about each: docs/runbook.md.
+ * The alerts. Each is a number (`of`) and a threshold (`when`), so that a test can ask for the number while all is well. Jobs
+ * are called `posthaste-<service>`, as in traces. The responses are in docs/runbook.md.
  */
 export type Alert = {
   readonly name: string;
   readonly of: string;
-  /** Absent: that `of` answers at all is the alert. */
+  /** Undefined: any answer to `of` is the alert. */
   readonly when?: string;
-  /** How long it must hold. */
+  /** The time for which the condition must hold. */
   readonly for: string;
   readonly severity: "critical" | "warning";
   readonly summary: string;
@@ -79,7 +79,7 @@ export const alerts: readonly Alert[] = [
   },
   {
     name: "PosthasteDeadLettersGrow",
-    // Not the dead letters that are kept: those are counted up to a bound, and removed.
+    // Counts the messages that failed, not the dead letters kept, which are bounded and removed.
     of: 'sum(increase(posthaste_messages_ended_total{end="failed"}[1h]))',
     when: "> 100",
     for: "5m",

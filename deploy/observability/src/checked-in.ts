@@ -1,4 +1,4 @@
-/** The dashboards that are checked in, as Grafana reads them, and what each asks of Prometheus. */
+/** Reads the checked-in dashboards as Grafana does, with their queries. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -13,7 +13,7 @@ type Dashboard = {
 export type Asked = {
   readonly file: string;
   readonly uid: string;
-  /** Of all panels. */
+  /** The expressions of all panels. */
   readonly expressions: readonly string[];
   /** `label_values(metric, label)` */
   readonly variables: readonly string[];

@@ -1,4 +1,4 @@
-/** The files of `compose/` and the dashboards, held against what their readers say that they read. */
+/** Tests the files of `compose/` and the dashboards against the documented schemas of their readers. */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "@jest/globals";

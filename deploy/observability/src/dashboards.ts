@@ -1,4 +1,4 @@
-/** The dashboards as Grafana's own library writes them: its classic model, so that every Grafana of today reads them. */
+/** Renders the dashboards with Grafana's own library, in the classic model that every current Grafana reads. */
 import {
   LegendDisplayMode,
   LegendPlacement,
@@ -16,13 +16,13 @@ import { PanelBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
 import { type Board, boards, type Panel, type Query } from "./panels.ts";
 
 const datasource = { type: "prometheus", uid: "${datasource}" };
-/** Every process has it. */
+/** A metric that every process has. */
 const everywhere = "posthaste_event_loop_delay_seconds";
 const columns = 12;
 const rows = 8;
 const fillPercent = 10;
 
-/** File name to text. */
+/** Returns the texts by file name. */
 export const renderDashboards = (): ReadonlyMap<string, string> =>
   new Map(boards.map((board) => [`${board.name}.json`, JSON.stringify(dashboardOf(board))]));
 

@@ -1,11 +1,11 @@
-/** The panels of each dashboard: one for each metric of the catalogue, and on the overview those that say first how things are. */
+/** The panels of each dashboard: one for each metric of the catalogue, and a summary on the overview. */
 import { type Metric, metricCatalogue, type MetricName } from "@posthaste/ports";
 import { type BoardName, type Place, places } from "./places.ts";
 
 export type Query = {
   readonly expr: string;
   readonly legend: string;
-  /** Its points lead to traces. */
+  /** Links the points to traces. */
   readonly exemplar?: boolean;
 };
 export type Panel = {
@@ -21,7 +21,7 @@ export type Board = {
   readonly panels: readonly Panel[];
 };
 
-/** What the variables of a dashboard select. */
+/** The selection by a dashboard's variables. */
 const selected = 'job=~"$job",instance=~"$instance"';
 const window = "[$__rate_interval]";
 

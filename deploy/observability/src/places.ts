@@ -1,9 +1,9 @@
-/** Where each metric of the catalogue is shown. A new metric without a place does not compile. */
+/** Places each metric of the catalogue on a dashboard. A new metric without a place does not compile. */
 import { type MetricName } from "@posthaste/ports";
 
 export type BoardName = "overview" | "deliveries" | "lanes-and-queues" | "runs" | "stores-and-bus";
 
-/** Grafana's names of units. */
+/** Units by Grafana's names. */
 type Unit = "short" | "s" | "bytes" | "ops" | "percentunit";
 
 export type Place = {
@@ -11,8 +11,8 @@ export type Place = {
   readonly title: string;
   readonly unit: Unit;
   /**
-   * How a gauge of several processes becomes one line: `max` where each tells the same or the worst counts, `sum` where each
-   * has its part, `each` where the process matters.
+   * How the gauges of several processes become one line: `max` where all report the same or the worst counts, `sum` where
+   * each has its part, `each` where the process matters.
    */
   readonly over?: "max" | "sum" | "each";
 };

@@ -9,10 +9,10 @@ import { alerts } from "./alerts.ts";
 /** Prometheus' own tools may have to be fetched. */
 const msMax = 10 * 60_000;
 
-/** An hour of trouble, then three that are well, a sample a minute. */
+/** Samples once a minute: one hour of trouble, then three good ones. */
 const gauge = (bad: number, well = 0) => `${bad}x60 ${well}x180`;
 const counter = "0+60x60 3600x180";
-/** It is trouble for an hour that what was counted is above `bound`. */
+/** A histogram whose count lies above `bound` for one hour. */
 const above = (name: string, bound: string) => ({
   [`${name}_bucket{le="${bound}"}`]: "0x240",
   [`${name}_bucket{le="100"}`]: counter,
@@ -21,7 +21,7 @@ const above = (name: string, bound: string) => ({
 const firesAt = "45m";
 const isWellAt = "200m";
 
-/** Of each alert, what makes it fire. */
+/** The series that make each alert fire. */
 const troubles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PosthasteNoDeliverer: { 'up{job="posthaste-deliverer"}': gauge(0, 1) },
   PosthasteProcessDown: { 'up{job="posthaste-gateway"}': gauge(0, 1) },
@@ -41,7 +41,7 @@ const troubles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PosthasteCannotCall: { 'posthaste_attempts_total{outcome="infrastructure"}': counter },
   PosthasteDeadLettersGrow: {
     'posthaste_messages_ended_total{end="failed"}': counter,
-    // Their number is at its bound, and tells nothing.
+    // At its bound, the number of kept dead letters does not grow.
     posthaste_dead_letters: "100000x240",
   },
   PosthasteSsrfBlockedLate: { posthaste_ssrf_blocked_late_total: "0x40 1x200" },
@@ -97,7 +97,7 @@ describeRules(
           interval: "1m",
           input_series: series.map(([metric, values]) => ({ series: metric, values })),
           promql_expr_test: [
-            // It waits as long as it says.
+            // The alert must not fire before its `for` has passed.
             ...(holds === "0s" ? [] : [{ expr: firing, eval_time: "0m", exp_samples: [] }]),
             { expr: firing, eval_time: firesAt, exp_samples: [{ labels: "{}", value: 1 }] },
             { expr: firing, eval_time: isWellAt, exp_samples: [] },

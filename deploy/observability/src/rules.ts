@@ -1,9 +1,9 @@
-/** Prometheus' rule file. */
+/** Renders Prometheus' rule file. */
 import { stringify } from "yaml";
 import { type Alert, alerts } from "./alerts.ts";
 import { recordings } from "./recordings.ts";
 
-/** `holds`: stands in for how long each alert must hold. */
+/** `holds` replaces the time for which each alert must hold. */
 export const renderRules = (holds?: string): string =>
   stringify(
     {

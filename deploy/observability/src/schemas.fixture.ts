@@ -1,7 +1,7 @@
 /**
- * What the programs that look at Posthaste read, as their documentation has it, as far as it is used here: a key that is not
- * in it is refused. Of the collector: its page on configuration. Of Tempo: the same. Of Grafana: the pages on provisioning and
- * on the JSON model of a dashboard.
+ * Schemas of the configurations and dashboards, after the documentation of the programs that read them, limited to what is
+ * used here. An unknown key is refused. Sources: the collector's and Tempo's pages on configuration, and Grafana's pages on
+ * provisioning and on the JSON model of a dashboard.
  */
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -11,11 +11,11 @@ const hostAndPort = { type: "string", pattern: "^[a-z0-9.-]+:\\d+$" };
 const duration = { type: "string", pattern: "^\\d+(ms|s|m|h)$" };
 const port = { type: "integer", minimum: 1, maximum: 65_535 };
 const path = { type: "string", pattern: "^/" };
-/** As Grafana bounds it. */
+/** Grafana's bound. */
 const uid = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,40}$" };
 
 const list = (items: Schema): Schema => ({ type: "array", minItems: 1, items });
-/** All that stands in it must; what is behind a `?` may. */
+/** An object with these properties. Those marked `?` are optional, and no others are allowed. */
 function only(properties: Readonly<Record<string, Schema>>): Schema {
   const named = Object.entries(properties).map(([key, schema]) => [key.replace("?", ""), schema]);
   const required = Object.keys(properties).filter((key) => !key.endsWith("?"));
@@ -111,7 +111,7 @@ const target = open({
   "exemplar?": flag,
 });
 
-/** Of the classic model. Its library adds what is not asked for. */
+/** The classic model. Grafana's library adds further properties. */
 export const dashboardSchema = open({
   uid,
   title: text,

@@ -30,7 +30,7 @@ const six = [
   "scheduler",
   "workflow-log",
 ] as const satisfies readonly ServiceName[];
-/** And not to what looks at them. */
+/** Reports whether the Service leads to one of Posthaste's services, and not to a program that observes them. */
 const leadsToService = ({ spec }: Service): boolean =>
   [...six, "standalone"].includes(spec.selector["app.kubernetes.io/component"] ?? "");
 const servicesOf = (valueSet: string): readonly ServiceName[] =>

@@ -7,11 +7,11 @@ import { serviceOf } from "./pod-environment.ts";
 
 const credentialsOf = ({ of }: Rendered) =>
   of("Secret").find(({ metadata }) => metadata.name === "posthaste-credentials")?.data;
-/** By service. */
+/** Returns the pod templates by service. */
 const templatesOf = ({ of }: Rendered) =>
   new Map(of("Deployment").map((deployment) => [serviceOf(deployment), deployment.spec.template]));
 
-/** The services whose pods an upgrade from one render to another replaces. */
+/** Returns the services whose pods an upgrade from one render to the other replaces. */
 function replaced(before: Rendered, after: Rendered): readonly string[] {
   const [old, young] = [templatesOf(before), templatesOf(after)];
   return [...old.keys()].filter(

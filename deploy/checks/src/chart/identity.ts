@@ -1,7 +1,7 @@
-/** What an upgrade cannot change: the names of objects, and the fields that Kubernetes takes at their creation only. */
+/** The parts of a render that an upgrade cannot change: object names, and fields that Kubernetes fixes at creation. */
 import { type Rendered } from "./manifests.ts";
 
-/** By `Kind/name`. */
+/** Keyed by `Kind/name`. */
 export type Identities = Readonly<Record<string, unknown>>;
 
 export function identitiesOf({ of }: Rendered): Identities {
@@ -13,7 +13,7 @@ export function identitiesOf({ of }: Rendered): Identities {
     const { selector, serviceName, volumeClaimTemplates } = spec;
     return [`${kind}/${metadata.name}`, { selector, serviceName, volumeClaimTemplates }];
   });
-  // Callers know a Service by its name; a Secret is made once.
+  // Callers know a Service by its name, and a Secret is made once.
   const named = [...of("Service"), ...of("Secret"), ...of("ServiceAccount")].map(
     ({ kind, metadata }) => [`${kind}/${metadata.name}`, {}],
   );

@@ -1,4 +1,7 @@
-/** What helm makes of the chart, by kind. Only the fields that checks look at; Kubernetes' schemas hold the rest. */
+/**
+ * Renders the chart and returns its manifests by kind. The types hold only the fields that checks read; Kubernetes' schemas
+ * cover the rest.
+ */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
@@ -10,7 +13,7 @@ import { kubernetesVersion } from "../tools/kubernetes-validate.ts";
 export const chart = join(root, "helm/posthaste");
 export const namespace = "mail";
 
-/** The value sets under `ci/`: `minimal`, `production`, … */
+/** The value sets under `ci/`, such as `minimal` and `production`. */
 export const valueSets = readdirSync(join(chart, "ci")).map((file) =>
   file.replace("-values.yaml", ""),
 );
@@ -88,7 +91,7 @@ export type Job = Manifest<"Job"> & {
     };
   };
 };
-/** What has pods of a service. */
+/** The workload kinds that hold a service's pods. */
 export type Workload = Deployment | StatefulSet;
 export type Service = Manifest<"Service"> & {
   readonly spec: {
@@ -124,13 +127,13 @@ export type NetworkPolicy = Manifest<"NetworkPolicy"> & {
   readonly spec: {
     readonly podSelector: { readonly matchLabels: Labels };
     readonly policyTypes: readonly string[];
-    /** Null: from nowhere. */
+    /** Null allows no source. */
     readonly ingress: null | readonly { readonly from?: readonly Peer[]; readonly ports: Ports }[];
     readonly egress: readonly { readonly to?: readonly Peer[]; readonly ports: Ports }[];
   };
 };
 
-/** Kinds that a cluster has only when something was installed into it: Kubernetes has no schemas of them. */
+/** Kinds that a cluster has only after an installation. Kubernetes has no schemas for them. */
 type PodMonitor = Manifest<"PodMonitor"> & {
   readonly spec: {
     readonly selector: { readonly matchLabels: Labels };
@@ -156,7 +159,7 @@ type HttpRoute = Manifest<"HTTPRoute"> & {
     }[];
   };
 };
-/** As `--api-versions` takes them. */
+/** In the form of `--api-versions`. */
 export const addedKinds = [
   "monitoring.coreos.com/v1/PodMonitor",
   "monitoring.coreos.com/v1/PrometheusRule",
@@ -202,7 +205,7 @@ type AnyManifest =
   | Manifest<"ServiceAccount">;
 
 export type Rendered = {
-  /** Of what Kubernetes itself has schemas of. */
+  /** The manifests that Kubernetes itself has schemas for. */
   readonly text: string;
   readonly kinds: ReadonlySet<string>;
   readonly of: <Kind extends AnyManifest["kind"]>(
@@ -213,13 +216,13 @@ export type Rendered = {
 export type RenderOptions = {
   /** Kinds that were installed into the cluster. */
   readonly has?: readonly string[];
-  /** Secrets that the cluster holds. Undefined: the render sees no cluster. */
+  /** The Secrets in the cluster. Undefined renders without a cluster. */
   readonly secrets?: ClusterSecrets | undefined;
 };
 
 /**
- * Renders as `helm install posthaste` would; throws with what helm says when it refuses. Settings stand above the value set:
- * `a.b=c`, or a list or an object in JSON.
+ * Renders as `helm install posthaste` would. Throws helm's message when it refuses. Settings override the value set: `a.b=c`,
+ * or a list or an object in JSON.
  */
 export async function render(
   valueSet: string,
@@ -229,7 +232,7 @@ export async function render(
   return renderFile(valuesFile(valueSet), settings, options);
 }
 
-/** The same with a file of values. */
+/** Renders a file of values in the same way. */
 export async function renderFile(
   file: string,
   settings: readonly string[] = [],
@@ -244,7 +247,7 @@ export async function renderFile(
   if (ran.code !== 0) throw new Error(ran.stderr);
   const documents = parseAllDocuments(ran.stdout);
   const manifests = documents.flatMap((document) => {
-    // Helm leaves empty documents behind.
+    // Helm emits empty documents.
     const manifest = document.toJS() as AnyManifest | null;
     return manifest === null ? [] : [manifest];
   });

@@ -1,4 +1,4 @@
-/** The Job that Helm runs before it installs or upgrades anything else. */
+/** Tests the Job that Helm runs before it installs or upgrades anything else. */
 import { beforeAll, expect, it } from "@jest/globals";
 import { openSecrets, problemsOf } from "../environment.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";

@@ -18,7 +18,7 @@ const podIn = (name: string, pod = {}): Place => ({
   namespace: namespaceCalled(name),
 });
 
-/** Addresses of every kind: each sixteenth /12 of IPv4 once, and both sides of every edge that the chart writes. */
+/** Returns addresses of every kind: one in each /12 of IPv4, and both sides of every edge in the chart's blocks. */
 const probes = (policies: readonly NetworkPolicy[]): readonly string[] => {
   const spread = Array.from({ length: 4_096 }, (_, index) => dotted(index * 2 ** 20 + 12_345));
   const blocks = policies.flatMap(({ spec }) =>
@@ -60,7 +60,7 @@ const isPublic = (text: string): boolean => {
 describeWith(["go"], "the chart's network policies", () => {
   const policies = new Map<string, readonly NetworkPolicy[]>();
   const labels = new Map<string, Readonly<Record<string, string>>>();
-  /** The pod of helm test. */
+  /** The labels of the pod of `helm test`. */
   const tests = new Map<string, Readonly<Record<string, string>>>();
 
   beforeAll(async () => {
@@ -101,7 +101,7 @@ describeWith(["go"], "the chart's network policies", () => {
     expect(wrong).toEqual([]);
   });
 
-  // Callbacks are messages, and the deliverer delivers them as it does any other.
+  // Callbacks are messages, so the deliverer delivers them.
   it.each(quiet)("let %s out to no address outside the cluster", (service) => {
     const own = policies.get("minimal") ?? [];
     const reached = probes(own).filter((address) =>
@@ -135,7 +135,7 @@ describeWith(["go"], "the chart's network policies", () => {
       ["minimal", podIn("anywhere"), 27_017, all],
       ["minimal", podIn("anywhere"), 443, []],
       ["minimal", outside("93.184.216.34"), 443, ["deliverer"]],
-      // The provider by which people sign in.
+      // The OpenID provider for signing in.
       ["production", outside("93.184.216.34"), 443, ["deliverer", "gateway", "management"]],
       ["production", outside("93.184.216.34"), 80, ["deliverer"]],
       ["production", podIn("kafka"), 9093, onTheBus],
@@ -146,12 +146,12 @@ describeWith(["go"], "the chart's network policies", () => {
       ["production", podIn("monitoring"), 4318, all],
       ["production", podIn("monitoring"), 9464, []],
       ["minimal", podIn("monitoring"), 4318, []],
-      // The provider of tokens for Kafka.
+      // The provider of Kafka's tokens.
       ["observed", outside("93.184.216.34"), 9443, onTheBus],
       ["external-stores", outside("10.9.0.11"), 9094, onTheBus],
       ["external-stores", outside("10.9.0.12"), 9095, onTheBus],
       ["external-stores", outside("10.9.1.10"), 6390, withTokens],
-      // Of the servers that the sentinels name.
+      // The servers that the sentinels name.
       ["external-stores", outside("10.9.1.10"), 6379, withTokens],
       ["external-stores", outside("10.9.1.11"), 6390, []],
       ["external-stores", outside("10.9.2.7"), 27_018, all],

@@ -1,4 +1,4 @@
-/** What the chart brings to look at the services: as in the Compose file, with the addresses of the release. */
+/** Tests what the chart adds for observability: the same as the Compose file, with the release's addresses. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,7 +59,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
   const placeOf = (component: string): Place => ({
     ...{ address: "10.1.2.3", pod: podOf(component), namespace: home },
   });
-  /** From the caller's side and from the other. */
+  /** Reports whether the policies of both sides allow the call. */
   const canCall = (from: string, to: string, portName: string): boolean => {
     const { ports } = named(rendered.of("Deployment"), to).spec.template.spec.containers[0];
     const port = ports.find(({ name }) => name === portName)?.containerPort ?? 0;

@@ -1,9 +1,9 @@
-/** What a container of the chart finds at its start: variables, and the secrets that are mounted as files. */
+/** Returns what a container of the chart finds at its start: its variables, and the secrets mounted as files. */
 import { authority, certificateKey, clientCertificate } from "@posthaste/testing";
 import { type Files, type Texts } from "../environment.ts";
 import { type Job, type Secret, type Workload } from "./manifests.ts";
 
-/** Secrets that the operator brings: any text of the right form will do. */
+/** The operator's secrets. Any text of the right form does. */
 const ofTheOperator: Texts = {
   token: "t".repeat(32),
   "signing-key-current": `sig_${"c".repeat(28)}`,

@@ -1,4 +1,4 @@
-/** How a platform has the pods: their rights, their places, their probes, and what stands beside them. */
+/** Tests the pods: their rights, placement, probes and companions. */
 import { beforeAll, expect, it } from "@jest/globals";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm } from "../tools/helm.ts";

@@ -1,13 +1,13 @@
 /**
- * What NetworkPolicies let through, as Kubernetes defines them: they only allow, several add up, and a direction that
- * no policy selects is open. Of selectors only matchLabels is understood: the chart writes nothing else.
+ * Decides what NetworkPolicies let through, by Kubernetes' definition: policies only allow, several add up, and a direction
+ * that no policy selects is open. Of selectors only matchLabels is understood; the chart uses nothing else.
  */
 import { BlockList, isIPv6 } from "node:net";
 import { type NetworkPolicy, type Peer, type Ports } from "./manifests.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A pod, or (without labels) an address outside the cluster. */
+/** A pod, or an address outside the cluster when it has no labels. */
 export type Place = {
   readonly address: string;
   readonly pod?: Labels;
@@ -15,7 +15,7 @@ export type Place = {
 };
 export type Call = { readonly protocol: "TCP" | "UDP"; readonly port: number };
 
-/** May a pod with these labels begin a call to `place`? `home`: the labels of the policies' own namespace. */
+/** Reports whether a pod with these labels may call `place`. `home`: the labels of the policies' own namespace. */
 export function reaches(
   policies: readonly NetworkPolicy[],
   pod: Labels,
@@ -32,7 +32,7 @@ export function reaches(
   );
 }
 
-/** May `place` begin a call to the port of that name of a pod with these labels? */
+/** Reports whether `place` may call the named port of a pod with these labels. */
 export function isReachedBy(
   policies: readonly NetworkPolicy[],
   pod: Labels,
@@ -58,7 +58,7 @@ const selects = ({ spec }: NetworkPolicy, pod: Labels, direction: string): boole
 const matches = (wanted: Labels | undefined, labels: Labels): boolean =>
   Object.entries(wanted ?? {}).every(([name, value]) => labels[name] === value);
 
-/** No peers: all of them. */
+/** Reports whether `place` is among the peers. No peers mean all. */
 const isThere = (peers: readonly Peer[] | undefined, place: Place, home: Labels): boolean =>
   peers === undefined || peers.length === 0 || peers.some((peer) => isPeer(peer, place, home));
 

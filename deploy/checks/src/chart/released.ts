@@ -1,4 +1,4 @@
-/** The value sets of the last release, and what its chart made of them, under `deploy/checks/released`. */
+/** The value sets of the last release and its chart's identities, under `deploy/checks/released`. */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
@@ -17,7 +17,7 @@ export const releasedFile = (valueSet: string): string =>
 export const releasedIdentities = (): Readonly<Record<string, Identities>> =>
   JSON.parse(readFileSync(identities, "utf8")) as Record<string, Identities>;
 
-/** Takes the chart as it is for the last release. */
+/** Records the current chart as the last release. */
 async function keepRelease(): Promise<void> {
   const made: Record<string, Identities> = {};
   for (const valueSet of valueSets) made[valueSet] = identitiesOf(await render(valueSet));

@@ -3,7 +3,7 @@ import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { render } from "./manifests.ts";
 
-/** A setting on top of the value set `minimal`, as `--set` or (lists) `--set-json` takes it, and what the refusal names. */
+/** A setting over the value set `minimal`, as `--set` or, for lists, `--set-json` takes it, and the text of the refusal. */
 const refused = [
   ["kafka.brokers=null", "'brokers'"],
   ["kafka.brokers=[]", "kafka: the chart brings none"],
@@ -103,7 +103,7 @@ const refused = [
   ["services.deliverer.extraEnv[0].value=a", "/services/deliverer/extraEnv/0"],
 ] as const;
 
-/** The same on top of the value set `standalone`. */
+/** The same over the value set `standalone`. */
 const refusedAlone = [
   ["redis.url=redis://redis", "redis: the standalone has a store of its own"],
   ['kafka.brokers=["kafka:9092"]', "kafka.brokers: the standalone has a store of its own"],

@@ -196,11 +196,11 @@ describeWith(["go"], "docker-compose.yml", () => {
   });
 });
 
-/** Addresses count as secrets since they may hold a password. Here they hold none: the stores ask for none. */
+/** Addresses count as secrets since they may hold a password. The stores here have none. */
 const isOpenHere = (variable: string): boolean =>
   variable === "POSTHASTE_REDIS_URL" || variable === "POSTHASTE_MONGODB_URI";
 
-/** Runs the command of the service `secrets`, its folders moved under `folder`; the texts by their paths in a container. */
+/** Runs the command of the service `secrets` with its folders below `folder`. Returns the files by their paths in a container. */
 async function makeSecrets({ command = [] }: ComposeService, folder: string): Promise<Files> {
   const [script = "", ...folders] = command;
   const wanted = folders.map((argument) => argument.split("="));

@@ -1,4 +1,4 @@
-/** What the profile `observability` starts beside the six services, and how it hangs together. */
+/** Tests the profile `observability`: what it starts beside the six services, and how the parts connect. */
 import { beforeAll, expect, it } from "@jest/globals";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

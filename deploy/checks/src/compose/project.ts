@@ -1,4 +1,4 @@
-/** docker-compose.yml as `docker compose` reads it. Only the fields that checks look at; its schema holds the rest. */
+/** docker-compose.yml as `docker compose` reads it. The types hold only the fields that checks read; its schema covers the rest. */
 import { runComposeCheck } from "../tools/compose-check.ts";
 import { type Texts } from "../environment.ts";
 
@@ -16,7 +16,7 @@ export type ComposeService = {
   readonly networks?: Readonly<Record<string, unknown>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test?: readonly string[] };
-  /** `40s`, `1m0s`. */
+  /** A duration such as `40s` or `1m0s`. */
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
@@ -31,14 +31,14 @@ export type Project = {
   readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
 };
 
-/** What `docker compose [--profile …] up` would start; throws with what is wrong with the file. */
+/** Returns what `docker compose [--profile …] up` would start. Throws with the fault of the file. */
 export async function loadProject(profiles: readonly string[] = []): Promise<Project> {
   const { code, stdout, stderr } = await runComposeCheck("docker-compose.yml", profiles);
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Project;
 }
 
-/** Everything that must be up, healthy or done before `name` starts, with the condition it must have reached. */
+/** Returns every service that must be up, healthy or completed before `name` starts, with that condition. */
 export function gatesOf({ services }: Project, name: string): ReadonlyMap<string, string> {
   const gates = new Map<string, string>();
   const waiting = [name];

@@ -1,16 +1,16 @@
-/** What `COPY . .` copies: the files of the checkout that .dockerignore lets through. */
+/** The files that `COPY . .` copies: those of the checkout that .dockerignore lets through. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";
 import { mustRun } from "../tools/run.ts";
 
-/** The rule of .dockerignore: the last line that matches a path or a folder above it decides. */
+/** Reports whether a path is ignored. The last line that matches the path or a folder above it decides. */
 export type Ignore = (path: string) => boolean;
 
 export const readDockerignore = (): Ignore =>
   parseDockerignore(readFileSync(join(root, ".dockerignore"), "utf8"));
 
-/** Without those that git ignores: .dockerignore does so as well, and there are very many. */
+/** Skips the very many files that git ignores; .dockerignore ignores them, too. */
 export async function contextFiles(): Promise<readonly string[]> {
   const isIgnored = readDockerignore();
   const all = ["--cached", "--others", "--exclude-standard", "-z"];
@@ -35,7 +35,7 @@ export function parseDockerignore(text: string): Ignore {
   };
 }
 
-/** Matches the path itself and all below it. `*` takes names that begin with a dot, too. */
+/** Matches the path and everything below it. `*` matches names with a leading dot, too. */
 function patternOf(glob: string): RegExp {
   const source = glob
     .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)

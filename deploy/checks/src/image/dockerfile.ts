@@ -1,11 +1,11 @@
-/** deploy/Dockerfile as its instructions, stage by stage. */
+/** Parses deploy/Dockerfile into instructions by stage. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Texts } from "../environment.ts";
 import { root } from "../root.ts";
 
 type Instruction = { readonly keyword: string; readonly text: string };
-/** Begins with its FROM. */
+/** A stage, from its FROM on. */
 export type Stage = readonly Instruction[];
 
 export const readDockerfile = (): readonly Stage[] =>
@@ -26,14 +26,14 @@ export function parseDockerfile(text: string): readonly Stage[] {
   return stages;
 }
 
-/** What becomes the image. */
+/** Returns the stage that becomes the image. */
 export function lastStage(stages: readonly Stage[]): Stage {
   const last = stages.at(-1);
   if (!last) throw new Error("a Dockerfile has a FROM");
   return last;
 }
 
-/** The one named by `FROM … AS name`. */
+/** Returns the stage named by `FROM … AS name`. */
 export function stageNamed(stages: readonly Stage[], name: string): Stage {
   const found = stages.find(([from]) => from?.text.endsWith(` AS ${name}`));
   if (!found) throw new Error(`no stage ${name}`);
@@ -43,7 +43,7 @@ export function stageNamed(stages: readonly Stage[], name: string): Stage {
 export const textsOf = (stage: Stage, keyword: string): readonly string[] =>
   stage.filter((instruction) => instruction.keyword === keyword).map(({ text }) => text);
 
-/** `ENV a=b c=d`; values without quotes and spaces. */
+/** Parses `ENV a=b c=d`. Values have no quotes and no spaces. */
 export function environmentOf(stage: Stage): Texts {
   const pairs = textsOf(stage, "ENV").flatMap((text) => text.split(/\s+/));
   return Object.fromEntries(
@@ -51,7 +51,7 @@ export function environmentOf(stage: Stage): Texts {
   );
 }
 
-/** `["a", "b"]`, or `CMD ["a", "b"]` behind options. Throws for the form that needs a shell. */
+/** Parses `["a", "b"]`, or `CMD ["a", "b"]` after options. Throws for the shell form. */
 export function execForm(text: string): readonly string[] {
   const words: unknown = JSON.parse(text.slice(text.indexOf("[")));
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string"))

@@ -38,7 +38,7 @@ describe("the image", () => {
 
   it("runs as a user without rights", () => {
     expect(textsOf(last, "USER")).toEqual(["10001:10001"]);
-    // After USER nothing is made that would belong to it: the tree is not its own to change.
+    // Nothing is made after USER, so the user owns no part of the tree and cannot change it.
     const keywords = last.map(({ keyword }) => keyword);
     expect(keywords.slice(keywords.indexOf("USER"))).not.toContain("COPY");
     expect(keywords.slice(keywords.indexOf("USER"))).not.toContain("RUN");

@@ -32,8 +32,8 @@ import {
 const msMax = 10 * 60_000;
 const idOfTheImage = 10_001;
 
-// Everything that docker build and docker run would do but the container: the tree of the context, the install commands
-// of the Dockerfile, another user, nothing writable but the data directory.
+// Repeats docker build and docker run without the container: the tree of the context, the install commands of the Dockerfile,
+// another user, and only the data directory writable.
 describeWith(["git", "npm"], "the tree of the image", () => {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-image-"));
   const app = join(folder, "app");
@@ -54,7 +54,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
     POSTHASTE_SIGNING_KEY_CURRENT_FILE: join(secrets, "signing-key-current"),
     POSTHASTE_SIGNING_KEY_NEXT_FILE: join(secrets, "signing-key-next"),
   };
-  // Only root may become another user; any other has no rights to begin with.
+  // Only root can become another user. Any other user has no rights to drop.
   const asUser = process.getuid?.() === 0 ? { uid: idOfTheImage, gid: idOfTheImage } : {};
   const start = (file: string, variables: NodeJS.ProcessEnv, args: readonly string[] = []) =>
     spawn(node, [...options, file, ...args], {
@@ -64,7 +64,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
       ...asUser,
     });
 
-  /** What it copies of the context, and its commands. */
+  /** Copies what the stage copies from the context, and runs its commands. */
   const runStage = async (name: string, cwd: string): Promise<void> => {
     for (const file of await contextFiles()) {
       mkdirSync(dirname(join(cwd, file)), { recursive: true });
@@ -76,7 +76,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
         ...process.env,
         PATH: env.PATH,
         npm_config_prefer_offline: "true",
-        // Not links into pnpm's store: below, rights are taken away.
+        // Copies instead of links into pnpm's store, since rights are taken away below.
         npm_config_package_import_method: "copy",
       };
       await mustRun("sh", ["-c", withoutFlags], { cwd, env: installing });
@@ -86,7 +86,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
   beforeAll(async () => {
     chmodSync(folder, 0o755);
     for (const path of [app, building, bin, data, secrets]) mkdirSync(path);
-    // Where this one lies, another user may not look.
+    // Another user cannot read the folder of this Node.
     copyFileSync(process.execPath, node);
     await runStage("install", app);
     await runStage("console", building);
@@ -171,7 +171,7 @@ describeWith(["git", "npm"], "the tree of the image", () => {
   );
 });
 
-/** All that it wrote; throws when it ends in another way. */
+/** Returns the whole output. Throws for any other exit code. */
 async function endOf(child: ChildProcess, wanted: number): Promise<string> {
   let output = "";
   for (const stream of [child.stdout, child.stderr])
@@ -182,7 +182,7 @@ async function endOf(child: ChildProcess, wanted: number): Promise<string> {
   return output;
 }
 
-/** The port in the address that it prints when it is ready. */
+/** Resolves with the port of the address that the service prints when it is ready. */
 function portOf(child: ChildProcess): Promise<string> {
   let output = "";
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * What a block of a page would have docker, helm and kubectl do: a shell runs it, with stand-ins of that name on its path that
- * note how they are called and do nothing.
+ * Collects the docker, helm and kubectl calls of a page's code block. A shell runs the block with stand-ins on its path that
+ * note their arguments and do nothing.
  */
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ export type Call = { readonly program: string; readonly args: readonly string[] 
 
 const programs = ["docker", "helm", "kubectl"];
 
-/** Rejects when the block is none that a shell can run to its end. */
+/** Rejects when a shell cannot run the block to its end. */
 export async function callsOf(script: string): Promise<readonly Call[]> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-page-"));
   try {
@@ -33,7 +33,7 @@ export async function callsOf(script: string): Promise<readonly Call[]> {
   }
 }
 
-/** Arguments by standard input: Node takes some of those for its own that stand behind its script. */
+/** The stand-in passes its arguments by standard input, since Node would take some of them for its own. */
 const standIn = (program: string, noted: string): string => `#!/bin/sh
 printf '%s\\0' "$@" | "${process.execPath}" --eval '
 const args = require("node:fs").readFileSync(0, "utf8").split("\\0").slice(0, -1);

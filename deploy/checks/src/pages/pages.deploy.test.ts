@@ -1,6 +1,6 @@
 /**
- * What the pages say to docker, helm and kubectl, as far as it can be known without an engine and a cluster: the Compose file
- * has those profiles and services, the chart takes those values, and what is named is what the chart makes.
+ * Tests the docker, helm and kubectl commands of the pages without an engine or a cluster: the Compose file has their
+ * profiles and services, the chart takes their values, and the chart makes the objects that they name.
  */
 import { beforeAll, expect, it } from "@jest/globals";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -60,7 +60,7 @@ describeWith(["go"], "the pages", () => {
   );
 });
 
-/** Rejects what has no check here. */
+/** Rejects a command that has no check here. */
 async function judge(call: Call): Promise<void> {
   const [verb = "", ...args] = call.args;
   if (call.program === "helm") return judgeHelm(verb, args);
@@ -79,7 +79,6 @@ async function judgeHelm(verb: string, args: readonly string[]): Promise<void> {
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 }
 
-/** The keys of the Secret that `credentials.existingSecret` names. */
 const credentials = [
   "token",
   "signing-key-current",
@@ -88,7 +87,7 @@ const credentials = [
   "management-password",
 ];
 
-/** `kind/name`, or `kind name`. */
+/** Judges `kind/name` or `kind name`. */
 async function judgeKubectl(args: readonly string[]): Promise<void> {
   const words = args.join(" ");
   const literals = args.flatMap((arg) => /^--from-literal=([a-z-]+)=./.exec(arg)?.[1] ?? []);

@@ -1,4 +1,4 @@
-/** As much of a Kubernetes API server as Helm asks in a render: which kinds there are, and Secrets by their names. */
+/** Serves the part of the Kubernetes API that Helm asks during a render: the list of kinds, and Secrets by name. */
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 
-/** By the names of Secrets, of any namespace. */
+/** Secrets by name, in any namespace. */
 export type ClusterSecrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const resources = [
@@ -14,7 +14,7 @@ const resources = [
   { name: "serviceaccounts", kind: "ServiceAccount", namespaced: true, verbs: ["get", "list"] },
 ];
 
-/** Runs `use` with the kubeconfig of a cluster that holds these Secrets and nothing else. */
+/** Runs `use` with the kubeconfig of a cluster that holds only these Secrets. */
 export async function withCluster<Result>(
   secrets: ClusterSecrets,
   use: (kubeconfig: string) => Promise<Result>,

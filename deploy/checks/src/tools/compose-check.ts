@@ -1,4 +1,4 @@
-/** A Compose file as `docker compose` reads it: schema, interpolation, `.env`, profiles. */
+/** Reads a Compose file as `docker compose` does: schema, interpolation, `.env` and profiles. */
 import { resolve } from "node:path";
 import { root } from "../root.ts";
 import { buildGoTool } from "./go-tool.ts";
@@ -6,7 +6,7 @@ import { type Ran, run } from "./run.ts";
 
 export const buildComposeCheck = () => buildGoTool({ module: "compose", program: "." });
 
-/** Standard output: the project as JSON. `file` is in the checkout, or absolute. */
+/** Prints the project as JSON. `file` is relative to the checkout, or absolute. */
 export async function runComposeCheck(
   file: string,
   profiles: readonly string[] = [],

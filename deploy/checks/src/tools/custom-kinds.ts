@@ -1,4 +1,4 @@
-/** The schemas of kinds that a cluster has only where something was installed into it, from the makers' Go modules, verified by go.sum. */
+/** Loads schemas of kinds that a cluster has only after an installation, from their makers' Go modules, verified by go.sum. */
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cached } from "@posthaste/local/cache";
@@ -8,7 +8,7 @@ import { root } from "../root.ts";
 import { hashOf } from "./go-tool.ts";
 import { mustRun } from "./run.ts";
 
-/** By the kind: the module, and the file in it. */
+/** The Go module of each kind, and the file in it. */
 const sources = {
   PodMonitor: operator("podmonitors"),
   PrometheusRule: operator("prometheusrules"),
@@ -27,7 +27,7 @@ function operator(plural: string) {
   return ["github.com/prometheus-operator/prometheus-operator", file] as const;
 }
 
-/** Resolves with what a manifest of each kind must be. A field that its schema does not have is an error. */
+/** Resolves with a validator for each kind. A field outside the schema is an error. */
 export async function loadCustomKinds(): Promise<ReadonlyMap<string, ValidateFunction>> {
   const source = join(root, "deploy/checks/tools/crds");
   const folder = await cached(`check-crds-${hashOf(source)}`, async (making) => {
@@ -57,7 +57,7 @@ type Definition = {
   };
 };
 
-/** The schema, and those within, with no other properties than they name: an API server would drop them without a word. */
+/** Closes a schema and those within it to other properties, which an API server would drop silently. */
 function closed(schema: AnySchemaObject): AnySchemaObject {
   const within = Object.fromEntries(
     Object.entries(schema).map(([key, value]: [string, unknown]) => [key, closedAt(key, value)]),
@@ -67,7 +67,7 @@ function closed(schema: AnySchemaObject): AnySchemaObject {
 }
 
 function closedAt(key: string, value: unknown): unknown {
-  // A flag within a pattern, as Go writes it.
+  // Rewrites a flag within a pattern from Go's syntax.
   if (key === "pattern") return String(value).replace(/\(\?i\)(.*)\$$/, "(?i:$1)$$");
   if (key === "properties")
     return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Programs built from the committed Go modules in `tools/`, verified by their go.sum, once for this host. */
+/** Builds programs from the committed Go modules in `tools/`, verified by go.sum, once a host. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,13 +7,12 @@ import { root } from "../root.ts";
 import { mustRun } from "./run.ts";
 
 export type GoTool = {
-  /** The folder in `tools/`. */
   readonly module: string;
-  /** As `go build` takes it. */
+  /** The package, as `go build` takes it. */
   readonly program: string;
 };
 
-/** The file of the program. */
+/** Returns the path of the program. */
 export async function buildGoTool({ module, program }: GoTool): Promise<string> {
   const source = join(root, "deploy/checks/tools", module);
   const folder = await cached(`check-${module}-${hashOf(source)}`, async (making) => {

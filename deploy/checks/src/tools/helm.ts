@@ -1,4 +1,4 @@
-/** The real helm. */
+/** Runs the real helm. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { type Ran, run } from "./run.ts";
 
 export const buildHelm = () => buildGoTool({ module: "helm", program: "helm.sh/helm/v3/cmd/helm" });
 
-/** Runs helm with settings of its own instead of this user's. */
+/** Runs helm with its own settings instead of the user's. */
 export async function runHelm(args: readonly string[]): Promise<Ran> {
   const home = mkdtempSync(join(tmpdir(), "posthaste-helm-"));
   try {
@@ -25,7 +25,7 @@ export async function runHelm(args: readonly string[]): Promise<Ran> {
   }
 }
 
-/** Runs `helm template` as `helm install` would render: beside a cluster that holds these Secrets. Undefined: without a cluster. */
+/** Runs `helm template` as `helm install` would render, beside a cluster that holds these Secrets. Undefined: without a cluster. */
 export function runHelmTemplate(
   args: readonly string[],
   secrets: ClusterSecrets | undefined,

@@ -1,21 +1,24 @@
-/** Kubernetes' own schemas, by the package `kubernetes-validate`, verified by the sums in its requirements.txt. */
+/**
+ * Validates manifests by Kubernetes' own schemas, with the package `kubernetes-validate`, verified by the hashes in its
+ * requirements.txt.
+ */
 import { join } from "node:path";
 import { cached } from "@posthaste/local/cache";
 import { root } from "../root.ts";
 import { hashOf } from "./go-tool.ts";
 import { mustRun, type Ran, run } from "./run.ts";
 
-/** The schemas that manifests are held against, and the cluster that helm renders for. */
+/** The version of the schemas, and of the cluster that helm renders for. */
 export const kubernetesVersion = "1.37.0";
 
-/** Fails when a file has a field that Kubernetes does not know, or a value that it does not take. */
+/** Fails for a field that Kubernetes does not know, or a value that it does not take. */
 export async function runKubernetesValidate(files: readonly string[]): Promise<Ran> {
   const args = ["-m", "kubernetes_validate", "--strict", "-k", kubernetesVersion, ...files];
   const env = { PATH: process.env["PATH"], PYTHONPATH: await installKubernetesValidate() };
   return run("python3", args, { env });
 }
 
-/** A folder for PYTHONPATH. It holds machine code, so it belongs to one version of Python. */
+/** Returns a folder for PYTHONPATH. The folder holds machine code, so it belongs to one version of Python. */
 export async function installKubernetesValidate(): Promise<string> {
   const source = join(root, "deploy/checks/tools/kubernetes");
   const python = await mustRun("python3", ["-c", "import sys; print(sys.version)"]);

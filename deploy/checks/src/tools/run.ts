@@ -1,8 +1,8 @@
-/** Runs a command to its end, its output whole: what is checked is what it wrote. */
+/** Runs a command to its end and returns its whole output. */
 import { execFile } from "node:child_process";
 
 export type Ran = {
-  /** 0, another exit code, or a text when it could not be started or was killed. */
+  /** The exit code, or a text when the command could not start or was killed. */
   readonly code: number | string;
   readonly stdout: string;
   readonly stderr: string;
@@ -22,7 +22,7 @@ export function run(
   });
 }
 
-/** What it wrote to its standard output. Throws with what else it wrote when it fails. */
+/** Returns standard output. Throws with the whole output when the command fails. */
 export async function mustRun(
   file: string,
   args: readonly string[],

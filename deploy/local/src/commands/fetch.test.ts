@@ -11,7 +11,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the gate whose suites start servers, with no program on the PATH and nothing in the cache. */
+/** Runs the gate of the server suites with no program on the PATH and an empty cache. */
 async function runOnBareHost(env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, ["scripts/test.js", "cluster"], {
     cwd: repository,

@@ -1,8 +1,8 @@
-/** `npm run stack -- fetch`: has everything in the cache, or fails. */
+/** `npm run stack -- fetch`: fetches everything into the cache, or fails. */
 import { exitCodeFor, fetchStores } from "../stores.ts";
 import { say, sayMissing } from "./say.ts";
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function fetchCommand(): Promise<number> {
   const { fetched, missing } = await fetchStores();
   for (const name of fetched) say(`${name} is there`);

@@ -1,4 +1,4 @@
-/** What the commands tell the user: one line each, on the error output. */
+/** Tells the user something in one line on standard error. */
 import { type Missing, type Stores } from "../stores.ts";
 
 export function say(what: string): void {

@@ -1,4 +1,4 @@
-/** The stack as README.md starts it: from its first line to its last. */
+/** Tests the stack as README.md starts it, from its first line to its last. */
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "posthaste-test-"));
   output = "";
   const command = `${blocksOf("sh stack")[0]?.code.trim()} -- --until-stdin-ends`;
-  // The console, where it is not built yet, is built beside: its tools would keep their compile cache there.
+  // The stack builds the console if needed. Without these settings the build's tools would leave their compile cache.
   const env = { ...process.env, TMPDIR: folder, NODE_DISABLE_COMPILE_CACHE: "1" };
   stack = spawn("sh", ["-c", command], { cwd: root, env, detached: true });
   for (const stream of [stack.stdout, stack.stderr])
@@ -34,7 +34,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** To all of them, as a terminal does. */
+/** Sends a signal to the whole process group, as a terminal does. */
 const signal = (name: NodeJS.Signals) => process.kill(-(stack.pid ?? 0), name);
 
 async function untilSaid(words: RegExp): Promise<RegExpExecArray> {
@@ -46,7 +46,7 @@ async function untilSaid(words: RegExp): Promise<RegExpExecArray> {
   }
 }
 
-/** Runs the command that the stack shows, as a first user would. */
+/** Runs the command that the stack prints, as a first user would. */
 async function publishAsShown(): Promise<number> {
   const [, url = ""] = await untilSaid(/curl -X POST (\S+)/);
   const [, token = ""] = await untilSaid(/Authorization: (Bearer \S+)"/);

@@ -1,4 +1,4 @@
-/** `npm run stack`: the stores and the six services, each change of a process in one line, until it is told to end. */
+/** `npm run stack`: runs the stores and the six services until told to end. Prints each change of a process in one line. */
 import { type Asked } from "../arguments.ts";
 import { type Catcher, openCatcher } from "../catcher.ts";
 import { preferredPort } from "../process/ports.ts";
@@ -10,10 +10,10 @@ import { createWorkFolder } from "../work-folder.ts";
 import { say, sayStores } from "./say.ts";
 import { untilTold } from "./until-told.ts";
 
-/** Where the standalone listens, too; another free one when they are taken, by a second stack perhaps. */
+/** The standalone's ports. Another free port is taken where one is in use, as by a second stack. */
 const ports = { gateway: 8080, catcher: 8081, management: 8082 };
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function stackCommand(asked: Asked): Promise<number> {
   const told = untilTold(asked);
   const folder = createWorkFolder();
@@ -26,7 +26,7 @@ export async function stackCommand(asked: Asked): Promise<number> {
   try {
     const starting = startAll(asked, folder.path, parts);
     const started = await Promise.race([starting, told]);
-    // What is half started ends with this process.
+    // The parts that have started end with this process.
     if (started === undefined) throw new Error("told to end before everything had started");
     if (started === "insufficient") return 1;
     console.log(greeting(started));
@@ -76,7 +76,7 @@ async function startAll(
 }
 
 const nameWidth = 22;
-/** Of a service's own lines: for more, start the service without the stack. */
+/** The longest line shown of a service. To see more, start the service without the stack. */
 const lineLengthMax = 300;
 
 /** `deliverer 1             ready` */
@@ -85,7 +85,7 @@ function stateLine(name: string, state: ProcessState): string {
   return `${name.padEnd(nameWidth)}  ${word}`;
 }
 
-/** The first development user's, whom the dev profile knows. */
+/** The token of the dev profile's first user. */
 const token = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
 
 function greeting({ services, catcher, stores }: Started): string {

@@ -1,4 +1,4 @@
-/** `npm run stack -- stores` as a process: what it leaves behind when it ends, in good order or not. */
+/** Tests `npm run stack -- stores` as a process: what remains when it ends, in good order or not. */
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -32,7 +32,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Its data go below `folder`, so that the test sees whether they stay. */
+/** Starts the stack with its data below `folder`, so that the test sees whether they stay. */
 function startStack(file: string): ChildProcess {
   const args = ["--disable-warning=ExperimentalWarning", main, "stores", "--until-stdin-ends"];
   const child = spawn(process.execPath, [...args, "--file", file], {
@@ -48,7 +48,7 @@ async function readyFile(file: string, child: ChildProcess): Promise<File> {
     if (child.exitCode !== null) throw new Error(`the stack ended with ${child.exitCode}`);
     await sleep(pollMs);
   }
-  // Written by our own process, in the form that its unit test tells.
+  // Written by our own process, in the form that its unit test checks.
   return JSON.parse(readFileSync(file, "utf8")) as File;
 }
 
@@ -98,7 +98,7 @@ describe("the stack of stores", () => {
     child.kill("SIGKILL");
 
     await untilNobodyAnswers(ports);
-    // Its file is all that stays: no process was left to remove it.
+    // Only its file remains, since no process was left to remove it.
     while (readdirSync(folder).join() !== "stores.json") await sleep(pollMs);
   });
 });

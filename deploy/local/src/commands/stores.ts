@@ -1,4 +1,4 @@
-/** `npm run stack -- stores`: the stores only, until it is told to end; then their data go. */
+/** `npm run stack -- stores`: runs only the stores until told to end, then removes their data. */
 import { type Asked } from "../arguments.ts";
 import { exitCodeFor, startStores, suffices } from "../stores.ts";
 import { removeStoresFile, writeStoresFile } from "../stores-file.ts";
@@ -6,13 +6,13 @@ import { createWorkFolder } from "../work-folder.ts";
 import { say, sayStores } from "./say.ts";
 import { untilTold } from "./until-told.ts";
 
-/** The exit code. */
+/** Returns the exit code. */
 export async function storesCommand(asked: Asked): Promise<number> {
   const told = untilTold(asked);
   const folder = createWorkFolder();
   const starting = startStores({ dir: folder.path });
   const stores = await Promise.race([starting, told]);
-  // What is half started ends with this process.
+  // The parts that have started end with this process.
   if (stores === undefined) throw new Error("told to end before everything had started");
   try {
     sayStores(stores);

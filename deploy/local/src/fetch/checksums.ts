@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Throws unless `folder` holds exactly the files that `lockFile` names, with these sums. */
+/** Throws unless `folder` holds exactly the files of `lockFile`, with these sums. */
 export function verify(folder: string, lockFile: string): void {
   const locked = parseLock(readFileSync(lockFile, "utf8"));
   const found = new Map(readdirSync(folder).map((name) => [name, sumOf(join(folder, name))]));
@@ -24,7 +24,7 @@ export function parseLock(text: string): Sums {
   );
 }
 
-/** What is wrong with `found`, in words. */
+/** Returns the differences in words. */
 export function differences(locked: Sums, found: Sums): string[] {
   const names = [...new Set([...locked.keys(), ...found.keys()])].sort();
   return names.flatMap((name) => {

@@ -1,14 +1,14 @@
-/** Clients and peers for tests and benchmarks: installed or built in the cache, of exactly the versions that their caller names. */
+/** Installs or builds clients and peers for tests and benchmarks in the cache, in exactly the versions that the caller names. */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cached } from "../cache.ts";
 import { onPath, run, runWithPatience } from "../process/run.ts";
 
-/** The host has a Python to make environments with. */
+/** Reports whether the host has a Python to make environments with. */
 export const hasPython = (): boolean => onPath("python3") !== undefined;
 
-/** Python with the packages of `<folder>/requirements.txt`. */
+/** Returns a Python with the packages of `<folder>/requirements.txt`. */
 export async function pythonWith(folder: string): Promise<string> {
   const made = await cached(
     `python-client-${digestOf(folder, /^requirements\.txt$/)}`,
@@ -27,7 +27,7 @@ export async function pythonWith(folder: string): Promise<string> {
 
 export const hasGo = (): boolean => onPath("go") !== undefined;
 
-/** The Go program of `folder`. */
+/** Returns the Go program of `folder`. */
 export async function goProgram(folder: string): Promise<string> {
   const made = await cached(`go-client-${digestOf(folder, /\.(go|mod|sum)$/)}`, async (making) => {
     await runWithPatience("go", ["build", "-o", join(making, "client"), "."], { cwd: folder });
@@ -35,7 +35,7 @@ export async function goProgram(folder: string): Promise<string> {
   return join(made, "client");
 }
 
-/** The folder with these packages of npm, such as `name@1.2.3`; no script of theirs is run. */
+/** Returns a folder with these npm packages, such as `name@1.2.3`, whose scripts are not run. */
 export const npmPackages = (key: string, wanted: readonly string[]): Promise<string> =>
   cached(key, async (making) => {
     const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];

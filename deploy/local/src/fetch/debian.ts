@@ -1,4 +1,4 @@
-/** Debian's packages without installing them: apt verifies, dpkg-deb unpacks, no service of them ever starts. */
+/** Unpacks Debian's packages without installing them: apt verifies, dpkg-deb unpacks, and no service starts. */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,12 +6,12 @@ import { needTools, run, runWithPatience } from "../process/run.ts";
 
 const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", LC_ALL: "C" };
 
-/** Unpacks `name` and whatever it needs that this host lacks. */
+/** Unpacks `name` and the dependencies that this host lacks. */
 export function unpackDebianPackage(name: string, folder: string): Promise<void> {
   return unpack(() => lackingFor(name), folder);
 }
 
-/** Unpacks `name` without what it needs: for a program in it that needs none of that. */
+/** Unpacks `name` without its dependencies, for a program in it that needs none. */
 export function unpackDebianPackageAlone(name: string, folder: string): Promise<void> {
   return unpack(async () => [name], folder);
 }
@@ -33,7 +33,7 @@ async function unpackDebianFiles(downloads: string, folder: string): Promise<voi
   for (const file of files) await run("dpkg-deb", ["-x", join(downloads, file), folder]);
 }
 
-/** The folders of an unpacked package's libraries: `usr/lib/x86_64-linux-gnu` on most hosts. */
+/** Returns an unpacked package's library folders: `usr/lib/x86_64-linux-gnu` on most hosts. */
 export function libraryFolders(folder: string): string[] {
   const libraries = join(folder, "usr/lib");
   if (!existsSync(libraries)) return [];
@@ -48,7 +48,7 @@ async function lackingFor(name: string): Promise<string[]> {
   return packages.length > 0 ? packages : [name];
 }
 
-/** A new image has no package lists: what fails is tried again with them. */
+/** Asks again after an update if the first try fails: a new image has no package lists. */
 async function withLists<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   return ask().catch(async () => {
     await runWithPatience("apt-get", ["-q", "update"], { env });
@@ -56,7 +56,7 @@ async function withLists<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
   });
 }
 
-/** The packages that `apt-get install --simulate` says it would install. */
+/** Returns the packages that `apt-get install --simulate` would install. */
 export function packagesOf(simulation: string): string[] {
   return [...simulation.matchAll(/^Inst (\S+)/gm)].flatMap(([, name]) => name ?? []);
 }

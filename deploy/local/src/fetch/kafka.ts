@@ -1,4 +1,4 @@
-/** The real Kafka, from its Maven artifacts. */
+/** Fetches the real Kafka from its Maven artifacts. */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { cached } from "../cache.ts";

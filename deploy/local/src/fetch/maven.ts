@@ -1,4 +1,4 @@
-/** Jars by a committed pom, compared with a committed lock. */
+/** Fetches jars by a committed pom and compares them with a committed lock. */
 import { createHash } from "node:crypto";
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { needTools, runWithPatience } from "../process/run.ts";
 import { verify } from "./checksums.ts";
 
-/** `recipe` holds `pom.xml` and `jars.sha256`; the jars come into `folder`. */
+/** `recipe` holds `pom.xml` and `jars.sha256`. The jars are put into `folder`. */
 export async function fetchJars(recipe: string, folder: string): Promise<void> {
   needTools("mvn");
   mkdirSync(folder, { recursive: true });
-  // Maven leaves its traces beside the pom.
+  // Maven leaves files beside the pom.
   const work = mkdtempSync(join(tmpdir(), "posthaste-maven-"));
   try {
     copyFileSync(join(recipe, "pom.xml"), join(work, "pom.xml"));
@@ -22,7 +22,7 @@ export async function fetchJars(recipe: string, folder: string): Promise<void> {
   verify(folder, join(recipe, "jars.sha256"));
 }
 
-/** Changes when one of the files does: part of the name under which what they make is kept. */
+/** Returns a hash of the files, as part of a cache key. */
 export function fingerprint(...files: readonly string[]): string {
   const hash = createHash("sha256");
   for (const file of files) hash.update(readFileSync(file));

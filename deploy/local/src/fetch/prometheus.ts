@@ -1,4 +1,4 @@
-/** Prometheus and its own checker: the host's, else Debian's, unpacked into the cache. */
+/** Finds Prometheus and promtool: the host's, else Debian's, unpacked into the cache. */
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { cached } from "../cache.ts";
@@ -7,7 +7,7 @@ import { unpackDebianPackageAlone } from "./debian.ts";
 
 const programs = ["prometheus", "promtool"] as const;
 
-/** They are on this host, or can be fetched. */
+/** Reports whether this host has the programs or can fetch them. */
 export const hasPrometheus = (): boolean =>
   programs.every((name) => onPath(name) !== undefined) ||
   ["apt-get", "dpkg-deb"].every((name) => onPath(name) !== undefined);
@@ -24,11 +24,11 @@ export async function fetchPrometheus(program: (typeof programs)[number]): Promi
   return join(folder, program);
 }
 
-/** What Prometheus makes of an answer of `/metrics`: rejects with its objections. */
+/** Checks an answer of `/metrics` with promtool. Rejects with its objections. */
 export const checkMetrics = (text: string): Promise<string> =>
   promtool(["check", "metrics"], { input: text });
 
-/** Rejects with what it says when it fails. */
+/** Rejects with promtool's output when it fails. */
 export async function promtool(
   args: readonly string[],
   options: { readonly input?: string } = {},

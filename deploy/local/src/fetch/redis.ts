@@ -1,17 +1,17 @@
-/** Redis: the host's, else Debian's, unpacked into the cache. */
+/** Finds Redis: the host's, else Debian's, unpacked into the cache. */
 import { join } from "node:path";
 import { cached } from "../cache.ts";
 import { onPath, run } from "../process/run.ts";
 import { libraryFolders, unpackDebianPackage } from "./debian.ts";
 
 export type RedisBinary = {
-  /** "Redis 7.0.15" */
+  /** Such as "Redis 7.0.15". */
   readonly name: string;
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 };
 
-/** Debian's `redis-server` is a link to this file, which looks at its own name; its package starts no service. */
+/** Debian's `redis-server` is a link to this file, which acts by its own name. The package redis-tools starts no service. */
 const inDebian = { package: "redis-tools", file: "usr/bin/redis-check-rdb" };
 export const redisArgv0 = "redis-server";
 
@@ -31,7 +31,7 @@ async function named(file: string, env: RedisBinary["env"]): Promise<RedisBinary
   return { name: nameOf(version), file, env };
 }
 
-/** From what `redis-server --version` prints. */
+/** Parses the output of `redis-server --version`. */
 export function nameOf(version: string): string {
   const product = /^valkey/i.test(version) ? "Valkey" : "Redis";
   return `${product} ${/v=(\S+)/.exec(version)?.[1] ?? "of unknown version"}`;

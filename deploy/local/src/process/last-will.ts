@@ -1,13 +1,13 @@
 /**
- * Ends what this process has started, and removes its data, when this process ends in whatever way: by `kill -9`, too.
+ * Ends the processes that this process started and removes its data, however this process ends, `kill -9` included.
  *
- * A shell of one megabyte reads what is to be done from a pipe. When the pipe ends, this process has ended, and
- * the shell does what is left. It lives only while there is something to do.
+ * A shell of one megabyte reads the list from a pipe. The pipe ends with this process, and the shell does what is left. The
+ * shell lives only while the list has entries.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Writable } from "node:stream";
 
-/** Lines are `+group 123`, `+folder /tmp/x`, or the same with `-` for what is done already. */
+/** Reads lines of `+group 123` or `+folder /tmp/x`, or the same with `-` for a removed entry. */
 const script = `
 wills=
 while IFS= read -r line; do
@@ -47,14 +47,14 @@ export function removeWill(will: Will): void {
 }
 
 function startExecutor(): ChildProcess {
-  // A session of its own: a Ctrl-C at the terminal must not reach it.
+  // A session of its own, so that Ctrl-C at the terminal does not reach the shell.
   const started = spawn("sh", ["-c", script], {
     detached: true,
     cwd: "/",
     stdio: ["pipe", "ignore", "ignore"],
   });
   started.unref();
-  // A shell that was killed can do nothing more; this process need not die of it.
+  // This process survives a shell that was killed.
   started.on("error", () => undefined);
   pipeOf(started)?.on("error", () => undefined);
   return started;

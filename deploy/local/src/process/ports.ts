@@ -1,21 +1,21 @@
-/** Ports for servers that are to come back on the same one after they were killed. */
+/** Ports for servers that come back on the same port after a kill. */
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 export const loopback = "127.0.0.1";
 
 /**
- * Below the range from which Linux takes the ports of outgoing connections (32768 on). A port of that range may be
- * taken by any connection while its server is down, even by a client that, calling the dead server, reaches itself.
+ * Below the range from which Linux takes the ports of outgoing connections (32768 on). While its server is down, any
+ * connection may take a port of that range, even that of a client which calls the dead server and reaches itself.
  */
 const first = 12_000;
 const afterLast = 32_000;
 const triesMax = 200;
 
-/** A port that this process has given out and that is not taken yet is not given again: each is given once in a round. */
+/** The next port to try. Each port is given out once a round, so one that is not in use yet is not given twice. */
 let next = randomInt(first, afterLast);
 
-/** One that is free now, together with those at these distances. */
+/** Returns a free port whose neighbours at these distances are free, too. */
 export async function freePort(...distances: readonly number[]): Promise<number> {
   const size = Math.max(0, ...distances) + 1;
   for (let tries = 0; tries < triesMax; tries++) {
@@ -27,7 +27,7 @@ export async function freePort(...distances: readonly number[]): Promise<number>
   throw new Error(`no free port was found on ${loopback} in ${triesMax} tries`);
 }
 
-/** `port` if it is free, else another. */
+/** Returns `port` if it is free, else another. */
 export async function preferredPort(port: number): Promise<number> {
   return (await isFree(port)) ? port : freePort();
 }

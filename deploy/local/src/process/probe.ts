@@ -1,4 +1,4 @@
-/** Asks a server on this host whether it is there yet. */
+/** Asks whether a server on this host answers yet. */
 import { connect } from "node:net";
 import { loopback } from "./ports.ts";
 
@@ -8,7 +8,7 @@ export function accepts(port: number): Promise<boolean> {
   return ask(port, undefined, () => true);
 }
 
-/** Says `question` and looks at the first bytes that come back. */
+/** Sends `question` and judges the first bytes of the answer. */
 export function answers(
   port: number,
   question: Uint8Array | string,

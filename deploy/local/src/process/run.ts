@@ -1,4 +1,4 @@
-/** Runs a command to its end, which is at the latest the end of this process. */
+/** Runs a command to its end, which comes at the latest with the end of this process. */
 import { type SpawnOptions, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -8,7 +8,7 @@ import { addWill, removeWill } from "./last-will.ts";
 export type Run = {
   readonly cwd?: string;
   readonly argv0?: string;
-  /** For its standard input. */
+  /** The command's standard input. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
 };
@@ -18,7 +18,7 @@ const shownCharsMax = 1_500;
 const triesMax = 3;
 const pauseMs = 3_000;
 
-/** What it wrote to its standard output. Throws with what it wrote last when it fails. */
+/** Returns standard output. Throws with the end of the output when the command fails. */
 export async function run(
   file: string,
   args: readonly string[],
@@ -27,7 +27,7 @@ export async function run(
   const { input, ...others } = options;
   const stdio: SpawnOptions["stdio"] = ["pipe", "pipe", "pipe"];
   const child = spawn(file, args, { stdio, detached: true, ...others });
-  // Whether it read its input is told by how it ended.
+  // A command may end without reading its input. Its exit code tells.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(input ?? "");
   const { pid } = child;
@@ -46,7 +46,7 @@ export async function run(
   throw new Error(`${file} ${args.slice(0, 3).join(" ")} failed (${ending}): ${all.trim()}`);
 }
 
-/** For what fetches: a network may fail for a moment. */
+/** Tries again, since a network may fail for a moment. */
 export async function runWithPatience(
   file: string,
   args: readonly string[],
@@ -62,7 +62,7 @@ export async function runWithPatience(
   }
 }
 
-/** The file that the shell would run for `name`. */
+/** Returns the file that the shell would run for `name`. */
 export function onPath(name: string): string | undefined {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   return folders
@@ -77,14 +77,14 @@ export function onPath(name: string): string | undefined {
     });
 }
 
-/** Says what is not installed here; every other failure may be gone the next time. */
+/** HostLacks names programs that are not installed. Other failures may pass. */
 export class HostLacks extends Error {
   constructor(missing: readonly string[]) {
     super(`this host has no ${missing.join(" and no ")}`);
   }
 }
 
-/** Throws HostLacks when one of them is not on the PATH. */
+/** Throws HostLacks when a tool is not on the PATH. */
 export function needTools(...tools: readonly string[]): void {
   const missing = tools.filter((tool) => onPath(tool) === undefined);
   if (missing.length > 0) throw new HostLacks(missing);

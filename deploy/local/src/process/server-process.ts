@@ -1,8 +1,8 @@
 /**
- * A server that is started, waited for, killed, paused, started again and stopped, at the caller's word.
+ * Starts, awaits, kills, pauses, restarts and stops a server process.
  *
- * (1) it never outlives the process that started it: it has a process group of its own, which stands in the last will.
- * (2) `start` and `restart` resolve when it answers; what it wrote last is in the error when it does not.
+ * (1) A server never outlives the process that started it: its process group stands in the last will.
+ * (2) `start` and `restart` resolve when the server answers. Their error holds the server's last output.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -10,19 +10,19 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { addWill, removeWill } from "./last-will.ts";
 
 export type Command = {
-  /** For error messages: "Kafka 4.1.2". */
+  /** The name in error messages, such as "Kafka 4.1.2". */
   readonly name: string;
   readonly file: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
-  /** What the program is told as its own name. */
+  /** The program's own name, argv[0]. */
   readonly argv0?: string;
-  /** What asks it to end in good order; SIGTERM when absent. */
+  /** The signal for an orderly end. Default SIGTERM. */
   readonly stopSignal?: NodeJS.Signals;
 };
 
-/** Is called again and again until it says yes. `output` is what the server has written since it was last started. */
+/** Asked until it returns true. `output` is what the server has written since its last start. */
 export type Probe = (output: string) => boolean | Promise<boolean>;
 
 export type ProcessState =
@@ -31,26 +31,25 @@ export type ProcessState =
   | { readonly kind: "ended"; readonly how: string };
 
 export type Observer = {
-  /** Is told of every change, also of one that was asked for. */
+  /** Hears of every change, requested ones included. */
   readonly onState?: (state: ProcessState) => void;
-  /** Is told each line that the server writes. */
+  /** Hears of each line of output. */
   readonly onLine?: (line: string) => void;
 };
 
-/** What a test or a supervisor may do to a server. */
 export type ProcessControls = {
   readonly pid: number | undefined;
   readonly isRunning: boolean;
-  /** The end of what it has written since it was last started. */
+  /** The end of the output since the last start. */
   readonly output: string;
-  /** Resolves when it is gone. SIGKILL when no other signal is given. */
+  /** Resolves when the process is gone. Default SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
-  /** SIGSTOP: its connections stay open and get no answer. */
+  /** Sends SIGSTOP: connections stay open and get no answer. */
   pause(): void;
   resume(): void;
-  /** Stops it if it runs; starts it on the same port with the same data. */
+  /** Stops the server if it runs, and starts it on the same port with the same data. */
   restart(): Promise<void>;
-  /** Asks it to end, and kills it if that takes too long. */
+  /** Asks the server to end, and kills it if that takes too long. */
   stop(): Promise<void>;
 };
 
@@ -92,7 +91,7 @@ export class ServerProcess implements ProcessControls {
 
   async start(): Promise<void> {
     if (this.#child !== undefined) throw new Error(`${this.name} runs already`);
-    // Its answers would be taken for ours.
+    // Another process's answers would be taken for this server's.
     if (await this.#isReady(""))
       throw new Error(`${this.name} cannot start: another process answers on its port`);
     this.#observer.onState?.({ kind: "starting" });
@@ -136,7 +135,7 @@ export class ServerProcess implements ProcessControls {
 
   async stop(): Promise<void> {
     if (!this.isRunning) return;
-    // A paused process would hear of its end only when it goes on.
+    // A paused process handles its signal only when it continues.
     this.resume();
     this.#signal(this.#command.stopSignal ?? "SIGTERM");
     const timer = setTimeout(() => this.#signal("SIGKILL"), stopMsMax);
@@ -177,7 +176,7 @@ export class ServerProcess implements ProcessControls {
       });
       child.once("exit", (code, signal) => {
         const how = signal ?? `exit code ${code}`;
-        // Its last words are on their way. A process that it has left behind must not hold the line, nor us by it.
+        // Waits for the last output, but not for a child process that still holds the pipe.
         const timer = setTimeout(() => {
           for (const stream of [child.stdout, child.stderr]) stream.destroy();
         }, lastWordsMsMax);
@@ -194,14 +193,14 @@ export class ServerProcess implements ProcessControls {
     return new Error(`${this.name} ${why}: ${output || "it wrote nothing"}`);
   }
 
-  /** To the whole group: what the server has started gets it, too. */
+  /** Signals the whole group, so that the server's own children get it, too. */
   #signal(signal: NodeJS.Signals): void {
     const pid = this.#child?.pid;
     if (pid === undefined) return;
     try {
       process.kill(-pid, signal);
     } catch {
-      // It has ended, and its exit event is on its way.
+      // The process has ended, and its exit event is on its way.
     }
   }
 }

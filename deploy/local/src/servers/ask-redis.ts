@@ -1,10 +1,10 @@
-/** One command to a Redis on this host, for what has to be set up before a client can be used. */
+/** Sends one command to a Redis on this host, for the setup that precedes a client. */
 import { connect } from "node:net";
 import { loopback } from "../process/ports.ts";
 
 const answerMsMax = 2_000;
 
-/** What it answers, as it stands on the wire; "" when it does not. */
+/** Returns the raw answer, or "" when there is none. */
 export function askRedis(port: number, ...words: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: loopback, timeout: answerMsMax });
@@ -17,7 +17,7 @@ export function askRedis(port: number, ...words: readonly string[]): Promise<str
   });
 }
 
-/** Asks until the answer is as it should be. */
+/** Asks until the answer is good. */
 export async function untilRedis(
   port: number,
   words: readonly string[],

@@ -1,4 +1,4 @@
-/** Kafka (KRaft) on this host only: one node, broker and controller in one, and further brokers that join it. */
+/** Kafka (KRaft) on this host only: one node that is both broker and controller, and further brokers that join it. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
 
 export type RunningKafka = RunningServer & {
   readonly brokers: readonly string[];
-  /** By the name of a further listener, its brokers. */
+  /** Brokers by the name of a further listener. */
   readonly guarded: ReadonlyMap<string, readonly string[]>;
-  /** What another broker needs in order to join it. */
+  /** The data that another broker needs in order to join. */
   readonly cluster: Cluster;
 };
 type Cluster = { readonly id: string; readonly controllerPort: number };
@@ -22,7 +22,7 @@ export type Guard = {
   /** In capital letters. */
   readonly name: string;
   readonly protocol: "SSL" | "SASL_SSL";
-  /** As server.properties has them after the listener's name. */
+  /** Settings by their names in server.properties after the listener's name. */
   readonly settings: Readonly<Record<string, string>>;
 };
 
@@ -40,7 +40,7 @@ export async function startKafka(
   return startNode(place, folder, node);
 }
 
-/** A second broker of the cluster of `first`, which stays its only controller. `brokers` of the answer are both. */
+/** Adds a second broker to the cluster of `first`, which stays its only controller. `brokers` of the answer names both. */
 export async function joinKafka(first: RunningKafka, place: ServerPlace): Promise<RunningKafka> {
   const { cluster, brokers } = first;
   const folder = dataFolder(place, "kafka-2");
@@ -75,7 +75,7 @@ async function startNode(place: ServerPlace, folder: string, node: Node): Promis
   writeFileSync(settings, properties({ ...node, port, folder, guarded }));
   const java = (...args: readonly string[]) => [...jvm, "-cp", classPath, ...args];
   if (!existsSync(metaOf(folder))) {
-    // One word: an id that begins with a dash would be taken for an option.
+    // One argument, since an id that begins with a dash would be taken for an option.
     const id = `--cluster-id=${cluster.id}`;
     await run("java", java("kafka.tools.StorageTool", "format", id, "-c", settings));
   }
@@ -92,7 +92,7 @@ async function startNode(place: ServerPlace, folder: string, node: Node): Promis
 type Places = Node &
   Pick<RunningKafka, "guarded"> & { readonly port: number; readonly folder: string };
 
-/** The contents of server.properties. */
+/** Returns the contents of server.properties. */
 function properties({ nodeId, role, cluster, port, folder, guards, guarded }: Places): string {
   const others = [...guarded].map(([name, brokers]) => `${name}://${brokers.join()}`);
   const listener = [`PLAINTEXT://${loopback}:${port}`, ...others].join();
@@ -117,10 +117,10 @@ function properties({ nodeId, role, cluster, port, folder, guards, guarded }: Pl
     "share.coordinator.state.topic.replication.factor": 1,
     "share.coordinator.state.topic.min.isr": 1,
 
-    // By default the first member of a group waits 3 s for more members, and a commit 5 ms for more of them.
+    // Default: the first member of a group waits 3 s for more members, and a commit 5 ms for more commits.
     "group.initial.rebalance.delay.ms": 0,
     "group.coordinator.append.linger.ms": 0,
-    // Tests kill members, and want to see what follows soon.
+    // Tests kill members and await the consequences.
     "group.min.session.timeout.ms": 1_000,
     // With the default 9 s the same node id cannot come back for 12 s after a `kill -9`.
     "broker.session.timeout.ms": 2_000,

@@ -1,4 +1,4 @@
-/** MongoDB on this host only: a replica set of one member, or of several. Fail points are on. */
+/** MongoDB on this host only: a replica set of one or several members. Fail points are on. */
 import { type Document, MongoClient } from "mongodb";
 import { fetchMongod } from "../fetch/mongod.ts";
 import { freePort, loopback } from "../process/ports.ts";
@@ -13,7 +13,7 @@ const askMsMax = 2_000;
 const electionMsMax = 60_000;
 const pollMs = 50;
 
-/** Starts a set of one member and waits until it takes writes. `words`: more of its command line. */
+/** Starts a set of one member and waits until it takes writes. `words`: further arguments. */
 export async function startMongod(
   place: ServerPlace,
   words: readonly string[] = [],
@@ -23,7 +23,7 @@ export async function startMongod(
   return member;
 }
 
-/** Starts a set of three members and waits until one of them takes writes. */
+/** Starts a set of three members and waits until one takes writes. */
 export async function startMongodSet(place: ServerPlace): Promise<RunningMongoSet> {
   const names = ["mongod-1", "mongod-2", "mongod-3"];
   const members = await Promise.all(names.map((name) => startMember(place, name)));
@@ -44,7 +44,7 @@ export async function startMongodSet(place: ServerPlace): Promise<RunningMongoSe
   };
 }
 
-/** Returns the URI that leads to this address alone: without the option the driver would look for the set behind it. */
+/** Returns a URI for this address only. Without the option the driver would look for the set behind it. */
 export const directUri = ({ host, port }: Address): string =>
   `mongodb://${host}:${port}/?directConnection=true`;
 
@@ -75,7 +75,7 @@ async function startMember(
   const parameters = {
     enableTestCommands: 1,
     diagnosticDataCollectionEnabled: false,
-    // By default a member that is told to end waits 15 s for its clients to find another.
+    // Default: a member that is told to end waits 15 s for its clients to find another.
     shutdownTimeoutMillisForSignaledShutdown: 100,
   };
   const args = [
@@ -91,7 +91,7 @@ async function startMember(
   return { name, host: loopback, port, process: server, uri: `mongodb://${loopback}:${port}/` };
 }
 
-/** A lone member is ready when it takes writes, one of several when it takes part in the set. */
+/** Reports whether the member is ready: a lone one when it takes writes, one of several when it takes part in the set. */
 async function isServing(member: Address): Promise<boolean> {
   const hello = await helloOf(member);
   if (hello === undefined) return false;
@@ -106,7 +106,7 @@ const isPrimary = (hello: Document | undefined): boolean => hello?.["isWritableP
 const helloOf = (member: Address): Promise<Document | undefined> =>
   askMongod(member, { hello: 1 }).catch(() => undefined);
 
-/** Makes the members a set where they are none yet, and waits for a primary. */
+/** Makes the members a set if they are none yet, and waits for a primary. */
 async function initiate(members: readonly RunningMongo[]): Promise<void> {
   const [first] = members;
   if (first === undefined) throw new Error("a set has at least one member");

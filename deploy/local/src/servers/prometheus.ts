@@ -1,4 +1,4 @@
-/** One Prometheus, which reads what its file names. */
+/** Runs one Prometheus over a configuration. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetchPrometheus } from "../fetch/prometheus.ts";
@@ -8,7 +8,7 @@ import { ServerProcess } from "../process/server-process.ts";
 import { dataFolder, type ServerPlace } from "./place.ts";
 
 export type RunningPrometheus = {
-  /** What `expression` is now; rejects with Prometheus' objection. */
+  /** Returns the current value of `expression`. Rejects with Prometheus' objection. */
   ask(expression: string): Promise<readonly Sample[]>;
   /** `GET /api/v1/<path>`. */
   get(path: string): Promise<unknown>;
@@ -19,7 +19,7 @@ type Sample = {
   readonly value: readonly [at: number, value: string];
 };
 
-/** `configuration`: the text of `prometheus.yml`; files that it names are in the folder that it gets. */
+/** `configuration` is the text of `prometheus.yml`. Files that it names are in the same folder. */
 export async function startPrometheus(
   place: ServerPlace & { readonly configuration: string },
 ): Promise<RunningPrometheus> {

@@ -7,19 +7,19 @@ import { type RunningRedis, startRedis } from "./redis.ts";
 
 export type RunningRedisCluster = {
   readonly name: string;
-  /** Of all nodes. */
+  /** The address of all nodes. */
   readonly url: string;
-  /** Of as many masters each. A replica has the place of its master. */
+  /** The masters, each with an equal share of the slots. A replica has the index of its master. */
   readonly masters: readonly RunningRedis[];
   readonly replicas: readonly RunningRedis[];
-  /** A master without slots. */
+  /** Adds a master without slots. */
   join(): Promise<RunningRedis>;
   stop(): Promise<void>;
 };
 
 export type RedisClusterOptions = Pick<ServerPlace, "dir"> & {
   readonly masters: number;
-  /** Each master has one. */
+  /** Gives each master a replica. */
   readonly hasReplicas?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
 };
@@ -77,15 +77,15 @@ async function startNode(
     "cluster-enabled": "yes",
     "cluster-port": String(await freePort()),
     "cluster-node-timeout": "1000",
-    // A replica that was cut off for long takes over as well: the suites wait for one.
+    // A replica takes over even after a long separation, as the suites expect.
     "cluster-replica-validity-factor": "0",
-    // A master that has given its last slot away stays one.
+    // A master without slots stays a master.
     "cluster-allow-replica-migration": "no",
     ...settings,
   });
 }
 
-/** The two nodes tell of all that they know. */
+/** Introduces two nodes to each other. */
 async function meet(first: RunningRedis, port: number): Promise<void> {
   const info = await askRedis(port, "CONFIG", "GET", "cluster-port");
   const busPort = /\r\n(\d+)\r\n$/.exec(info)?.[1] ?? "";

@@ -1,4 +1,4 @@
-/** A Redis with a replica, and three sentinels that make the replica the master within seconds. */
+/** A Redis with a replica, and three sentinels that promote the replica within seconds. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, loopback } from "../process/ports.ts";
@@ -8,13 +8,13 @@ import { type RunningRedis, startRedis, startRedisProcess } from "./redis.ts";
 
 export type RedisWithSentinels = {
   readonly name: string;
-  /** Of the sentinels. */
+  /** The address of the sentinels. */
   readonly url: string;
   readonly masterName: string;
   /** The first is the master at the start. */
   readonly servers: readonly [RunningRedis, RunningRedis];
   readonly sentinels: readonly RunningRedis[];
-  /** As the sentinels say. */
+  /** Returns the current master by the sentinels' word. */
   master(): Promise<RunningRedis>;
   stop(): Promise<void>;
 };
@@ -75,7 +75,7 @@ async function startSentinel(
   const port = await freePort();
   const dir = dataFolder(place, `sentinel-${number}`);
   const file = join(dir, "sentinel.conf");
-  // It keeps what it learns in this file.
+  // The sentinel keeps its findings in this file.
   writeFileSync(
     file,
     [
@@ -89,7 +89,7 @@ async function startSentinel(
     ].join("\n"),
   );
   const sentinel = await startRedisProcess(place, port, [file, "--sentinel"]);
-  // By default they look for each other and for replicas every ten seconds.
+  // Default: sentinels look for each other and for replicas every ten seconds.
   await askRedis(port, "SENTINEL", "DEBUG", "info-period", "500", "publish-period", "200");
   return sentinel;
 }

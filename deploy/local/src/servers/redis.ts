@@ -1,4 +1,4 @@
-/** One Redis that keeps what it has acknowledged as well as Redis does: append-only file, synced each second. */
+/** One Redis with an append-only file synced each second: as durable as Redis is. */
 import { fetchRedis, redisArgv0 } from "../fetch/redis.ts";
 import { freePort, loopback } from "../process/ports.ts";
 import { ServerProcess } from "../process/server-process.ts";
@@ -7,7 +7,7 @@ import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
 
 export type RunningRedis = RunningServer & { readonly url: string };
 
-/** `settings`: those of redis.conf that are to be otherwise, without TLS. */
+/** `settings`: changes to redis.conf. Without TLS. */
 export async function startRedis(
   place: ServerPlace,
   settings: Readonly<Record<string, string>> = {},

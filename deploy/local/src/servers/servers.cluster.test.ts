@@ -1,4 +1,4 @@
-/** Each server as the stack starts it: what it was told is there after a `kill -9`, and it is found where it was. */
+/** Tests each server as the stack starts it: acknowledged data survive a `kill -9`, and the address stays. */
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
@@ -17,9 +17,8 @@ jest.setTimeout(300_000);
 type Subject = {
   readonly kind: string;
   readonly start: (place: ServerPlace) => Promise<RunningServer>;
-  /** Resolves when it has been acknowledged. */
+  /** Resolves when the write is acknowledged. */
   readonly write: (server: RunningServer, text: string) => Promise<void>;
-  /** All that was written. */
   readonly read: (server: RunningServer) => Promise<string[]>;
 };
 
@@ -156,7 +155,7 @@ describe("a server that cannot start", () => {
   });
 });
 
-/** The first packet of the answer to an inline command; enough for what is asked here. */
+/** Returns the first packet of the answer to an inline command, which is enough here. */
 function redisAnswer({ host, port }: RunningServer, command: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port });

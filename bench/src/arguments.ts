@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 export type BenchArguments = {
-  /** Empty: all. */
+  /** Empty runs all. */
   readonly scenarios: readonly string[];
   readonly rounds: number;
-  /** Finished messages for `growth`, whatever time it takes to make them; absent: as many as fit. */
+  /** The finished messages to make for `growth`, however long that takes. Undefined: as many as fit. */
   readonly finished?: number;
   readonly profile: boolean;
-  /** Writes the figures of each scenario into bench/asked, to which the report leads. */
+  /** Writes the figures of each scenario into bench/asked, which the report links. */
   readonly keep: boolean;
   /** A checkout of an earlier commit, ready to run, that takes turns with this one in `apart`. */
   readonly before?: string;

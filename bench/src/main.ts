@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: every scenario but those that take minutes, and bench/REPORT.md. `npm run bench -- throughput`: one, printed, and
- * with `--keep` written into bench/asked.
- * The exit code is 1 when a count is wrong (a message lost, early, twice); a figure is never a failure.
+ * `npm run bench` runs every scenario but those that take minutes, and writes bench/REPORT.md. `npm run bench -- throughput`
+ * runs one and prints it, and with `--keep` writes it into bench/asked. The exit code is 1 when a count is wrong (a message
+ * lost, early or twice). A figure is never a failure.
  */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import { type Scenario } from "./scenarios/scenario.ts";
 import { Stage } from "./scenarios/stage.ts";
 import { scenarios } from "./scenarios/table.ts";
 
-/** A run ends within twenty-two minutes; what is left of them goes to starting and stopping. */
+/** A run ends within twenty-two minutes. The rest of them goes to starting and stopping. */
 const runMsMax = 1_290_000;
 const scenarioMsMin = 10_000;
 

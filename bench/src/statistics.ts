@@ -1,8 +1,8 @@
-/** The few statistics of the report. Percentiles are nearest-rank: every figure shown was really measured. */
+/** The statistics of the report. Percentiles are nearest-rank, so every figure shown was really measured. */
 
 export type Spread = { readonly median: number; readonly min: number; readonly max: number };
 
-/** Of one figure per round. Undefined when there is no round. */
+/** Returns the spread of one figure per round, or undefined without rounds. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   const sorted = Float64Array.from(values).sort();
   const min = sorted[0];
@@ -11,13 +11,13 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
   return { median: medianOf(sorted), min, max };
 }
 
-/** `sorted` ascending; `fraction` in (0, 1], as 0.99. NaN of nothing. */
+/** `sorted` is ascending; `fraction` is in (0, 1], such as 0.99. Returns NaN for no samples. */
 export function percentile(sorted: Float64Array, fraction: number): number {
   const rank = Math.ceil(fraction * sorted.length);
   return sorted[Math.max(rank, 1) - 1] ?? Number.NaN;
 }
 
-/** The samples of all rounds as one, ascending. */
+/** Returns the samples of all rounds together, ascending. */
 export function pooled(samples: readonly Float64Array[]): Float64Array {
   const all = new Float64Array(samples.reduce((length, one) => length + one.length, 0));
   let offset = 0;
@@ -29,8 +29,8 @@ export function pooled(samples: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * The ratio of two variants that took turns: each round against the same round, then the spread of those. Noise that
- * lasts longer than a round cancels out.
+ * Returns the ratio of two variants that took turns: each round against the same round, then the spread of the ratios. Noise
+ * that lasts longer than a round cancels out.
  */
 export function ratioSpread(
   ours: readonly number[],

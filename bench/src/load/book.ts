@@ -1,12 +1,12 @@
 /**
- * What became of each message of one job: when it was meant to be sent, when it was answered, when it arrived.
+ * Records each message of one job: its intended send, its answer and its arrival.
  *
- * Owns   the times of the messages numbered [base, base + capacity)
- * (1) every message is in it before its request is written
- * (2) an arrival is early if it comes before the caller's own clock said the message was due, to the millisecond
+ * Owns the times of the messages numbered [base, base + capacity).
+ * (1) Every message is recorded before its request is written.
+ * (2) An arrival is early if it precedes the due time by the caller's own clock, to the millisecond.
  */
 
-/** When the messages of a job ought to arrive. */
+/** When the messages of a job should arrive. */
 export type Due =
   | { readonly kind: "at once" }
   /** Milliseconds after the publish. */
@@ -19,10 +19,10 @@ export class Book {
   readonly base: number;
   readonly capacity: number;
   readonly due: Due;
-  /** Milliseconds; a wall clock where messages have a due time, because that is the clock they are due by. */
+  /** Milliseconds. Messages with a due time are judged by a wall clock, which is what they are due by. */
   readonly now: () => number;
 
-  /** Messages sent; those answered with a 2xx; those that came to the destination, each once. */
+  /** Counts of messages sent, answered with a 2xx, and arrived at the destination, each counted once. */
   sent = 0;
   accepted = 0;
   arrived = 0;
@@ -50,7 +50,7 @@ export class Book {
     return this.sent >= this.capacity;
   }
 
-  /** Answers the number of the first of `count` messages. */
+  /** Records `count` messages and returns the number of the first. */
   send(count: number, intendedAt: number): number {
     const first = this.sent;
     if (first + count > this.capacity) throw new Error("more messages than the book has lines");
@@ -83,7 +83,7 @@ export class Book {
     if (now < this.#dueAt(index)) this.early++;
   }
 
-  /** From the intended send to the answer, of each message that was accepted. */
+  /** Returns the time from the intended send to the answer of each accepted message. */
   publishMs(): Float64Array {
     return this.#each(
       (index) => (this.#answeredAt[index] ?? 0) - (this.#intendedAt[index] ?? 0),
@@ -91,7 +91,7 @@ export class Book {
     );
   }
 
-  /** From when it was due (for a message without delay: from the intended send) to its arrival. */
+  /** Returns the time to each arrival, from the due time or, without a delay, from the intended send. */
   arrivalMs(): Float64Array {
     return this.#each(
       (index) => (this.#arrivedAt[index] ?? 0) - this.#dueAt(index),
@@ -99,12 +99,12 @@ export class Book {
     );
   }
 
-  /** Of the message with this place in the book; 0 as long as it has not arrived. */
+  /** Returns when the message arrived, or 0. */
   arrivedAt(index: number): number {
     return this.#arrivedAt[index] ?? 0;
   }
 
-  /** Messages answered with a 2xx that have not arrived, and arrivals of messages that were refused. */
+  /** Counts accepted messages that have not arrived, and arrivals of refused messages. */
   missing(): { readonly lost: number; readonly unasked: number } {
     let lost = 0;
     let unasked = 0;

@@ -1,10 +1,10 @@
-/** Numbers messages over the whole run, so that an arrival finds its job and a late one is never taken for another's. */
+/** Numbers messages over the whole run, so that every arrival finds its own job, even a late one. */
 import { Book, type Due } from "./book.ts";
 
 export class Books {
   readonly #open: Book[] = [];
   #next = 0;
-  /** Arrivals that belong to no open book: duplicates of an earlier job, or noise. */
+  /** Arrivals of no open book: duplicates of an earlier job, or noise. */
   strays = 0;
 
   open(capacity: number, due: Due = { kind: "at once" }): Book {
@@ -14,7 +14,7 @@ export class Books {
     return book;
   }
 
-  /** The same numbers again: the messages of a group carry the number of their endpoint. */
+  /** Opens a book of the same numbers, since a group's messages carry the number of their endpoint. */
   reopen(book: Book): Book {
     this.close(book);
     const again = new Book(book.base, book.capacity, book.due);
@@ -28,7 +28,7 @@ export class Books {
   }
 
   arrive(number: number): void {
-    // A handful at most: the jobs that run at the same time.
+    // A few at most: the jobs that run at the same time.
     for (const book of this.#open) {
       if (number >= book.base && number < book.base + book.capacity) {
         book.arrive(number);

@@ -1,4 +1,4 @@
-/** The thread of the callers: tells how many answers they had when it is told to stop. */
+/** The callers' thread. Reports the number of answers when told to stop. */
 import { parentPort, workerData } from "node:worker_threads";
 import { lists } from "../scenarios/list-ways.ts";
 import { ask, type Way, ways } from "../scenarios/ways.ts";

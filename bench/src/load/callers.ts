@@ -1,4 +1,4 @@
-/** Callers that ask again as soon as they are answered, in a thread of their own: what they read must not delay what is measured. */
+/** Callers that ask again as soon as they are answered. A thread of their own keeps their reading from delaying the measurement. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { type System } from "../systems/system.ts";

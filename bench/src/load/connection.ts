@@ -1,4 +1,4 @@
-/** One keep-alive connection of the load generator: one request at a time, nothing parsed but status and length. */
+/** One keep-alive connection of the load generator. Carries one request at a time and parses only status and length. */
 import { connect, type Socket } from "node:net";
 import { HttpReader } from "./http-reader.ts";
 
@@ -19,7 +19,7 @@ export class Connection {
       port,
       host: "127.0.0.1",
       noDelay: true,
-      // One buffer for ever instead of one per answer, and none of the stream machinery on the way in.
+      // One buffer for all answers, and no stream on the way in.
       onread: {
         buffer: Buffer.allocUnsafe(receiveBytes),
         callback: (length, buffer) => {

@@ -1,6 +1,6 @@
 /**
- * What a durable answer waits for at least: at a steady rate, 4 KiB are written over what is there, and synced. Those
- * that came due during a sync share the next, as in any group commit.
+ * Measures the least that a durable answer waits for: at a steady rate, 4 KiB are overwritten and synced. Writes that come
+ * due during a sync share the next, as in any group commit.
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -8,10 +8,10 @@ import { dataFolder } from "../folders.ts";
 import { spareBeats, startMetronome } from "./metronome.ts";
 
 const page = Buffer.alloc(4096);
-/** About a write-ahead log: it is written over from its start, and never grows. */
+/** About a write-ahead log's size. The file is overwritten from its start and never grows. */
 const pages = 1_000;
 
-/** Milliseconds from when each was due to the end of its sync, sorted. */
+/** Returns the milliseconds from each write's due time to the end of its sync, sorted. */
 export async function syncedWrites(options: {
   readonly perSecond: number;
   readonly forMs: number;

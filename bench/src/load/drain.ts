@@ -1,4 +1,4 @@
-/** Waits until everything that was accepted has arrived, and says what did not. */
+/** Waits until every accepted message has arrived, and reports those that have not. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Book } from "./book.ts";
 import { type Books } from "./books.ts";
@@ -7,7 +7,7 @@ export type Counts = {
   readonly sent: number;
   readonly accepted: number;
   readonly arrived: number;
-  /** Answered with a 2xx, and not there when the wait was over. */
+  /** Answered with a 2xx, and not arrived when the wait ended. */
   readonly lost: number;
   readonly waitedMs: number;
   readonly unasked: number;
@@ -17,7 +17,7 @@ export type Counts = {
 };
 
 const pollMs = 5;
-/** Long enough for a duplicate that follows at once; a later one is a stray and fails the run as well. */
+/** Long enough for a duplicate that follows at once. A later one is a stray and fails the run as well. */
 const duplicateMs = 50;
 
 export async function drained(books: Books, book: Book, drainMsMax = 30_000): Promise<Counts> {
@@ -31,10 +31,10 @@ export async function drained(books: Books, book: Book, drainMsMax = 30_000): Pr
   return { sent, accepted, arrived, duplicates, early, refusals, waitedMs, ...book.missing() };
 }
 
-/** Refusing is what a system under too much load ought to do: worth a note, but nothing is lost by it. */
+/** The status of a refusal. An overloaded system should refuse, so this is noted, but loses nothing. */
 export const overloaded = 503;
 
-/** What is wrong with the counts, in words; nothing when nothing is. */
+/** Returns what is wrong with the counts, in words. */
 export function countFaults(who: string, counts: Counts): readonly string[] {
   const faults: string[] = [];
   const check = (count: number, what: string) => {

@@ -1,11 +1,11 @@
 /**
- * Cuts a byte stream into HTTP/1.1 messages, for a load generator that must cost far less than what it measures: it
- * looks for the end of the head, for Content-Length and for chunks, and at nothing else.
+ * Cuts a byte stream into HTTP/1.1 messages. Reads only the end of the head, Content-Length and chunks, since a load
+ * generator must cost far less than the measured system.
  */
 
 /**
- * The message is bytes[start, end), its body bytes[bodyStart, end), where it comes in chunks without what stands between them.
- * The bytes are only valid during the call.
+ * Takes the message bytes[start, end) with its body bytes[bodyStart, end). A chunked body comes without the bytes between its
+ * chunks. The bytes are valid only during the call.
  */
 export type TakeMessage = (bytes: Buffer, start: number, bodyStart: number, end: number) => void;
 
@@ -15,7 +15,7 @@ const headBytesMax = 64 * 1024;
 
 export class HttpReader {
   readonly #take: TakeMessage;
-  /** A copy of the beginning of a message whose end has not arrived. */
+  /** A copy of the beginning of an incomplete message. */
   #rest: Buffer | undefined;
 
   constructor(take: TakeMessage) {

@@ -1,4 +1,4 @@
-/** The metronome's thread: sleeps to a fraction of a millisecond, which the timers of an event loop cannot. */
+/** The metronome's thread. Sleeps to a fraction of a millisecond, which an event loop's timers cannot. */
 import { parentPort, workerData } from "node:worker_threads";
 import { type Beat } from "./metronome.ts";
 

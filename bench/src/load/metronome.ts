@@ -1,19 +1,19 @@
 /**
- * Calls at a steady rate, late by tens of microseconds. Node's own timers are late by up to a millisecond, which is more
- * than a fast system takes for a whole delivery.
+ * Calls at a steady rate, late by tens of microseconds. Node's own timers are late by up to a millisecond, which is more than
+ * a fast system takes for a whole delivery.
  */
 import { Worker } from "node:worker_threads";
 
 export type Beat = { readonly startNs: bigint; readonly everyNs: bigint; readonly beats: number };
 
-/** To be asked for beyond what is needed: a beat may come a hair before what is due with it, by the caller's clock. */
+/** Beats to ask for beyond the need: by the caller's clock a beat may come slightly before the work that is due with it. */
 export const spareBeats = 20;
 
 /** Long enough for the thread to start. */
 const leadMs = 100;
 
 export type Metronome = {
-  /** When the first beat is, on the clock of `performance.now()`. */
+  /** The time of the first beat, by `performance.now()`. */
   readonly startAt: number;
   stop(): Promise<number>;
 };

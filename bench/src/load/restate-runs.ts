@@ -1,4 +1,4 @@
-/** Runs of trivial steps over Restate: its ingress answers when a run has ended. */
+/** Runs trivial steps over Restate, whose ingress answers when a run has ended. */
 import { Pool } from "undici";
 
 const connections = 64;

@@ -1,4 +1,4 @@
-/** The endpoint of a workflow of trivial steps: plain `node:http` and undici, so that no client's own work is measured. */
+/** The endpoint of a workflow of trivial steps, on plain `node:http` and undici, so that no client's own work is measured. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -13,13 +13,12 @@ export class RunEndpoint {
   readonly #pool: Pool;
   readonly #server: Server;
   readonly #ended = new Map<string, () => void>();
-  /** Deliveries so far. */
   deliveries = 0;
-  /** Their bytes. */
+  /** The bytes of the deliveries. */
   received = 0;
   #last = 0;
 
-  /** Runs of so many steps over the server on that port. */
+  /** Serves runs of `steps` steps over the server on `port`. */
   constructor(steps: number, port: number) {
     this.#steps = steps;
     this.#pool = new Pool(`http://127.0.0.1:${port}`, { connections, pipelining: 1 });
@@ -38,7 +37,7 @@ export class RunEndpoint {
     this.#server.close();
   }
 
-  /** Starts a run, and resolves when the endpoint has told its end. */
+  /** Starts a run. Resolves when the endpoint has reported its end. */
   async run(): Promise<void> {
     const id = `run${++this.#last}`;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** The two ways to publish: as fast as the answers come (closed loop), and at a fixed rate whatever happens (open loop). */
+/** Publishes in two ways: as fast as the answers come (closed loop), and at a fixed rate whatever happens (open loop). */
 import { type Book } from "./book.ts";
 import { Connection } from "./connection.ts";
 import { spareBeats, startMetronome } from "./metronome.ts";
@@ -6,7 +6,7 @@ import { copyOf, renumber, type Template } from "./template.ts";
 
 export type Target = { readonly port: number; readonly template: Template };
 
-/** Each connection sends its next request when the answer has come, until the time or the book is full. */
+/** Sends the next request on each connection after its answer, until the time is over or the book is full. */
 export async function closedLoop(
   { port, template }: Target,
   book: Book,
@@ -28,7 +28,7 @@ export async function closedLoop(
             const first = book.send(count, book.now());
             renumber(own, first);
             connection.request(own.bytes, (status) => {
-              // What is refused before it was read to its end may close its connection, which the next request finds.
+              // A request refused before it was read to its end may close the connection, which the next request finds.
               if (status === 0 && !wasRefused)
                 return reject(new Error(`port ${port} closed a connection`));
               book.answer(first, count, status);
@@ -56,8 +56,8 @@ export type OpenLoop = {
 };
 
 /**
- * Sends on schedule. What finds no free connection waits, and its latency counts from when it was meant to be sent, so
- * a system that stalls cannot slow the clock it is measured by. Answers how late the sends were, in milliseconds.
+ * Sends on schedule. A send that finds no free connection waits, and its latency counts from its intended time, so that a
+ * system that stalls cannot slow the clock by which it is measured. Returns the lateness of the sends in milliseconds.
  */
 export async function openLoop(
   { port, template }: Target,

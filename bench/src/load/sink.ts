@@ -1,16 +1,16 @@
-/** The destination: notes each arrival by the number in its body (or path), and answers as told. */
+/** The destination. Records each arrival by the number in its body or path, and answers as configured. */
 import { createServer, type Server, type Socket } from "node:net";
 import { type Books } from "./books.ts";
 import { HttpReader } from "./http-reader.ts";
 import { idOffset, readNumber } from "./template.ts";
 
-/** `answerAfterMs` 0: at once. Infinity: takes the request and never answers. */
+/** `answerAfterMs`: 0 answers at once, Infinity never. */
 export type Manners = { readonly answerAfterMs: number };
 
 const answer = Buffer.from(
   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Type: text/plain\r\n\r\nok",
 );
-/** `/e/<number>` is an endpoint of a group, whose messages share one body. */
+/** The path `/e/<number>` is an endpoint of a group, whose messages share one body. */
 const endpointMark = Buffer.from("POST /e/");
 
 export class Sink {
@@ -19,7 +19,7 @@ export class Sink {
   readonly #books: Books;
   readonly #manners: Manners;
   #running = 0;
-  /** The most requests that were unanswered at one time. */
+  /** The peak of unanswered requests. */
   runningMax = 0;
 
   private constructor(books: Books, manners: Manners) {
@@ -48,7 +48,7 @@ export class Sink {
     return this.#sockets.size;
   }
 
-  /** Ends all connections, and with them the requests that are unanswered. */
+  /** Ends all connections, and with them the unanswered requests. */
   hangUp(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -1,10 +1,10 @@
-/** Requests that are made once and then only renumbered: the number of each message is written into its body. */
+/** Requests that are made once and then renumbered: each message's number is written into its body. */
 
 export type Template = {
   readonly bytes: Buffer;
-  /** Where the numbers of its messages go; a batch has many. */
+  /** The offsets of the message numbers. A batch has many. */
   readonly offsets: readonly number[];
-  /** Where the number of the first is said again, in a header. */
+  /** The offsets of the first number's copies in headers. */
   readonly echoes: readonly number[];
 };
 
@@ -12,21 +12,20 @@ export type PublishHeaders = Readonly<Record<string, string>>;
 
 const digits = 10;
 export const bodyBytes = 600;
-/** In a header's value it becomes the message's number, so that no two messages have the same. */
+/** In a header's value, becomes the message's number, so that no two messages share the value. */
 export const numberPlace = "#".repeat(digits);
 const bodyStart = `{"id":"`;
-/** Where the number stands in the body that the destination gets. */
+/** The offset of the number in the delivered body. */
 export const idOffset = bodyStart.length;
 
-/** The well-known development credentials: a public constant, refused outside the dev profile. */
+/** The dev profile's well-known credentials: a public constant, refused outside that profile. */
 export const token = "eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=";
 
-/** Publishes as another tenant: the second of those credentials. */
+/** Publishes as another tenant, by the second of those credentials. */
 export const secondTenant: PublishHeaders = {
   Authorization: "Bearer eyJVc2VySUQiOiJ0ZXN0VXNlcjEiLCJQYXNzd29yZCI6InRlc3RQYXNzd29yZCJ9",
 };
 
-/** One message. */
 export function publishTemplate(
   destination: string,
   headers: PublishHeaders = {},
@@ -35,7 +34,7 @@ export function publishTemplate(
   return request(`/v2/publish/${destination}`, { ...messageHeaders, ...headers }, body(bytes));
 }
 
-/** A schedule whose message is numbered as it is. */
+/** A schedule whose message has a number. */
 export const scheduleTemplate = (destination: string, headers: PublishHeaders): Template =>
   request(`/v2/schedules/${destination}`, { ...messageHeaders, ...headers }, body(bodyBytes));
 
@@ -59,7 +58,7 @@ export function batchTemplate(
   return request("/v2/batch", { "Content-Type": "application/json" }, items);
 }
 
-/** Each sender has its own copy, since it renumbers in place. */
+/** Copies a template. Each sender renumbers its own in place. */
 export const copyOf = ({ bytes, ...places }: Template): Template => ({
   bytes: Buffer.from(bytes),
   ...places,

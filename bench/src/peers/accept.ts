@@ -1,4 +1,4 @@
-/** What both peers do with a publish or a batch: read it, make the headers of each delivery, answer with the ids. */
+/** The accepting half of both peers: reads a publish or a batch, makes the headers of each delivery, and answers with the ids. */
 import {
   createServer,
   type IncomingHttpHeaders,
@@ -10,9 +10,9 @@ import { type Delivery } from "./deliver.ts";
 export type Publish = {
   readonly id: string;
   readonly delivery: Delivery;
-  /** It has a deduplication id and a flow key. */
+  /** The message has a deduplication id and a flow key. */
   readonly isGuarded?: boolean;
-  /** The FIFO queue, of one at a time, that it stands in. */
+  /** The message's FIFO queue, which runs one at a time. */
   readonly queue?: string | undefined;
 };
 
@@ -23,7 +23,7 @@ const publishPath = "/v2/publish/";
 const batchPath = "/v2/batch";
 const forwardPrefix = "service-forward-";
 
-/** `take` answers when the message is as safe as this peer makes it. */
+/** `take` calls `answer` when the message is as safe as the peer makes it. */
 export function serve(port: number, take: (publish: Publish, answer: () => void) => void): void {
   let count = 0;
   const nextId = () => `msg_${(++count).toString(36).padStart(24, "0")}`;
@@ -66,7 +66,7 @@ export function serve(port: number, take: (publish: Publish, answer: () => void)
   server.listen(port, "127.0.0.1");
 }
 
-/** As many headers as Posthaste sends, so that parsing them at the destination costs the same. */
+/** Returns as many headers as Posthaste sends, so that parsing them costs the destination the same. */
 function deliveryHeaders(given: IncomingHttpHeaders, id: string): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": "relay",
@@ -91,7 +91,7 @@ function lowerCased(headers: Headers): Headers {
   return lower;
 }
 
-/** As long as a real one; the peers do not sign. */
+/** As long as a real one. The peers do not sign. */
 const signature = "x".repeat(420);
 
 function readBody(request: IncomingMessage, done: (body: Buffer) => void): void {

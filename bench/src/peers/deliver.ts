@@ -1,4 +1,4 @@
-/** Calls destinations with undici's dispatch, the cheapest client there is on Node: one pool per origin, keep-alive. */
+/** Calls destinations with undici's dispatch, the cheapest client on Node: one pool per origin, keep-alive. */
 import { type Dispatcher, Pool } from "undici";
 
 export type Delivery = {
@@ -10,7 +10,7 @@ export type Delivery = {
 const connections = 64;
 const pools = new Map<string, Pool>();
 
-/** `done` gets the status, or the error of a call that had no answer. */
+/** `done` gets the status, or the error of a call without an answer. */
 export function deliver(
   { url, headers, body }: Delivery,
   done: (outcome: number | Error) => void,

@@ -1,4 +1,7 @@
-/** What comes while a batch is on its way goes with the next; after a full enough batch the next waits `lingerMs` for more. */
+/**
+ * Gathers items into batches. Items that come while a batch is under way go with the next. After a batch of at least `busy`
+ * items the next waits `lingerMs` for more.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 
 const busy = 32;

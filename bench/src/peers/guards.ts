@@ -1,4 +1,4 @@
-/** What a message with a deduplication id and a flow key needs beside at least: an id and a slot, both in Redis, many at once. */
+/** The least that a deduplication id and a flow key add to a message: an id and a slot, both in Redis, many at once. */
 import { Redis } from "ioredis";
 import { gather } from "./gather.ts";
 
@@ -7,7 +7,7 @@ const windowMs = 600_000;
 const slotsMax = 1_000;
 const againMs = 5;
 
-/** Of these ids as many as there are slots, in their order. */
+/** Takes as many of these ids as there are free slots, in their order. */
 const acquire = `
   local free = tonumber(ARGV[1]) - redis.call("ZCARD", KEYS[1])
   local count = math.min(free, #ARGV - 2)
@@ -29,7 +29,7 @@ export class Guards {
     this.#ids = `${room}:ids:`;
   }
 
-  /** Each is new: the load repeats no id. */
+  /** Claims ids. All are new, since the load repeats none. */
   readonly claim = gather<Asked>(batchMax, async (asked) => {
     const pipeline = this.#redis.pipeline();
     for (const { id } of asked) pipeline.set(this.#ids + id, "", "PX", windowMs, "NX");

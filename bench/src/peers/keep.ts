@@ -1,7 +1,7 @@
 /**
- * What the least does with a publish: insert, sync, answer, sign, deliver, settle and log. One writer; all that came while
- * a sync ran goes into the next commit. Of a queue one is called at a time, in the order of their keys: the next when the
- * settle of the one before it is on disk.
+ * The work of the least on a publish: insert, sync, answer, sign, deliver, settle and log. There is one writer; all writes
+ * that come during a sync go into the next commit. A queue runs one call at a time in the order of the keys, the next when
+ * the settle of the one before is on disk.
  */
 import { fdatasync, openSync } from "node:fs";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { deliver } from "./deliver.ts";
 import { signature } from "./sign.ts";
 
 const leaseMs = 30_000;
-/** What is finished goes a while later, as it does elsewhere. */
+/** Finished messages are removed a while later, as in Posthaste. */
 const keptMessages = 100_000;
 const tidyEveryMs = 1_000;
 
 /** `answer` is called when the message is on disk. */
 export function keepIn(folder: string): (publish: Publish, answer: () => void) => void {
   const { insert, settle, remove, write } = open(join(folder, "least.db"));
-  /** What waits in each queue that has one running. */
+  /** The waiting calls of each queue that has one running. */
   const lines = new Map<string, (() => void)[]>();
   let last = 0;
   setInterval(() => write(() => remove.run(last - keptMessages)), tidyEveryMs);

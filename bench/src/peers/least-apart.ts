@@ -1,8 +1,9 @@
 /**
- * The least that keeps the promise over a document store and a bus, in two processes, out of the parts and in the batches
- * of the six services: one inserts, answers and hands over, the other signs, calls, settles, logs and removes.
+ * The least that keeps the promise over a document store and a bus, in two processes, with the parts and batches of the six
+ * services. One process inserts, answers and hands over; the other signs, calls, settles, logs and removes.
  *
- * `node least-apart.ts gateway|deliverer <port> <brokers> <MongoDB's address> <Redis' address> <room>`. Both answer on their port.
+ * `node least-apart.ts gateway|deliverer <port> <brokers> <MongoDB's address> <Redis' address> <room>`. Both answer on their
+ * port.
  */
 import { hash } from "node:crypto";
 import { createServer } from "node:http";
@@ -23,7 +24,7 @@ const leaseMs = 10_000;
 const keptMs = 30_000;
 
 type Message = { readonly _id: string; readonly [field: string]: unknown };
-/** As it passes the bus: `delivery.body` in base64. */
+/** The form on the bus, with `delivery.body` in base64. */
 type Hint = Publish & { readonly createdAt: number };
 type Told = { readonly hint: Hint; readonly startedAt: number; readonly endedAt: number };
 

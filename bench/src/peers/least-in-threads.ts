@@ -1,5 +1,5 @@
 /**
- * The least in two threads: this one accepts and answers, the other stores, signs and calls. What comes in one turn goes
+ * The least in two threads: this one accepts and answers, the other stores, signs and calls. The publishes of one turn go
  * over together. `node least-in-threads.ts <port> <data folder>`
  */
 import { Worker } from "node:worker_threads";
@@ -9,7 +9,7 @@ import { pack } from "./parcel.ts";
 const [port, folder = "."] = process.argv.slice(2);
 const worker = new Worker(new URL("keep-worker.ts", import.meta.url), { argv: [folder] });
 
-/** What is on disk is told in the order in which it was sent. */
+/** The answers still owed, in the order of sending, which is also the order in which the other thread reports. */
 const unanswered: (() => void)[] = [];
 let publishes: Publish[] = [];
 

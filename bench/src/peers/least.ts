@@ -1,7 +1,7 @@
 /**
- * The least that keeps the promise: durable before the answer, signed, settled and logged, out of the same parts as
- * Posthaste and of nothing else. It knows no retry, no tenant, no limit, no restart; what Posthaste costs beyond it is
- * what Posthaste does beyond it. `node least.ts <port> <data folder>`
+ * The least that keeps the promise: durable before the answer, signed, settled and logged, with Posthaste's parts and nothing
+ * else. There is no retry, tenant, limit or restart, so a difference in cost is the price of Posthaste's further features.
+ * `node least.ts <port> <data folder>`
  */
 import { serve } from "./accept.ts";
 import { keepIn } from "./keep.ts";

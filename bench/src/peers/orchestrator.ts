@@ -1,7 +1,7 @@
 /**
- * The least that runs workflows durably: each start, step and end is in a file and synced before it is answered, what came
- * while a sync ran goes with the next one, and the endpoint is called with the history. It knows no retry, no restart, no
- * groups and no signatures. `node orchestrator.ts <port> <data folder>`
+ * The least that runs workflows durably. Each start, step and end is in a file and synced before its answer; writes that come
+ * during a sync go with the next one; the endpoint is called with the history. There is no retry, restart, group or
+ * signature. `node orchestrator.ts <port> <data folder>`
  */
 import { fdatasync, openSync, writeSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -63,7 +63,7 @@ function answer(response: ServerResponse, json: unknown): void {
   response.setHeader("Content-Type", "application/json").end(JSON.stringify(json));
 }
 
-/** `done` is called when it is on the disk. */
+/** `done` is called when the bytes are on disk. */
 function logIn(file: string): (bytes: Buffer, done: () => void) => void {
   const log = openSync(file, "w");
   let waiting: (() => void)[] = [];

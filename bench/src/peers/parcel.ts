@@ -1,9 +1,9 @@
-/** How publishes go from one thread to another: together, as one text and one piece of memory. */
+/** Packs publishes for another thread: together, as one text and one buffer. */
 import { type Publish } from "./accept.ts";
 
 export type Parcel = { readonly text: string; readonly bodies: Uint8Array<ArrayBuffer> };
 
-/** In `bodies` each has as many bytes as its `length` says, in that order. */
+/** `bodies` holds each body in order, `length` bytes long. */
 type Entry = Omit<Publish["delivery"], "body"> & { readonly id: string; readonly length: number };
 
 export function pack(publishes: readonly Publish[]): Parcel {

@@ -1,6 +1,6 @@
 /**
- * Runs of trivial steps as Restate's own SDK has them: a handler that is told how many.
- * `node restate-endpoint.ts <port> <folder with the packages>`
+ * Runs trivial steps with Restate's own SDK. The request names the number of steps. `node restate-endpoint.ts <port> <folder
+ * with the packages>`
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What the least signs a delivery with: a token as Posthaste makes it. */
+/** The signature of the least: a token like Posthaste's. */
 import { createHmac, createSecretKey, hash } from "node:crypto";
 import { type Publish } from "./accept.ts";
 

@@ -1,4 +1,4 @@
-/** Reads the profiles of a folder: one file per thread. */
+/** Reads the profiles in a folder, a file for each thread. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CpuProfile } from "./self-time.ts";

@@ -1,10 +1,10 @@
-/** Where the time goes, from the profiles that Node writes with `--cpu-prof`: self time by function and by package. */
+/** Computes self time by function and by package from the profiles that Node writes with `--cpu-prof`. */
 
 export type CpuProfile = {
   /** Microseconds on the monotonic clock. */
   readonly startTime: number;
   readonly nodes: readonly ProfileNode[];
-  /** The node that was running at each sample, and the microseconds to the sample before it. */
+  /** The running node at each sample, and the microseconds since the sample before. */
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 };
@@ -23,7 +23,10 @@ export type SelfTimes = {
   readonly byPackage: readonly SelfTime[];
 };
 
-/** Of all threads together, from `fromUs` on the monotonic clock: starting up is not what is asked. Highest first. */
+/**
+ * Returns the self times of all threads together, highest first. Starts at `fromUs` on the monotonic clock, which leaves out
+ * starting up.
+ */
 export function selfTimes(
   profiles: readonly CpuProfile[],
   root: string,
@@ -52,7 +55,7 @@ export function selfTimes(
   };
 }
 
-/** `libs/embedded`, `undici`, `node:net`, or what the engine itself was doing. */
+/** Returns `libs/embedded`, `undici`, `node:net`, or the engine's own activity. */
 export function packageOf({ functionName, url }: CallFrame, root: string): string {
   if (url === "") return functionName.startsWith("(") ? functionName : "(native)";
   if (url.startsWith("node:")) return url.replace(/^node:internal\//, "node:").split("/")[0] ?? url;
@@ -73,7 +76,7 @@ function functionOf(frame: CallFrame, root: string): string {
   return `${name} ${file}:${lineNumber + 1}`;
 }
 
-/** Relative to the repository: no path of the host belongs into a report. */
+/** Returns a path relative to the repository, so that no path of the host is in a report. */
 function placeOf(url: string, root: string): string {
   const path = url.replace(/^file:\/\//, "");
   return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;

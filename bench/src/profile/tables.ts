@@ -1,11 +1,11 @@
-/** The two tables of a profile: self time by package, and by function. */
+/** Makes the two tables of a profile: self time by package, and by function. */
 import { figure, table } from "../report/markdown.ts";
 import { type SelfTime, type SelfTimes } from "./self-time.ts";
 
 const packagesShown = 14;
 const functionsShown = 25;
 
-/** `messages`: how many were delivered while it ran. */
+/** `messages`: the number delivered during the profile. */
 export function selfTimeTables(
   { byPackage, byFunction }: SelfTimes,
   messages: number,

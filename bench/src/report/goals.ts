@@ -1,4 +1,4 @@
-/** Where we want to be, and whether we are: a plain yes or no from what was measured. */
+/** The goals, and whether the measurements meet them. */
 import { figure } from "./markdown.ts";
 
 export type Goal = {

@@ -1,4 +1,4 @@
-/** What the figures were measured on: everything that explains them, nothing that names the host. */
+/** Describes the host of a measurement: everything that explains the figures, nothing that identifies the host. */
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from "node:fs";
 import { cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The few forms of the report: tables, figures, spreads. */
+/** Formats tables, figures and spreads for the report. */
 import { type Spread } from "../statistics.ts";
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -6,7 +6,7 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return [head, align, ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** Three significant digits, thousands grouped; a dash for what was not measured. */
+/** Returns three significant digits with grouped thousands, or a dash for a figure that was not measured. */
 export function figure(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return "–";
   if (value === 0) return "0";
@@ -17,6 +17,6 @@ export function figure(value: number | undefined): string {
   });
 }
 
-/** "median (min–max)" of the rounds. */
+/** Returns "median (min–max)" of the rounds. */
 export const spread = (of: Spread | undefined): string =>
   of === undefined ? "–" : `${figure(of.median)} (${figure(of.min)}–${figure(of.max)})`;

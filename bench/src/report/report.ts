@@ -1,4 +1,4 @@
-/** The report: what was measured, on what, against which goals, and what went wrong. As measured, also where it falls short. */
+/** Writes the report: measurements, host, goals and faults. Shows figures as measured, also where they fall short. */
 import { type Goal } from "./goals.ts";
 import { table } from "./markdown.ts";
 
@@ -48,7 +48,7 @@ export function report(
   ]);
 }
 
-/** The page of a scenario that is measured when asked for. */
+/** Returns the page of a scenario that runs only by name. */
 export const askedText = (
   { date, host }: Pick<ReportHead, "date" | "host">,
   section: Section,

@@ -1,4 +1,4 @@
-/** What the message API beyond a publish costs over the six services: a queue, batches, a crowd under one label. */
+/** Measures the message API beyond a publish over the six services: a queue, batches, and a crowd under one label. */
 import { publishTemplate } from "../load/template.ts";
 import { atLeast, atMost } from "../report/goals.ts";
 import { figure, table } from "../report/markdown.ts";

@@ -1,11 +1,11 @@
-/** What the six services have cost, as tables, and what of it was a goal. */
+/** Makes the tables and goals of the six services' costs. */
 import { atLeast, atMost, type Goal } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
 import { percentile, pooled, ratioSpread, type Spread, spreadOf } from "../statistics.ts";
 import { type Calls } from "../systems/calls.ts";
 import { type SystemName } from "../systems/system.ts";
 
-/** `guarded`: each message has an id to deduplicate by, and all have one flow-control key that lets many through. */
+/** `guarded`: each message has a deduplication id, and all share one wide flow key. */
 export type Load = "plain" | "guarded";
 export const rates = [100, 500] as const;
 
@@ -20,7 +20,7 @@ type Figures = {
 export type Row = {
   readonly name: SystemName;
   readonly under: Readonly<Record<Load, Figures>>;
-  /** By rate: milliseconds from publish to arrival, a round each. */
+  /** By rate: milliseconds from publish to arrival, an array for each round. */
   readonly arrival: Map<number, Float64Array[]>;
 };
 
@@ -114,7 +114,7 @@ const at =
   ({ arrival }) =>
     (arrival.get(rate) ?? []).map((one) => percentile(one, fraction));
 
-/** In turns with an earlier commit: each round against the same round. */
+/** Compares with an earlier commit that took turns, round by round. */
 function comparison(rows: readonly Row[]): readonly string[] {
   const pairs = pairsOf(rows);
   if (pairs.length === 0) return [];

@@ -1,6 +1,6 @@
 /**
- * The six services over Kafka, Redis and a server that speaks MongoDB's protocol, all on the one host, in turns with the
- * bare relay, the least that could do it, the standalone and, with `--before <folder>`, an earlier commit of each shape.
+ * Measures the six services over Kafka, Redis and a server that speaks MongoDB's protocol, all on one host, in turns with the
+ * bare relay, the least, the standalone and, with `--before <folder>`, an earlier commit of each shape.
  */
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate, type Template } from "../load/template.ts";
@@ -24,7 +24,7 @@ import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const delivererCounts = [1, 2, 4] as const;
-/** As many callers for each deliverer as keep it busy: calls are counted under load. */
+/** Enough callers for each deliverer to keep it busy, so that calls are counted under load. */
 const connectionsEach = 256;
 const publishMs = 3_000;
 const warmUpMs = 3_000;
@@ -98,7 +98,7 @@ function turnsOf(stage: Stage, stores: ApartStores, deliverers: number): readonl
 
 type Loads = { readonly templates: Templates; readonly connections: number };
 
-/** Those with as many deliverers run side by side; one works at a time. */
+/** Starts the variants with the same number of deliverers side by side. Only one works at a time. */
 async function takeTurns(
   stage: Stage,
   { pids: storePids }: ApartStores,

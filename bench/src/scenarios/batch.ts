@@ -1,4 +1,4 @@
-/** A thousand messages to a request: how fast they are taken, how long the answer takes, and what it does to a publish beside it. */
+/** Measures batches of a thousand messages: the rate, the time to the answer, and the effect on a publish beside them. */
 import { closedLoop, openLoop } from "../load/senders.ts";
 import { batchTemplate, publishTemplate } from "../load/template.ts";
 import { atLeast, atMost } from "../report/goals.ts";
@@ -12,7 +12,7 @@ import { type Stage } from "./stage.ts";
 
 const itemCount = 1_000;
 const itemBytes = 200;
-/** Batches are taken faster than they are delivered: so many messages drain within seconds. */
+/** Batches are accepted faster than delivered. This many messages drain within seconds. */
 const batchedMax = 30_000;
 const singleConnections = 64;
 const batchConnections = 2;

@@ -1,4 +1,4 @@
-/** A crowd that waits under one label: how fast a rare label is found in it, and how fast all of it is cancelled. */
+/** Measures a crowd that waits under one label: how fast a rare label is found in it, and how fast all of it is cancelled. */
 import { closedLoop, openLoop } from "../load/senders.ts";
 import { batchTemplate, type PublishHeaders, publishTemplate, token } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";
@@ -53,7 +53,7 @@ async function run(stage: Stage): Promise<Findings> {
 
 export const crowdText = `${crowd.toLocaleString("en-US")} messages that wait, with one label; ${rare} with another are listed ${lookRounds} times, and then the crowd is cancelled by its label, beside publishes at ${beside.perSecond}/s. At last ${letters} dead letters are retried in one call.`;
 
-/** Answers how many messages wait now. */
+/** Returns the number of messages that wait. */
 export async function fillCrowd(
   stage: Stage,
   system: System,
@@ -64,7 +64,7 @@ export async function fillCrowd(
   return crowd + rare;
 }
 
-/** Milliseconds; of the list and of the publishes beside the cancel the 99th percentile. */
+/** Milliseconds. For the list and for the publishes beside the cancellation, the 99th percentile. */
 type CrowdFigures = {
   readonly lookMs: number;
   readonly cancelMs: number;
@@ -112,7 +112,7 @@ export async function measureCrowd(
   return { lookMs, cancelMs, besideMs, retryMs, table: table(heads, [figures]) };
 }
 
-/** None arrives while the run lasts. */
+/** None arrives during the run. */
 async function fill(
   stage: Stage,
   { port }: System,
@@ -127,7 +127,7 @@ async function fill(
   if (book.accepted !== count) stage.fault(`${book.accepted} of ${count} were accepted`);
 }
 
-/** A call waits for a minute at most; the next one joins the same bulk action. */
+/** Cancels the crowd. A call waits at most a minute, and the next one joins the same bulk action. */
 async function cancelCrowd(system: System): Promise<number | undefined> {
   for (let call = 0; call < cancelCallsMax; call++) {
     const answer = await ask(system, "DELETE", "/v2/messages?label=crowd");
@@ -137,7 +137,7 @@ async function cancelCrowd(system: System): Promise<number | undefined> {
   return undefined;
 }
 
-/** Of messages to a port on which nothing listens. */
+/** Retries the dead letters of messages to a port without a listener. */
 async function retryLetters(stage: Stage, system: System): Promise<number> {
   const dead = await stage.sink();
   const { port } = dead;

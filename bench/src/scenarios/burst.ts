@@ -1,4 +1,4 @@
-/** A hundred thousand timers ring in the same second, under a steady load of publishes. */
+/** Rings a hundred thousand timers in the same second, under a steady load of publishes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";
@@ -38,7 +38,7 @@ async function run(stage: Stage): Promise<Findings> {
   });
   await stage.settle(system.name, trial.book);
 
-  // -Not-Before counts in whole seconds, so all are due at the same instant: harder than in one second.
+  // -Not-Before counts in whole seconds, so all are due at the same instant: harder than within one second.
   const expectedMs = Math.min((timersWanted / trial.perSecond) * 1_300, dueInMsMax) + spareMs;
   const dueAtSecond = Math.ceil((Date.now() + expectedMs) / 1000);
   const dueAtMs = dueAtSecond * 1000;

@@ -1,4 +1,4 @@
-/** Retry delays by expression, each of them new: do messages without one notice? */
+/** Measures messages without a retry expression beside messages with a new one each. */
 import { openLoop } from "../load/senders.ts";
 import { numberPlace, type PublishHeaders, publishTemplate } from "../load/template.ts";
 import { figure, spread, table } from "../report/markdown.ts";

@@ -1,4 +1,4 @@
-/** Fills Posthaste with messages through its own door, a hundred to a request. */
+/** Fills Posthaste with messages over its API, a hundred a request. */
 import { type Book, type Due } from "../load/book.ts";
 import { closedLoop } from "../load/senders.ts";
 import { batchTemplate, type PublishHeaders } from "../load/template.ts";
@@ -16,7 +16,7 @@ export type Filling = {
 const itemsPerBatch = 100;
 const connections = 16;
 
-/** Answers the book, not yet settled, and how fast it went. It holds fewer messages than asked when the time was short. */
+/** Returns the unsettled book, and the rate. The book holds fewer messages than asked for when time ran out. */
 export async function fill(
   stage: Stage,
   system: System,

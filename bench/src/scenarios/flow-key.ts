@@ -1,4 +1,4 @@
-/** One hot flow-control key: all messages want the same few slots. */
+/** Measures one hot flow key: all messages want the same few slots. */
 import { closedLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { figure, spread, table } from "../report/markdown.ts";
@@ -33,7 +33,7 @@ async function run(stage: Stage): Promise<Findings> {
       "Service-Flow-Control-Value": `parallelism=${parallelism}`,
     });
   });
-  // setTimeout rounds up, so the destination itself allows a little less than this.
+  // An upper bound: setTimeout rounds up, so the destination itself allows slightly less.
   const possible = (parallelism * 1000) / answerMs;
   const row = (what: string, { perSecond, cpuUs }: Measured) => [
     what,

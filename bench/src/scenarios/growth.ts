@@ -1,4 +1,4 @@
-/** Does a message cost more after very many have been delivered? */
+/** Measures whether a message costs more after very many deliveries. */
 import { dataFolder } from "../folders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";
@@ -24,7 +24,7 @@ export const growth: Scenario = {
     try {
       return await run(stage, folders[0].path, folders[1].path);
     } finally {
-      // Before the folders go, so does what works in them.
+      // The processes stop before their folders are removed.
       await stage.stopAll();
       for (const folder of folders) folder.remove();
     }

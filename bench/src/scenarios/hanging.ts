@@ -1,4 +1,4 @@
-/** One tenant's calls hang, by the thousand, on one server with many names: do other tenants notice? */
+/** Measures other tenants while thousands of one tenant's calls hang, on one server with many names. */
 import { closedLoop, openLoop } from "../load/senders.ts";
 import { type Sink } from "../load/sink.ts";
 import { type PublishHeaders, publishTemplate, secondTenant } from "../load/template.ts";
@@ -25,7 +25,7 @@ export const hanging: Scenario = {
   run,
 };
 
-/** Publish → arrival, of another tenant and of another origin of the tenant whose calls hang. */
+/** Publish → arrival: for another tenant, and for another origin of the tenant whose calls hang. */
 type Samples = { readonly otherTenant: Float64Array[]; readonly otherOrigin: Float64Array[] };
 const noSamples = (): Samples => ({ otherTenant: [], otherOrigin: [] });
 
@@ -83,7 +83,7 @@ async function run(stage: Stage): Promise<Findings> {
   };
 }
 
-/** Both at once: alone, too, so that the load is the same. */
+/** Measures both at once, also without hanging calls, so that the load is the same. */
 async function measure(
   stage: Stage,
   system: System,
@@ -111,7 +111,7 @@ async function publishAtRate(
   return book.arrivalMs();
 }
 
-/** All that are published hang before anything is measured. */
+/** Resolves when every published call hangs. */
 async function hang(stage: Stage, system: System, silent: Sink, names: number): Promise<void> {
   await Promise.all(
     Array.from({ length: names }, async (_, name) => {

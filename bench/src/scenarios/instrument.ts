@@ -1,4 +1,4 @@
-/** What the load generator and the destination cost themselves: they share the host with what they measure. */
+/** Measures the cost of the load generator and the destination themselves, which share the host with the measured system. */
 import { figure, spread } from "../report/markdown.ts";
 import { publishTemplate } from "../load/template.ts";
 import { spreadOf } from "../statistics.ts";
@@ -19,7 +19,7 @@ export const instrument: Scenario = {
 async function run(stage: Stage): Promise<Findings> {
   const sink = await stage.sink();
   const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
-  // The sink takes the place of the system: its answer is the answer, its arrival the arrival.
+  // The sink stands in for the system: an answer counts as the answer, and the request as the arrival.
   const itself: System = {
     name: "bare relay",
     port: sink.port,

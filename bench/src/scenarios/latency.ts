@@ -1,4 +1,4 @@
-/** How long a message takes at a steady rate: to its answer, and to its arrival. */
+/** Measures a message at a steady rate: the time to its answer, and to its arrival. */
 import { atMost, type Goal } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
 import { syncedWrites } from "../load/disk.ts";
@@ -11,7 +11,7 @@ import { measureThroughput } from "./measure.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
-/** `share`: of the time that is left. The rate with a goal gets most: one stall of the host is a round's p99. */
+/** `share` is a share of the remaining time. The rate with a goal gets most: one stall of the host is a round's p99. */
 const rates = [
   { perSecond: 100, forMs: 2_000, share: 0.25 },
   { perSecond: 500, forMs: 3_000, share: 0.75 },
@@ -19,7 +19,7 @@ const rates = [
 ] as const;
 const goalPerSecond = 500;
 const connections = 32;
-/** Until the compiler has made up its mind. */
+/** Until the compiler has settled. */
 const warmUpMs = 4_000;
 
 export const latency: Scenario = {

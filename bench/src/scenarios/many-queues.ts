@@ -1,4 +1,7 @@
-/** Very many queues of one at a time, each with twenty messages: how much of the unqueued throughput is left, and what a list of them costs. */
+/**
+ * Measures very many queues of one at a time, twenty messages each: the share of the unqueued throughput, and the cost of
+ * listing the queues.
+ */
 import { type Book } from "../load/book.ts";
 import { closedLoop } from "../load/senders.ts";
 import { batchTemplate, type PublishHeaders, token } from "../load/template.ts";
@@ -11,7 +14,7 @@ import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const perQueue = 20;
-/** A request has no more items. */
+/** The largest batch of a request. */
 const batchMax = 1_000;
 const answerMs = 5;
 const sendMsMax = 30_000;
@@ -33,7 +36,7 @@ export const tenThousandQueues: Scenario = {
   run: (stage) => run(stage, 10_000),
 };
 
-/** Per round; `fewest` and `most` are what a queue has had of its twenty when half of all has arrived. */
+/** Per round. `fewest` and `most` are a queue's arrivals, of its twenty, when half of all messages have arrived. */
 type Measured = { readonly free: number[]; readonly queued: number[] } & HalfWay;
 type HalfWay = { readonly fewest: number[]; readonly most: number[] };
 
@@ -104,7 +107,7 @@ async function measure(
   into.most.push(Math.max(...counts));
 }
 
-/** A sender and a book for each thousand queues, so that each queue gets its twenty. */
+/** Uses a sender and a book for each thousand queues, so that each queue gets its twenty. */
 async function deliver(
   stage: Stage,
   { name, port }: System,
@@ -134,7 +137,7 @@ function perSecondOf(books: readonly Book[]): number {
   return (arrived * 1000) / (lastArrivedAt - firstSentAt);
 }
 
-/** How many of each queue are among the first half that arrived. */
+/** Counts the messages of each queue among the first half that arrived. */
 function arrivedAtHalf(books: readonly Book[]): readonly number[] {
   const arrivals = books.flatMap((book, part) =>
     Array.from({ length: book.sent }, (_, index) => ({

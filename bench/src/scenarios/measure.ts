@@ -1,4 +1,4 @@
-/** One measurement of one system: publish as fast as it answers, wait for the last arrival, count. */
+/** Measures one system once: publishes as fast as it answers, waits for the last arrival, and counts. */
 import { closedLoop } from "../load/senders.ts";
 import { type Template } from "../load/template.ts";
 import { type System } from "../systems/system.ts";

@@ -1,4 +1,4 @@
-/** What is resident in the standalone, with its defaults, at the bounds of what tenants and destinations may do. */
+/** Measures the resident memory of the standalone, with its defaults, at the bounds of what tenants and destinations may do. */
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { dataFolder } from "../folders.ts";
@@ -15,14 +15,17 @@ const mebibyte = 1024 * 1024;
 const large = Buffer.alloc(10 * mebibyte, "a");
 const largeMessages = 200;
 const hangingCalls = 10_000;
-/** Of all that may wait one tenant may have three quarters, and at one address about half: so two, at many addresses. */
+/**
+ * One tenant may have three quarters of all waiting calls, and about half of them at one address. So two tenants call many
+ * addresses.
+ */
 const addressesOfSilent = 40;
 const kibPerCallMax = 64;
-/** More than the default, of which other tenants keep their share; a host that allows 20,000 open files has room for them. */
+/** More than the default, since other tenants keep their share. A host that allows 20,000 open files has room for them. */
 const mayHang = { POSTHASTE_MAX_WAITING: String(2 * hangingCalls) };
 const firstTenant: PublishHeaders = { Authorization: `Bearer ${token}` };
 const manyNames = 10_000;
-/** Above what is resident with nothing to do. */
+/** Above the idle process. */
 const largeMiBMax = 512;
 const patienceMs = 600_000;
 
@@ -38,7 +41,7 @@ export const memory: Scenario = {
 
 type Measured = {
   readonly what: string;
-  /** Above what it was when the process had nothing to do. */
+  /** The growth above the idle process. */
   readonly grownMiB: number;
   readonly seconds: number;
   readonly goalMiB?: number;
@@ -55,7 +58,7 @@ const blocksOf = (measured: readonly Measured[]): Findings["blocks"] => [
 const goalsOf = ({ what, grownMiB, goalMiB }: Measured) =>
   goalMiB === undefined ? [] : [atMost(`MiB more: ${what}`, grownMiB, goalMiB)];
 
-/** Messages, and answers, of 10 MiB. */
+/** Measures messages and answers of 10 MiB. */
 async function withLarge(stage: Stage): Promise<readonly Measured[]> {
   const data = dataFolder();
   const held: (() => void)[] = [];
@@ -108,7 +111,7 @@ async function withLarge(stage: Stage): Promise<readonly Measured[]> {
   }
 }
 
-/** Calls that hang, origins, flow keys, ids. */
+/** Measures hanging calls, origins, flow keys and ids. */
 async function withMany(stage: Stage): Promise<readonly Measured[]> {
   const silent = await destination((req) => void req.resume());
   const prompt = await destination((req, res) => void req.resume().on("end", () => res.end()));
@@ -193,7 +196,7 @@ async function watched(
 type Destination = {
   readonly port: number;
   readonly url: string;
-  /** Requests that came, and those that were answered. */
+  /** The numbers of requests received and answered. */
   readonly begun: () => number;
   readonly ended: () => number;
   readonly close: () => void;
@@ -208,7 +211,7 @@ async function destination(listener: RequestListener): Promise<Destination> {
     res.once("close", () => void (ended += Number(res.writableEnded)));
     listener(req, res);
   });
-  // At each address of the host itself.
+  // Listens at every address of the host.
   server.listen(0, "0.0.0.0");
   await once(server, "listening");
   const address = server.address();
@@ -227,7 +230,7 @@ const at = ({ port }: System, path: string): string => `http://127.0.0.1:${port}
 async function asked(system: System, path: string, init: RequestInit): Promise<Response> {
   for (let left = patienceMs; left > 0; left -= 1_000) {
     const response = await fetch(at(system, path), init);
-    // What is refused for want of room is asked again, as clients do.
+    // Asks again after a refusal for want of room, as clients do.
     if (response.status !== 503 && response.status !== 429) return response;
     await response.arrayBuffer();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
@@ -270,7 +273,7 @@ async function publishInBatches(
   }
 }
 
-/** Read as it comes, and kept nowhere. */
+/** Reads an answer and discards it. */
 async function get(system: System, path: string): Promise<void> {
   const response = await asked(system, path, { headers: authorization });
   if (!response.ok) throw new Error(`${path}: ${response.status}`);

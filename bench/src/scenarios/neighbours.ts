@@ -1,4 +1,4 @@
-/** Measures another tenant's publishes beside callers that ask for what costs most. */
+/** Measures another tenant's publishes beside callers that ask for the most expensive operations. */
 import { dataFolder } from "../folders.ts";
 import { openLoop } from "../load/senders.ts";
 import { startCallers } from "../load/callers.ts";

@@ -1,4 +1,4 @@
-/** A queue of one at a time, and one that is wide: how fast it goes, and what a turn costs. */
+/** Measures a queue of one at a time and a wide one: the rate, and the cost of a turn. */
 import { closedLoop } from "../load/senders.ts";
 import { type PublishHeaders, publishTemplate, token } from "../load/template.ts";
 import { atLeast, atMost } from "../report/goals.ts";
@@ -70,7 +70,7 @@ async function measure(
   into.cpuUs.push(cpuUs);
 }
 
-/** Of so many messages with these headers; in the narrow queue one is to run at a time. */
+/** Measures `count` messages with these headers. In the narrow queue only one may run at a time. */
 export async function measureQueued(
   stage: Stage,
   system: System,

@@ -1,4 +1,4 @@
-/** How long a list of runs takes where there are very many. */
+/** Measures a list of runs where there are very many. */
 import { dataFolder } from "../folders.ts";
 import { token } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";
@@ -31,7 +31,7 @@ export const runLists: Scenario = {
     try {
       return await run(stage, folder.path);
     } finally {
-      // Before the folder goes, so does what works in it.
+      // The processes stop before their folder is removed.
       await stage.stopAll();
       folder.remove();
     }

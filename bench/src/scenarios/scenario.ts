@@ -4,11 +4,11 @@ import { type Stage } from "./stage.ts";
 export type Scenario = {
   readonly name: string;
   readonly title: string;
-  /** It stops beginning new rounds then, and the report says how many there were. */
+  /** The time after which no new round begins. The report states the number of rounds. */
   readonly budgetMs: number;
-  /** Where it takes turns with an earlier commit. */
+  /** The budget where the scenario takes turns with an earlier commit. */
   readonly budgetWithBeforeMs?: number;
-  /** Too long for a whole run: only when it is named. */
+  /** Runs only when named, being too long for a whole run. */
   readonly isAsked?: true;
   run(stage: Stage): Promise<Findings>;
 };

@@ -1,4 +1,7 @@
-/** Ten thousand schedules on one minute: how fast they are made, how fast their slot fires, and what the next slot costs to find. */
+/**
+ * Measures ten thousand schedules on one minute: how fast they are made, how fast their slot fires, and the cost of finding
+ * the next slot.
+ */
 import { isFault, nextSlot, parseCron } from "@posthaste/domain";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closedLoop, openLoop } from "../load/senders.ts";
@@ -14,7 +17,7 @@ const schedulesWanted = 10_000;
 const makeMsMax = 30_000;
 const connections = 64;
 const minuteMs = 60_000;
-/** Of a minute, for the making. */
+/** The part of a minute kept for making them. */
 const spareMs = 20_000;
 const beside = { perSecond: 200, forMs: 8_000, connections: 16 } as const;
 const aheadMs = 2_000;
@@ -35,7 +38,7 @@ async function run(stage: Stage): Promise<Findings> {
   const destination = `http://127.0.0.1:${sink.port}/x`;
   if (nextMinute() - Date.now() < spareMs) await sleep(nextMinute() - Date.now() + 1_000);
   const dueAtMs = nextMinute();
-  // A minute of the hour: no second slot comes while the run lasts.
+  // A fixed minute of the hour, so that no second slot comes during the run.
   const cron = `${new Date(dueAtMs).getUTCMinutes()} * * * *`;
   const book = stage.books.open(schedulesWanted, { kind: "at", unixMs: dueAtMs });
   const template = scheduleTemplate(destination, { "Service-Cron": cron });
@@ -80,7 +83,7 @@ async function run(stage: Stage): Promise<Findings> {
 
 const nextMinute = (): number => (Math.floor(Date.now() / minuteMs) + 1) * minuteMs;
 
-/** From one slot to the next, as a scheduler asks for them. */
+/** Returns the microseconds from one slot to the next, as a scheduler asks for them. */
 function slotMicros(text: string): number {
   const cron = parseCron(text);
   if (isFault(cron)) throw new Error(cron.text);

@@ -1,8 +1,8 @@
 /**
- * What a scenario works with: one sink, one set of books, the systems it starts, and the budget it has.
+ * The surroundings of a scenario: one sink, one set of books, the systems that it starts, and its budget.
  *
- * Owns   every system and sink started for the scenario; `close` stops them all
- * (1) what could not be measured becomes a note, what was counted wrong a fault; neither is silent
+ * Owns every system and sink started for the scenario; `close` stops them all.
+ * (1) A figure that could not be measured becomes a note, a wrong count a fault. Neither is silent.
  */
 import { type Book } from "../load/book.ts";
 import { Books } from "../load/books.ts";
@@ -18,9 +18,9 @@ import {
 export type StageOptions = {
   readonly budgetMs: number;
   readonly rounds: number;
-  /** Posthaste, wherever it is started, profiles itself into this folder. */
+  /** The folder into which every Posthaste that is started profiles itself. */
   readonly profilePath?: string;
-  /** Finished messages to begin with, whatever time that takes; absent: as many as fit. */
+  /** The finished messages to begin with, however long that takes. Undefined: as many as fit. */
   readonly finishedWanted?: number;
   /** A checkout of an earlier commit to take turns with. */
   readonly before?: string;
@@ -30,7 +30,7 @@ export class Stage {
   readonly books = new Books();
   readonly notes: string[] = [];
   readonly faults: string[] = [];
-  /** Messages of Posthaste that came, in all jobs. */
+  /** Posthaste's messages that arrived, in all jobs. */
   arrived = 0;
   readonly finishedWanted: number | undefined;
   readonly before: string | undefined;
@@ -53,7 +53,7 @@ export class Stage {
     return Math.max(0, this.#deadline - performance.now());
   }
 
-  /** A line for the reader of the terminal. */
+  /** Prints a line on the terminal. */
   say(line: string): void {
     console.error(`bench:   ${line}`);
   }
@@ -68,14 +68,14 @@ export class Stage {
     this.faults.push(text);
   }
 
-  /** Undefined, and a loud note, when it cannot be started here. */
+  /** Starts a system. Returns undefined, with a loud note, when it cannot start here. */
   async start(name: SystemName, start: StartSystem): Promise<System | undefined> {
     const system = await this.attempt(name, () => start(this.#startOptions));
     if (system !== undefined) this.#open.push(system);
     return system;
   }
 
-  /** Something that needs a system to start; undefined, and a loud note, when it does not. */
+  /** Runs work that needs a running system. Returns undefined, with a loud note, when it fails. */
   async attempt<T>(name: SystemName, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -103,7 +103,7 @@ export class Stage {
     return sink;
   }
 
-  /** Runs rounds until there are enough or the budget ends; the first always runs. Answers how many ran. */
+  /** Runs rounds until there are enough or the budget ends, at least one. Returns the number of rounds. */
   async rounds(run: (round: number) => Promise<void>, share = 1): Promise<number> {
     const until = performance.now() + this.remainingMs * share;
     for (let round = 0; round < this.#rounds; round++) {
@@ -118,7 +118,7 @@ export class Stage {
     return this.#rounds;
   }
 
-  /** Waits for the arrivals of a job and books what is wrong with its counts. */
+  /** Waits for the arrivals of a job and records the faults of its counts. */
   async settle(who: string, book: Book, drainMsMax?: number): Promise<Counts> {
     const counts = await drained(this.books, book, drainMsMax);
     for (const fault of countFaults(who, counts)) this.fault(fault);

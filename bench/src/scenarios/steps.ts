@@ -1,4 +1,4 @@
-/** Runs of trivial steps: how long one takes from its start to its end, and how many there are at twenty at a time. */
+/** Measures runs of trivial steps: the time of one step, and the rate with twenty runs at a time. */
 import { RestateRuns } from "../load/restate-runs.ts";
 import { RunEndpoint } from "../load/run-endpoint.ts";
 import { atMost, atLeast } from "../report/goals.ts";
@@ -17,7 +17,7 @@ const oneByOne = 200;
 const atOnce = 20;
 const forMs = 3_000;
 const longSteps = 2_000;
-/** Those that one step of the long run is compared with. */
+/** The length of the run that the long run's steps are compared with. */
 const firstSteps = 100;
 
 export const steps: Scenario = {
@@ -34,7 +34,7 @@ type Measured = {
 };
 const nothing = (): Measured => ({ msPerStep: [], runsPerSecond: [], cpuMsPerRun: [] });
 
-/** What starts a run of `stepsOfRun` steps and knows when it has ended. */
+/** Starts runs of `stepsOfRun` steps, and sees their end. */
 type Runs = { run(): Promise<void>; stop(): Promise<void> };
 
 async function run(stage: Stage): Promise<Findings> {
@@ -94,7 +94,7 @@ async function run(stage: Stage): Promise<Findings> {
   };
 }
 
-/** Over an endpoint that is called for each step. */
+/** Measures over an endpoint that is called for each step. */
 async function measureDelivered(stage: Stage, system: System, into: Measured): Promise<void> {
   const endpoint = new RunEndpoint(stepsOfRun, system.port);
   await endpoint.start();
@@ -104,7 +104,7 @@ async function measureDelivered(stage: Stage, system: System, into: Measured): P
     stage.fault(`${system.name}: ${endpoint.deliveries} deliveries, and not ${expected}`);
 }
 
-/** Answers how many runs there were. */
+/** Returns the number of runs. */
 async function measure(system: System, started: Runs, into: Measured): Promise<number> {
   const startedAt = performance.now();
   for (let n = 0; n < oneByOne; n++) await started.run();
@@ -123,7 +123,7 @@ async function measure(system: System, started: Runs, into: Measured): Promise<n
   return oneByOne + runs;
 }
 
-/** How long a step takes in one run of many, and in one of as many as that is compared with. */
+/** Measures a step in a run of many, and in a run of `firstSteps`. */
 async function longRun({ port }: System) {
   const first = await timed(firstSteps, port);
   const all = await timed(longSteps, port);

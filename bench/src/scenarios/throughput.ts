@@ -1,4 +1,4 @@
-/** How many messages per second go through, and what each costs. With `--before <folder>`, in turns with an earlier commit alone. */
+/** Measures messages per second, and the cost of each. With `--before <folder>`, takes turns with an earlier commit only. */
 import { atLeast, type Goal } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
 import { publishTemplate } from "../load/template.ts";
@@ -12,7 +12,7 @@ import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const connectionCounts = [64, 256] as const;
-/** Until the compiler has made up its mind. */
+/** Until the compiler has settled. */
 const warmUpMs = 6_000;
 const publishMs = 2_000;
 
@@ -51,7 +51,7 @@ async function run(stage: Stage): Promise<Findings> {
     const runs: Runs = new Map(systems.map((system) => [system, []]));
     const rounds = await stage.rounds(
       async (round) => {
-        // A system may leave work to the turn of the next, so the order alternates.
+        // The order alternates, since a system may leave work to the next one's turn.
         for (const system of round % 2 === 0 ? systems : systems.toReversed()) {
           const result = await measureThroughput(stage, system, {
             template,

@@ -1,4 +1,4 @@
-/** A million messages wait for a time weeks ahead; some are due now. Do those come in time, and what does waiting cost? */
+/** Measures whether due messages come in time, and the cost of waiting, while a million others wait for a time weeks ahead. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";

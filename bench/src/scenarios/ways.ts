@@ -1,4 +1,4 @@
-/** The ways in which a caller may ask for what costs most. */
+/** The most expensive operations that a caller may ask for. */
 import { token } from "../load/template.ts";
 
 const finished = 300_000;
@@ -9,7 +9,7 @@ export type Request = { readonly path: string; readonly init?: RequestInit };
 export type Way = {
   readonly what: string;
   readonly callers: number;
-  /** The log has rows of as many finished messages. */
+  /** The finished messages in the log. */
   readonly finished?: number;
   /** Sent once each before the callers begin. */
   readonly before?: { readonly count: number; readonly request: (n: number) => Request };
@@ -20,7 +20,7 @@ const post = (path: string, headers: Readonly<Record<string, string>>): Request 
   path,
   init: { method: "POST", headers },
 });
-/** 29 KB together, of which a message takes half and its callback half. */
+/** 29 KB together, half for the message and half for its callback. */
 const fatMessage = {
   "Service-Forward-X-A": fatHeader,
   "Service-Forward-X-B": fatHeader,
@@ -80,7 +80,7 @@ export function ask(port: number, { path, init }: Request): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers });
 }
 
-/** Returns one of 2ⁿ spellings of a name with n letters. */
+/** Returns one of the 2ⁿ spellings of a name with n letters. */
 function spelling(name: string, n: number): string {
   let bit = n;
   return [...name]

@@ -1,4 +1,4 @@
-/** Where the time goes: the throughput scenario once more, on an instance of its own that profiles itself. */
+/** Shows where the time goes: repeats the throughput scenario on an instance that profiles itself. */
 import { join } from "node:path";
 import { profilesFolder, repository } from "../folders.ts";
 import { publishTemplate } from "../load/template.ts";

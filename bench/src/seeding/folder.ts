@@ -1,9 +1,9 @@
-/** The data folder of a seeder: `node <seeder> <data folder> <count> <seconds>`. */
+/** Fills the data folder of a seeder: `node <seeder> <data folder> <count> <seconds>`. */
 import { randomBytes } from "node:crypto";
 import { type TenantId } from "@posthaste/domain";
 import { type Embedded, openEmbedded } from "@posthaste/embedded";
 
-/** Calls `seed`, which puts so many at once, until the count or the time is reached, and writes how many there are. */
+/** Calls `seed`, which puts `atOnce` at once, until the count or the time is reached. Prints the number. */
 export async function fillFolder(
   atOnce: number,
   seed: (store: Embedded, tenant: TenantId) => Promise<void>,
@@ -21,7 +21,7 @@ export async function fillFolder(
     random: { text, fraction: Math.random },
     log: { debug: silent, info: silent, warn: silent, error: console.error, debugs: false },
   });
-  // The store's own threads keep no process alive, not even while it waits for them.
+  // The store's own threads do not keep the process alive, even while it waits for them.
   const alive = setInterval(silent, 1_000);
   const [tenant] = await store.accounts.tenants();
   if (tenant === undefined)

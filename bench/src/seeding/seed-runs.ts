@@ -1,4 +1,4 @@
-/** Puts runs of one step into a data folder, with one of a hundred labels each, as they are once they have succeeded. */
+/** Puts succeeded runs of one step into a data folder, with one of a hundred labels each. */
 import {
   append,
   defaultPlan,

@@ -1,4 +1,4 @@
-/** Runs the seeder in a process of its own: its memory and its caches are not those of what is measured. */
+/** Runs the seeder in a process of its own, so that its memory and caches are not measured. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -11,9 +11,9 @@ export type Seeding = {
   readonly withinMs: number;
 };
 
-/** Answers how many finished messages or runs there are. */
+/** Returns the number of finished messages or runs. */
 export async function seedFolder({ what, dataPath, count, withinMs }: Seeding): Promise<number> {
-  // Its first start makes the tenant that they belong to.
+  // The first start makes the tenant that owns them.
   await (await startPosthaste({ dataPath })).stop();
   const script = fileURLToPath(new URL(`./seed-${what}.ts`, import.meta.url));
   const quiet = "--disable-warning=ExperimentalWarning";

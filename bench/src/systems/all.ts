@@ -1,4 +1,4 @@
-/** Those that are compared, in the order in which they take turns. */
+/** The compared systems, in the order of their turns. */
 import { startBullMq } from "./bullmq.ts";
 import { startLeast, startLeastInThreads } from "./least.ts";
 import { startPosthaste } from "./posthaste.ts";
@@ -9,7 +9,7 @@ export const relay = ["bare relay", startRelay] as const;
 export const posthaste = ["posthaste", startPosthaste] as const;
 const bullMq = ["BullMQ", startBullMq] as const;
 export const least = ["the least", startLeast] as const;
-/** Shows what threads can give on the cores that carry the load as well. */
+/** Shows what threads gain on the cores that carry the load as well. */
 export const leastInThreads = ["the least, in two threads", startLeastInThreads] as const;
 
 export const allSystems: readonly (readonly [SystemName, StartSystem])[] = [

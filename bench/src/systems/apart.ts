@@ -1,4 +1,4 @@
-/** Posthaste as six services over real stores, on the one host: what they cost there, not how far they scale. */
+/** Runs Posthaste as six services over real stores on one host, which shows their cost there, not how far they scale. */
 import {
   freePort,
   type RunningServices,
@@ -14,9 +14,9 @@ import { ownChildren } from "./usage.ts";
 
 export type ApartStores = {
   readonly stores: Stores;
-  /** What they are, in words. */
+  /** The names and versions, for the report. */
   readonly names: string;
-  /** The first process of each. */
+  /** The first process of each store. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
 };
@@ -48,11 +48,11 @@ export type Apart = System & { readonly calls: () => Promise<Calls> };
 
 export type ApartOptions = StartOptions & {
   readonly deliverers: number;
-  /** The checkout that runs; this one when absent. */
+  /** The checkout to run. Default: this one. */
   readonly root?: string | undefined;
 };
 
-/** Each installation has a room of its own in the stores. */
+/** Starts the six services. Each installation has a room of its own in the stores. */
 export async function startApart(
   { stores }: ApartStores,
   { deliverers, root, profilePath }: ApartOptions,

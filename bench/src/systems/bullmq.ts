@@ -1,4 +1,4 @@
-/** The peer: BullMQ on Redis with an append-only file, one worker in the process that accepts. */
+/** The peer: BullMQ on Redis with an append-only file, and one worker in the process that accepts. */
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";

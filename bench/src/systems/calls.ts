@@ -1,8 +1,8 @@
-/** Round trips to the servers, as the processes count them themselves and tell at `/metrics`. */
+/** Reads the round trips to the servers, as the processes count them at `/metrics`. */
 
 export type Calls = {
   readonly bus: number;
-  /** Messages of Kafka, in which one event or many go. */
+  /** Kafka's messages, each of which carries one or many events. */
   readonly events: number;
   readonly store: number;
   readonly tokens: number;
@@ -15,7 +15,7 @@ const counters: Readonly<Record<keyof Calls, RegExp>> = {
   tokens: /^posthaste_tokens_total\{what="calls"\} (\S+)$/gm,
 };
 
-/** Summed over the processes that listen on these ports. */
+/** Sums over the processes that listen on these ports. */
 export async function readCalls(ports: readonly number[]): Promise<Calls> {
   const texts = await Promise.all(
     ports.map(async (port) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()),

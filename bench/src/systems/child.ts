@@ -1,4 +1,4 @@
-/** A process that the benchmark starts, waits for and stops; it never outlives the benchmark. */
+/** Starts, awaits and stops a process, which never outlives the benchmark. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -56,12 +56,12 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
-  /** The end of what it has written. */
+  /** The end of the output. */
   get output(): string {
     return this.#output.trim();
   }
 
-  /** Resolves when `isReady` does; throws when the process ends first or the time is over. */
+  /** Resolves when `isReady` does. Throws when the process ends first or the time is over. */
   async ready(isReady: () => Promise<boolean>, withinMs: number): Promise<void> {
     const deadline = performance.now() + withinMs;
     while (!(await isReady())) {
@@ -84,7 +84,7 @@ export class Child {
   }
 }
 
-/** A setting of the shell must not change what is measured. */
+/** Drops our variables, so that a setting of the shell does not change the measurement. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const isOurs = ([name]: readonly [string, unknown]) => name.startsWith("POSTHASTE_");
   return Object.fromEntries(Object.entries(process.env).filter((entry) => !isOurs(entry)));

@@ -1,4 +1,4 @@
-/** The yardstick of the six services: what a durable, signed delivery costs at least over the same stores. */
+/** The yardstick of the six services: the least cost of a durable, signed delivery over the same stores. */
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { type ApartStores } from "./apart.ts";

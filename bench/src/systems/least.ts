@@ -1,4 +1,4 @@
-/** The other yardstick: what a durable, signed delivery costs at least, out of the parts that Posthaste is made of. */
+/** The other yardstick: the least cost of a durable, signed delivery with Posthaste's parts. */
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";

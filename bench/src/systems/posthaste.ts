@@ -1,4 +1,4 @@
-/** Posthaste standalone as a user would start it, on a data folder of its own. */
+/** Runs the standalone as a user would, on a data folder of its own. */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
@@ -7,11 +7,11 @@ import { Child } from "./child.ts";
 import { answersOk, type StartOptions, type System } from "./system.ts";
 
 export type PosthasteOptions = StartOptions & {
-  /** Kept by its owner; absent: a new one that goes with the system. */
+  /** A data folder that its owner keeps. Default: a new one, removed with the system. */
   readonly dataPath?: string;
-  /** The checkout that runs; this one when absent. */
+  /** The checkout to run. Default: this one. */
   readonly root?: string;
-  /** Settings that are not to have their defaults. */
+  /** Settings that differ from their defaults. */
   readonly env?: Readonly<Record<string, string>>;
 };
 
@@ -25,7 +25,7 @@ export async function startPosthaste(options: PosthasteOptions = {}): Promise<Sy
     file: process.execPath,
     args: [
       "--disable-warning=ExperimentalWarning",
-      // As `npm start` does.
+      // As in `npm start`.
       "--max-semi-space-size=16",
       ...profiling(options.profilePath),
       join(options.root ?? repository, "services/standalone/process/main.ts"),

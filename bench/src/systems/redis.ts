@@ -1,4 +1,4 @@
-/** Redis for the peer, from the host or from Debian's package. */
+/** Finds Redis for the peer, on the host or in Debian's package. */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { connect } from "node:net";
@@ -36,10 +36,10 @@ export function redisVersion(): string {
   return /v=(\S+)/.exec(stdout)?.[1] ?? "unknown";
 }
 
-/** Debian's `redis-check-rdb` is the same file as its `redis-server` and tells the two apart by argv[0]. */
+/** Debian's `redis-check-rdb` is the same file as its `redis-server`, and acts by argv[0]. */
 const redisBinary = () => onPath("redis-server") ?? onPath("redis-check-rdb");
 
-/** The package `redis-server` would also start a service on this host; `redis-tools` has the binary alone. */
+/** Installs `redis-tools`, which has only the binary. The package `redis-server` would also start a service on this host. */
 function installRedis(): string {
   const missing = "redis-server is not installed";
   if (process.getuid?.() !== 0) throw new Error(`${missing}, and only root may install it`);

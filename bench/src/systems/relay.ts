@@ -1,4 +1,4 @@
-/** The yardstick: node:http and undici, stores nothing. What no durable service on the same host can be much cheaper than. */
+/** The yardstick: node:http and undici, storing nothing. No durable service on the same host can be much cheaper. */
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { Child } from "./child.ts";

@@ -1,4 +1,4 @@
-/** The peer of runs: Restate's server as it comes, on a disk that it syncs, with an endpoint of its own SDK. */
+/** The peer of runs: Restate's server with its defaults, on a synced disk, with an endpoint of its own SDK. */
 import { join } from "node:path";
 import { freePort, npmPackages } from "@posthaste/local";
 import { dataFolder } from "../folders.ts";

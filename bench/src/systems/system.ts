@@ -1,4 +1,4 @@
-/** What is measured: something that takes a publish on a port and calls the destination. */
+/** A measured system: takes a publish on a port and calls the destination. */
 export type SystemName =
   | "bare relay"
   | "the least"
@@ -15,15 +15,15 @@ export type SystemName =
 export type System = {
   readonly name: SystemName;
   readonly port: number;
-  /** All processes that do its work, a server it needs included. */
+  /** All processes that do the system's work, its servers included. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
-  /** The end of what it has written. */
+  /** The end of the output. */
   output?(): string;
 };
 
 export type StartOptions = {
-  /** The system, if it can, writes a CPU profile there when it stops. */
+  /** The folder into which the system, if it can, writes a CPU profile when it stops. */
   readonly profilePath?: string;
 };
 export type StartSystem = (options: StartOptions) => Promise<System>;

@@ -1,14 +1,14 @@
-/** What a process has used, as the Linux kernel counts it: robust where throughput on a shared host is not. */
+/** Reads what a process has used, as the Linux kernel counts it: robust where throughput on a shared host is not. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
 
 const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
 
-/** User and system time of all threads of these processes, in milliseconds. */
+/** Returns the user and system time of all threads of these processes, in milliseconds. */
 export const cpuMs = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + ticksOf(`/proc/${pid}/stat`), 0) * (1000 / ticksPerSecond);
 
-/** The same of these processes and all that they have started: some servers begin and end processes all the time. */
+/** Returns the same for these processes and all their descendants, since some servers begin and end processes all the time. */
 export function cpuMsBelow(roots: readonly number[]): number {
   const parents = parentOfEach();
   const isBelow = (pid: number | undefined): boolean =>
@@ -19,7 +19,7 @@ export function cpuMsBelow(roots: readonly number[]): number {
   return ticks * (1000 / ticksPerSecond);
 }
 
-/** Processes that the benchmark itself has started. */
+/** Returns the processes that the benchmark itself has started. */
 export const ownChildren = (): readonly number[] =>
   [...parentOfEach()].flatMap(([pid, parent]) => (parent === process.pid ? pid : []));
 
@@ -28,13 +28,13 @@ function parentOfEach(): ReadonlyMap<number, number> {
   return new Map(pids.map((pid) => [pid, Number(fieldsOf(`/proc/${pid}/stat`)[1])]));
 }
 
-/** Resident memory of these processes, in MiB. */
+/** Returns the resident memory of these processes in MiB. */
 export const residentMiB = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + statusKiB(pid, "VmRSS"), 0) / 1024;
 
 export type ThreadUse = { readonly name: string; readonly cpuMs: number };
 
-/** CPU time by kind of thread: which of them is busy is the first thing to know. */
+/** Returns CPU time by kind of thread, to see which kind is busy. */
 export function cpuByThread(pids: readonly number[]): readonly ThreadUse[] {
   const uses = new Map<string, number>();
   for (const pid of pids) {
@@ -48,7 +48,7 @@ export function cpuByThread(pids: readonly number[]): readonly ThreadUse[] {
   return [...uses].map(([name, ms]) => ({ name, cpuMs: ms }));
 }
 
-/** User and system time, and that of children that have ended: fields 14 to 17, the first being the third of the line. */
+/** User and system time, and that of ended children: fields 14 to 17 of the line, counted here from its third. */
 const ticksOwn = [11, 12];
 const ticksWithEnded = [11, 12, 13, 14];
 
@@ -57,7 +57,7 @@ const ticksOf = (file: string, which = ticksOwn): number => {
   return which.reduce((sum, n) => sum + Number(fields[n] ?? 0), 0);
 };
 
-/** Without the first two; the second is the command in parentheses and may hold anything. */
+/** Returns the fields after the second, which is the command in parentheses and may hold anything. */
 function fieldsOf(file: string): readonly string[] {
   const text = textOf(file);
   return text.slice(text.lastIndexOf(")") + 2).split(" ");
@@ -66,7 +66,7 @@ function fieldsOf(file: string): readonly string[] {
 const statusKiB = (pid: number, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0);
 
-/** Returns nothing for a process that has gone. */
+/** Returns an empty text for a process that has gone. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");

@@ -5,11 +5,11 @@
 // Plain JavaScript for the host's Node >= 20, without dependencies: it runs before anything is installed.
 //
 // Owns  .toolchain/                Node 24 and pnpm from the npm registry, only what the host lacks
-//       node_modules/.installed    a hash of all that decides what an install puts in place
-//       .bootstrap.lock            held while either of them is made; holds the pid of its owner
+//       node_modules/.installed    a hash of everything that decides the result of an install
+//       .bootstrap.lock            held while either is made; holds the pid of its owner
 // (1) .toolchain/ is complete or absent: it is made beside its place, tried, and renamed.
-// (2) a second start with nothing to do starts no process but the command.
-// (3) the console is built beside a server that is up, where it is not that of these sources: `npm start` does not wait for it.
+// (2) A second start with nothing to do starts no process but the command.
+// (3) An outdated console is built while the server starts and runs: `npm start` does not wait for it.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import * as fs from "node:fs";
@@ -29,7 +29,7 @@ const consoleAfterMs = 5_000;
 const onWindows = process.platform === "win32";
 
 const quiet = "--disable-warning=ExperimentalWarning";
-// V8 lets the young generation grow to 96 MiB and more; with a third of that throughput is the same.
+// By default V8 lets the young generation grow to 96 MiB and more. With a third of that throughput is the same.
 const smallYoung = "--max-semi-space-size=16";
 const commands = {
   start: ["node", quiet, smallYoung, "services/standalone/process/main.ts"],
@@ -53,7 +53,7 @@ try {
 }
 
 async function main([name = "start", ...args]) {
-  // A caller of pnpm may be about to change what an install would do, so only the tools are made ready.
+  // A caller of pnpm may be about to change the install, so only the tools are made ready.
   const isReady = () => nodeIsReady() && (name === "pnpm" ? pnpmIsReady() : isInstalled());
   if (!isReady()) {
     await withLock(async () => {
@@ -67,7 +67,7 @@ async function main([name = "start", ...args]) {
   return run(command, [...first, ...args]);
 }
 
-/** The server finds what was built by itself. A console that does not build stops nothing, and is told in one line. */
+/** Builds the console, which the server finds by itself. A failed build is reported in one line and stops nothing. */
 function buildConsole() {
   const build = spawn("node", [join(root, "scripts/build-console.js")], {
     cwd: root,
@@ -91,7 +91,7 @@ function nodeIsReady() {
 
 function pnpmIsReady() {
   if (toolchainHas("pnpm")) return true;
-  // Another major reads other settings. Outside the repository, where pnpm does not switch versions by itself.
+  // Another major version reads other settings. Asked outside the repository, where pnpm does not switch versions by itself.
   const { stdout } = spawnSync("pnpm", ["--version"], { cwd: tmpdir(), encoding: "utf8" });
   const version = (stdout ?? "").trim();
   return version.startsWith("10.") && isAtLeast(version, dependencies.pnpm);
@@ -115,7 +115,7 @@ async function fetchToolchain() {
   const tools = hostNodeIsGood ? [] : [`Node ${nodeVersion}`];
   say(`fetching ${[...tools, `pnpm ${dependencies.pnpm}`].join(" and ")} into .toolchain/`);
   removeLeftovers();
-  // A name of its own: the npm of a bootstrap that was killed may still write to the last one.
+  // A new folder each time: the npm of a killed bootstrap may still write to the last one.
   const making = fs.mkdtempSync(`${toolchain}.`);
   fs.cpSync(wanted, making, { recursive: true });
   const omit = hostNodeIsGood ? ["--omit=optional"] : [];
@@ -137,7 +137,7 @@ function removeLeftovers() {
     try {
       fs.rmSync(join(root, name), { recursive: true, force: true });
     } catch {
-      // Another process writes to it still; the next time will do.
+      // Another process still writes to the folder. The next bootstrap removes it.
     }
   }
 }
@@ -170,7 +170,7 @@ function installHash() {
   return hash.digest("hex");
 }
 
-/** One bootstrap at a time makes things; any other waits, then finds them made. */
+/** Runs `work` under the lock. Other bootstraps wait, and then find everything made. */
 async function withLock(work) {
   const deadline = Date.now() + lockWaitMsMax;
   while (!tryLock()) {
@@ -191,7 +191,7 @@ function tryLock() {
   } catch (error) {
     if (error.code !== "EEXIST") throw error;
   }
-  // Not taken in the same breath: another process that found this owner dead has removed its lock by the next try.
+  // The lock is taken by the next try only: another process may break the same dead lock in this moment.
   if (!lockOwnerLives()) fs.rmSync(lock, { force: true });
   return false;
 }
@@ -208,19 +208,19 @@ function lockOwnerLives() {
 }
 
 async function mustRun(command, args, options = {}) {
-  // Standard output belongs to the command that was asked for.
+  // Standard output belongs to the requested command.
   const stdio = ["ignore", process.stderr, process.stderr];
   const code = await run(command, args, { stdio, ...options });
   if (code !== 0) throw new Error(`${command} ${args[0]} failed with exit code ${code}`);
 }
 
-/** Asynchronous, so that signals reach the child: a SIGTERM to npm must stop the service. */
+/** Runs a command asynchronously, so that signals reach it: a SIGTERM to npm must stop the service. */
 function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const defaults = { cwd: root, env: environment(), stdio: "inherit", shell: onWindows };
     const child = spawn(command, args, { ...defaults, ...options });
     const forward = (signal) => {
-      // A terminal has sent its SIGINT to the child already; twice could mean "at once".
+      // A terminal has already sent its SIGINT to the child, and a second one could mean "at once".
       if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
     };
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
@@ -235,8 +235,8 @@ function run(command, args, options = {}) {
 }
 
 /**
- * The toolchain's Node before any other, then the one that runs this file. Of the settings that npm
- * hands down, pnpm gets only those that lead to the registry: it would read the rest as its own.
+ * Returns the environment, with the toolchain's Node first on the path, then the Node that runs this file. Of npm's settings
+ * pnpm gets only those about the registry, since it would read the rest as its own.
  */
 function environment() {
   const folders = [toolchainBin, join(root, "node_modules/.bin"), dirname(process.execPath)];
@@ -244,7 +244,7 @@ function environment() {
   const isKept = ([name]) => !/^npm_config_/i.test(name) || kept.test(name);
   const inherited = Object.fromEntries(Object.entries(process.env).filter(isKept));
   return {
-    // What Node has compiled once it reads from here, and so does every process that a command starts.
+    // Node keeps compiled code here, for every process that a command starts.
     NODE_COMPILE_CACHE: join(root, ".cache/compile"),
     ...inherited,
     PATH: [...folders, process.env.PATH].join(delimiter),

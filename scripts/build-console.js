@@ -1,10 +1,10 @@
-// Builds the console, and below docs/ the reference of the API, where they are not those of these sources.
+// Builds the console, and below docs/ the API reference, where they do not match the sources.
 //
-//   node scripts/build-console.js [FOLDER]     apps/console/dist unless said otherwise
+//   node scripts/build-console.js [FOLDER]     by default apps/console/dist
 //
-// Owns  FOLDER          what a server serves below /console/, complete or as it was: it is made beside its place, and renamed
-//       FOLDER/.made    a hash of all that decides what a build gives
-// What went wrong is told in one line.
+// Owns  FOLDER          what a server serves below /console/, complete or unchanged: it is made beside its place and renamed
+//       FOLDER/.made    a hash of everything that decides the result of a build
+// A failure is reported in one line.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -26,7 +26,7 @@ const target = resolve(process.argv[2] ?? join(app, "dist"));
 const making = `${target}.${process.pid}`;
 const stamp = ".made";
 const sources = ["*.html", "vite.config.js", "package.json", "src/**/*.{ts,tsx,css,svg}"];
-/** The table of operations, which the console reads. */
+/** The table of operations, which the console imports. */
 const api = join(root, "libs/client/src/api.ts");
 
 const hash = hashOf();
@@ -62,7 +62,7 @@ function build() {
     cwd: root,
     encoding: "utf8",
     stdio: ["ignore", "ignore", "pipe"],
-    // Said otherwise, as tests do, React comes with all that helps its developers.
+    // Under another value, as tests set it, React comes with its development aids.
     env: { ...process.env, NODE_ENV: "production" },
   });
   if (error) throw error;
@@ -71,7 +71,7 @@ function build() {
   writeFileSync(join(making, stamp), hash);
 }
 
-/** Of Vite's many lines the first that says something. */
+/** Returns the first meaningful line of Vite's output. */
 function reasonIn(text) {
   const lines = stripVTControlCharacters(text)
     .split("\n")
@@ -80,7 +80,7 @@ function reasonIn(text) {
   return lines.find((line) => line !== "" && !isHeading(line)) ?? "vite failed";
 }
 
-/** Another process may do the same at this moment: then its build, which is of the same sources, stays. */
+/** Puts the build in place. If another process does the same, its build, of the same sources, stays. */
 function putInPlace() {
   mkdirSync(dirname(target), { recursive: true });
   const before = `${making}.before`;

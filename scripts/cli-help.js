@@ -1,4 +1,5 @@
-// `apps/cli/src/setting-help.ts`: what the command says of each setting of a publish, and of each filter, made from docs/openapi.json.
+// Generates `apps/cli/src/setting-help.ts`, the command's help for each setting of a publish and each filter, from
+// docs/openapi.json.
 
 /** `openApi`: the text of docs/openapi.json. */
 export function renderCliHelp(openApi) {

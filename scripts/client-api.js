@@ -1,10 +1,10 @@
-// `libs/client/src/api.ts`: what the client knows of the API, made from docs/openapi.json: the route of each operation, what it
-// takes and answers as types, and the settings of a publish.
+// Generates `libs/client/src/api.ts` from docs/openapi.json: the route of each operation, the types of its arguments and
+// answers, and the settings of a publish.
 import { compile } from "json-schema-to-typescript";
 
 const json = "application/json";
 const nothing = { tsType: "undefined" };
-/** What a parameter of a query may be; a list is sent as one text with commas where the parameter takes several. */
+/** The type of a query parameter. Where a parameter takes several values, a list is sent as one text with commas. */
 const parameter = { tsType: "Parameter" };
 
 /** `openApi`: the text of docs/openapi.json. */
@@ -32,7 +32,7 @@ export async function renderClientApi(openApi) {
   ].join("\n\n");
 }
 
-/** `Error` is a name that a module of TypeScript has already. */
+/** Renames the schema `Error`, which TypeScript has already. */
 const withDefinitions = (openApi) =>
   openApi
     .replaceAll("#/components/schemas/", "#/$defs/")
@@ -40,7 +40,7 @@ const withDefinitions = (openApi) =>
 
 const partition = (all, holds) => [all.filter(holds), all.filter((each) => !holds(each))];
 
-/** All paths begin so; the client adds it. */
+/** The beginning of every path, which the client adds. */
 const version = "/v2/";
 
 const routesOf = (operations) =>
@@ -70,7 +70,7 @@ const camel = (suffix) =>
   );
 const suffixOf = ({ name }) => name.replace(/^Service-/, "");
 
-/** Their names follow from the headers, and are a tenth of the package when they are written out. */
+/** Derives the setting names from the headers. Written out they would be a tenth of the package. */
 const settingNames = (settings) => [
   `const suffixes = ${JSON.stringify(
     settings
@@ -87,7 +87,7 @@ const settingNames = (settings) => [
   ) as Readonly<Record<keyof Settings, string>>;`,
 ];
 
-/** Each with its rule as its comment. What is forwarded is given apart, by the header's own name. */
+/** Each setting, with its rule as the comment. Forwarded headers are separate options, by the header's own name. */
 const settingsType = (settings) =>
   [
     "/** The headers that configure a message, a callback, a run or a schedule. */",

@@ -2,7 +2,7 @@
 //
 // A comment may cite `ADR 7`, a page of this repository (`docs/design/record`) and a heading in it
 // (`docs/design/record#the-alarm`), or an invariant: a capital letter and a number, listed in docs/guarantees.md. Numbers
-// that hold in one file only are (1), (2). Links between pages are followed, too.
+// within one file are (1), (2). Links between pages are followed, too.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -14,10 +14,10 @@ const sources = [
 const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
 const isForeign = (name) => ["node_modules", "toolchain", "dist"].includes(name);
 
-/** Not citations: products, and ranges of characters. */
+/** Names that look like invariants: products, and ranges of characters. */
 const otherNumbers = new Set(["V8", "H2", "C0"]);
 
-/** Returns what is wrong, a line each. */
+/** Returns the problems, a line each. */
 export function readComments() {
   const comments = globSync(sources, { cwd: root, exclude: isForeign }).flatMap((file) =>
     commentsIn(file, read(file)),
@@ -32,7 +32,7 @@ export function readComments() {
 
 const read = (file) => readFileSync(join(root, file), "utf8");
 
-/** Line by line: a comment of this code begins its line, or ends it after a space. */
+/** Returns comments line by line. A comment of this code begins its line, or ends it after a space. */
 function commentsIn(file, source) {
   return source.split("\n").flatMap((line, nth) => {
     const [, text] = /^\s*(?:\/\/|\/?\*+)(.*)$/.exec(line) ?? /\s\/\/\s(.*)$/.exec(line) ?? [];
@@ -67,7 +67,7 @@ const invariants = new Set(
   [...read("docs/guarantees.md").matchAll(/\*\*([A-Z]\d{1,2})\*\*/g)].map(([, name]) => name),
 );
 
-/** `cited`: from the root or from docs/, with or without its ending. */
+/** Reports whether `cited` exists, from the root or from docs/, with or without its ending. */
 function leadsSomewhere(cited, from = "") {
   const [page, heading] = cited.split("#");
   const file = [page, `${page}.md`, `docs/${page}`]
@@ -77,7 +77,7 @@ function leadsSomewhere(cited, from = "") {
   return heading === undefined || (file.endsWith(".md") && headingsOf(file).has(heading));
 }
 
-/** As they stand in a link. */
+/** Returns the headings as links spell them. */
 const headingsOf = (file) =>
   new Set(
     [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>

@@ -1,5 +1,5 @@
-// Writes the documents that are made from the code, or with --check says which of them are stale, and what is wrong with
-// comments, guarantees, wrong lines, versions, licences and the code on pages.
+// Writes the generated documents, or with --check names the stale ones, and reports what is wrong with comments, guarantees,
+// wrong lines, versions, licences and the code on pages.
 //
 //   node scripts/generate.js [--check]
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -31,7 +31,7 @@ const documents = [
   { path: "docs/third-party.md", render: renderThirdParty },
   { path: "libs/client/src/api.ts", render: () => renderClientApi(renderOpenApi()) },
   { path: "apps/cli/src/setting-help.ts", render: () => renderCliHelp(renderOpenApi()) },
-  // The chart reads only what lies in its own folder.
+  // The chart can read only its own folder.
   ...["collector", "dashboards", "datasources", "prometheus", "tempo"].map((name) => ({
     path: `helm/posthaste/files/compose/${name}.yaml`,
     render: () => readFile(join(root, `deploy/observability/compose/${name}.yaml`), "utf8"),
@@ -59,7 +59,7 @@ const problems = [
 for (const problem of problems) complain(problem);
 for (const { path, render } of documents) {
   const file = join(root, path);
-  // So that the format gate and this one want the same bytes.
+  // Formats the text, so that the format gate and this one expect the same bytes.
   const { code: text, errors } = await format(file, await render(), formatting);
   for (const { message } of errors) complain(`${path}: ${message}`);
   const current = await readFile(file, "utf8").catch(() => undefined);

@@ -1,6 +1,8 @@
-// A file that takes and gives back has a test that draws orders of both (`expectAllGivenBack` of libs/testing), or a reason here.
+// Checks that a file that takes and gives back has a test that draws orders of both (`expectAllGivenBack` of libs/testing),
+// or a reason here.
 //
-// Known by its text: a file in which something is counted down. A test of its package that imports it calls the function.
+// Such a file is known by its text, in which something is counted down. A test of its package that imports it must call the
+// function.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -14,7 +16,7 @@ const isComment = /^\s*(?:\*|\/\*|\/\/)/;
 
 const place = "a place in what is read, or what is left to do of one call";
 const ownTest = "its own test empties it in each of the ways, and looks whether nothing is left";
-/** Why a file needs no such test. */
+/** The reasons why a file needs no such test. */
 const reasons = new Map([
   ["libs/bus-kafka/src/assignment.ts", ownTest],
   ["libs/bus-kafka/src/document.ts", "the dashes are options of commands"],
@@ -50,7 +52,7 @@ const reasons = new Map([
   ["services/gateway/src/slot-states.ts", place],
 ]);
 
-/** Everything that is wrong, a line each. */
+/** Returns the problems, a line each. */
 export function readGiveBacks() {
   const files = globSync(sources, { cwd: root, exclude: isForeign }).toSorted();
   const tests = files

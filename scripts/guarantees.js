@@ -1,7 +1,7 @@
-// What docs/guarantees.md says about tests: each file that its tables name is there, and each test, by its words.
+// Checks docs/guarantees.md: each file and each test name in its tables exists.
 //
 // In the column of tests a file stands in `backticks`, without its folder and ending (`e2e/queues.e2e`), and the name of a
-// test in _italics_, cut by an ellipsis where it is long. What a table of cases fills in matches what is filled in.
+// test in _italics_, cut by an ellipsis where it is long. The placeholders of a table of cases match any text.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -20,13 +20,13 @@ const endings = [
 const sources = "{apps,bench,deploy,libs,services,tests}/**/*.{ts,tsx}";
 const isForeign = (name) => ["node_modules", "dist"].includes(name);
 const page = "docs/guarantees.md";
-/** `%s` and `$name` of a table of cases, and what a template puts in. */
+/** `%s` and `$name` of a table of cases, and a template's expressions. */
 const placeholder = /%[sijdp]|\$\w+|\$\{[^}]*\}/;
 
-/** A pattern of fewer would be that of any name. */
+/** A pattern with fewer fixed characters would match any name. */
 const literalCharsMin = 8;
 
-/** Everything that is wrong, a line each. */
+/** Returns the problems, a line each. */
 export function readGuarantees() {
   const lines = readFileSync(join(root, page), "utf8").split("\n");
   const rows = lines.flatMap((line, nth) => {
@@ -54,16 +54,16 @@ function hasFile(file) {
   );
 }
 
-/** The pieces between ellipses. */
+/** Returns the pieces between ellipses. */
 const namesIn = (text) =>
   [...text.matchAll(/(?<![\w`])_((?:[^_`]|`[^`]*`)+)_(?!\w)/g)].flatMap(([, name]) =>
     name.split("…").flatMap((piece) => plain(piece).trim() || []),
   );
 
-/** Without the marks of code and what a table escapes. */
+/** Removes code marks and table escapes. */
 const plain = (text) => text.replaceAll(/[`\\]/g, "");
 
-/** Whether a name, or a piece of one, is that of a test. */
+/** Returns a function that reports whether a name, or a piece of one, is a test's. */
 function testNames() {
   const files = globSync(sources, { cwd: root, exclude: isForeign });
   const text = files.map((file) => plain(readFileSync(join(root, file), "utf8"))).join("\n");

@@ -1,11 +1,11 @@
 /** The lint rules of this project's own, as a plugin of oxlint. oxlint.config.ts says where each of them holds. */
 import { wallClock } from "./wall-clock.js";
 
-// A Map that callers fill would live as long as the process, and give nothing back (ADR 115).
+// A Map that callers fill would live as long as the process and give nothing back (ADR 115).
 const emptyMap =
   "VariableDeclarator:not([id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly(Map|Set)$/]) > NewExpression[callee.name=/^(Map|Set|TurnoverMap)$/][arguments.length=0]";
 
-/** What a selector finds is refused with the message. */
+/** Code that a selector matches is refused with the message. */
 const refused = {
   "error-of-another-realm": {
     selector: "BinaryExpression[operator='instanceof'][right.name=/Error$/]",

@@ -1,8 +1,8 @@
-// Long suites first, so that a gate does not end with one of them beside an idle core. Jest knows how long a suite takes only
-// after it has run here, and goes by the size of its file until then.
+// Runs long suites first, so that a gate does not end with one of them beside an idle core. Jest knows the length of a suite
+// only after it has run here, and until then goes by file size.
 import Sequencer from "@jest/test-sequencer";
 
-/** More than half a minute each, in one of the gates at least. */
+/** The suites that take more than half a minute in at least one gate. */
 const longest = [
   "simulation.sim",
   "planted-bugs-in-workloads.sim",

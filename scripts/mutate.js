@@ -1,11 +1,11 @@
-// Plants wrong lines of tests/mutations/, one at a time, into a copy of this tree, and runs the test that has to fail.
+// Plants wrong lines of tests/mutations/, one at a time, into a copy of this tree, and runs the test that must fail.
 //
 //   npm run mutate                            ten of them, by a seed that it prints
 //   npm run mutate -- --seed 7 --count 20     the same twenty each time
-//   npm run mutate -- sender/src/dial         all whose file, test, name or section has this text
+//   npm run mutate -- sender/src/dial         all whose file, test, name or section contains this text
 //
-// A line that no test has seen is a survivor, and the exit code is 1. The tests are run without any wrong line first: one
-// that fails by itself would see them all.
+// A line that no test notices is a survivor, and the exit code is 1. The tests are first run without any wrong line: a test
+// that fails by itself would notice everything.
 import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
@@ -48,7 +48,7 @@ function matching(texts) {
   return wrongLines().filter(isMeant);
 }
 
-/** So many by a seed, none twice. */
+/** Draws lines by a seed, none twice. */
 function drawn(seed) {
   const lines = wrongLines();
   const next = randomOf(seed);
@@ -58,7 +58,7 @@ function drawn(seed) {
   return chosen;
 }
 
-/** Mulberry32. */
+/** The generator Mulberry32. */
 function randomOf(seed) {
   let state = seed;
   return () => {
@@ -70,8 +70,8 @@ function randomOf(seed) {
 }
 
 /**
- * The files of this tree as hard links, and its packages: those of the registry are shared, those of this repository are the
- * copy's own, since their links are relative.
+ * Copies the tree as hard links. Packages of the registry are shared; those of this repository are the copy's own, since
+ * their links are relative.
  */
 function copyTree() {
   fs.rmSync(copy, { recursive: true, force: true });
@@ -96,7 +96,7 @@ function copyTree() {
   }
 }
 
-/** A line with which the file cannot be loaded is seen by everything, and says nothing. */
+/** Reports whether the test fails. A line that keeps the file from loading proves nothing. */
 function isCaught(line) {
   const path = join(copy, line.file);
   const text = fs.readFileSync(path, "utf8");
@@ -110,13 +110,13 @@ function isCaught(line) {
   return outcome === "failed";
 }
 
-/** Not in place: the file is a link to that of this tree. */
+/** Replaces the file, which is a hard link, instead of writing into it. */
 function replace(path, text) {
   fs.rmSync(path);
   fs.writeFileSync(path, text);
 }
 
-/** Returns the outcome of the tests of this name in the copy as it is. */
+/** Returns the outcome of the tests with this name in the copy. */
 function outcomeOf({ name, test }) {
   const told = tested([test], [name]);
   if (!told) return "not ended";
@@ -124,7 +124,7 @@ function outcomeOf({ name, test }) {
   return told.numFailedTests > 0 ? "failed" : "passed";
 }
 
-/** Returns the lines whose test does not pass without them, so that a failure would say nothing. */
+/** Returns the lines whose test does not pass without them, so that its failure would prove nothing. */
 function unsoundOf(lines) {
   const told = tested(
     [...new Set(lines.map(({ test }) => test))],
@@ -138,7 +138,7 @@ function unsoundOf(lines) {
   });
 }
 
-/** Returns jest's report of these tests in the copy. Undefined: they did not end. */
+/** Returns Jest's report of these tests in the copy, or undefined when they did not end. */
 function tested(tests, names) {
   fs.rmSync(report, { force: true });
   spawnSync(

@@ -1,7 +1,7 @@
-// Makes of apps/cli the package `posthaste`: the command, the standalone and the console in a few files, with all that they use inside, so
-// that it runs without this repository and installs nothing else (ADR 51).
+// Makes the package `posthaste` from apps/cli: the command, the standalone and the console in a few files, with everything
+// that they use, so that the package runs without this repository and installs nothing else (ADR 51).
 //
-//   node scripts/package-cli.js [FOLDER]     apps/cli/dist unless said otherwise
+//   node scripts/package-cli.js [FOLDER]     by default apps/cli/dist
 //   npm pack ./apps/cli/dist
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,12 +18,12 @@ const { metafile } = await build({
   absWorkingDir: root,
   entryPoints: [
     { in: "apps/cli/src/main.ts", out: "posthaste" },
-    // A thread of the store, started by the name of its file.
+    // A thread of the store, started by its file name.
     { in: "libs/embedded/src/database/checkpoint-worker.ts", out: "checkpoint-worker" },
   ],
   outdir: target,
   bundle: true,
-  // The standalone is loaded by `posthaste dev` only.
+  // Only `posthaste dev` loads the standalone.
   splitting: true,
   platform: "node",
   target: "node24",
@@ -31,10 +31,10 @@ const { metafile } = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: "none",
-  // `debug` tries it, and must not find that of a tool of this repository.
+  // `debug` tries to load it, and must not find a tool's copy in this repository.
   external: ["supports-color"],
   metafile: true,
-  // Packages in the older form ask for Node's own modules by `require`.
+  // Packages in CommonJS ask for Node's own modules by `require`.
   banner: { js: 'import{createRequire as r_}from"node:module";const require=r_(import.meta.url);' },
   plugins: [{ name: "as-packaged", setup: asPackaged }],
 });
@@ -49,7 +49,7 @@ writeFileSync(join(target, "THIRD-PARTY-LICENSES"), licences());
 cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
 cpSync(join(root, "docs/cli.md"), join(target, "README.md"));
 
-/** What is found by a name at run time is named so that the bundler sees it, or by the name that it has here. */
+/** Rewrites names resolved at run time, so that the bundler sees them or they match the package. */
 function asPackaged({ onLoad }) {
   const replace = (filter, text, by) =>
     onLoad({ filter }, ({ path }) => {
@@ -69,7 +69,7 @@ function asPackaged({ onLoad }) {
   );
 }
 
-/** Of each package that is inside; those of the console stand beside it, in what Vite has made. */
+/** Returns the licences of the packages inside. Those of the console lie beside it, in Vite's output. */
 function licences() {
   const inside = Object.keys(metafile.inputs).flatMap((path) => {
     const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];

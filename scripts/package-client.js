@@ -1,7 +1,7 @@
-// Makes of libs/client a package that Node takes as it is, with its types; the services need no build and have none. It has
-// modules only: `require` takes them, too, on the versions of Node that its one dependency wants (ADR 50).
+// Makes a package from libs/client that Node loads as it is, with its types; the services need no build. The package has ES
+// modules only: `require` loads them, too, on the Node versions that its one dependency supports (ADR 50).
 //
-//   node scripts/package-client.js [FOLDER]     libs/client/dist unless said otherwise
+//   node scripts/package-client.js [FOLDER]     by default libs/client/dist
 //   npm pack libs/client/dist
 import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const root = dirname(import.meta.dirname);
 const source = join(root, "libs/client");
 const target = resolve(process.argv[2] ?? join(source, "dist"));
 const own = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
-/** `.` and `./receiver`, each with its file in the source. */
+/** `.` and `./receiver`, each with its source file. */
 const entries = Object.entries(own.exports);
 
 rmSync(target, { recursive: true, force: true });

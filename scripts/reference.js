@@ -1,4 +1,4 @@
-// The pages of the API's reference, from apps/reference and Swagger UI, as a build of the console has them below docs/.
+// Writes the pages of the API reference, from apps/reference and Swagger UI, for a build of the console below docs/.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const source = join(import.meta.dirname, "../apps/reference/src");
 const requireThere = createRequire(join(source, "../package.json"));
-/** Each asset of the page, and where it is. */
+/** The page's assets, and the path of each. */
 const assets = [
   ...["swagger-ui-bundle.js", "swagger-ui.css"].map((name) => [
     name,
@@ -17,12 +17,12 @@ const assets = [
 const openApi = join(import.meta.dirname, "../docs/openapi.json");
 const digestLength = 12;
 
-/** Files that browsers keep for ever have names that change with their content. */
+/** Names assets after their content, since browsers keep them for ever. */
 export function writeReference(folder) {
   mkdirSync(join(folder, "assets"), { recursive: true });
   let page = readFileSync(join(source, "index.html"), "utf8");
   for (const [name, fileOf] of assets) {
-    // The maps of sources are not handed out.
+    // Source maps are not published.
     const text = readFileSync(fileOf(), "utf8").replace(/\n\/[/*]# sourceMappingURL=.*\s*$/, "\n");
     const digest = createHash("sha256").update(text).digest("hex").slice(0, digestLength);
     const named = name.replace(/(\.\w+)$/, `-${digest}$1`);
@@ -41,11 +41,14 @@ export function writeReference(folder) {
   writeFileSync(join(folder, "licences.md"), licences);
   for (const api of ["gateway", "management"])
     writeFileSync(join(folder, `${api}.json`), JSON.stringify(documentOf(api)));
-  // Last: with it the folder is complete.
+  // Written last: with it the folder is complete.
   writeFileSync(join(folder, "index.html"), page);
 }
 
-/** The document of one API, as that API serves it. Servers are relative to the document: a proxy may have put them below a path. */
+/**
+ * Returns the document of one API as that API serves it. Servers are relative to the document, since a proxy may serve it
+ * below a path.
+ */
 function documentOf(api) {
   const whole = JSON.parse(readFileSync(openApi, "utf8"));
   const isOfApi = ({ servers }) => (servers === undefined) === (api === "gateway");
@@ -72,7 +75,7 @@ function documentOf(api) {
   };
 }
 
-/** Returns the schemas that the operations name, and those that these name. */
+/** Returns the schemas that the operations name, directly or through other schemas. */
 function schemasOf(paths, schemas) {
   const named = new Set();
   const follow = (value) => {
@@ -86,7 +89,7 @@ function schemasOf(paths, schemas) {
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => named.has(name)));
 }
 
-/** All that decides what is written. */
+/** Adds everything that decides the output. */
 export function hashReference(sum) {
   sum.update(readFileSync(openApi));
   sum.update(readFileSync(import.meta.filename));

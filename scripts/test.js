@@ -1,5 +1,5 @@
-// `npm test`: every gate of the project, each with a time limit. At the end it names the longest files, by which the whole
-// may become shorter; the last line says `N passed, N failed`.
+// `npm test`: every gate of the project, each with a time limit. At the end it names the longest files, which shortening
+// would help most; the last line says `N passed, N failed`.
 //
 //   npm test                     all gates
 //   npm test -- types unit       some of them, by name
@@ -7,17 +7,16 @@
 //   npm test -- changed          those, and the unit tests that reach a changed file; `changed libs/http`: its tests alone
 //   npm run test:full            all gates; suites of either shape in both shapes, and five times the seeds
 //
-// What a seed decides changes from day to day, and is the same again with the POSTHASTE_TEST_SEED that is printed.
-// Of each gate the report is in .cache/reports, and of all of them what they took: .cache/reports/gates.json.
+// Seeded choices change from day to day. The printed POSTHASTE_TEST_SEED repeats them. The reports of the gates, and their
+// times in gates.json, are in .cache/reports.
 //
-// A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one.
-// A gate that was killed, left no report or failed without a failed test counts as one failed, too: silence is no success.
-// On a busy host a test may be late where a promise holds: a file that failed is run once more, alone, and its tests are
-// named as UNSTEADY when it passes. A rule that is broken fails both times. What a gate leaves open when its tests are done
-// is told as LEFT OPEN, and fails every gate but those over real processes.
+// A static gate counts as one. A gate of tests counts its tests, and each suite that did not run as a failed one. A gate that
+// was killed, left no report or failed without a failed test counts as one failed, too: silence is no success. On a busy host
+// a test may be late although a promise holds: a failed file is run once more, alone, and its tests are reported as UNSTEADY
+// when it passes. A broken rule fails both times. Handles that a gate leaves open after its tests are reported as LEFT OPEN,
+// and fail every gate but those over real processes.
 //
-// A gate whose servers this host cannot have, without Java for instance, is told as SKIPPED with the reason. With CI=true
-// it has failed.
+// A gate whose servers this host cannot run, as without Java, is reported as SKIPPED with the reason. With CI=true it fails.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
@@ -29,10 +28,10 @@ const outputCharsMax = 200_000;
 const reasonCharsMax = 2_000;
 const longestFilesMax = 10;
 const lingerMsMax = 10_000;
-/** Servers that are not in the cache are fetched. */
+/** Includes fetching the servers that are not in the cache. */
 const storesSecondsMax = 1_800;
 const storesStopMsMax = 60_000;
-/** The exit code of `npm run stack -- stores` and `-- fetch` where something that they need is not installed. */
+/** The exit code of `npm run stack -- stores` and `-- fetch` when a program that they need is not installed. */
 const lackExitCode = 3;
 const isWithoutReader = process.env.CI === "true";
 const fullFlag = "--full";
@@ -40,14 +39,14 @@ const isFull = process.argv.includes(fullFlag);
 const dayMs = 24 * 3_600_000;
 const seed = process.env.POSTHASTE_TEST_SEED ?? String(Math.floor(Date.now() / dayMs));
 const seedEnv = { POSTHASTE_TEST_SEED: seed, POSTHASTE_TEST_FULL: String(isFull) };
-/** The unit of CPU times in /proc of Linux. */
+/** The unit of CPU times in Linux's /proc. */
 const clockTicksPerSecond = 100;
 const tool = (path) => `node_modules/${path}`;
 
-/** `perFile`: it can be asked of single files, and leaves out those that are not its own. */
+/** `perFile`: the gate accepts single files, and skips those that it does not check. */
 const staticGates = [
   { name: "lint", args: [tool("oxlint/bin/oxlint"), "--quiet"], perFile: true },
-  // Several checkers are done sooner on a host at rest, and check twice what they share.
+  // Several checkers finish sooner on an idle host, but check shared files twice.
   { name: "types", args: [tool("typescript/bin/tsc"), "--noEmit", "--checkers", "1"] },
   { name: "types-of-apps", args: [tool("typescript/bin/tsc"), "--noEmit", "-p", "apps/console"] },
   { name: "format", args: [tool("oxfmt/bin/oxfmt"), "--check"], perFile: true },
@@ -63,7 +62,7 @@ const staticGates = [
 ].map((gate) => ({ ...gate, secondsMax: 900 }));
 
 const jest = ["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"];
-/** On this signal Node writes a report, with all that its event loop waits for. */
+/** On this signal Node writes a report of everything that its event loop waits for. */
 const tellSignal = "SIGUSR2";
 const tellMsMax = 3_000;
 const tellsWhatIsOpen = (file) => [
@@ -74,15 +73,15 @@ const tellsWhatIsOpen = (file) => [
   "--report-exclude-env",
 ];
 const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
-/** What the suites of one gate have seen, the next one reads. */
+/** Holds the answers seen by the suites of one gate, for the next gate to read. */
 const answersFolder = join(reports, "answers");
 const answersEnv = { POSTHASTE_TEST_ANSWERS: answersFolder };
 const storesFile = join(root, ".cache/stores.json");
 /**
- * `workers`: where most of the time goes by in waiting there are more than cores.
- * `stores`: over the servers of `npm run stack -- stores`.
+ * `workers`: more than cores, where a gate mostly waits.
+ * `stores`: runs over the servers of `npm run stack -- stores`.
  * `ownStores`: starts such servers itself.
- * `processes`: over real processes, which a host may be slow to end.
+ * `processes`: runs over real processes, which a host may end slowly.
  */
 const testGates = [
   { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy|answers)")], secondsMax: 600 },
@@ -96,7 +95,7 @@ const testGates = [
     env: answersEnv,
   },
   { name: "answers", only: ofKind("answers"), secondsMax: 120, env: answersEnv },
-  // Helm and the checkers are built when they are not in the cache.
+  // Builds Helm and the checkers when they are not in the cache.
   { name: "deploy", only: ofKind("deploy"), secondsMax: 2_400, processes: true },
   {
     name: "stores",
@@ -109,7 +108,7 @@ const testGates = [
   {
     name: "apart",
     only: ofKind("e2e"),
-    // What does not depend on the shape runs in one; suites of the standalone alone in no other.
+    // Suites independent of the shape run in one shape only, and those of the standalone in no other.
     skips: [ofKind(`${isFull ? "alone" : "(alone|either)"}\\.e2e`)],
     secondsMax: 1_800,
     processes: true,
@@ -221,8 +220,8 @@ async function runGates(asked) {
 }
 
 /**
- * The static gates, of changed files alone where they can, and the unit tests that reach a changed file. `folders`: where tests
- * are looked for, everywhere if there are none.
+ * Returns the static gates, of changed files only where they can, and the unit tests that reach a changed file. `folders`:
+ * where to look for tests; empty means everywhere.
  */
 function gatesOfChanges(folders) {
   const files = changedFiles();
@@ -251,7 +250,7 @@ async function runTests(gate, stores) {
   return runGate({ ...gate, env: { ...gate.env, POSTHASTE_TEST_STORES: storesFile } });
 }
 
-/** A host without the programs is no failure of the code, but where there is no reader it must not pass for a success. */
+/** A host without the programs is no failure of the code. With CI=true it must not pass for a success. */
 function withoutStores({ name }, { isLack, output }) {
   if (!isLack) {
     console.log(`FAIL ${name}: there are no stores\n${output}`);
@@ -263,8 +262,8 @@ function withoutStores({ name }, { isLack, output }) {
 }
 
 /**
- * The servers that several gates share: started for the first of them, stopped after the last. `fetch` has what they need in
- * the cache. Both answer why not, or undefined.
+ * The servers that several gates share: started for the first, stopped after the last. `fetch` puts what they need into the
+ * cache. Both return the reason for a failure, or undefined.
  */
 function createStores() {
   const local = ["--disable-warning=ExperimentalWarning", "deploy/local/src/main.ts"];
@@ -353,7 +352,7 @@ async function runGate(gate) {
   const state = failed ? "FAIL" : "ok  ";
   console.log(`${state} ${gate.name.padEnd(13)} ${seconds} s ${cpu}${tests}${ending}`);
   if (failed > 0) {
-    // First in few words: what is printed may be cut, and Jest tells of passed files before failed ones.
+    // A summary first: the output may be cut, and Jest lists passed files before failed ones.
     for (const test of count.failedTests ?? []) console.log(`FAILED ${test}`);
     for (const reason of count.reasons ?? []) console.log(reason);
     console.log(output.trimEnd());
@@ -367,11 +366,11 @@ function secondsSince(started) {
   return ((performance.now() - started) / 1000).toFixed(1);
 }
 
-/** The failed files of a gate once more, alone. Answers the count with what they are now, when they pass. */
+/** Runs the failed files of a gate once more, alone. Returns the corrected count when they pass. */
 async function runAgain(gate, count) {
   const { passedElsewhere, forbidden, failedTests, failedFiles, reasons, skipped, durations } =
     count;
-  // The report of the first run, minutes old, would look as if the second had long ended.
+  // The first run's report, minutes old, would look as if the second had long ended.
   rmSync(gate.report);
   const args = [...gate.run, "--runInBand", "--runTestsByPath", ...failedFiles];
   const { exit, cpuSeconds } = await run({ ...gate, args });
@@ -432,7 +431,7 @@ function run({ args, env, report, open, processes, secondsMax }) {
   });
 }
 
-/** Of the processes that have ended since it was last asked, with all that those waited for. Undefined beside Linux. */
+/** Returns the CPU seconds of processes that ended since the last call, with their children. Undefined outside Linux. */
 function cpuSecondsOfEnded() {
   const all = cpuSecondsOfChildren();
   if (all === undefined) return undefined;
@@ -443,7 +442,7 @@ function cpuSecondsOfEnded() {
 
 function cpuSecondsOfChildren() {
   try {
-    // The name in the second field may have spaces: the state follows its bracket.
+    // The name in the second field may contain spaces. The state follows its bracket.
     const [, fields] = readFileSync("/proc/self/stat", "utf8").split(") ");
     const [user, system] = fields.split(" ").slice(13, 15);
     return (Number(user) + Number(system)) / clockTicksPerSecond;
@@ -452,7 +451,7 @@ function cpuSecondsOfChildren() {
   }
 }
 
-/** What keeps the event loop of `child` from ending, in words. */
+/** Returns what keeps the event loop of `child` alive, in words. */
 async function openIn(child, file) {
   rmSync(file, { force: true });
   child.kill(tellSignal);
@@ -500,7 +499,7 @@ function countTests({ name: gate, report, mayBeEmpty }, exit) {
   const counted = found.numFailedTests + found.numRuntimeErrorTestSuites;
   const broken =
     counted > 0 ? counted : Number(exit !== "ok" || (found.numPassedTests === 0 && !mayBeEmpty));
-  // In a run without a reader, a skipped test is a guarantee that silently went away. One that names its reason is not silent.
+  // With CI=true a skipped test is a guarantee that silently went away, unless its name states the reason.
   const silent = skipped.filter(
     (name) => !/\((deviates: |its clock would have to move )/.test(name),
   );

@@ -1,10 +1,11 @@
-// The packages that come with Posthaste, from the dependencies of what is handed out, with their versions and licences. The page
-// is made from what is installed, so that a change of the lockfile shows what comes in below another package.
+// Generates the page of the packages that ship with Posthaste, from the dependencies of the shipped parts, with versions and
+// licences. The page is made from what is installed, so that a change of the lockfile shows packages that come in below
+// another.
 import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
-/** Of what is packed, and of what the image runs. */
+/** What is packed, and what the image runs. */
 const handedOut = [
   "apps/cli",
   "apps/console",
@@ -12,11 +13,11 @@ const handedOut = [
   "libs/client",
   "services/*/process",
 ];
-/** pnpm-workspace.yaml leaves it out: it does no more than tell of installs. */
+/** pnpm-workspace.yaml leaves it out: the package only reports installs. */
 const leftOut = "@scarf/scarf";
-/** It makes the console, of which it is no part. */
+/** Builds the console and is no part of it. */
 const builder = "vite";
-/** These ask for no more than their own text beside the package. Another licence is a decision. */
+/** Licences that ask only for their own text beside the package. Another licence is a decision. */
 const allowed = new Set([
   ...["Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "Unlicense"],
   "(MIT OR CC0-1.0)",
@@ -38,7 +39,7 @@ ${rows.join("\n")}
 `;
 }
 
-/** A line for each package under a licence that is not allowed. */
+/** Returns a line for each package under a licence that is not allowed. */
 export function readLicences() {
   return thirdParty()
     .filter(({ license }) => !allowed.has(license))
@@ -56,7 +57,7 @@ function thirdParty() {
     visited.add(folder);
     const described = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     const { name, version, license, os, cpu } = described;
-    // Of a binary another is installed on another platform.
+    // A binary differs by platform, so it is left out.
     if (os || cpu) return;
     if (relative(root, folder).includes("node_modules"))
       found.set(`${name} ${version}`, { name, version, license });
@@ -71,7 +72,7 @@ function thirdParty() {
 }
 const keyOf = ({ name, version }) => `${name} ${version}`;
 
-/** Their names, and whether the package needs them. */
+/** Returns the names of the dependencies, and whether each is required. */
 function dependenciesOf(described) {
   const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = described;
   const isNeeded = (name) => name in dependencies && !(name in optionalDependencies);
@@ -81,7 +82,10 @@ function dependenciesOf(described) {
     .map((name) => [name, isNeeded(name)]);
 }
 
-/** As Node finds it; but not what pnpm has put beside all packages, where one may find what it has not asked for. */
+/**
+ * Resolves as Node does, but skips the packages that pnpm puts beside all others, where a package could find one that it did
+ * not ask for.
+ */
 const besideAll = join(root, "node_modules/.pnpm");
 function folderOf(name, from) {
   for (let at = from; at.startsWith(root); at = dirname(at)) {

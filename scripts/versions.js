@@ -1,5 +1,5 @@
-// One version of each dependency: what several packages of the workspace use has its version in the catalog of
-// pnpm-workspace.yaml, so that none is brought up to date alone, and two of one library never meet in a process.
+// Checks that a dependency of several packages has its version in the catalog of pnpm-workspace.yaml, so that none is updated
+// alone and two versions of one library never meet in a process.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -7,7 +7,7 @@ const root = dirname(import.meta.dirname);
 const kinds = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
 const isForeign = (name) => name === "node_modules" || name === "toolchain";
 
-/** What has a version in more than one package.json, a line each. */
+/** Returns the dependencies with a version in more than one package.json, a line each. */
 export function readVersions() {
   const files = globSync(["package.json", "*/**/package.json"], { cwd: root, exclude: isForeign });
   const users = new Map();

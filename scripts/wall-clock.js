@@ -1,10 +1,10 @@
 /**
- * The lint rule of ADR 120: a wall clock may be set at any moment, so no difference of its readings is a duration, and a stored
- * time that lies too far ahead is over. Durations inside a process are taken by `Clock.passedMs`; what is stored is compared by the
- * helpers of libs/domain/src/shared/time.ts.
+ * The lint rule of ADR 120. A wall clock may be set at any moment, so no difference of its readings is a duration, and a
+ * stored time that lies too far ahead counts as over. Durations within a process come from `Clock.passedMs`; stored times are
+ * compared by the helpers of libs/domain/src/shared/time.ts.
  *
- * A reading is a call of `now()` or of what ends in `.now()`, but for `performance.now()`; what is called `now`; what was made of
- * one by a sum, a choice or `Math`; and a variable or private field that was set to one.
+ * A reading is a call of `now()` or of anything that ends in `.now()`, except `performance.now()`; anything named `now`; the
+ * result of a sum, a choice or `Math` over a reading; and a variable or private field that was set to one.
  */
 const messages = {
   difference:
@@ -97,7 +97,7 @@ const privateNameOf = ({ object, property }) =>
     ? property.name
     : undefined;
 
-/** The expressions that each private field of a file is set to, constants left out. */
+/** Returns the expressions that each private field of a file is set to, without constants. */
 function fieldsOf(ast) {
   const fields = new Map();
   const set = (name, value) => {

@@ -1,14 +1,14 @@
-// The wrong lines of tests/mutations/: each a careless change of one place, and the test that has to fail with it.
+// Reads the wrong lines of tests/mutations/: each is a careless change of one place, with the test that must fail for it.
 //
-// A file is a room: a list of { file, text, wrong, test, name, promise }. `text` stands in `file` once, and `wrong` in its
-// place; of the tests in `test` one whose name has `name` in it fails then. `promise` is the section of docs/guarantees.md.
+// A file is a room: a list of { file, text, wrong, test, name, promise }. `text` stands in `file` once and is replaced by
+// `wrong`; then a test in `test` whose name contains `name` fails. `promise` is the section of docs/guarantees.md.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const root = dirname(import.meta.dirname);
 const fields = ["file", "name", "place", "promise", "test", "text", "wrong"];
 
-/** All of them, with their place. */
+/** Returns all wrong lines with their places. */
 export function wrongLines() {
   return globSync("tests/mutations/*.json", { cwd: root })
     .toSorted()
@@ -17,7 +17,7 @@ export function wrongLines() {
     );
 }
 
-/** Everything that is wrong with them, a line each. */
+/** Returns the problems, a line each. */
 export function readWrongLines() {
   const sections = new Set(
     [...read("docs/guarantees.md").matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading),

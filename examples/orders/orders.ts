@@ -1,6 +1,6 @@
 /**
- * An order, from its payment to its delivery: a workflow with every kind of step. Each `context.…` is done once, and what it has
- * returned is remembered, whatever dies in between.
+ * An order, from its payment to its delivery: a workflow with every kind of step. Each `context.…` runs once and its result
+ * is kept, whatever crashes in between.
  */
 import { createWorkflow } from "@upstash/workflow/express";
 import { WorkflowNonRetryableError, type WorkflowContext } from "@upstash/workflow";
@@ -9,18 +9,18 @@ export type Order = {
   readonly id: string;
   readonly cents: number;
   readonly items: readonly string[];
-  /** Unix seconds. It is not sent before. */
+  /** Unix seconds. The order is not sent before. */
   readonly sendFrom?: number;
 };
 
-/** What the workflow uses of the rest of the shop. */
+/** The functions of the shop that the workflow calls. */
 export type Shop = {
-  /** Null: it is not there. */
+  /** Resolves with null when an item is out of stock. */
   readonly reserve: (order: Order) => Promise<string | null>;
   readonly release: (orderId: string) => Promise<void>;
   readonly charge: (order: Order) => Promise<string>;
   readonly isFraud: (order: Order) => Promise<boolean>;
-  /** The carrier prints labels there, and calls the webhook later. */
+  /** The carrier prints labels here, and calls the webhook later. */
   readonly carrierUrl: string;
 };
 
@@ -42,18 +42,18 @@ export function orderWorkflows(shop: Shop, settle: number) {
     async (context: WorkflowContext<Order>): Promise<Done> => {
       const given = context.requestPayload;
       const reservation = await context.run("reserve", () => shop.reserve(given));
-      // The run ends here, as cancelled: its failure function is not called.
+      // Ends the run as cancelled, without its failure function.
       if (reservation === null) await context.cancel();
 
-      // Side by side.
+      // Runs two steps in parallel.
       const [payment, fraud] = await Promise.all([
         context.run("charge", () => shop.charge(given)),
         context.run("check", () => shop.isFraud(given)),
       ]);
-      // Tried no more: the failure function gives the items back.
+      // Ends the retries. The failure function releases the items.
       if (fraud) throw new WorkflowNonRetryableError(`order ${given.id} is fraud`);
 
-      // The server makes the call; nothing runs here while the carrier takes its time.
+      // The server makes the call, so this process may end while the carrier works.
       const webhook = await context.createWebhook("webhook");
       const { body: label } = await context.call<string>("label", {
         url: `${shop.carrierUrl}/labels`,

@@ -11,12 +11,12 @@ const { messageId } = await client.publishJson({
   label: "orders",
   retries: 3,
   retryDelay: "500",
-  // A publish that is made again within ten minutes, by mistake or after an error, is no second order.
+  // A repeated publish within ten minutes, by mistake or after an error, makes no second order.
   deduplicationId: `order-${id}`,
 });
 console.log(messageId);
 
-// From a minute ago: some of it has happened by now.
+// Starts a minute ago, since some events have already happened.
 const since = { messageId, fromDate: Date.now() - 60_000 };
 for await (const { state, error, responseStatus } of client.follow(since)) {
   console.log(state, error ?? responseStatus ?? "");

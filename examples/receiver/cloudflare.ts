@@ -1,4 +1,7 @@
-/** Orders in a Cloudflare Worker with the flag `nodejs_compat`. What one isolate has seen another has not: give it a `seen` of your own. */
+/**
+ * Receives orders in a Cloudflare Worker with the flag `nodejs_compat`. Isolates do not share memory: give the receiver a
+ * `seen` of your own.
+ */
 import { fetchHandler } from "@posthaste/client/receiver";
 import { ordersReceiver, printingShop } from "./orders.ts";
 

@@ -1,4 +1,4 @@
-/** Orders over express, before any parser of bodies: what was parsed cannot be verified. */
+/** Receives orders over express, before any body parser: a parsed body cannot be verified. */
 import { expressHandler } from "@posthaste/client/receiver";
 import express from "express";
 import { ordersReceiver, printingShop } from "./orders.ts";

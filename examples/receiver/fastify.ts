@@ -1,4 +1,4 @@
-/** Orders over Fastify, whose parsers leave the body alone: what was parsed cannot be verified. */
+/** Receives orders over Fastify without its body parsers: a parsed body cannot be verified. */
 import { fastifyHandler } from "@posthaste/client/receiver";
 import Fastify from "fastify";
 import { ordersReceiver, printingShop } from "./orders.ts";

@@ -1,4 +1,4 @@
-/** Orders where a handler takes a Request and answers a Response: Hono here; Next.js, Bun and Deno have the same. */
+/** Receives orders where a handler takes a Request and returns a Response: in Hono here, and likewise in Next.js, Bun and Deno. */
 import { serve } from "@hono/node-server";
 import { fetchHandler } from "@posthaste/client/receiver";
 import { Hono } from "hono";

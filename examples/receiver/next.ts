@@ -1,4 +1,4 @@
-/** Orders in a Next.js app: this is `app/orders/route.ts`. */
+/** Receives orders in a Next.js app, as `app/orders/route.ts`. */
 import { fetchHandler } from "@posthaste/client/receiver";
 import { ordersReceiver, printingShop } from "./orders.ts";
 

@@ -1,4 +1,4 @@
-/** Orders over node:http. */
+/** Receives orders over node:http. */
 import { createServer } from "node:http";
 import { nodeHandler } from "@posthaste/client/receiver";
 import { ordersReceiver, printingShop } from "./orders.ts";

@@ -1,4 +1,4 @@
-/** What a shop does with an order, whatever server it comes in by. */
+/** Handles an order of a shop, for every kind of server. */
 import {
   createReceiver,
   NonRetryable,
@@ -14,9 +14,9 @@ export const ordersReceiver = ({ isOpen, pack }: Shop): Receiver =>
   createReceiver(
     ({ json, retried, messageId }) => {
       const order = json();
-      // Tried never again: a dead letter at once.
+      // Not retried: the message becomes a dead letter at once.
       if (!isOrder(order)) throw new NonRetryable("this is no order");
-      // Tried again, not before a second has gone by.
+      // Retried after at least a second.
       if (!isOpen()) throw new RetryAfter(1);
       pack(order);
       return { status: 200, body: JSON.stringify({ messageId, retried }) };
@@ -30,7 +30,7 @@ export const ordersReceiver = ({ isOpen, pack }: Shop): Receiver =>
     },
   );
 
-/** It is closed when it is asked first, and open after that; what it packs it prints. */
+/** A shop that is closed when first asked and open afterwards. Prints the orders that it packs. */
 export function printingShop(): Shop {
   let asked = 0;
   return {

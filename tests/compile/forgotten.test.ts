@@ -1,4 +1,7 @@
-/** An addition to a filter or a union in one place alone does not compile: the compiler reads a tree in which that was done. */
+/**
+ * Tests that an addition to a filter or a union in only one place does not compile, by giving the compiler a tree with that
+ * addition.
+ */
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,7 +14,7 @@ type Addition = {
   readonly file: string;
   readonly before: string;
   readonly after: string;
-  /** Each fails to compile. */
+  /** The files that must fail to compile. */
   readonly readers: readonly string[];
 };
 
@@ -88,7 +91,7 @@ const additions: readonly Addition[] = [
 
 const inFile = (file: string): string => resolve(root, file);
 
-/** The compiler reads the tree with all additions. */
+/** Returns a file's text with all additions. */
 function withAdditions(path: string): string | undefined {
   const made = additions.filter(({ file }) => inFile(file) === path);
   if (made.length === 0) return undefined;

@@ -17,7 +17,7 @@ const lintMsMax = 60_000;
 
 type Report = {
   readonly diagnostics: readonly {
-    /** Absent where a directive is unused. */
+    /** Undefined for an unused directive. */
     readonly code?: string;
     readonly message: string;
     readonly filename: string;
@@ -26,7 +26,7 @@ type Report = {
 
 export type Finding = { readonly rule: string | undefined; readonly message: string };
 
-/** Lints a tree that holds the settings of this one and `files`, texts by path. Returns what is found in a file. */
+/** Lints a tree with this repository's settings and `files`, texts by path. Returns the findings of a file. */
 export function lint(files: ReadonlyMap<string, string>): (path: string) => readonly Finding[] {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-lint-"));
   try {
@@ -58,7 +58,7 @@ function report(folder: string, paths: readonly string[]): string {
       timeout: lintMsMax,
     });
   } catch (error) {
-    // It ends so when it has found something.
+    // The linter exits so when it has findings.
     return (error as { stdout: string }).stdout;
   }
 }

@@ -1,4 +1,4 @@
-/** What the settings of the linter refuse, and where: a rule that is lost with a newer linter is seen here. */
+/** Tests what the linter's settings refuse, and where, so that a rule lost with a newer linter is noticed. */
 import { describe, expect, it } from "@jest/globals";
 import { lint } from "./lint.fixture.ts";
 

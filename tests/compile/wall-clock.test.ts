@@ -1,4 +1,4 @@
-/** The lint rule of ADR 120, over sources of a few lines. */
+/** Tests the lint rule of ADR 120 over short sources. */
 import { describe, expect, it } from "@jest/globals";
 import { lint } from "./lint.fixture.ts";
 
@@ -61,7 +61,7 @@ const pathOf = (source: string): string =>
 const all = [...differences, ...sums, ...passing];
 const found = lint(new Map(all.map(([, source]) => [pathOf(source), source])));
 
-/** Returns the first words of what the rule reports, and of what keeps the source from being read. */
+/** Returns the first words of the rule's findings, and of errors that keep the source from being parsed. */
 const refused = (source: string): readonly (string | undefined)[] =>
   found(pathOf(source))
     .filter(({ rule }) => rule === "posthaste/wall-clock" || rule === undefined)

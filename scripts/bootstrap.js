@@ -235,8 +235,8 @@ function run(command, args, options = {}) {
 }
 
 /**
- * Returns the environment, with the toolchain's Node first on the path, then the Node that runs this file. Of npm's settings
- * pnpm gets only those about the registry, since it would read the rest as its own.
+ * Returns the environment, with the toolchain's Node first on the path, then the Node that runs this file. Only npm's
+ * settings of the registry go to pnpm, which would read the rest as its own.
  */
 function environment() {
   const folders = [toolchainBin, join(root, "node_modules/.bin"), dirname(process.execPath)];

@@ -1,4 +1,4 @@
-/** The lint rules of this project's own, as a plugin of oxlint. oxlint.config.ts says where each of them holds. */
+/** The project's own lint rules, as a plugin of oxlint. oxlint.config.ts says where each applies. */
 import { wallClock } from "./wall-clock.js";
 
 // A Map that callers fill would live as long as the process and give nothing back (ADR 115).

@@ -69,7 +69,7 @@ function asPackaged({ onLoad }) {
   );
 }
 
-/** Returns the licences of the packages inside. Those of the console lie beside it, in Vite's output. */
+/** Returns the licences of the packages inside. The console's licences lie in Vite's output. */
 function licences() {
   const inside = Object.keys(metafile.inputs).flatMap((path) => {
     const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];

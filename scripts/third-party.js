@@ -5,7 +5,7 @@ import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 const root = dirname(import.meta.dirname);
-/** What is packed, and what the image runs. */
+/** The packed packages, and the processes of the image. */
 const handedOut = [
   "apps/cli",
   "apps/console",

@@ -1,4 +1,4 @@
-/** The benchmark's folders. They lie inside the repository, because /tmp is memory on many hosts and an fsync there is free. */
+/** The benchmark's folders, inside the repository, because /tmp is memory on many hosts and an fsync there is free. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** The standalone as a process: one server with everything in it. */
+/** Runs the standalone as a process: one server with everything in it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,10 +13,10 @@ export type AloneServer = TestServer & {
   readonly dataDir: string;
 };
 
-/** docs/design/security#ports. */
+/** The distance of the management port: docs/design/security#ports. */
 const managementDistance = 2;
 
-/** With an empty data directory that goes with it. */
+/** Starts it with an empty data directory, removed with the server. */
 export async function startAlone({ env = {}, readOnlyToken }: Settings): Promise<AloneServer> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
   const dataDir = join(folder, "data");

@@ -1,4 +1,4 @@
-/** The six services as processes, over stores that are shared with other tests and rooms in them that are not. */
+/** Runs the six services as processes, over shared stores with a room for each test. */
 import { randomBytes } from "node:crypto";
 import { openDocuments } from "@posthaste/documents-mongo";
 import { defaultPlan, type Dialect, tenantId } from "@posthaste/domain";
@@ -16,12 +16,12 @@ import { firstUser, users } from "./users.ts";
 
 export const servicesEnv = {
   POSTHASTE_LOG_LEVEL: "warn",
-  // What is shared by many small installations on one busy host.
+  // Smaller shares, since many small installations share one busy host.
   POSTHASTE_KAFKA_PARTITIONS: "2",
   POSTHASTE_REDIS_BUDGET_MS: "5000",
 };
 
-/** What those that suites share have beside it: for the operator and the console. */
+/** Variables of the services that suites share: the operator's and the console's. */
 export const sharedEnv: Readonly<Record<string, string>> = {
   ...operatorEnv,
   POSTHASTE_CONSOLE: consoleFolder,
@@ -56,7 +56,7 @@ async function join(
 async function startOwn({ env = {}, readOnlyToken }: Settings): Promise<TestServer> {
   const room = `e2e-${randomBytes(6).toString("hex")}`;
   await seed(room, {
-    // Elsewhere they are those of the dev profile, which makes them itself.
+    // Elsewhere the users are those of the dev profile, which makes them itself.
     users: sharedServices() ? users : [],
     dialect: env["POSTHASTE_DIALECT"] === "upstash" ? "upstash" : "service",
     ...(readOnlyToken !== undefined && { readOnlyToken }),
@@ -82,7 +82,7 @@ type Seed = {
   readonly readOnlyToken?: string;
 };
 
-/** Into the database; the first user has the read-only token, and may be made later. */
+/** Writes into the database. The read-only token belongs to the first user, who may be made later. */
 async function seed(
   database: string,
   { users: made, dialect, readOnlyToken }: Seed,
@@ -104,7 +104,7 @@ async function seed(
   await documents.close();
 }
 
-/** A gateway looks for a token that it does not know, but once in a second only; ten failures of a network are too many. */
+/** A gateway looks up an unknown token at most once a second, and ten failures from one network are too many. */
 async function untilKnown(client: Client): Promise<void> {
   for (let asked = 0; (await client.get("/v2/me")).status !== 200; asked++) {
     if (asked === 60) throw new Error("the gateway does not know the users that were made");

@@ -1,4 +1,4 @@
-/** What each token may do (docs/design/security#authentication): 401, 403 and 429, on every route. */
+/** Tests what each token may do (docs/design/security#authentication): 401, 403 and 429, on every route. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type EndpointKind } from "@posthaste/contract";
 import { Client, type Reply } from "./client.ts";
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 const endpointsBody = '{"endpoints":[{"url":"http://127.0.0.1:9/"}]}';
-/** All endpoints of the gateway of one of these kinds, from their rows. */
+/** Returns all endpoints of the gateway of these kinds, from their rows. */
 const routesOf = (...kinds: readonly EndpointKind[]): readonly (readonly [string, string])[] =>
   routes(estate, ...kinds).map(({ method, path }) => [method, path]);
 const reads = () => routesOf("read", "list");
@@ -61,7 +61,7 @@ const reads = () => routesOf("read", "list");
 const secrets = () => routesOf("secret");
 const writes = () => [...routesOf("write", "publish"), ["POST", "/v2/publish/group"] as const];
 
-/** Each caller comes from a network of its own, so that none is refused for the failures of another. */
+/** Each caller has a network of its own, so that the failures of one do not get another refused. */
 let networks = 0;
 const network = (): string => `10.${(networks >> 8) & 255}.${networks++ & 255}.1`;
 
@@ -191,13 +191,13 @@ describe("429", () => {
 
 describe("a token that may only read", () => {
   it("200 reads whatever the full one reads but the signing keys", async () => {
-    // What a token is differs by the token: the next test.
+    // /v2/me differs by token: the next test.
     for (const [method, path] of reads().filter(([, asked]) => asked !== "/v2/me")) {
       const read = async (by: typeof client) => {
         const { status, text } = await by.call(method, path, {});
         return { path, status, text: timeless(path, text) };
       };
-      // The log may hear of something between two reads: then the one after has it, too.
+      // The log may grow between two reads. Then the read after it has the event, too.
       const before = await read(client);
       const own = await read(reader);
       const after = await read(client);
@@ -331,14 +331,14 @@ describe("signing in by a provider", () => {
   const visitor = (address = network()): Visitor =>
     new Visitor(consoleUrl, `http://127.0.0.1:${server.port}`, address);
   const start = `${consoleUrl}sign-in`;
-  /** The browser, and the way back that the provider led to, with what `change` does to the way there. */
+  /** Returns the browser, and the way back from the provider, with `change` applied to the way there. */
   async function atWayBack(change: (there: URL) => void = () => undefined) {
     const browser = visitor();
     const there = new URL((await browser.go(start)) ?? "");
     change(there);
     return { browser, back: await browser.follow(there.href, wayBack(consoleUrl)) };
   }
-  /** Where a person of these groups ends, and the session that the console then is told of. */
+  /** Signs in a person of these groups. Returns where the browser ends, and the console's session. */
   async function signedIn(groups: readonly string[]) {
     provider.is({ groups });
     const { browser, back } = await atWayBack();

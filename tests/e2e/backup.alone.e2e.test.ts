@@ -1,4 +1,4 @@
-/** A copy of the standalone's store as docs/backup.md makes it, while it runs, and what a server over it has. */
+/** Tests a copy of the running standalone's store, made as in docs/backup.md, and a server over it. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What follows starts a server, which the test does itself. */
+/** Leaves out the start of a server, which the test does itself. */
 const run = ([block]: readonly Block[]) =>
   promisify(execFile)("sh", ["-euc", (block?.code ?? "").replace(/^.*npm start.*$/m, "")], {
     cwd: folder,

@@ -1,4 +1,4 @@
-/** Many publishes in one request (docs/design/batch.md). */
+/** Tests many publishes in one request (docs/design/batch.md). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { type Client, type Reply } from "./client.ts";
@@ -27,7 +27,7 @@ afterAll(async () => {
 const batch = (items: unknown, headers = {}): Promise<Reply> =>
   client.post("/v2/batch", headers, JSON.stringify(items));
 const to = (path: string, more: object = {}) => ({ destination: destination.url(path), ...more });
-/** One for each item: an object, or for a group a list of them. */
+/** Returns an element for each item: an object, or a list of them for a group. */
 function elementsOf(reply: Reply): readonly unknown[] {
   const elements: unknown = reply.json();
   if (!Array.isArray(elements)) throw new Error(reply.text);
@@ -35,7 +35,7 @@ function elementsOf(reply: Reply): readonly unknown[] {
 }
 const idsOf = (reply: Reply): readonly string[] =>
   listOf(reply.json()).map((element) => textOf(element["messageId"]));
-/** Something published later arrives later: by then what should not arrive would have, too. */
+/** Waits for a later message. An earlier one that should not arrive would have arrived by then. */
 async function nothingElseArrives(): Promise<void> {
   const path = `/after/${Math.random()}`;
   await client.published(destination.url(path), service({ Delay: "1s" }));
@@ -181,7 +181,7 @@ describe("200", () => {
   });
 });
 
-/** What refuses all, and how it is told. */
+/** Items that refuse the batch, and the text of the refusal. */
 describe.each<[number, string, unknown, string]>([
   [400, "no destination", {}, "[1].destination: must be a string"],
   [400, "a bad header", { headers: { "Upstash-Retries": "x" } }, "[1].headers: Upstash-Retries: "],
@@ -222,7 +222,7 @@ describe.each<[number, string, unknown, string]>([
     expect(reply.status).toBe(status);
     expect(reply.error()).toContain(text);
     expect(reply.error().indexOf("[1].")).toBe(0);
-    // Its key is free, so it was not even claimed.
+    // The key is free, so it was never claimed.
     expect((await client.publish(destination.url("/refused"), key)).status).toBe(200);
     await nothingElseArrives();
     expect(destination.at(path)).toEqual([]);
@@ -259,7 +259,7 @@ describe("a batch of more than one kind", () => {
   it.each<[string, number, () => readonly object[]]>([
     ["a message and a start", 400, () => [to("/mixed/a"), start("mixed-a", "/mixed/a")]],
     ["a start and a message", 400, () => [start("mixed-b", "/mixed/b"), to("/mixed/b")]],
-    // Its endpoint would take 400 for the end of its run.
+    // The step's endpoint would read 400 as the end of its run.
     ["a step and a message", 412, () => [step("steps-1", "/mixed/c"), to("/mixed/c")]],
     ["a message and a step", 412, () => [to("/mixed/d"), step("steps-1", "/mixed/d")]],
     ["a start and a step", 412, () => [start("new", "/mixed/e"), step("steps-1", "/mixed/e")]],

@@ -1,6 +1,6 @@
 /**
- * A real browser that tests drive: Chromium, of the host. What a page may never do is kept: errors, refusals of its policy,
- * requests to another origin, serious findings of axe.
+ * Drives a real browser: the host's Chromium. Records what a page must never do: errors, refusals of its policy, requests to
+ * another origin, and serious findings of axe.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,17 +10,17 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
 const installMsMax = 240_000;
-/** For what a page comes to show; nothing is measured by it. */
+/** The wait for a page. Nothing is measured by it. */
 const busyHostMsMax = 60_000;
 const debianInstaller = "apt-get";
 
-/** The shell without windows draws the same pages for a fifth of the CPU time. */
+/** Prefers the shell without windows, which draws the same pages for a fifth of the CPU time. */
 const found = (): string | undefined =>
   ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
     .map((name) => `/usr/bin/${name}`)
     .find((path) => existsSync(path));
 
-/** Debian's package, where this process may install it. */
+/** Installs Debian's package where this process may. */
 function installed(): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return undefined;
   console.error("posthaste: installing Debian's chromium-headless-shell");
@@ -40,7 +40,7 @@ function installed(): string | undefined {
   return undefined;
 }
 
-/** Undefined: this host has none, and can have none. */
+/** Undefined where the host has no browser and cannot install one. */
 export const browserPath = found() ?? installed();
 
 export const openBrowser = (): Promise<Browser> =>
@@ -51,13 +51,13 @@ export const openBrowser = (): Promise<Browser> =>
 
 export type WatchedPage = {
   readonly page: Page;
-  /** What went wrong in it so far. */
+  /** The page's faults so far. */
   readonly troubles: string[];
-  /** Serious findings of axe become troubles. */
+  /** Adds serious findings of axe to the troubles. */
   readonly look: () => Promise<void>;
 };
 
-/** `origin`: where it may ask. Every other host is as good as not there. */
+/** `origin`: the only host that the page can reach. */
 export async function watchedPage(
   browser: Browser,
   origin: string,
@@ -89,7 +89,7 @@ export async function watchedPage(
   return { page, troubles, look };
 }
 
-/** By the debugger, which the policy of the page does not bind. */
+/** Runs axe by the debugger, to which the page's policy does not apply. */
 async function findingsIn(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
   const evaluate = async (expression: string): Promise<unknown> => {

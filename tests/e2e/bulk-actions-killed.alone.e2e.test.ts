@@ -1,11 +1,11 @@
-/** A process that is killed in the middle of a bulk action: the next one goes on with it. */
+/** Tests that a process killed in the middle of a bulk action leaves the rest to the next one. */
 import { afterEach, expect, it } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { eventually } from "./client.ts";
 import { service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
 
-/** What a step may have cancelled without having said so. */
+/** The messages that an unreported step may have cancelled. */
 const stepMax = 500;
 const count = 8_000;
 const rounds = 3;

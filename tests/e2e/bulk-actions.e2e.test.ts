@@ -1,4 +1,4 @@
-/** Bulk actions: what is begun by a filter, and how far it has come. */
+/** Tests bulk actions: begun by a filter, with their progress. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
 import { Destination } from "./destination.ts";

@@ -1,4 +1,4 @@
-/** Something of everything that is counted, for tests of what is shown: a round of it takes moments, and may be done again. */
+/** Produces something of everything that is counted, for tests of metrics and dashboards. A round takes moments and may be repeated. */
 import { type Client } from "./client.ts";
 import { always, type Destination, failing } from "./destination.ts";
 import { service } from "./dialects.ts";
@@ -21,7 +21,7 @@ export class Busy {
       .answers("/held", (_, response) => response.write("x".repeat(bodyBytes)));
   }
 
-  /** What lasts: messages in a lane and a queue, a schedule. */
+  /** Begins what lasts: messages in a lane and a queue, and a schedule. */
   async begin(): Promise<void> {
     const { url } = this;
     const lane = { "flow-control-key": "slow", "flow-control-value": "rate=1, period=1h" };

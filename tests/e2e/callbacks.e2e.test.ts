@@ -1,4 +1,4 @@
-/** Callbacks and failure callbacks (docs/design/wire#callbacks). */
+/** Tests callbacks and failure callbacks (docs/design/wire#callbacks). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -24,7 +24,7 @@ const bodyOf = (arrival: Arrival | undefined): Json =>
   objectOf(JSON.parse(arrival?.body.toString() ?? ""));
 const decoded = (base64: unknown): string => Buffer.from(textOf(base64), "base64").toString();
 const at = (path: string): string => destination.url(path);
-/** Told what happened to it, the log soon tells the same. */
+/** Waits for the log, which follows the callback soon. */
 const settled = (id: string, as: "DELIVERED" | "FAILED"): Promise<readonly unknown[]> =>
   eventually(
     async () =>
@@ -264,7 +264,7 @@ describe("a failure callback", () => {
   });
 });
 
-/** Waits for it: the last answer of the destination comes before the record of it. */
+/** Waits for the dead letter, whose record follows the destination's last answer. */
 async function deadLetterOf(id: string): Promise<Json> {
   for (let tries = 0; tries < 200; tries++) {
     const { messages } = (await client.get(`/v2/dlq?messageId=${id}`)).object();

@@ -1,4 +1,4 @@
-/** `@posthaste/client` against a server: each resource by its methods, and its receiver as a destination. */
+/** Tests `@posthaste/client` against a server: each resource by its methods, and its receiver as a destination. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -40,7 +40,7 @@ const all = async <T>(elements: AsyncIterable<T>): Promise<T[]> => {
   for await (const element of elements) found.push(element);
   return found;
 };
-/** Dead letters with a label of their own. */
+/** Makes dead letters with a label of their own. */
 async function fail(label: string, count: number, path = `/${label}`): Promise<void> {
   destination.answers(path, (_, response) => response.writeHead(500).end());
   for (let i = 0; i < count; i++)

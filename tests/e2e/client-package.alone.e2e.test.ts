@@ -1,4 +1,4 @@
-/** `@posthaste/client` as it is published: packed, installed in an empty folder, and used there as docs/client.md says. */
+/** Tests the published form of `@posthaste/client`: packed, installed in an empty folder, and used there as in docs/client.md. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -28,7 +28,7 @@ const runFile = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const client = join(root, "libs/client");
 const home = mkdtempSync(join(tmpdir(), "posthaste-client-"));
-/** As its page has it. */
+/** The folder of docs/client.md. */
 const folder = join(home, "my-program");
 const own = join(folder, "node_modules/@posthaste/client");
 const entryBytesMax = 16_000;
@@ -47,7 +47,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** What would come from a registry is there before npm looks, so that no test asks one. */
+/** Provides the dependencies before npm looks for them, so that no test asks a registry. */
 async function pack(): Promise<void> {
   const dist = join(home, "dist");
   const modules = join(folder, "node_modules");
@@ -61,13 +61,13 @@ async function pack(): Promise<void> {
   const offline = { npm_config_offline: "true", npm_config_ignore_scripts: "true" };
   const env = { ...process.env, ...offline, HOME: home, npm_config_save: "false" };
   await runFile("sh", ["-euc", script], { cwd: root, env });
-  // What the examples use beside it.
+  // Further packages that the examples use.
   for (const name of ["express", "@types/express"])
     symlinkSync(join(client, "node_modules", name), join(modules, name));
   symlinkSync(join(root, "node_modules/@types/node"), join(modules, "@types/node"));
 }
 
-/** The examples of the page, as files of the folder. */
+/** The page's examples, as files of the folder. */
 const examples = blocksOf("ts client").map(({ code }, at) => ({ name: `example-${at}.ts`, code }));
 const placed = (name: string): string => {
   const { code } = examples.find((each) => each.name === name) ?? { code: "" };
@@ -238,7 +238,7 @@ describe("the example of", () => {
       child.stdout.once("data", (data: Buffer) => resolve(String(data))),
     );
 
-    // The receiver may be long in coming up on a busy host.
+    // The receiver may start slowly on a busy host.
     const retry = { "Service-Retry-Delay": "200", "Service-Retries": "100" };
     const to = `http://127.0.0.1:${port}/orders`;
     await server.client.published(to, retry, '{"order":5}');

@@ -1,4 +1,4 @@
-/** A plain HTTP caller for tests: no SDK between the test and the wire. Each answer is held against docs/openapi.json. */
+/** A plain HTTP client for tests, with no SDK in between. Each answer is checked against docs/openapi.json. */
 import { request } from "node:http";
 import { expectDocumented } from "./documented.ts";
 import { developmentToken } from "./server-process.ts";
@@ -10,9 +10,9 @@ export type Reply = {
   readonly text: string;
   json(): unknown;
   object(): Json;
-  /** The list itself, or the one under `key`. */
+  /** Returns the list itself, or the list under `key`. */
   list(key?: string): readonly Json[];
-  /** The text of a refusal. */
+  /** Returns the text of a refusal. */
   error(): string;
 };
 type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -22,7 +22,7 @@ export class Client {
   readonly #token: string | undefined;
   readonly #from: { readonly localAddress?: string };
 
-  /** `token` null: none is sent. `from`: its own address. */
+  /** `token` null sends none. `from`: the caller's own address. */
   constructor(port: number, token: string | null = developmentToken, from?: string) {
     this.#port = port;
     this.#token = token ?? undefined;
@@ -49,7 +49,7 @@ export class Client {
     return this.post(`/v2/publish/${destination}`, headers, body);
   }
 
-  /** The id of a message that was accepted. */
+  /** Publishes, and returns the id of the accepted message. */
   async published(
     destination: string,
     headers: Headers = {},
@@ -60,7 +60,7 @@ export class Client {
     return textOf(reply.object()["messageId"]);
   }
 
-  /** The path goes out as it is, not normalised. */
+  /** Sends the path unchanged, not normalised. */
   async call(
     method: string,
     path: string,
@@ -115,7 +115,7 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
   };
 }
 
-/** Asks again until `test` is content; for what follows a delivery within moments. */
+/** Asks again until `test` holds, for what follows a delivery within moments. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   test: (value: T) => boolean,

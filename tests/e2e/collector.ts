@@ -8,24 +8,24 @@ import { type Json, listOf, objectOf, textOf } from "./json.ts";
 export type CollectedSpan = {
   readonly service: string;
   readonly name: string;
-  /** As OTLP numbers them: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** OTLP's number: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: unknown;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
-  /** Traces that it points to. */
+  /** The ids of linked traces. */
   readonly links: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
-  /** 2: an error. */
+  /** 2 is an error. */
   readonly status: unknown;
 };
 
 export type Collector = {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Every byte that was sent, headers included. */
+  /** Returns every byte received, headers included. */
   readonly received: () => string;
-  /** As soon as `test` is content with all spans so far. */
+  /** Resolves as soon as `test` holds for all spans so far. */
   until(test: (spans: readonly CollectedSpan[]) => boolean): Promise<readonly CollectedSpan[]>;
   stop(): Promise<void>;
 };
@@ -82,7 +82,7 @@ function spanFrom(service: string, span: Json): CollectedSpan {
   };
 }
 
-/** `[{key, value: {stringValue | intValue | boolValue}}]` as texts. */
+/** Turns `[{key, value: {stringValue | intValue | boolValue}}]` into texts. */
 const attributesOf = (holder: Json): Readonly<Record<string, string>> =>
   Object.fromEntries(
     listOf(holder["attributes"]).map((attribute) => {

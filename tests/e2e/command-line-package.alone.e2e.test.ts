@@ -1,4 +1,4 @@
-/** `posthaste` as it is published: packed, installed in an empty folder, and run there as a process. */
+/** Tests the published form of `posthaste`: packed, installed in an empty folder, and run there as a process. */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { startServer, type TestServer } from "./server.ts";
 const runFile = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const home = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
-/** As its page has it. */
+/** The folder of docs/cli.md. */
 const folder = join(home, "posthaste");
 const program = join(folder, "node_modules/.bin/posthaste");
 
@@ -117,7 +117,7 @@ it("completes words in bash", async () => {
   expect([stdout, stderr]).toEqual(["retry\n--yes\n", ""]);
 });
 
-/** Each shell asks for the words that may follow, and shows what it was told. */
+/** Scripts by which each shell asks for the possible next words and prints them. */
 const shells = {
   zsh: `
     posthaste() { "$PROGRAM" "$@"; }
@@ -191,10 +191,10 @@ it("ends with Ctrl-C, and with the reader of its pipe", async () => {
   expect(piped.stderr).toBe("");
 });
 
-/** With the shell, however that ends. */
+/** Ends the receiver with the shell, however that ends. */
 const receiverEnds = "trap 'kill $!' EXIT";
 
-/** A reader is slower than what each line begins. */
+/** Waits after each line, as a reader would, for what the line begins. */
 const asRead = (code: string): string =>
   code
     .replace(/^node .*$/m, "$&\nuntil (: < /dev/tcp/127.0.0.1/3000) 2> /dev/null; do :; done")
@@ -220,7 +220,7 @@ describe("its server, in an empty folder", () => {
     port = await freePort(1, 2, 3);
     mkdirSync(empty);
     const [start] = blocksOf("sh dev");
-    // What its callers have in their environment is none of the server's own.
+    // The server ignores its callers' variables.
     dev = spawn("sh", ["-c", `exec ${asText(start).trim()} --port ${port}`], { cwd: empty, env });
     for (const stream of [dev.stdout, dev.stderr])
       stream?.on("data", (text) => (said += String(text)));
@@ -304,7 +304,7 @@ it.each(blocksOf("sh posthaste"))("does what $page says at line $line", async ({
   const script = code
     .replaceAll("https://posthaste.example", `http://127.0.0.1:${server.port}`)
     .replaceAll("https://shop.example", destination.url(""));
-  // Until Ctrl-C.
+  // Ends by Ctrl-C.
   const tail = 'timeout --signal INT 2 "$PROGRAM" "$@" || true';
   const command = `posthaste() { case $1 in tail) ${tail};; *) "$PROGRAM" "$@";; esac; }`;
 

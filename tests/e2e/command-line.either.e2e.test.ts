@@ -1,4 +1,4 @@
-/** The command line against a server (docs/cli.md): each command, and what it says when it cannot do what it is asked. */
+/** Tests the command line against a server (docs/cli.md): each command, and the text of each failure. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -196,7 +196,7 @@ describe("messages", () => {
     expect(json.map(({ state }) => state).toSorted()).toEqual(
       ["ACTIVE", "CREATED", "DELIVERED"].flatMap((state) => [state, state]),
     );
-    // Those are for `show`.
+    // `show` prints the bodies.
     expect(json.map(({ body }) => body)).toEqual(json.map(() => undefined));
   });
 });
@@ -234,7 +234,7 @@ describe("dead letters", () => {
     const to = destination.url("/edited");
     destination.answers("/edited", (_, response) => response.writeHead(422).end());
     const given = ["--retries", "0", "--label", "edited", "-H", "X-Shop: north", "--method", "PUT"];
-    // What is redacted goes out as it was.
+    // A redacted header goes out unchanged.
     given.push("--redact-fields", "header[X-Shop]");
     await published(to, ...given, "-d", '{"order":"17"}');
     const [letter] = await eventually(
@@ -270,7 +270,7 @@ describe("dead letters", () => {
       ([shown]) => shown?.["state"] === "DELIVERED",
     );
     expect(made).toMatchObject({ retryOf: { messageId, dlqId: id }, label: "edited" });
-    // By the id of the letter, which is not there any more.
+    // The id of the letter, which no longer exists.
     const [failed] = await cli.ok("dlq", "show", id);
     expect(failed).toMatchObject({ messageId, retriedAs: made?.["messageId"] });
   });
@@ -297,7 +297,7 @@ describe("dead letters", () => {
   });
 
   describe("that are worked when Ctrl-C comes", () => {
-    /** Before the server: the request that is the `n`th of its method waits until `meanwhile` has happened. */
+    /** Starts a proxy before the server. The `n`th request with this method waits until `meanwhile` has happened. */
     async function behind(n: number, method: string, meanwhile: () => Promise<void>) {
       let asked = 0;
       const proxy = createServer((request, response) => {
@@ -424,7 +424,7 @@ describe("what stands", () => {
     await cli.ok("tenants", "create", "shop");
     const [made] = await cli.ok("tenants", "token", "shop", "--read");
     const token = textOf(made?.["token"]);
-    // No word of a command line begins like an option.
+    // No argument of a command line begins like an option.
     expect(made?.["id"]).toMatch(/^tok_/);
     const env = { POSTHASTE_TOKEN: token };
     expect((await cli.run(["queues", "ls"], { env })).code).toBe(0);
@@ -499,7 +499,7 @@ describe("workflow runs", () => {
       const { err, out } = await cli.run([...words, "--yes"], { isTerminal: true });
       expect(err).toContain("100 %");
       expect(out).toBe(`8 runs ${done}\n`);
-      // The new ones failed as well; those before have no dead letters any more.
+      // The new runs failed as well. The old ones no longer have dead letters.
       await failed(16);
       expect(await cli.ok(...words)).toEqual([{ dryRun: true, matched: 8 }]);
       expect((await cli.run(["runs", does])).err).toMatch(/say which: their ids, filters/);
@@ -538,7 +538,7 @@ describe("what show says first is why", () => {
   let dlqId: string;
   let runLetter: string;
 
-  /** Before the server: the record of no message is there any more. */
+  /** A proxy before the server that hides the record of every message. */
   let later: Server;
   let laterUrl: string;
 
@@ -647,7 +647,7 @@ describe("profiles", () => {
     await cli.run(["profile", "set", "nowhere", "http://127.0.0.1:1"], { stdin: "t" });
     expect((await cli.run(["queues", "ls"], { env })).code).toBe(0);
     expect((await cli.run(["queues", "ls", "--profile", "nowhere"])).code).toBe(3);
-    // The token of a profile is not taken for the server that the environment names.
+    // A profile's token is not sent to the server that the environment names.
     const elsewhere = { ...env, POSTHASTE_URL: url };
     expect((await cli.run(["queues", "ls"], { env: elsewhere })).code).toBe(4);
     await cli.ok("profile", "use", "nowhere");

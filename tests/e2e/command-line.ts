@@ -1,4 +1,4 @@
-/** The command line for tests: its words in this process, with streams that are read. */
+/** Runs the command line in this process, with streams that tests read. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ export type Said = {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** Of each line. */
+  /** The JSON of each line. */
   readonly json: readonly Json[];
 };
 
@@ -20,7 +20,7 @@ export type Around = {
   readonly stdin?: string;
   readonly isTerminal?: boolean;
   readonly interrupted?: AbortSignal;
-  /** What it has said so far, as it says more. */
+  /** Hears the output so far, each time that it grows. */
   readonly heard?: (out: string) => void;
 };
 
@@ -54,7 +54,7 @@ export class CommandLine {
     return { code, out, err, json: lines.map((line) => JSON.parse(line) as Json) };
   }
 
-  /** As a process of its own, for signals. */
+  /** Runs the command as a process of its own, for signals. */
   spawn(words: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
     const main = new URL("../../apps/cli/src/main.ts", import.meta.url).pathname;
     return spawn(process.execPath, [main, ...words], {
@@ -63,7 +63,7 @@ export class CommandLine {
     });
   }
 
-  /** What it says as JSON when it succeeds. */
+  /** Returns the JSON of a successful command. */
   async ok(...words: readonly string[]): Promise<readonly Json[]> {
     const { code, err, json } = await this.run(words);
     if (code !== 0) throw new Error(`${words.join(" ")}: ${code} ${err}`);

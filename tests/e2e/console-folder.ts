@@ -1,4 +1,4 @@
-/** The console as it is built for tests. */
+/** The console's build for tests. */
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 
@@ -6,7 +6,7 @@ const root = dirname(dirname(import.meta.dirname));
 
 export const consoleFolder = join(root, ".cache/console");
 
-/** Where its sources have changed. */
+/** Builds the console if its sources have changed. */
 export function buildConsole(): void {
   execFileSync(process.execPath, [join(root, "scripts/build-console.js"), consoleFolder]);
 }

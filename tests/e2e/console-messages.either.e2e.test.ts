@@ -1,4 +1,4 @@
-/** Messages and dead letters in the console: what failed is found, mended, and tried again. */
+/** Tests messages and dead letters in the console: a failed message is found, corrected, and tried again. */
 import { describe, expect } from "@jest/globals";
 import { eventually } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
@@ -22,7 +22,7 @@ describe("a message", () => {
       const opened = await pages.signedIn();
       const { page } = opened;
 
-      // What failed is seen in the list, and why on its page.
+      // The list shows the failure, and its page the reason.
       await visit(opened, "/messages?state=FAILED&label=welcome-mail", "Messages");
       await page.getByRole("row").filter({ hasText: "msg_" }).getByRole("link").click();
       await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
@@ -33,13 +33,13 @@ describe("a message", () => {
       await isThere(page, "Failed: status 500");
       await opened.look();
 
-      // The receiver still fails: the message is a letter once more, with the new answer.
+      // The receiver still fails, so the message is a dead letter again, with the new answer.
       await page.getByRole("button", { name: /^Retry/ }).click();
       await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
       await isThere(page, "Failed after 1 attempt: status 503");
       await isThere(page, "It is a dead letter");
 
-      // Mended, it arrives.
+      // The corrected message arrives.
       pages.works("/welcome-mail");
       await page.getByRole("button", { name: /^Retry/ }).click();
       await visit(opened, "/messages?label=welcome-mail&state=DELIVERED", "Messages");
@@ -85,7 +85,7 @@ describe("a message", () => {
       await page.getByRole("link", { name: failed }).waitFor();
       await page.getByRole("link", { name: made }).click();
       await page.getByRole("heading", { level: 1, name: `Message ${made}` }).waitFor();
-      // The browser itself notes that the letter is no id of another kind.
+      // The browser itself reports that the letter is no id of another kind.
       expect(opened.troubles.splice(0).filter((text) => !/40[04]/.test(text))).toEqual([]);
     },
   );
@@ -295,7 +295,7 @@ describe("messages that wait", () => {
 
     expect(await rows.count()).toBe(2);
     expect((await client.get(`/v2/messages/${other}`)).status).toBe(200);
-    // A cancel asks for no state: where one is chosen it would take more than is shown.
+    // A cancel takes no state. With a state chosen it would cancel more than the list shows.
     await visit(opened, "/messages?label=left-alone&state=CREATED", "Messages");
     await page.getByRole("row").filter({ hasText: other }).waitFor();
     expect(await all.count()).toBe(0);
@@ -336,7 +336,7 @@ describe("what was typed into the search leads there:", () => {
         await page.getByRole("heading", { level: 1, name: title }).waitFor();
       }
 
-      // The browser itself notes that none is an id.
+      // The browser itself reports that none is an id.
       expect(troubles.splice(0).filter((text) => !/40[04]/.test(text))).toEqual([]);
     },
   );
@@ -368,7 +368,7 @@ describe("what was typed into the search leads there:", () => {
     await page.getByRole("combobox", { name: "Go to anything" }).fill("of-nothing");
     await isThere(page, "Nothing is called of-nothing.");
 
-    // The browser itself notes each answer with 404.
+    // The browser itself reports each 404.
     expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
   });
 });

@@ -1,14 +1,14 @@
-/** The console for a file of tests. */
+/** Starts the console for a file of tests. */
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { browserPath } from "./browser.ts";
 import { ConsolePages, type Env } from "./console-site.ts";
 
-/** A test in a browser, where there is one. */
+/** A test in a browser, skipped where there is none. */
 export const journey = browserPath === undefined ? it.skip : it;
 
 /**
- * For a file of journeys: everything is started once, and after each test nothing may have gone wrong in any page. `settings`: of
- * the server, beside those that all have.
+ * Starts everything once for a file of journeys, and checks after each test that no page had trouble. `settings`: the
+ * server's, beside the common ones.
  */
 export function consolePages(settings: () => Promise<Env> = async () => ({})): ConsolePages {
   const pages = new ConsolePages();

@@ -1,4 +1,7 @@
-/** The questions of an on-call engineer, and what is done about them: each from the overview, in at most two clicks, with what real SDKs sent. */
+/**
+ * Tests the questions of an on-call engineer, and the actions that answer them: each at most two clicks from the overview,
+ * with data that real SDKs sent.
+ */
 import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";
@@ -85,7 +88,7 @@ describe("from the overview it takes two clicks to see", () => {
     await isThere(page, "Failed after 1 attempt: status 503");
     await page.getByRole("region", { name: "Why" }).getByText(answer).waitFor();
 
-    // The browser itself notes that the label is no id.
+    // The browser itself reports that the label is no id.
     expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
   });
 
@@ -158,7 +161,7 @@ describe("from the overview it takes two clicks to begin to", () => {
     await page.getByLabel("Retries", { exact: true }).fill("many");
     await page.getByText(`--data-binary '{"order":16,"again":true}'`).waitFor();
     await page.getByRole("button", { name: "Publish the message" }).click();
-    // The API's fault stands at its field, and nothing of the form is lost.
+    // The API's fault stands at its field, and the form keeps its values.
     await page.locator("[name=retries][aria-invalid=true]").waitFor();
     const retries = page.getByLabel("Retries", { exact: true });
     expect(await page.getByLabel("Body", { exact: true }).inputValue()).toContain("again");

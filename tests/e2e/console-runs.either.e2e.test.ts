@@ -1,4 +1,4 @@
-/** Runs of workflows in the console: as a list, on a scale of time, as a graph; restarted, resumed and cancelled. */
+/** Tests workflow runs in the console: as a list, on a scale of time, as a graph; restarted, resumed and cancelled. */
 import { afterAll, beforeAll, describe, expect, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client as Workflows, serve } from "@upstash/workflow";
@@ -24,7 +24,7 @@ afterAll(() => endpoint.stop());
 
 const settings = () => ({ baseUrl: pages.origin, token: developmentToken });
 
-/** A workflow at a path of its own. */
+/** Serves a workflow at a path of its own. */
 function workflow(path: string, route: Route): string {
   const options = { qstashClient: new Qstash(settings()), disableTelemetry: true };
   return endpoint.route(path, serve<string>(route, options).handler);
@@ -46,7 +46,7 @@ async function started(
   return { id, state };
 }
 
-/** Steps of the graph that its box or the panel beside it cuts off. */
+/** Returns the steps of the graph that its box or the panel beside it cuts off. */
 async function cutSteps(page: Page): Promise<readonly string[]> {
   const box = await page.getByRole("region", { name: "Graph of the run" }).boundingBox();
   const cut: string[] = [];
@@ -192,7 +192,7 @@ describe("a run", () => {
     await isThere(page, "2 of 2 resumed");
     await succeeded(4);
 
-    // Twice two that failed, and the two that were restarted: what was resumed has what its first step returned.
+    // Twice two failed runs, and the two restarted ones. A resumed run keeps its first step's result.
     expect(firsts).toBe(6);
   });
 
@@ -245,7 +245,7 @@ describe("a run", () => {
     await page.getByRole("heading", { level: 1, name: `Run ${id}` }).waitFor();
     await page.getByRole("option", { name: /only/ }).waitFor();
     await visit(opened, "/messages", "Messages");
-    // By its name, without the prefix.
+    // The run's name, without the prefix.
     await find(page, given, "Run");
     await page.getByRole("option", { name: /only/ }).waitFor();
     expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
@@ -304,7 +304,7 @@ describe("a run", () => {
       workflowRunCompletedAt: began + 100_000,
       steps,
     };
-    // No server of a test makes such a run in time: what one would say of it is said in its place.
+    // No server of a test makes such a run in time, so this answer stands in for one.
     await page.route("**/v2/workflows/logs*", (route) =>
       route.fulfill({ json: { cursor: "", runs: [run] } }),
     );
@@ -319,7 +319,7 @@ describe("a run", () => {
     await page.getByRole("region", { name: "Step step-10000" }).waitFor();
     expect(await last.getAttribute("aria-posinset")).toBe("10000");
     await page.getByRole("link", { name: "Graph" }).click();
-    // Too long to be drawn whole: the chosen step is in sight.
+    // The graph is too long to draw whole, and the chosen step is in sight.
     await eventually(
       () => page.getByRole("button", { name: "step-10000" }).boundingBox(),
       (at) => at !== null && at.x > 0 && at.x + at.width < 1_280,

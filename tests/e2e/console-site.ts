@@ -1,4 +1,4 @@
-/** The console, built, served by a server of the run's shape, and opened in a real browser. */
+/** Builds the console, serves it by a server of the run's shape, and opens it in a real browser. */
 import { type Browser, type BrowserContextOptions, type Page } from "playwright-core";
 import { openBrowser, watchedPage, type WatchedPage } from "./browser.ts";
 import { eventually } from "./client.ts";
@@ -43,7 +43,7 @@ export class ConsolePages {
     await this.#server?.stop();
   }
 
-  /** A page of its own. `at`: the console's address; `settings`: of its browser. */
+  /** Opens a page. `at`: the console's address; `settings`: the browser's. */
   async open(
     at = `${this.origin}/console/`,
     settings: BrowserContextOptions = {},
@@ -55,7 +55,7 @@ export class ConsolePages {
     return opened;
   }
 
-  /** Signed in, and at this page of it. */
+  /** Opens this page of the console, signed in. */
   async signedIn(
     hash = "",
     { token = developmentToken, at = `${this.origin}/console/`, ...settings }: SignedIn = {},
@@ -65,7 +65,7 @@ export class ConsolePages {
     return opened;
   }
 
-  /** So narrow that the menu is behind a button. */
+  /** Opens a page so narrow that the menu is behind a button. */
   async phone(hash: string, viewport: { width: number; height: number }): Promise<WatchedPage> {
     const opened = await this.open(`${this.origin}/console/${hash}`, { viewport });
     await giveToken(opened.page, developmentToken);
@@ -73,7 +73,7 @@ export class ConsolePages {
     return opened;
   }
 
-  /** Another tab of the same browser, which is signed in with the first. */
+  /** Opens another tab of the same browser, signed in with the first. */
   async tabBeside({ page }: WatchedPage, at: string): Promise<Page> {
     const tab = await page.context().newPage();
     await tab.goto(at);
@@ -81,7 +81,7 @@ export class ConsolePages {
     return tab;
   }
 
-  /** Looks at all pages of a test a last time, and closes them; answers what went wrong in them. */
+  /** Looks at all pages of a test a last time, closes them, and returns their troubles. */
   async troubles(): Promise<readonly string[]> {
     const opened = this.#opened.splice(0);
     for (const { page, look } of opened) if (!page.isClosed()) await look();
@@ -89,7 +89,7 @@ export class ConsolePages {
     return opened.flatMap(({ troubles }) => troubles);
   }
 
-  /** Dead letters of this label. */
+  /** Makes dead letters with this label. */
   async failed(label: string, count: number, headers = {}, body = "", answer = body) {
     const path = `/${label}`;
     this.destination.answers(path, (_, response) => response.writeHead(500).end(answer));
@@ -104,7 +104,7 @@ export class ConsolePages {
     return ids;
   }
 
-  /** Those of the first page. */
+  /** Returns the dead letters of the first page. */
   async letters(label: string) {
     const path = `/v2/dlq?label=${label}&order=latestFirst`;
     return (await this.server.client.get(path)).list("messages");
@@ -162,18 +162,18 @@ export async function visit(
   await look();
 }
 
-/** Resolves when the text is on the page. */
+/** Resolves when the page no longer loads. */
 export const settled = (page: Page): Promise<void> =>
   page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
 
-/** Goes to what this text finds first. */
+/** Goes to the first result of this text. */
 export async function find(page: Page, text: string, what: string): Promise<void> {
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Go to anything" }).fill(text);
   await page.getByRole("option").filter({ hasText: what }).first().click();
 }
 
-/** Captions of tables that are wider than their boxes. */
+/** Returns the captions of tables that are wider than their boxes. */
 export async function cutTables(page: Page): Promise<readonly string[]> {
   const told = await page.evaluate(
     `[...document.querySelectorAll(".table")]
@@ -183,7 +183,7 @@ export async function cutTables(page: Page): Promise<readonly string[]> {
   return Array.isArray(told) ? told.map(String) : [];
 }
 
-/** As a link does. */
+/** Goes to a page as a link does. */
 export const goTo = (page: Page, hash: string): Promise<unknown> =>
   page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 

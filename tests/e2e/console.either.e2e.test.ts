@@ -1,4 +1,4 @@
-/** The console in a real browser: how it is served, signing in, and by keyboard alone. */
+/** Tests the console in a real browser: how it is served, signing in, and the keyboard. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, describe, expect } from "@jest/globals";
@@ -20,7 +20,7 @@ const pages = consolePages(async () => {
   const console = { POSTHASTE_CONSOLE_URL: `${proxy.url}console/`, POSTHASTE_OIDC_TENANTS: groups };
   return { ...provider.env, ...console };
 });
-/** In front of the server, at an address that is known before it is started. */
+/** A proxy before the server, whose address is known before the server starts. */
 let proxy: Proxy | undefined;
 let provider: IdentityProvider | undefined;
 afterAll(async () => {
@@ -113,7 +113,7 @@ describe("signing in", () => {
       await signIn(page, developmentToken);
 
       expect([whileRefused, await stored()]).toEqual([0, 0]);
-      // The browser itself notes each of the two refusals.
+      // The browser itself reports each of the two refusals.
       expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
     },
   );
@@ -134,7 +134,7 @@ describe("signing in", () => {
     await tab.getByRole("dialog", { name: "Sign in again" }).waitFor();
     const left = await context.cookies();
     await signIn(page, developmentToken);
-    // A browser gives the tab that is looked at the focus.
+    // A browser focuses the visible tab.
     await tab.bringToFront();
     await tab.evaluate("window.dispatchEvent(new Event('focus'))");
     await tab.getByRole("dialog", { name: "Sign in again" }).waitFor({ state: "detached" });
@@ -543,7 +543,7 @@ describe("groups", () => {
       (left) => left.length === 1,
     );
 
-    // The browser itself notes the refusal.
+    // The browser itself reports the refusal.
     expect(troubles.splice(0).filter((text) => !text.includes("400"))).toEqual([]);
   });
 

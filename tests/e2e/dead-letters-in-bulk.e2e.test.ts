@@ -1,4 +1,4 @@
-/** Dead letters retried and removed, by ids and by filters (docs/design/wire#dead-letters). */
+/** Tests dead letters retried and removed, by ids and by filters (docs/design/wire#dead-letters). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
 import { always, Destination } from "./destination.ts";
@@ -26,7 +26,7 @@ afterAll(async () => {
 const listed = async (query: string, by = client) =>
   (await by.get(`/v2/dlq?${query}`)).list("messages");
 
-/** Ids of that many new dead letters under `label`, the oldest first; their destination works again. */
+/** Makes dead letters under `label`, and returns their ids, the oldest first. The destination then works again. */
 async function failed(
   label: string,
   count: number,

@@ -1,4 +1,4 @@
-/** `/v2/dlq`: dead letters (docs/design/wire#dead-letters). */
+/** Tests `/v2/dlq`: dead letters (docs/design/wire#dead-letters). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -31,7 +31,7 @@ afterAll(async () => {
 const publish = (label: string, by = client, path = "/fails", body = "the body"): Promise<string> =>
   by.published(destination.url(path), service({ Retries: "0", Label: label }), body);
 
-/** That many more dead letters under `label`. */
+/** Makes further dead letters under `label`. */
 async function fail(count: number, label: string, by = client): Promise<readonly string[]> {
   const ids = await Promise.all(Array.from({ length: count }, () => publish(label, by)));
   await eventually(
@@ -95,7 +95,7 @@ describe("GET /v2/dlq", () => {
         const pages = await allPages(`label=${label}&count=7&order=${order}`, client, async () => {
           if (round++ > 5) return;
           await publish(label);
-          // One that the pages have gone past already.
+          // A letter on a page before.
           const [first] = (await page(`label=${label}&count=1&order=${order}`)).letters;
           seen.push(textOf(first?.["messageId"]));
           await client.delete(`/v2/dlq/${textOf(first?.["dlqId"])}`);

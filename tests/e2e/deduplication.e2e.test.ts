@@ -1,4 +1,4 @@
-/** Deduplication (docs/design/deduplication): a second publish is answered with the first one's id. */
+/** Tests deduplication (docs/design/deduplication): a second publish is answered with the first one's id. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const idOf = (reply: Reply): unknown => reply.object()["messageId"];
-/** Something published later arrives later: by then a second delivery would have arrived, too. */
+/** Waits for a later message. A second delivery of an earlier one would have arrived by then. */
 async function nothingElseArrives(): Promise<void> {
   const path = `/after/${Math.random()}`;
   await client.published(destination.url(path), service({ Delay: "1s" }));

@@ -1,4 +1,4 @@
-/** A destination for tests: keeps what arrives, and answers as it is told. */
+/** A destination for tests: keeps what arrives, and answers as configured. */
 import { once } from "node:events";
 import {
   createServer,
@@ -19,7 +19,7 @@ export type Arrival = {
   readonly body: Buffer;
 };
 
-/** Answers a request; `nth` counts the arrivals at this path, from 0. */
+/** Answers a request. `nth` counts the arrivals at this path, from 0. */
 export type Responder = (arrival: Arrival, response: ServerResponse, nth: number) => void;
 
 const waitMsMax = 45_000;
@@ -47,12 +47,12 @@ export class Destination {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** All arrivals at all paths. */
+  /** The number of arrivals at all paths. */
   get total(): number {
     return this.#total;
   }
 
-  /** Where something has arrived. */
+  /** The paths with arrivals. */
   get paths(): readonly string[] {
     return [...this.#arrivals.keys()];
   }
@@ -61,7 +61,7 @@ export class Destination {
     return `http://127.0.0.1:${this.port}${path}`;
   }
 
-  /** How requests at `path` (without its query) are answered; otherwise 200 `ok`. */
+  /** Sets the answer at `path`, without its query. Default: 200 `ok`. */
   answers(path: string, responder: Responder): this {
     this.#responders.set(path, responder);
     return this;
@@ -71,7 +71,7 @@ export class Destination {
     return this.#arrivals.get(path) ?? [];
   }
 
-  /** The first `count` arrivals at `path`, as soon as they are there. */
+  /** Resolves with the first `count` arrivals at `path`. */
   async arrivals(path: string, count = 1, msMax = waitMsMax): Promise<readonly Arrival[]> {
     const found = (): number => this.at(path).length;
     await this.until(
@@ -88,7 +88,7 @@ export class Destination {
     return first;
   }
 
-  /** Looks at each arrival whether `holds` has come true. */
+  /** Resolves when `holds` returns true, which is checked at each arrival. */
   async until(holds: () => boolean, msMax = waitMsMax, what = () => "not yet"): Promise<void> {
     const end = Date.now() + msMax;
     while (!holds()) {
@@ -141,13 +141,13 @@ export class Destination {
 
 const pathOf = (target: string): string => target.split("?")[0] ?? "";
 
-/** Answers `status`, and nothing else. */
+/** Answers `status` and `body`. */
 export const always =
   (status: number, body = ""): Responder =>
   (_, response) =>
     response.writeHead(status).end(body);
 
-/** Fails with `status` until arrival `failures`, then answers 200. */
+/** Answers `status` to the first `failures` arrivals, then 200. */
 export const failing =
   (failures: number, status = 500): Responder =>
   (_, response, nth) =>
@@ -156,6 +156,6 @@ export const failing =
 /** Takes the request and never answers. */
 export const silent: Responder = () => undefined;
 
-/** A URL without a listener. */
+/** Returns a URL without a listener. */
 export const deadUrl = async (path = "/"): Promise<string> =>
   `http://127.0.0.1:${await freePort()}${path}`;

@@ -1,6 +1,6 @@
 /**
- * Holds an answer against docs/openapi.json, as a reader does that knows nothing else: the operation names the status, and the
- * body fits its schema, with no field that the schema does not name.
+ * Checks an answer against docs/openapi.json, as a reader who knows nothing else would: the operation lists the status, and
+ * the body fits its schema, with no field beyond the schema.
  */
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -9,7 +9,7 @@ import { recordAnswer } from "./seen.ts";
 
 export type Answer = {
   readonly method: string;
-  /** As it went out. */
+  /** The path as it was sent. */
   readonly path: string;
   readonly status: number;
   readonly contentType: unknown;
@@ -21,31 +21,28 @@ const documentUrl = new URL("../../docs/openapi.json", import.meta.url);
 const refs = (text: string): string => text.replaceAll("#/components/schemas/", "schemas#/$defs/");
 export const document = objectOf(closed(JSON.parse(refs(readFileSync(documentUrl, "utf8")))));
 
-// Its formats have a pattern beside them, which holds more.
+// Each format has a stricter pattern beside it.
 const ajv = new Ajv2020({ formats: { uuid: true, "date-time": true }, allErrors: true });
 ajv.addSchema({ $id: "schemas", $defs: objectOf(document["components"])["schemas"] });
 const refusal = { $ref: "schemas#/$defs/Error" };
 
-/** A destination is several segments, or none. */
+/** Returns the number of parameters. A destination is several segments, or none. */
 const parametersIn = (template: string): number =>
   template.includes("{destination}") ? Infinity : template.split("{").length - 1;
-/** A path that is named stands before one with a parameter in that place. */
+/** A fixed path goes before one with a parameter in its place. */
 const byParameters = ([one]: [string, unknown], [other]: [string, unknown]): number =>
   parametersIn(one) < parametersIn(other) ? -1 : Number(parametersIn(one) > parametersIn(other));
 
 const templates = Object.entries(objectOf(document["paths"])).toSorted(byParameters);
 const routes = templates.map(([template, operations]) => ({
-  // A destination is a URL, which is appended as it is, and so is the name of an event.
+  // A destination is a URL, appended unchanged, and so is the name of an event.
   pattern: new RegExp(
     `^${template.replaceAll(/\{(destination|eventId)\}/g, ".+").replaceAll(/\{\w+\}/g, "[^/]+")}/?$`,
   ),
   operations: objectOf(operations),
 }));
 
-/**
- * Throws where document and answer differ. What is no endpoint of the API, such as health, stands in no document; nor does
- * what a browser asks before it calls one.
- */
+/** Throws where document and answer differ. Passes over requests outside of the API, such as health, and a browser's preflight. */
 export function expectDocumented(answer: Answer): void {
   const path = answer.path.split("?")[0] ?? "";
   if (!path.startsWith("/v2/") || answer.method === "OPTIONS") return;
@@ -67,7 +64,7 @@ function problemWith(answer: Answer, path: string): string | undefined {
   if (operation === undefined)
     return refusals.includes(status) ? problemWithBody(answer, refusal) : "no such operation";
   const documented = objectOf(objectOf(operation)["responses"])[status];
-  // The document has two listeners in it, and each has the endpoints of the other not.
+  // The document covers two listeners, and each lacks the other's endpoints.
   if (documented === undefined) return text === unknownEndpoint ? undefined : "no such status";
   recordAnswer(objectOf(operation)["operationId"], status);
   const { content, "x-may-be-empty": mayBeEmpty } = objectOf(documented);
@@ -77,7 +74,7 @@ function problemWith(answer: Answer, path: string): string | undefined {
 }
 
 const unknownEndpoint = JSON.stringify({ error: "no such endpoint" });
-/** Of what is no operation. */
+/** The statuses of a request that is no operation. */
 const refusals: readonly number[] = [400, 401, 404, 405];
 
 function problemWithBody({ contentType, text }: Answer, schema: object): string | undefined {
@@ -86,7 +83,7 @@ function problemWithBody({ contentType, text }: Answer, schema: object): string 
   return ajv.errorsText(ajv.errors);
 }
 
-/** The schema in which an object has the fields that are named, and no other. */
+/** Returns the schema closed to fields that it does not name. */
 function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== "object" || schema === null) return schema;

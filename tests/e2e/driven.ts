@@ -1,4 +1,4 @@
-/** Clients in other languages, unmodified: a program of each calls every method that its client has (the folder `clients`). */
+/** Tests unmodified clients in other languages: a program for each, in the folder `clients`, calls every method of its client. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
@@ -8,15 +8,15 @@ import { developmentToken } from "./server-process.ts";
 
 export type Driven = {
   readonly name: string;
-  /** What the host lacks to run it; undefined: nothing. */
+  /** The program that the host lacks, or undefined. */
   readonly missing: string | undefined;
-  /** Installs or builds it, and returns the commands. */
+  /** Installs or builds the client, and returns the commands. */
   readonly prepare: () => Promise<{ readonly drive: Command; readonly verify: Command }>;
-  /** Paths at which a delivery of each journey arrives. */
+  /** The paths at which a delivery of each journey arrives. */
   readonly arrivals: readonly string[];
-  /** Answers 404. */
+  /** The paths that answer 404. */
   readonly broken: readonly string[];
-  /** One that arrives before the keys are rotated. */
+  /** The path of a delivery that arrives before the keys are rotated. */
   readonly signed: string;
 };
 type Command = readonly [file: string, ...args: string[]];
@@ -24,11 +24,11 @@ type Command = readonly [file: string, ...args: string[]];
 type Called = { readonly method: string; readonly error: string | null };
 type Keys = { readonly current: string; readonly next: string };
 
-/** It may have to be fetched and built. */
+/** The client may have to be fetched and built. */
 const prepareMsMax = 10 * 60_000;
 const driveMsMax = 5 * 60_000;
 
-/** Skipped, with the reason in its name, on a host that has not what the client's language needs. */
+/** Tests the client. Skipped, with the reason in its name, on a host without the client's language. */
 export function itIsServed(driven: Driven): void {
   const { name, missing, arrivals } = driven;
   const called = `gives every method of ${name} what it asks for`;
@@ -43,7 +43,7 @@ export function itIsServed(driven: Driven): void {
   let calls: readonly Called[];
   beforeAll(async () => {
     commands = await driven.prepare();
-    // They send requests without any prefixed header.
+    // The clients also send requests without a prefixed header.
     const env = { POSTHASTE_DIALECT: "upstash" };
     [server, destination] = await Promise.all([startServer({ env }), Destination.start()]);
     for (const path of driven.broken)

@@ -1,4 +1,4 @@
-/** When messages are delivered: at once, after a delay, not before a time; never early. */
+/** Tests when messages are delivered: at once, after a delay, not before a time; never early. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -6,7 +6,7 @@ import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { numberOf } from "./json.ts";
 
-/** What only a lost hint exceeds, which is made up for after 30 s. */
+/** Only a lost hint exceeds this, and is made up for after 30 s. */
 const lateMsMax = 20_000;
 
 let server: TestServer;
@@ -37,7 +37,7 @@ describe("a message", () => {
   });
 
   it("with a delay is delivered when it is over, and never early", async () => {
-    // The first answer of a kind takes long to hold against its schema, and the destination is in this process.
+    // Warms up: the first answer of a kind is slow to check, in the process that is also the destination.
     await notBeforeOf(await client.published(destination.url("/read")));
 
     const published = await Promise.all(
@@ -80,7 +80,7 @@ describe("a message", () => {
   it("with a delay of more than 2^31 milliseconds waits", async () => {
     await client.published(destination.url("/far"), service({ Delay: "25d" }));
     await client.published(destination.url("/far"), service({ Delay: "365d" }));
-    // Something due later than both were published shows that their time was looked at.
+    // A later message that arrives shows that the earlier ones' time was checked.
     await client.published(destination.url("/after-far"), service({ Delay: "2s" }));
 
     await destination.arrival("/after-far");

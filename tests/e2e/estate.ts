@@ -1,4 +1,7 @@
-/** One of everything that a tenant may have, under names that every tenant uses, and the endpoints of the tables with these filled in. */
+/**
+ * One of everything that a tenant may have, under names that every tenant uses, and the endpoints of the tables with these
+ * names filled in.
+ */
 import { type EndpointKind, endpoints } from "@posthaste/contract";
 import { type Client, eventually } from "./client.ts";
 import { always, type Destination } from "./destination.ts";
@@ -8,19 +11,19 @@ import { objectOf, textOf } from "./json.ts";
 export type Estate = {
   readonly client: Client;
   readonly destination: Destination;
-  /** Waits for its delay. */
+  /** A message that waits for its delay. */
   readonly messageId: string;
   readonly dlqId: string;
-  /** An event of it is waited for. */
+  /** A run that waits for an event. */
   readonly runId: string;
   readonly failedRun: { readonly runId: string; readonly dlqId: string };
   readonly actionId: string;
 };
 
-/** What an endpoint of a workflow says in each answer. */
+/** The headers by which a workflow endpoint marks each answer. */
 const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
 
-/** `name`: of the tenant; no other estate of the destination has it. */
+/** `name` is the tenant's, and unique at the destination. */
 export async function settle(
   client: Client,
   destination: Destination,
@@ -69,7 +72,7 @@ export async function settle(
     dlqId: await letterIn("/v2/workflows/dlq"),
   };
   const estate = { client, destination, messageId, dlqId, runId, failedRun, actionId };
-  // The log hears of what has happened a little later, and the counts are kept later still.
+  // The log lags behind, and the counts lag further.
   await eventually(
     async () => ({
       isCounted: await isCounted(client),
@@ -80,7 +83,7 @@ export async function settle(
   return estate;
 }
 
-/** All that is in the log, of which the failure comes last. */
+/** Reports whether the counts include every event of the log, of which the failure comes last. */
 async function isCounted(client: Client): Promise<boolean> {
   const minutes = (await client.get("/v2/counts")).list("minutes");
   const events = (await client.get("/v2/events")).list("events");
@@ -89,7 +92,7 @@ async function isCounted(client: Client): Promise<boolean> {
   return total === events.length && counts.some(([state]) => state === "FAILED");
 }
 
-/** What each read of the tenant says: the same before and after means that nothing was changed. */
+/** Returns the answers of all the tenant's reads. Equal answers before and after mean that nothing changed. */
 export async function everythingOf(estate: Estate): Promise<readonly string[]> {
   const paths = routes(estate, "read", "list", "secret").map(({ path }) => path);
   const texts: string[] = [];
@@ -100,23 +103,23 @@ export async function everythingOf(estate: Estate): Promise<readonly string[]> {
   return texts;
 }
 
-/** The overview says what the time is, which goes on though nothing is changed. */
+/** Blanks the overview's time, which changes by itself. */
 export function timeless(path: string, text: string): string {
   return path === "/v2/overview" ? text.replace(/"time":\d+/, '"time":0') : text;
 }
 
 export type RouteOf = {
   readonly method: string;
-  /** Filled in. */
+  /** With its parameters filled in. */
   readonly path: string;
-  /** As it is in the document. */
+  /** As in the document. */
   readonly template: string;
   readonly kind: EndpointKind;
-  /** It begins with a destination, and its query is the destination's. */
+  /** The path begins with a destination, and its query belongs to that. */
   readonly isRaw: boolean;
 };
 
-/** All endpoints of the gateway of one of these kinds, from their rows, of what is in the estate. */
+/** Returns the gateway's endpoints of these kinds, from their rows, filled in from the estate. */
 export function routes(estate: Estate, ...kinds: readonly EndpointKind[]): readonly RouteOf[] {
   const rows = endpoints.filter(({ api, kind }) => api === undefined && kinds.includes(kind));
   return rows.map(({ method, path, kind, isRaw = false }) => ({
@@ -128,7 +131,7 @@ export function routes(estate: Estate, ...kinds: readonly EndpointKind[]): reado
   }));
 }
 
-/** What a path's parameters stand for; a row with another one wants a line here. */
+/** Fills in a path's parameters. A row with a new parameter needs a line here. */
 const filled = (path: string, estate: Estate): string => {
   const isOfRuns = path.startsWith("/v2/workflows");
   return path

@@ -1,4 +1,4 @@
-/** Every endpoint of the tables, made from their rows: names in the query that are not known, and the caller of another tenant. */
+/** Tests every endpoint of the tables, from their rows, with unknown names in the query and as another tenant. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
 import { Destination } from "./destination.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
 const kinds = ["list", "read", "secret", "write", "publish"] as const;
 
 describe("a name in the query that is not known", () => {
-  /** All that follows is the destination's own, or part of the name of an event. */
+  /** Returns the routes whose query is their own: not those that end in a destination or an event's name. */
   const routed = (): readonly RouteOf[] =>
     routes(estate, ...kinds).filter(
       ({ isRaw, template }) => !isRaw && !template.includes("{eventId}"),

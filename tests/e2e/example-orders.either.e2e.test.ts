@@ -1,4 +1,4 @@
-/** The order of examples/orders, as its README says it is served. */
+/** Tests examples/orders, served as its README says. */
 import { once } from "node:events";
 import { type Server } from "node:http";
 import { type AddressInfo } from "node:net";

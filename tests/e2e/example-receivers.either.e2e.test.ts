@@ -1,4 +1,4 @@
-/** The receivers of examples/receiver, each as a process, and what examples/publish tells of an order that is sent there. */
+/** Tests the receivers of examples/receiver, each as a process, and the output of examples/publish for an order sent to each. */
 import { type ChildProcessByStdio, execFile, spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { type Readable } from "node:stream";
@@ -13,7 +13,7 @@ import { startServer, type TestServer } from "./server.ts";
 import { firstUser } from "./users.ts";
 
 const folder = join(import.meta.dirname, "../../examples/receiver");
-/** Receivers that a platform hosts, and here a host that stands for it. */
+/** Receivers for a hosting platform, which a stand-in host runs here. */
 const hosted: ReadonlySet<string> = new Set(["next.ts", "cloudflare.ts", "lambda.ts"]);
 const host = join(import.meta.dirname, "receiver-host.ts");
 const [receiving] = blocksOf("sh receiver");
@@ -44,11 +44,11 @@ const env = () => ({
 });
 const here = (code = ""): string => code.trim().replaceAll("3000", String(port));
 
-/** As its page says it, until it listens; its URL. */
+/** Starts the receiver as its page says. Resolves with its URL when it listens. */
 async function receive(file: string): Promise<string> {
   port = await freePort();
   said = "";
-  // In the shell's place, so that it is the program that ends.
+  // Replaces the shell, so that the signal ends the program.
   const program = hosted.has(file) ? `${host} ${file}` : file;
   const command = here(receiving?.code)
     .replace("node ", "exec node ")

@@ -1,4 +1,4 @@
-/** The examples of an OpenAPI document, as requests: as a reader of the reference sends them, with no more filled in than ids. */
+/** Turns the examples of an OpenAPI document into requests, as a reader of the reference would send them, with only ids filled in. */
 import { objectOf, textOf } from "./json.ts";
 
 export type ExampleRequest = {
@@ -11,7 +11,7 @@ export type ExampleRequest = {
 
 type Parameter = { readonly name: string; readonly in: string; readonly example?: unknown };
 
-/** `fill`: what a parameter of a path stands for; absent: its example. `host`: for the one that examples name. */
+/** `fill` returns the value of a path parameter, or undefined for its example. `host` replaces the examples' host. */
 export function examplesOf(
   document: unknown,
   fill: (operation: string, parameter: string) => string | undefined,

@@ -1,4 +1,4 @@
-/** Flow control (docs/design/lanes#slots-and-rates), as the destination sees it: never more at once, never more per period. */
+/** Tests flow control (docs/design/lanes#slots-and-rates) as the destination sees it: never more at once, never more per period. */
 import { type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
@@ -27,7 +27,7 @@ const clocksApartMs = 50;
 const flow = (key: string, value: string, prefix = "Service-") =>
   inDialect(prefix, { "Flow-Control-Key": key, "Flow-Control-Value": value });
 
-/** Holds what arrives until calls of so many keys are there at once, and answers from then on. */
+/** Holds arrivals until calls of enough keys are there at once, and answers from then on. */
 class Meeting {
   readonly #wanted: number;
   readonly #there = new Set<string>();
@@ -44,7 +44,7 @@ class Meeting {
   }
 }
 
-/** Answers after `ms`, and counts how many it has at a time. */
+/** Answers after `ms`, and counts concurrent calls. */
 class Gauge {
   running = 0;
   most = 0;
@@ -136,7 +136,7 @@ describe("flow control", () => {
 
   it("takes the last published values, also for those that already wait", async () => {
     const gauge = new Gauge();
-    // Long enough for six slots to be granted, whatever a grant takes here.
+    // Long enough for six slots to be granted, however slow grants are.
     destination.answers("/changed", gauge.answers(250));
     const url = destination.url("/changed");
 
@@ -157,7 +157,7 @@ describe("flow control", () => {
     await publishMany(40, url, flow("lowered", "parallelism=8"));
 
     await publishMany(1, url, flow("lowered", "parallelism=2"));
-    // What was granted before ends, then the new limit counts.
+    // Earlier grants end first, then the new limit applies.
     const lowered = destination.at("/lowered").length + 8;
     await destination.arrivals("/lowered", lowered);
     gauge.most = 0;
@@ -289,7 +289,7 @@ describe("a flow key by hand", () => {
     const key = "paused/by hand";
     expect((await byHand(key, "pause")).status).toBe(200);
     await publishMany(3, destination.url("/paused"), flow(key, "parallelism=5"));
-    // Another key goes on meanwhile, and shows that the schedulers do.
+    // Another key's deliveries show that the schedulers work meanwhile.
     await publishMany(3, destination.url("/unpaused"), flow("unpaused", "parallelism=5"));
     await destination.arrivals("/unpaused", 3);
 

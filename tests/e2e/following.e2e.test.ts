@@ -1,4 +1,4 @@
-/** `GET /v2/events` with `wait`: the log as it is written (docs/design/wire#following-the-log). */
+/** Tests `GET /v2/events` with `wait`: the log as it is written (docs/design/wire#following-the-log). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
 import { always, Destination } from "./destination.ts";
@@ -25,7 +25,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** One call after another, each with the cursor of the one before. */
+/** Calls again and again, each time with the last cursor. */
 class Follower {
   readonly events: Json[] = [];
   readonly #client: Client;
@@ -41,7 +41,7 @@ class Follower {
     const cursor = this.#cursor === "" ? "" : `&cursor=${this.#cursor}`;
     const path = `/v2/events?wait=${waitSeconds}&${this.#query}${cursor}`;
     const ask = () => this.#client.get(path);
-    // A host that is busy refuses lists first.
+    // A busy host refuses lists first.
     const reply = await eventually(ask, ({ status }) => status !== 503);
     if (reply.status !== 200) throw new Error(reply.text);
     this.#cursor = textOf(reply.object()["cursor"]);
@@ -49,7 +49,7 @@ class Follower {
     return reply;
   }
 
-  /** The states of each message, each event once: some may be told again. `keyOf`: what makes two of them one. */
+  /** Returns `count` events, each once: an event may come again. `keyOf` identifies an event. */
   async until(count: number, keyOf = byTime): Promise<readonly Json[]> {
     const known = () => new Map(this.events.map((event) => [keyOf(event), event]));
     const until = Date.now() + patienceMs;
@@ -132,7 +132,7 @@ describe("GET /v2/events with wait", () => {
       ),
     );
 
-    // Each failure has one event more. A call that a busy host has cut short begins again, which is one more, too.
+    // Each failure adds an event, and so does a call that a busy host cut short and that begins again.
     const events = await follower.until(200 * 3 + 20, byState);
     const ids = new Set(await published);
 
@@ -166,7 +166,7 @@ describe("GET /v2/events with wait", () => {
     const operator = new Operator(server);
     const limited = await operator.tenant("one-list", { plan: { listsPerSecondMax: 1 } });
     const follower = new Follower("label=limited", limited);
-    // A second of the server's may end between two calls.
+    // A second of the server's limit may end between two calls.
     const begun = () => follower.next(60).catch(() => undefined);
     await eventually(begun, (reply) => reply !== undefined);
     const waiting = eventually(

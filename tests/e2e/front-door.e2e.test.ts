@@ -1,4 +1,4 @@
-/** The front door (docs/design/wire#front-door): bytes that no HTTP client would send, against the whole server. */
+/** Tests the front door (docs/design/wire#front-door): bytes that no HTTP client would send, against the whole server. */
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client } from "./client.ts";
@@ -270,7 +270,7 @@ describe("a request that is refused", () => {
       socket.write(head, () => setTimeout(resolve, 50));
     });
     socket.destroy();
-    // A later publish that arrives shows that the first had its time.
+    // A later publish that arrives shows that the first had enough time.
     await client.published(destination.url("/after"), { "Service-Delay": "1s" });
     await destination.arrival("/after");
 

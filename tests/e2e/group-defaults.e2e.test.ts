@@ -1,4 +1,4 @@
-/** Default headers of a URL group (docs/design/wire#url-groups). */
+/** Tests default headers of a URL group (docs/design/wire#url-groups). */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
 import { Destination } from "./destination.ts";
@@ -35,7 +35,7 @@ const configure = (headers: unknown, by = client) =>
 
 const group = async () => (await client.get(`/v2/topics/${name}`)).object();
 
-/** The message that a publish to the group makes, as it is read. */
+/** Publishes to the group, and returns the message that this makes. */
 async function published(headers: Parameters<typeof service>[0] = {}) {
   const held = service({ Delay: "1h", ...headers });
   const [made] = listOf((await client.publish(name, held)).json());

@@ -1,6 +1,6 @@
 /**
- * Requests to management that have to be refused, made from docs/openapi.json: what they take is right but for one thing.
- * They go out as bytes, since no HTTP client would send most of them.
+ * Makes requests to management that must be refused, from docs/openapi.json: each is right but for one thing. Requests are
+ * bytes, since no HTTP client would send most of them.
  */
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -10,11 +10,11 @@ import { basic, freshNetwork, operatorPassword, operatorUser } from "./operator.
 
 export type HostileRequest = {
   readonly bytes: Buffer;
-  /** How the refusal begins, where the body is at fault. */
+  /** The beginning of the refusal, where the body is at fault. */
   readonly names?: string;
 };
 
-/** What an operation takes: a tenant that is there may be named, so that only the fault stands in the way. */
+/** An operation with a body. The path may name an existing tenant, so that nothing but the fault is wrong. */
 type Taker = { readonly path: string; readonly method: string; readonly body: Json };
 
 const documentUrl = new URL("../../docs/openapi.json", import.meta.url);
@@ -37,7 +37,7 @@ const takers: readonly Taker[] = [
   },
 ];
 
-/** `ids`: of a tenant and of a search index that are there. */
+/** `ids`: those of an existing tenant and search index. */
 export function hostileRequests(ids: {
   readonly tenant: string;
   readonly index: string;
@@ -74,7 +74,7 @@ function bodiesFor({ path, method, body }: Taker): fc.Arbitrary<WrongBody> {
   });
   const wrongField = fc.constantFrom(...Object.keys(fields)).chain((field) =>
     wrongValue(objectOf(fields[field])).map((value) => ({
-      // The right one stands before it where there is one: the last of two counts.
+      // The last of two equal fields counts, so a right value may come first.
       body: Buffer.from(`${text.slice(0, -1)},${JSON.stringify(field)}:${value}}`),
       names: field,
     })),
@@ -95,7 +95,7 @@ function bodiesFor({ path, method, body }: Taker): fc.Arbitrary<WrongBody> {
   );
 }
 
-/** JSON that `schema` refuses, as text: 1e400 is no number that a program could write down. */
+/** Values that `schema` refuses, as JSON text: a program cannot hold a number such as 1e400. */
 const wrongValue = (schema: Json): fc.Arbitrary<string> =>
   fc
     .oneof(
@@ -114,7 +114,7 @@ const hostileSegments = [
   ...["%F0%9F%92%A9", "%E2%80%AE", "settled%20", "settled%00", "Settled", "x".repeat(8_000), "'--"],
 ];
 
-/** Of what is there, nothing has such a name. */
+/** Paths with names that do not exist. */
 const wrongPath = (): fc.Arbitrary<HostileRequest> =>
   fc
     .tuple(
@@ -134,7 +134,7 @@ const wrongMethod = (pathOf: PathOf): fc.Arbitrary<HostileRequest> =>
       bytes: requestOf(method, pathOf(path).replace("{tokenId}", "x"), [], Buffer.from("{}")),
     }));
 
-/** Each with a body that would be taken. */
+/** Requests with wrong headers, and bodies that would be accepted. */
 const wrongHeaders = (pathOf: PathOf): fc.Arbitrary<HostileRequest> =>
   fc
     .tuple(
@@ -164,7 +164,7 @@ const wrongHeaders = (pathOf: PathOf): fc.Arbitrary<HostileRequest> =>
       ),
     }));
 
-/** Let in as the operator's, from a network of its own, and over when it is answered. */
+/** Returns a request with the operator's credentials, from a network of its own, that closes the connection. */
 function requestOf(method: string, path: string, headers: readonly string[], body: Buffer): Buffer {
   const head = [
     `${method} ${path} HTTP/1.1`,

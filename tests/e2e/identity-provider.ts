@@ -1,4 +1,4 @@
-/** A real OpenID provider on a port of its own. It signs each browser in at once, as the account that was set last. */
+/** A real OpenID provider on a port of its own. Signs each browser in at once, with the account set last. */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -8,7 +8,7 @@ export const clientSecret = "the-secret-of-the-client";
 
 type Account = {
   readonly groups: readonly string[];
-  /** Of its ID tokens. */
+  /** The life of its ID tokens. */
   readonly lifeSeconds?: number;
 };
 
@@ -21,7 +21,7 @@ export class IdentityProvider {
     this.#server = server;
   }
 
-  /** `redirectUris`: where its client may be led back to. */
+  /** `redirectUris`: the allowed ways back to the client. */
   static async start(redirectUris: readonly string[]): Promise<IdentityProvider> {
     const server = createServer();
     server.listen(0, "127.0.0.1");
@@ -81,7 +81,7 @@ export class IdentityProvider {
         return grant;
       },
     });
-    // Its settings know no token that has expired when it is issued.
+    // The provider's settings do not allow a token that is issued expired.
     Object.assign(provider.IdToken, { expiresIn: () => this.#account.lifeSeconds ?? 3_600 });
     const answer = provider.callback();
     this.#server.on("request", (req, res) => {

@@ -1,4 +1,7 @@
-/** Isolation: a tenant or destination that is slow, dead or loud holds up no other. By order and counts: the loud ones are held as long as it takes. */
+/**
+ * Tests isolation: a tenant or destination that is slow, dead or loud holds up no other. Judges by order and counts, and
+ * holds the loud ones as long as needed.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -6,14 +9,14 @@ import { deadUrl, Destination, type Responder, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { secondUser } from "./users.ts";
 
-/** Each attempt of the loud ones takes this long. */
+/** The time of each attempt of the loud ones. */
 const slowMs = 200;
 const slotsMax = 40;
 const perOriginMax = 20;
 
 let server: TestServer;
 let client: Client;
-/** Destinations of their own: isolation is by origin. */
+/** A destination for each, since isolation is by origin. */
 let healthy: Destination;
 let hanging: Destination;
 let slow: Destination;
@@ -40,7 +43,7 @@ afterAll(async () => {
 
 const slowly: Responder = (_, response) => void setTimeout(() => response.end(), slowMs);
 
-/** What arrives before it opens is held, what comes afterwards is answered slowly. */
+/** Holds arrivals until it opens, and answers later ones slowly. */
 class Gate {
   #held: (() => void)[] | undefined = [];
 
@@ -71,7 +74,7 @@ describe("a destination", () => {
     await publishMany(300, healthy.url("/healthy"));
     await healthy.arrivals("/healthy", 300);
 
-    // The hanging one holds no more than its own slots, and those all the time.
+    // The hanging destination holds its own slots only, and holds them all the time.
     expect(hanging.at("/hangs")).toHaveLength(perOriginMax);
     expect(healthy.at("/healthy")).toHaveLength(300);
   });
@@ -83,7 +86,7 @@ describe("a destination", () => {
       (name) => `http://${name}.localhost:${hanging.port}/many-names`,
     );
     for (const name of names) await publishMany(perOriginMax, name);
-    // Twice as many as there are slots.
+    // Twice the number of slots.
     await hanging.arrivals("/many-names", names.length * perOriginMax);
 
     await other.published(healthy.url("/other-tenant"));
@@ -124,7 +127,7 @@ describe("a tenant", () => {
     gate.open();
     await slow.arrivals("/quiet", 20);
 
-    // Behind the flood they would come after all of it; in turn with it, among its first.
+    // Behind the flood the message would come last. In turn with it, it comes among the first.
     expect(slow.at("/flood").length).toBeLessThan(900);
   });
 

@@ -1,11 +1,11 @@
-/** The journey that tests of traces look at: one retry, then delivered, with a callback after each attempt's end. */
+/** The journey for tests of traces: one retry, then delivered, with a callback at the end of each attempt. */
 import { type Client } from "./client.ts";
 import { type CollectedSpan, type Collector } from "./collector.ts";
 import { type Destination, failing } from "./destination.ts";
 
 export type Incoming = { readonly traceId: string; readonly spanId: string };
 
-/** Whatever a caller may send that is its own business alone. */
+/** A value in everything that a caller may send, which no span may hold. */
 export const canary = "canary-7f3a";
 
 export const incoming: Incoming = {
@@ -13,7 +13,7 @@ export const incoming: Incoming = {
   spanId: "b7ad6b7169203331",
 };
 
-/** Another caller's. */
+/** Another caller's trace. */
 export const incomingElse: Incoming = {
   traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
   spanId: "00f067aa0ba902b7",
@@ -25,7 +25,7 @@ export type JourneyOptions = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Publishes inside a trace of the caller's; answers the message's id. */
+/** Publishes inside a trace of the caller's. Returns the message's id. */
 export async function publishJourney(
   client: Client,
   destination: Destination,
@@ -53,16 +53,16 @@ export async function publishJourney(
 
 export type Journey = {
   readonly publish: CollectedSpan;
-  /** Of the message, in order. */
+  /** The message's attempts, in order. */
   readonly attempts: readonly CollectedSpan[];
   readonly callbacks: readonly CollectedSpan[];
-  /** One of each callback. */
+  /** One attempt of each callback. */
   readonly callbackAttempts: readonly CollectedSpan[];
-  /** All of the trace. */
+  /** All spans of the trace. */
   readonly all: readonly CollectedSpan[];
 };
 
-/** The message, its two attempts, and two callbacks with one attempt each. */
+/** Returns the message, its two attempts, and two callbacks with one attempt each. */
 export async function collectedJourney(
   collector: Collector,
   id: string,

@@ -1,4 +1,4 @@
-/** What a test reads of an answer: objects and lists, told apart at the door. */
+/** Reads objects and lists of an answer, and throws for anything else. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function objectOf(value: unknown): Json {

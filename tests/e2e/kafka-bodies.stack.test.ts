@@ -1,4 +1,4 @@
-/** What of messages stands in Kafka: read from the topics themselves, as any client of the brokers may. */
+/** Tests which parts of messages are in Kafka, by reading the topics as any client of the brokers may. */
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type RunningServices, startServices } from "@posthaste/local";
@@ -42,7 +42,7 @@ const publish = async (client: Client, name: string, headers: Record<string, str
   await destination.arrival(`/${name}`, 60_000);
 };
 
-/** All that stands in the topics of a room now, with what of it is base64 beside its text. */
+/** Returns everything in the topics of a room, with base64 parts decoded beside their text. */
 async function standsInKafka(room: string): Promise<string> {
   const kafka = new Kafka({
     brokers: [...(stores.kafka?.brokers ?? [])],

@@ -1,4 +1,4 @@
-/** Signing keys rotated by the tenant (docs/design/wire#signing-keys). */
+/** Tests signing keys rotated by the tenant (docs/design/wire#signing-keys). */
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
@@ -46,7 +46,7 @@ describe.each(["/v2/keys/rotate", "/v2/rotate"])("POST %s", (path) => {
 
   it("lets deliveries be signed with a key that receivers held before, and soon with no other", async () => {
     const before = await keys();
-    // By which of the two the delivery is signed.
+    // Reports which of the two keys signs a delivery.
     const signer = async (): Promise<readonly boolean[]> => {
       const target = `${path}/${++sent}`;
       await client.published(destination.url(target));
@@ -54,7 +54,7 @@ describe.each(["/v2/keys/rotate", "/v2/rotate"])("POST %s", (path) => {
       const token = textOf(headers["service-signature"]);
       return [before["current"], before["next"]].map((key) => isSignedWith(token, key));
     };
-    // The rotations before this one have reached the deliverer.
+    // The deliverer has seen the earlier rotations.
     await eventually(signer, ([byCurrent]) => byCurrent === true);
 
     await client.post(path);

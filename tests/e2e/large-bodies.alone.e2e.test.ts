@@ -1,4 +1,4 @@
-/** Memory among large messages: what waits, waits in the store. */
+/** Tests memory under large messages: waiting messages wait in the store. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -8,10 +8,10 @@ import { type AloneServer, startAlone } from "./alone.ts";
 const mebibyte = 1024 * 1024;
 const body = new Uint8Array(8 * mebibyte);
 const count = 40;
-/** Above what it has with nothing to do: bodies in flight, what was just inserted, the page caches of SQLite, and as much again. */
+/** Above the idle process: bodies in flight, recent inserts, SQLite's page caches, and as much again. */
 const residentBytesMax = 260 * mebibyte;
 
-/** Keeps no bodies, and answers none of the calls until it is told to. */
+/** Keeps no bodies, and answers no call until told to. */
 class Holding {
   readonly ids = new Set<string>();
   readonly #held: ServerResponse[] = [];

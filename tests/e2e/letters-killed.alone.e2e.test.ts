@@ -1,4 +1,4 @@
-/** A process that is killed in the middle of retries of dead letters: the next calls go on with them. */
+/** Tests that a process killed in the middle of retries of dead letters leaves the rest to the next calls. */
 import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { eventually } from "./client.ts";
@@ -21,7 +21,7 @@ afterEach(async () => {
   await destination.stop();
 });
 
-/** Of each body the messages that have brought it since the first `before` arrivals. */
+/** Returns the message ids by body, of arrivals after the first `before`. */
 function broughtSince(before: number): ReadonlyMap<string, ReadonlySet<string>> {
   const arrivals = destination.at(path).slice(before);
   const byBody = Map.groupBy(arrivals, ({ body }) => body.toString());
@@ -46,7 +46,7 @@ it("kill -9 in the middle of retries of dead letters: each makes one message, an
 
   for (let kills = 0; kills < rounds; kills++) {
     const arrived = destination.at(path).length;
-    // Its answer is lost with the process.
+    // The answer is lost with the process.
     const retrying = client.post("/v2/dlq/retry").catch(() => undefined);
     await destination.arrivals(path, arrived + 1);
     await server.process.kill();

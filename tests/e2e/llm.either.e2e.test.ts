@@ -1,4 +1,4 @@
-/** The destination `api/llm`: the operator's provider, and its key, which nothing but the provider gets to see (docs/llm.md). */
+/** Tests the destination `api/llm`: the operator's provider, and its key, which only the provider sees (docs/llm.md). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually } from "./client.ts";
 import { always, Destination } from "./destination.ts";

@@ -1,4 +1,4 @@
-/** Loops (docs/design/delivery#loops): a message that comes back is counted, and stopped. */
+/** Tests loops (docs/design/delivery#loops): a message that comes back is counted, and stopped. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";

@@ -1,4 +1,4 @@
-/** Management under requests that have to be refused: thousands, the same in each run. */
+/** Tests management under thousands of requests that must be refused, the same in each run. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Of what the requests name. Anything else that one of them made it would have been answered for. */
+/** Reads everything that the requests name. A request that created anything else would have been answered differently. */
 async function books(): Promise<readonly string[]> {
   const paths = ["", "/tokens", "/keys"].map((more) => `/v2/tenants/${tenant}${more}`);
   const replies = await Promise.all(
@@ -75,7 +75,7 @@ describe("what management has to refuse", () => {
   );
 });
 
-/** What was answered in another way than promised. */
+/** Returns the answers that differ from what is promised. */
 async function faultsOf(all: readonly HostileRequest[]): Promise<readonly string[]> {
   const faults: string[] = [];
   const left = all.values();

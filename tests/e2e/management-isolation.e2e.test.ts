@@ -1,6 +1,7 @@
 /**
- * What each credential may do over both listeners (docs/design/security#authentication): a table of all routes and all credentials that a caller could send.
- * Two tenants, made by the operator, have one of everything; none of it is seen or changed with the other's credentials.
+ * Tests what each credential may do over both listeners (docs/design/security#authentication), by a table of all routes and
+ * all credentials that a caller could send. Two tenants, made by the operator, have one of everything; the other's
+ * credentials neither see nor change any of it.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { endpoints } from "@posthaste/contract";
@@ -96,7 +97,7 @@ async function settle(id: string): Promise<Estate> {
   };
 }
 
-/** What is shown to its tenant alone, and for the last four to the operator. */
+/** Values that only the tenant may see or, for the last four, the operator. */
 const secretsOf = (estate: Estate): readonly string[] => [
   estate.held,
   estate.dlqId,
@@ -107,7 +108,7 @@ const secretsOf = (estate: Estate): readonly string[] => [
   estate.indexReadOnlyToken,
 ];
 
-/** Their things, as the routes name them. */
+/** Fills in the other tenant's things. */
 const filled = (path: string): string =>
   path
     .replace("{destination}", destination.url("/stranger"))
@@ -141,7 +142,7 @@ const routesOf = (api: "management" | undefined) =>
       body: bodies[`${method} ${path}`] ?? "{}",
     }));
 
-/** All that may stand in an Authorization header. */
+/** Everything that an Authorization header may hold. */
 const strangersToManagement: readonly (readonly [string, () => string])[] = [
   ["nothing", () => ""],
   ["a tenant's full token", () => `Bearer ${mine.full}`],
@@ -198,7 +199,7 @@ describe.each(routesOf(undefined))("gateway: $route", ({ method, path, body }) =
       const reply = await as(token).call(method, filled(path), {}, body);
 
       for (const secret of secretsOf(theirs)) {
-        // A refusal may repeat the id that was asked for.
+        // A refusal may repeat the id in the request.
         const said = reply.status === 404 ? filled(path) : "";
         if (!said.includes(secret)) expect(reply.text).not.toContain(secret);
       }
@@ -225,7 +226,7 @@ describe("after all of that", () => {
   it("the operator finds the books as they were", async () => {
     const tenants = (await operator.get("/v2/tenants")).list().map(({ id }) => id);
     const tokens = (await operator.get("/v2/tenants/theirs/tokens")).list();
-    // Other suites may have some of their own at the same server.
+    // Other suites may have indexes of their own at the same server.
     const indexes = (await operator.get("/v2/search"))
       .list()
       .filter(({ customer_id: customer }) => customer === mine.id || customer === theirs.id);

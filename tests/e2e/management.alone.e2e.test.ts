@@ -1,4 +1,4 @@
-/** What management has written: over restarts, and on the disk (docs/design/security#secrets). */
+/** Tests what management has written: over restarts, and on disk (docs/design/security#secrets). */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { Operator, operatorEnv, operatorPassword } from "./operator.ts";
 import { parts } from "./seed.ts";
 import { ServerProcess } from "./server-process.ts";
 
-/** Most start several processes one after the other, on a host that may be busy. */
+/** Most tests start several processes in sequence, on a host that may be busy. */
 jest.setTimeout(600_000);
 
 const credentials = {
@@ -39,7 +39,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** In production: what is sealed is not public anyway. */
+/** Uses the production profile, since development secrets are public anyway. */
 async function prepare(env: Readonly<Record<string, string>> = {}) {
   const port = await freePort(2);
   const process = new ServerProcess({
@@ -80,7 +80,7 @@ async function inVain(env: Readonly<Record<string, string>> = {}) {
   return { code, output: process.output.trimEnd() };
 }
 
-/** One of everything, changed once; answers the secrets that it holds or has held. */
+/** Makes and changes one of everything. Returns the secrets that it holds or has held. */
 async function settle({ operator }: { operator: Operator }): Promise<readonly string[]> {
   await operator.post("/v2/tenants", { id: "acme", plan: { retriesMax: 5 } });
   const token = await operator.token("acme");
@@ -104,7 +104,7 @@ const books = async (operator: Operator): Promise<string> => {
   return replies.map(({ text }) => text).join("\n");
 };
 
-/** Which of these texts stand in a file of the data directory. */
+/** Returns the texts that stand in a file of the data directory. */
 function foundOnDisk(texts: readonly string[]): readonly string[] {
   const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)));
   return texts.filter((text) => files.some((bytes) => bytes.includes(text)));
@@ -140,7 +140,7 @@ describe("what the operator has done", () => {
     expect(secrets.length).toBeGreaterThan(10);
     expect(found).toEqual([]);
     expect(foundOnDisk(secrets)).toEqual([]);
-    // The tenant's name shows that the search finds what is there.
+    // The tenant's name shows that the search works.
     expect(foundOnDisk(["acme"])).toEqual(["acme"]);
     const stored = storedSecrets();
     expect(stored).not.toEqual([]);
@@ -148,7 +148,7 @@ describe("what the operator has done", () => {
   });
 });
 
-/** Of this installation, such as what signs cursors. */
+/** Returns the installation's secrets, such as the one that signs cursors. */
 function storedSecrets(): readonly string[] {
   const db = new DatabaseSync(join(dataDir, "posthaste.db"), { readOnly: true });
   try {
@@ -229,7 +229,7 @@ describe("the key that seals", () => {
       const { operator } = await start({ POSTHASTE_SEALING_KEYS: keys });
       expect(await books(operator)).toBe(before);
       await stop();
-      // After the first of these starts nothing needs it any more, and no other makes a new one.
+      // After the first start nothing needs the file, and no later start makes a new one.
       rmSync(keyFile(), { force: true });
     }
   });

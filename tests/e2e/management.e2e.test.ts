@@ -1,4 +1,4 @@
-/** The management API (docs/management.md): every route, what each refuses, and what the gateway makes of it. */
+/** Tests the management API (docs/management.md): every route, its refusals, and its effects at the gateway. */
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A service may look at the accounts five seconds late, and a delivery that finds no tenant is put off. */
+/** A service may see changed accounts five seconds late, and a delivery that finds no tenant is put off. */
 const msMax = 60_000;
 
 const refusal = (reply: Reply) => ({ status: reply.status, error: reply.error() });
@@ -170,7 +170,7 @@ describe("a search index", () => {
 
   it("stands in the list in the order in which they were entered", async () => {
     const ids: unknown[] = [];
-    // One to a millisecond, so that the order of ids does not decide.
+    // One a millisecond, so that the order of ids does not decide.
     for (let i = 0; i < 3; i++) {
       ids.push((await enter())["id"]);
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -332,7 +332,7 @@ describe("a tenant", () => {
     const id = newName();
     const client = await operator.tenant(id);
     const path = `/${id}`;
-    // An endpoint that takes its run, and never goes on with it.
+    // An endpoint that accepts its run and never goes on with it.
     const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
     destination.answers(path, (_, response) => response.writeHead(200, mark).end());
     const headers = { "Upstash-Workflow-RunId": `wfr_${id}` };
@@ -348,7 +348,7 @@ describe("a tenant", () => {
 
     await operator.delete(`/v2/tenants/${id}`);
 
-    // Its runs are cancelled after half a minute; its webhooks are not there from when the gateway knows that it is closed.
+    // Runs are cancelled after half a minute. Webhooks are gone as soon as the gateway knows of the closing.
     await eventually(hook, ({ status }) => status === 404, 20_000);
   });
 
@@ -742,7 +742,7 @@ describe("whatever is asked", () => {
   });
 });
 
-/** Which of the tenant's keys has signed. */
+/** Returns which of the tenant's keys signed. */
 function signatureKeyOf(header: unknown, keys: Json): string | undefined {
   const [head = "", claims = "", signature = ""] = textOf(header).split(".");
   return ["current", "next"].find((name) => {

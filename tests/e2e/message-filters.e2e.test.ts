@@ -1,6 +1,6 @@
 /**
- * Each filter of messages: of those that are live, by cancelling them, in the log, and of dead letters (docs/design/wire#lists-and-cursors).
- * What a schedule has made is found in the suite of schedules, which waits for its minute.
+ * Tests each filter of messages: on live ones, by cancelling them, on the log, and on dead letters
+ * (docs/design/wire#lists-and-cursors). The suite of schedules tests the filter by schedule, since it waits for its minute.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
@@ -14,18 +14,18 @@ let server: TestServer;
 let client: Client;
 const kinds: Kind[] = [];
 
-/** Two messages differ in all that may be asked for, but for one label. */
+/** Two messages that differ in everything that a filter may ask for, except one label. */
 type Kind = {
   readonly name: "a" | "b";
   readonly client: Client;
   readonly destination: Destination;
-  /** With a comma, which stands between the values of other filters. */
+  /** Contains a comma, which separates the values of other filters. */
   readonly url: string;
   readonly status: number;
   readonly headers: ReturnType<typeof service>;
 };
 
-/** One that has failed and become a dead letter. */
+/** A message that failed and became a dead letter. */
 type Failed = Kind & {
   readonly messageId: string;
   readonly dlqId: string;
@@ -69,7 +69,7 @@ async function kindOf(
   return { name, client: its, destination, url, status, headers };
 }
 
-/** Into a queue, to a group: its id. */
+/** Enqueues a message to a group. Returns its id. */
 async function enqueued({ name, client: its, headers }: Kind, settings = {}): Promise<string> {
   const path = `/v2/enqueue/queue-${name}/group-${name}`;
   const reply = await its.post(path, { ...headers, ...service(settings) });
@@ -98,7 +98,7 @@ function kindAt(index: number): Kind {
   return kind;
 }
 
-/** Waits for an hour. */
+/** Makes a message that waits for an hour. */
 const held = (index: number): Promise<string> => enqueued(kindAt(index), { Delay: "1h" });
 
 async function createdAt(id: string): Promise<number> {
@@ -143,7 +143,7 @@ async function listed(list: List, query: string): Promise<readonly Json[]> {
   return reply.list(lists[list].key);
 }
 
-/** Which of the two have an item there. */
+/** Returns which of the two messages the list has. */
 async function found(list: List, query: string): Promise<readonly string[]> {
   const ids = new Set((await listed(list, query)).map(({ messageId }) => messageId));
   return [a, b].filter(({ messageId }) => ids.has(messageId)).map(({ name }) => name);
@@ -153,7 +153,7 @@ const text = encodeURIComponent;
 const both = ["a", "b"];
 type Case = readonly [query: string, found: readonly string[]];
 
-/** What is asked of the log and of dead letters alike. */
+/** Questions for both the log and the dead letters. */
 const common = (): readonly Case[] => [
   ["", both],
   [`messageId=${a.messageId}`, ["a"]],
@@ -293,7 +293,7 @@ it.each(bulkOfLetters)("%s takes what the list has for the same filters", async 
   expect([inBody, timed].map((reply) => reply.object()["matched"])).toEqual([1, 1]);
 });
 
-/** Names one of two live messages, the first by its place and the second by its own. */
+/** Filters for live messages, each with a value for the first message and one for the second. */
 const ofLive = (): readonly (readonly [name: string, ofA: string, ofB: string])[] => [
   ["url", a.url, b.url],
   ["host", `127.0.0.1:${a.destination.port}`, `127.0.0.1:${b.destination.port}`],
@@ -350,7 +350,7 @@ describe("what is refused names the parameter, and nothing is done", () => {
     "/v2/events?": [...filters, ...places, ...paging, ...shown, "state", "wait"],
     "/v2/logs?": [...filters, ...places, ...paging, ...shown, "state", "groupBy"],
     "/v2/logs?groupBy=messageId&": [...filters, ...places, ...paging, ...shown, "state", "groupBy"],
-    // With `source=workflow` it is the list of failed runs, which has a suite of its own.
+    // With `source=workflow` this lists failed runs, which have a suite of their own.
     "/v2/dlq?": [...filters, ...letters, ...paging, ...shown, "source"],
     "DELETE /v2/messages": [...filters, ...places, "count", "async", "dryRun"],
     "DELETE /v2/dlq": [...filters, ...letters, ...paging, "dryRun"],
@@ -361,14 +361,14 @@ describe("what is refused names the parameter, and nothing is done", () => {
     all.filter((name) => !known[route].includes(name));
 
   const isBulk = (route: List | Bulk): route is Bulk => route in bulk;
-  /** More at once than the lists that a tenant may ask for in a second. */
+  /** Asks again after 429, since these are more lists than a tenant may ask for in a second. */
   const ask = (route: List | Bulk, query: string, body?: object): Promise<Reply> =>
     eventually(
       () => (isBulk(route) ? change(route, query, body) : client.get(`${route}${query}`)),
       ({ status }) => status !== 429,
     );
 
-  /** Beside an empty value of each filter. */
+  /** Wrong values, beside the empty value of each filter. */
   const wrong: Readonly<Record<string, readonly string[]>> = {
     count: ["0", "-1", "1.5", "1e1", "１０", ""],
     order: ["newest"],
@@ -394,7 +394,7 @@ describe("what is refused names the parameter, and nothing is done", () => {
     const its = known[route].filter((name) => !route.includes(`${name}=`));
     return [
       ...unknownTo(route).map((name) => [name, `${name}=1`] as const),
-      // An empty cursor is how some clients ask for the first page.
+      // Some clients ask for the first page with an empty cursor.
       ...known[route]
         .filter((name) => name !== "cursor")
         .map((name) => [name, `${name}=`] as const),

@@ -1,4 +1,4 @@
-/** `/v2/events` and `/v2/logs`: the message log (docs/design/wire#the-message-log). */
+/** Tests `/v2/events` and `/v2/logs`: the message log (docs/design/wire#the-message-log). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -202,7 +202,7 @@ describe("a cursor of GET /v2/events", () => {
 
     const replies = await Promise.all(
       changed.map((text) =>
-        // More lists than a tenant may ask for in a second: the last test of this file.
+        // More lists than a tenant may ask for in a second, which the last test of this file covers.
         eventually(
           () => client.get(`/v2/events?label=hundred&count=1&cursor=${text}`),
           ({ status }) => status !== 429,

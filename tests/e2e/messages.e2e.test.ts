@@ -1,4 +1,4 @@
-/** `/v2/messages/{messageId}`: reading and cancelling, from the publish to the sweep. */
+/** Tests `/v2/messages/{messageId}`: reading and cancelling, from the publish to the sweep. */
 import { once } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
@@ -11,9 +11,9 @@ let server: TestServer;
 let client: Client;
 let other: Client;
 let destination: Destination;
-/** Delivered at the start of this file, and looked at in its last tests. */
+/** Delivered at the start of this file, and read by its last tests. */
 let early: { readonly id: string; readonly deliveredAt: number };
-/** Begun at the start of this file; it takes longer than a lease, and than two renewals. */
+/** Begun at the start of this file. The call takes longer than a lease and two renewals. */
 let long: string;
 const longMs = 40_000;
 
@@ -36,7 +36,7 @@ const statesOf = async (id: string): Promise<readonly unknown[]> =>
   (await client.get(`/v2/events?messageId=${id}&order=earliestFirst`))
     .list("events")
     .map(({ state }) => state);
-/** The log tells a moment later what has happened. */
+/** Waits for the log, which lags a moment behind. */
 const statesUntil = (id: string, last: string): Promise<readonly unknown[]> =>
   eventually(
     () => statesOf(id),
@@ -174,7 +174,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
       await destination.arrival("/in-flight");
 
       const reply = await client.delete(`/v2/messages/${id}`);
-      // In the same process at once; elsewhere at the next renewal of its lease, up to ten seconds later.
+      // At once in the same process; elsewhere at the next renewal of the lease, up to ten seconds later.
       await hungUp;
 
       expect(reply.object()).toEqual({ cancelled: 1 });

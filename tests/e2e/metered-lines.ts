@@ -1,4 +1,4 @@
-/** A queue of which one message has its turn, and is not answered until it is released, and one waits. */
+/** Holds two messages in a queue: one has its turn and no answer until it is released, and one waits. */
 import { type Client } from "./client.ts";
 import { type Destination } from "./destination.ts";
 import { type Scrape } from "./metrics.ts";

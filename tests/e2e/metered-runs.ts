@@ -1,7 +1,10 @@
-/** A run of one wait, which is told its event, and one that is cancelled while it waits: by plain HTTP, as clients without an SDK ask. */
+/**
+ * Starts a run of one wait whose event comes, and one that is cancelled while it waits, by plain HTTP, as clients without an
+ * SDK do.
+ */
 import { type Client } from "./client.ts";
 
-/** Answers when the second waits, having ended the first. */
+/** Resolves when the second run waits, after the end of the first. */
 export async function runAndWait(client: Client, url: string, name = "metered"): Promise<void> {
   for (const id of [`${name}-one`, `${name}-two`]) {
     await client.published(url, { ...step(id), "service-workflow-init": "true" });

@@ -66,7 +66,7 @@ describe("the metrics of a standalone", () => {
 
     const held = await holdTwoInAQueue(server.client, destination);
 
-    // What is counted in the store is counted every five seconds.
+    // Counts of the store are taken every five seconds.
     const { value } = await eventually(
       () => scrape(port),
       (found) => found.value("posthaste_lane_depth") === 2 && hasTurn(found),

@@ -1,18 +1,18 @@
-/** What `GET /metrics` says, read as Prometheus reads it. */
+/** Reads `GET /metrics` as Prometheus does. */
 import { type Reporter, metricCatalogue } from "@posthaste/ports";
 
 export type Scrape = {
   readonly text: string;
-  /** Name to type, of all that it declares. */
+  /** The declared types, by name. */
   readonly types: ReadonlyMap<string, string>;
-  /** `posthaste_attempts_total{outcome="delivered"}` */
+  /** Returns the value of a sample such as `posthaste_attempts_total{outcome="delivered"}`. */
   readonly value: (sample: string) => number | undefined;
 };
 
 const declaration = /^# TYPE (\S+) (counter|gauge|histogram)$/;
 const sampleLine = /^([a-z_]+(?:\{[a-z_]+="[^"\\]*"\})?) (\S+)$/;
 
-/** Throws on a line that is none. */
+/** Throws for a line that is no metric. */
 export async function scrape(port: number): Promise<Scrape> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();
@@ -29,7 +29,7 @@ export async function scrape(port: number): Promise<Scrape> {
   return { text, types, value: (sample) => values.get(sample) };
 }
 
-/** What the catalogue promises of a process, in its order. */
+/** Returns the metrics that the catalogue promises of a process, in its order. */
 export const promisedBy = (service: Reporter): readonly string[] =>
   Object.entries(metricCatalogue)
     .filter(([, { by }]) => by.some((name) => name === service))

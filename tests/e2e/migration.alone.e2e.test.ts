@@ -1,4 +1,4 @@
-/** The script of docs/migration.md, run as it stands there, between two servers. */
+/** Runs the script of docs/migration.md as it stands there, between two servers. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ let said = "";
 beforeAll(async () => {
   [from, to] = await Promise.all([startAlone({}), startAlone({})]);
   await furnish();
-  // Again, as it may be.
+  // The script may run again.
   await migrate();
   said = await migrate();
 }, 180_000);
@@ -93,7 +93,7 @@ async function migrate(): Promise<string> {
   return ran.stdout;
 }
 
-/** Without what is of each server. */
+/** Reads a list without the fields that differ by server. */
 const read = async (server: AloneServer, path: string): Promise<readonly Json[]> =>
   listOf((await server.client.get(path)).json()).map(
     ({ createdAt, updatedAt, callerIP, nextScheduleTime, isPaused, ...rest }) => rest,

@@ -54,7 +54,7 @@ describeWithPrometheus("Prometheus, which reads a standalone", () => {
       60_000,
     );
 
-    // Before its first scrape it knows of no deliverer.
+    // Before its first scrape Prometheus knows of no deliverer.
     const found = await eventually(
       () => firing(prometheus),
       (names) => names.length === 0,
@@ -81,7 +81,7 @@ describeWithPrometheus("Prometheus, which reads a standalone", () => {
     );
 
     const names = spans.filter((span) => span.traceId === traceId).map(({ name }) => name);
-    // A message of the schedule has no publish.
+    // A schedule's message has no publish.
     const begins = names.includes("schedule") ? "schedule" : "publish";
     expect(names).toEqual(expect.arrayContaining([begins, "attempt"]));
   });

@@ -48,7 +48,7 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
     destination = await Destination.start();
     collector = await startCollector();
     for (const service of services) ports.set(service, await freePort());
-    // Its own, since it is stopped.
+    // A Redis of its own, since the test stops it.
     redis = await startRedis({ dir });
     running = await startServices({
       stores: { ...testStores(), redis },
@@ -124,7 +124,7 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
 
     await redis.process.kill();
     const found = await fires(name, true, async () => {
-      // It is refused, as it must be: whether it is a duplicate cannot be told.
+      // The publish is refused, since a duplicate could not be recognised.
       await client.publish(destination.url("/two"), { "service-deduplication-id": "two" });
     });
 

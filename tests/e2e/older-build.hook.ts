@@ -1,4 +1,4 @@
-/** With `node --import`: this build as one that knows neither queues nor runs, which came with formats above 1. */
+/** A hook for `node --import` that turns this build into one without queues and runs, which came with formats above 1. */
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 

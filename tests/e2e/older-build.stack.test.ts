@@ -1,6 +1,6 @@
 /**
- * A rolling upgrade: of each service that works on what is stored, one process of this build beside one of a build that
- * knows less. What the older build does not know is left to the newer one (ADR 27).
+ * Tests a rolling upgrade: of each service that works on stored data, one process of this build runs beside one of a build
+ * that knows less. The older build leaves unknown things to the newer one (ADR 27).
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -78,7 +78,7 @@ it("an older process delivers what it knows, and leaves queues and runs to the n
   );
   for (let turn = 0; turn < turns; turn++)
     await client.post(`/v2/enqueue/orders/${destination.url("/turn")}`, {}, String(turn));
-  // What only the older processes hear of, or would ring, waits until they are gone.
+  // Work that only the older processes hear of, or would ring, waits until they are gone.
   await eventually(
     async () => endpoint.deliveries("/run").length,
     (deliveries) => deliveries > 0,
@@ -92,7 +92,7 @@ it("an older process delivers what it knows, and leaves queues and runs to the n
   await destination.arrivals("/callback", plain);
   expect(await attemptsOfOlder()).toBeGreaterThan(0);
   const own = services.all.filter(({ name }) => name.endsWith(" 2"));
-  // The upgrade goes on: what the older processes had to themselves is taken up by the newer.
+  // The upgrade goes on: the newer processes take up the older ones' share.
   await Promise.all(own.map(({ process }) => process.kill("SIGTERM")));
 
   await destination.arrivals("/turn", turns, 120_000);

@@ -1,4 +1,4 @@
-/** A process that the system lets have few files and sockets. */
+/** Tests a process with a low limit of open files and sockets. */
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
@@ -17,7 +17,7 @@ let folder: string;
 let port: number;
 let server: ServerProcess;
 let destination: Destination;
-/** Connections that stand before it gets crowded. */
+/** Connections from before the crowd. */
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ describe("a process that may have 256 files open", () => {
       const messages = 400;
       const body = Buffer.alloc(100 * 1024, 1);
       await Promise.all(Array.from({ length: 8 }, () => publish("/before", body)));
-      // The callers' port, and that of the catcher.
+      // The callers' port, and the catcher's.
       const sockets = [...(await crowd(600, port)), ...(await crowd(300, port + 1))];
 
       const statuses = await Promise.all(

@@ -1,4 +1,4 @@
-/** Which suite of this folder is about an operation: one without a row does not compile. */
+/** Maps each operation to its suite in this folder. An operation without a row does not compile. */
 import {
   type ManagementOperationId,
   type OperationId,

@@ -4,10 +4,10 @@ import { textOf } from "./json.ts";
 import { type TestServer } from "./test-server.ts";
 
 export const operatorUser = "operator";
-/** It may hold colons. */
+/** A password may hold colons. */
 export const operatorPassword = "the:password-of-the-operator";
 
-/** The proxy is the test: it says from which network a caller comes. */
+/** The test acts as a trusted proxy, so it names each caller's network. */
 export const operatorEnv = {
   POSTHASTE_TRUSTED_PROXIES: "127.0.0.1",
   POSTHASTE_MANAGEMENT_USER: operatorUser,
@@ -28,7 +28,7 @@ export class Operator {
     this.#client = new Client(server.managementPort, null);
   }
 
-  /** `body`: JSON; a text goes out as it is. `headers` may say another Authorization. */
+  /** `body` is sent as JSON, or unchanged if it is a string. `headers` may override Authorization. */
   call(method: string, path: string, body?: unknown, headers: Headers = {}): Promise<Reply> {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     const authorization = basic(operatorUser, operatorPassword);
@@ -51,14 +51,14 @@ export class Operator {
     return this.call("DELETE", path);
   }
 
-  /** A tenant and a caller with its token; with a full token unless said otherwise. */
+  /** Makes a tenant, and returns a client with its full token. */
   async tenant(id: string, settings: object = {}): Promise<Client> {
     const made = await this.post("/v2/tenants", { id, ...settings });
     if (made.status !== 201) throw new Error(made.text);
     return this.caller(id);
   }
 
-  /** With a new token. Resolves when the gateway knows it. */
+  /** Returns a client with a new token. Resolves when the gateway knows the token. */
   async caller(id: string, scope: "full" | "read" = "full"): Promise<Client> {
     const client = new Client(this.#server.port, await this.token(id, scope));
     await untilStatus(client, 200);
@@ -72,7 +72,7 @@ export class Operator {
 }
 
 let networks = 0;
-/** A network without a failed attempt so far. */
+/** Returns the address of a network without failed attempts. */
 export const freshNetwork = (): { readonly "x-forwarded-for": string } => ({
   "x-forwarded-for": `10.${(networks >> 8) & 255}.${networks++ & 255}.1`,
 });
@@ -80,7 +80,7 @@ export const freshNetwork = (): { readonly "x-forwarded-for": string } => ({
 const waitMsMax = 60_000;
 const askEveryMs = 250;
 
-/** Until the gateway answers this caller so; five seconds are promised. */
+/** Resolves when the gateway answers this caller with `status`; five seconds are promised. */
 export async function untilStatus(client: Client, status: number): Promise<void> {
   const until = Date.now() + waitMsMax;
   for (;;) {

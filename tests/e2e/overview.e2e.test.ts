@@ -1,4 +1,4 @@
-/** `GET /v2/counts` and `GET /v2/overview`: what a tenant's messages come to. */
+/** Tests `GET /v2/counts` and `GET /v2/overview`: the totals of a tenant's messages. */
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
@@ -27,7 +27,7 @@ const of = (token: string | undefined) => new Client(server.port, token);
 const publish = (client: Client, path: string, settings = {}): Promise<string> =>
   client.published(destination.url(path), service(settings));
 
-/** Of all minutes together. */
+/** Returns the sums over all minutes. */
 const sumsOf = (minutes: readonly Json[]): Json => {
   const sums: Record<string, number> = {};
   for (const { counts } of minutes)

@@ -1,6 +1,6 @@
 /**
- * The examples of the user's pages, run as they stand there: by a shell, with curl. What is written behind a `#` is the status,
- * if it begins with one, and the fields of the answer. `…` stands for the rest of an id, or of an answer.
+ * Runs the examples of the user's pages as they stand there, in a shell with curl. The text behind a `#` gives the status, if
+ * it begins with one, and the fields of the answer. `…` stands for the rest of an id or an answer.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { execFile, spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ beforeAll(async () => {
   client = server.client;
   const endpoints = [{ url: destination.url("/first") }, { url: destination.url("/second") }];
   await client.post("/v2/topics/my-group/endpoints", {}, JSON.stringify({ endpoints }));
-  // Counts are written every few seconds (ADR 86): the example that reads them is to find some.
+  // Counts are written every few seconds (ADR 86), and an example reads them.
   await client.published(destination.url("/counted"), {});
   await eventually(
     async () => JSON.stringify((await client.get("/v2/counts")).object()),
@@ -37,7 +37,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** What an example names: a message that waits, a dead letter, a bulk action. */
+/** Makes the things that examples name: a message that waits, a dead letter, a bulk action. */
 async function named(): Promise<Readonly<Record<string, string>>> {
   const waiting = await client.published(destination.url("/later"), service({ Delay: "1h" }));
   destination.answers("/broken", always(500));
@@ -57,7 +57,7 @@ async function named(): Promise<Readonly<Record<string, string>>> {
 
 type Answered = { readonly status: number; readonly body: string };
 
-/** One command after another; each answer ends with a line that is its status. */
+/** Runs the commands in sequence. Each answer ends with a line that holds its status. */
 async function run(block: string): Promise<readonly Answered[]> {
   const ids = await named();
   const script = block.replace(/\b(msg|dlq|bulk)_…/g, (_, kind: string) => ids[kind] ?? "");
@@ -76,7 +76,7 @@ async function run(block: string): Promise<readonly Answered[]> {
   }));
 }
 
-/** Behind the `#` of each command. */
+/** Returns the text behind the `#` of each command. */
 const promises = (block: string): readonly string[] =>
   block
     .replaceAll("\\\n", " ")

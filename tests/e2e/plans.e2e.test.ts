@@ -1,4 +1,4 @@
-/** What a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
+/** Tests what a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, type Reply } from "./client.ts";
 import { always, Destination, type Responder } from "./destination.ts";

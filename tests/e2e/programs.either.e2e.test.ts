@@ -1,6 +1,6 @@
 /**
- * The programs of the pages, each run by Node as it stands, until it has printed what is written behind its `console.log(…); //`.
- * What its page has behind `sh meanwhile` is sent to it as soon as it listens.
+ * Runs the programs of the pages in Node as they stand, until each has printed the text behind its `console.log(…); //`. The
+ * page's block `sh meanwhile` is sent to a program as soon as it listens.
  */
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { firstUser } from "./users.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "posthaste-programs-"));
-/** With what an example imports from beside it. */
+/** The programs, with an example's import from beside it replaced. */
 const programs = blocksOf("ts").map((block, nth) => ({
   ...block,
   file: join(folder, `program-${nth}.ts`),

@@ -1,4 +1,7 @@
-/** A real Prometheus that reads the processes of a test every second, and what the dashboards and rules ask of it. */
+/**
+ * Runs a real Prometheus that scrapes the processes of a test every second, and asks it for the expressions of the dashboards
+ * and rules.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,16 +11,16 @@ import { hasPrometheus, type RunningPrometheus, startPrometheus } from "@posthas
 import { eventually } from "./client.ts";
 import { alerts, checkedInDashboards, recordings, renderRules } from "@posthaste/observability";
 
-/** It may have to be fetched. */
+/** Prometheus may have to be fetched. */
 export const fetchMsMax = 10 * 60_000;
 
-/** Skipped, with the reason in its name, on a host that has no Prometheus and no way to get it. */
+/** Skips the suite, with the reason in its name, on a host that has no Prometheus and cannot fetch it. */
 export function describeWithPrometheus(name: string, tests: () => void): void {
   if (hasPrometheus()) describe(name, tests);
   else describe.skip(`${name} (not checked: this host has no Prometheus)`, tests);
 }
 
-/** `ports`: of each service, where its metrics are. An alert fires as soon as what it looks for is true. */
+/** `ports`: the metrics port of each service. Alerts fire as soon as their condition is true. */
 export async function startScraping(
   ports: ReadonlyMap<string, number>,
 ): Promise<RunningPrometheus> {
@@ -42,11 +45,14 @@ export async function startScraping(
   };
 }
 
-/** As Grafana fills in what is selected, with everything selected and a window that holds some scrapes. */
+/** Fills in variables as Grafana does, with everything selected and a window that holds some scrapes. */
 const filledIn = (expression: string): string =>
   expression.replaceAll(/\$(?:job|instance)/g, ".+").replaceAll("$__rate_interval", "30s");
 
-/** Of every panel and variable, and every number that a rule looks at. Grafana asks for `label_values` by their series. */
+/**
+ * Returns the expression of every panel and variable, and every number that a rule checks. Grafana asks for `label_values` by
+ * their series.
+ */
 export const askedByAll = (): readonly string[] => [
   ...new Set([
     ...checkedInDashboards().flatMap(({ expressions }) => expressions.map(filledIn)),
@@ -60,10 +66,10 @@ export const askedByAll = (): readonly string[] => [
   ]),
 ];
 
-/** It answers only while something is wrong, which is what it is for. */
+/** An expression that has an answer only while something is wrong. */
 const answersOnlyInTrouble = ['absent(up{job=~"posthaste-(deliverer|standalone)"} == 1)'];
 
-/** What must stay 0 while all is well, or is there for too short a time to be seen. */
+/** Metrics that stay 0 while all is well, or change too briefly to be seen. */
 const zeroWhileWell = [
   /posthaste_log_left_total/,
   /posthaste_ssrf_blocked_late_total/,
@@ -80,8 +86,8 @@ const zeroWhileWell = [
 ];
 
 /**
- * What has no answer, and what is 0 after all, though `work` is done again and again: not all need move at once. Gives up
- * only on what may be silent.
+ * Returns the expressions without an answer, and those that stay 0, while `work` is repeated: not all need move at once.
+ * Gives up only on those that may be silent.
  */
 export async function silentAmong(
   prometheus: RunningPrometheus,
@@ -111,7 +117,7 @@ type Exemplars = {
   readonly exemplars: readonly { readonly labels: Readonly<Record<string, string>> }[];
 };
 
-/** That a bucket of the latency of deliveries leads to, once Prometheus has read of one. */
+/** Returns the trace that a bucket of the delivery latency leads to, once Prometheus has read an exemplar. */
 export async function exemplarTrace(prometheus: RunningPrometheus): Promise<string | undefined> {
   const asked = new URLSearchParams({
     query: "posthaste_delivery_latency_seconds_bucket",

@@ -1,12 +1,12 @@
-/** Prometheus' own reader of what `GET /metrics` answers. */
+/** Checks the answer of `GET /metrics` with Prometheus' own tool. */
 import { it } from "@jest/globals";
 import { checkMetrics, hasPrometheus } from "@posthaste/local";
 import { scrape } from "./metrics.ts";
 
-/** It may have to be fetched. */
+/** The tool may have to be fetched. */
 const msMax = 10 * 60_000;
 
-/** Skipped, with the reason in its name, on a host that has no promtool and no way to get it. */
+/** Skips the test, with the reason in its name, on a host that has no promtool and cannot fetch it. */
 export function itReadsLikePrometheus(name: string, port: () => number): void {
   const title = `of the ${name} are metrics to Prometheus, with nothing that it objects to`;
   if (!hasPrometheus())

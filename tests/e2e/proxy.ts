@@ -1,4 +1,4 @@
-/** A proxy in front of several tools: it hands on what is below its path, without it, and knows what is under way. */
+/** A proxy that serves several tools: forwards what is below its path, without the path, and counts running requests. */
 import { once } from "node:events";
 import {
   createServer,
@@ -21,7 +21,7 @@ export class Proxy {
     this.#server = createServer((req, res) => this.#handOn(portNow(), req, res));
   }
 
-  /** `port`: of the server, which may not be there yet. */
+  /** `port`: the server's, which may not run yet. */
   static async start(path: string, port: number | (() => number)): Promise<Proxy> {
     const proxy = new Proxy(path, port);
     proxy.#server.listen(0, "127.0.0.1");
@@ -33,7 +33,7 @@ export class Proxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#path}`;
   }
 
-  /** How many requests that wait for events have been under way at once, at the most. */
+  /** The peak of concurrent requests that wait for events. */
   get waitingAtOnceMax(): number {
     return this.#atOnceMax;
   }

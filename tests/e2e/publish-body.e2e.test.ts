@@ -1,4 +1,4 @@
-/** Bodies (docs/design/wire#bodies): bytes in, the same bytes out, up to the plan's limit. */
+/** Tests bodies (docs/design/wire#bodies): bytes in, the same bytes out, up to the plan's limit. */
 import { hash, randomBytes } from "node:crypto";
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
@@ -131,7 +131,7 @@ describe("a message", () => {
   });
 });
 
-/** Sends `parts` with chunked encoding; answers the status. */
+/** Sends `parts` with chunked encoding. Returns the status. */
 function chunked(url: string, parts: readonly (string | Uint8Array)[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(

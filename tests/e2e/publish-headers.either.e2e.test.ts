@@ -1,4 +1,4 @@
-/** The headers of a publish (docs/design/wire#headers): what each does, and how a bad one is refused. */
+/** Tests the headers of a publish (docs/design/wire#headers): their effects, and the refusal of bad ones. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -197,7 +197,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       const names = arrival.rawHeaders.filter((_, i) => i % 2 === 0).map((n) => n.toLowerCase());
       const ours = names.filter((name) => !name.startsWith(lower));
       expect(ours.toSorted()).toEqual(
-        // What any HTTP request has, beside what was given.
+        // The headers of any HTTP request, beside the given ones.
         [
           ...["accept-encoding", "connection", "content-length", "host", "user-agent"],
           ...["authorization", "content-type", "my-header"],

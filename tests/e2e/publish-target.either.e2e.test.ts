@@ -1,4 +1,4 @@
-/** The target of a publish (docs/design/wire#targets), and the one rule for a URL wherever it is given (ADR 130). */
+/** Tests the target of a publish (docs/design/wire#targets), and the one rule for a URL wherever it is given (ADR 130). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Publishes to `target`, in which `HOST` stands for the destination's host and port, and waits for the delivery. */
+/** Publishes to `target`, with `HOST` replaced by the destination's host and port, and waits for the delivery. */
 async function delivered(target: string): Promise<{ arrival: Arrival; url: string }> {
   const before = destination.total;
   const id = await server.client.published(target.replace("HOST", `127.0.0.1:${destination.port}`));
@@ -38,7 +38,7 @@ const arrivalPaths = (id: string): readonly string[] =>
 describe("a publish", () => {
   describe("200", () => {
     it.each([
-      // Target, path at the destination, and the URL that is recorded and signed.
+      // The target, the path at the destination, and the URL that is recorded and signed.
       ["http://HOST/c?x=y//", "/c?x=y//", "http://HOST/c?x=y//"],
       ["http://HOST//a//b/", "//a//b/", "http://HOST//a//b/"],
       ["http://HOST", "/", "http://HOST"],
@@ -213,7 +213,7 @@ it("400 for api/llm where the operator has set no provider", async () => {
 });
 
 describe("a URL", () => {
-  /** Ways to give one. Each answers the URL that is shown, and has it called. */
+  /** Ways to give a URL. Each returns the URL that the API shows, and has it called. */
   const places: Readonly<
     Record<string, (given: string, unique: string) => Promise<string | undefined>>
   > = {

@@ -1,4 +1,4 @@
-/** A process that is killed in the middle of its queues' calls: the next one goes on with them in order. */
+/** Tests that a process killed in the middle of its queues' calls leaves the rest, in order, to the next one. */
 import { afterEach, expect, it } from "@jest/globals";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type AloneServer, startAlone } from "./alone.ts";
@@ -14,9 +14,9 @@ const queues = [
 type Queue = (typeof queues)[number];
 
 const count = 60;
-/** The arrival at the first queue in whose middle the process is killed. */
+/** The arrivals at the first queue at which the process is killed. */
 const killsAt = [10, 30, 50];
-/** Of each so many messages the first attempt is refused. */
+/** One in so many messages is refused at its first attempt. */
 const refusedEach = 5;
 const holdMs = 10;
 
@@ -58,12 +58,12 @@ it("kill -9 in the middle of calls of queues: each message arrives, in the order
     expect(line.outOfTurn).toEqual([]);
     expect(line.runningMax).toBeLessThanOrEqual(parallelism);
     expect(line.runningMax > 1).toBe(parallelism > 1);
-    // One that was cut is made again, and none that was not.
+    // An interrupted call is repeated, and no other.
     expect(line.calls).toBeLessThanOrEqual(count + count / refusedEach + kills * parallelism);
   }
 });
 
-/** One after the other; what broke off is repeated under its deduplication id until it is known to be stored. */
+/** Enqueues in sequence. An interrupted publish is repeated under its deduplication id until it is known to be stored. */
 async function enqueueAll({ name }: Queue): Promise<void> {
   for (let n = 0; n < count; n++) {
     const target = `/v2/enqueue/${name}/${destination.url(`/${name}`)}`;
@@ -81,7 +81,7 @@ async function enqueueAll({ name }: Queue): Promise<void> {
   }
 }
 
-/** What the destination sees of a queue. */
+/** A queue from the destination's side. */
 class Line {
   readonly #parallelism: number;
   readonly #begun = new Set<number>();
@@ -96,8 +96,8 @@ class Line {
   }
 
   /**
-   * A message keeps its turn over its retries: at its first attempt all of those before it have been delivered, but for as
-   * many as may run beside it. Answers what is to be called at the end of the call, which says the status to answer with.
+   * A message keeps its turn over its retries: at its first attempt all messages before it are delivered, except as many as
+   * may run beside it. Returns a function for the end of the call, which returns the status to answer.
    */
   begin(n: number): (how: "answered" | "cut") => number {
     this.calls += 1;

@@ -1,4 +1,4 @@
-/** `/v2/enqueue` and `/v2/queues`: FIFO queues (docs/design/queues). */
+/** Tests `/v2/enqueue` and `/v2/queues`: FIFO queues (docs/design/queues). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually } from "./client.ts";
 import { type Arrival, Destination } from "./destination.ts";
@@ -42,13 +42,13 @@ const bodies = (arrivals: readonly Arrival[]): readonly string[] =>
   arrivals.map(({ body }) => body.toString());
 const read = async (name: string) => (await client.get(`/v2/queues/${name}`)).object();
 
-/** What has been said by then has been acted upon: a message without a queue, published later, has arrived. */
+/** Waits for a later message without a queue, by when the consequences of earlier events have happened. */
 async function aWhile(path: string): Promise<void> {
   await client.published(destination.url(path));
   await destination.arrival(path);
 }
 
-/** Requests at `path` wait for their answers until they are released. */
+/** Holds the answers at `path` until they are released. */
 function holding(path: string): { readonly running: () => number; readonly release: () => void } {
   let release = (): void => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));

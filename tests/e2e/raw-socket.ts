@@ -1,4 +1,4 @@
-/** Bytes on a socket as they are, and all that comes back until the server closes: what no HTTP client would send. */
+/** Exchanges raw bytes on a socket, until the server closes it: requests that no HTTP client would send. */
 import { once } from "node:events";
 import { connect } from "node:net";
 import { expectDocumented } from "./documented.ts";
@@ -24,7 +24,7 @@ export async function exchange(
   return answersIn(text);
 }
 
-/** The only answer, which the document must have if what was asked is a request. */
+/** Returns the only answer, which the document must list if the bytes are a request. */
 export async function answerTo(port: number, bytes: string | Uint8Array): Promise<RawAnswer> {
   const [first, ...others] = await exchange(port, bytes);
   if (!first || others.length > 0) throw new Error(`${others.length + (first ? 1 : 0)} answers`);
@@ -40,7 +40,7 @@ export async function answerTo(port: number, bytes: string | Uint8Array): Promis
 
 const requestLine = /^([A-Z]+) (\/[!-~]*) HTTP\/1\.1\r\n/;
 
-/** A request that is let in and asks the server to close afterwards. */
+/** Returns an authorized request that asks the server to close afterwards. */
 export const rawRequest = (line: string, headers: readonly string[] = [], body = ""): string =>
   [
     line,
@@ -68,7 +68,7 @@ function answersIn(text: string): RawAnswer[] {
   return answers;
 }
 
-/** `bytes`: how many it takes on the wire. */
+/** `bytes`: the length on the wire. */
 type Body = { readonly body: string; readonly bytes: number };
 
 function wholeOf(text: string, head: string): Body {

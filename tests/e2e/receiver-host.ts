@@ -1,5 +1,6 @@
 /**
- * Hosts a receiver that is no program of its own, as its platform would: the exports of a file of examples/receiver, over node:http.
+ * Hosts a receiver that is no program of its own, as its platform would: serves the exports of a file of examples/receiver
+ * over node:http.
  *
  *   PORT=3000 node tests/e2e/receiver-host.ts FILE
  */
@@ -9,7 +10,7 @@ import { pathToFileURL } from "node:url";
 import { type LambdaAnswer, type LambdaEvent } from "@posthaste/client/receiver";
 
 type Fetch = (request: Request) => Promise<Response>;
-/** The entry point of Next.js, a Worker or Lambda: a file has one of them. */
+/** The entry points of Next.js, a Worker and Lambda, of which a file has one. */
 type Exports = {
   readonly POST?: Fetch;
   readonly default?: { readonly fetch: Fetch };

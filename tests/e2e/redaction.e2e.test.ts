@@ -1,4 +1,4 @@
-/** Redaction (docs/design/wire#redaction): deliveries get the originals, nothing else does. */
+/** Tests redaction (docs/design/wire#redaction): deliveries get the originals, nothing else does. */
 import { hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually } from "./client.ts";
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const redacted = (value: string): string => `REDACTED:${hash("sha256", value, "hex")}`;
 
-/** Every place at which the API shows a message and what came of it. */
+/** Reads every place at which the API shows a message and its outcome. */
 async function allReads(id: string): Promise<string> {
   const replies = await Promise.all([
     client.get(`/v2/messages/${id}`),
@@ -55,7 +55,7 @@ describe.each(dialects)("body and headers in the $prefix dialect", ({ prefix }) 
     ...["body", "header", "authorization", "content-type", "callback-header"],
     ...["failure-callback-header", "response-body", "response-header"],
   ].map(canary);
-  /** As it is, and as base64 has it wherever it begins. */
+  /** The text itself, and its base64 at each of the three offsets. */
   const forms = canaries.flatMap((text) => [
     text,
     ...[0, 1, 2].map((shift) =>

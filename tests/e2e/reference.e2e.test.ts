@@ -1,4 +1,4 @@
-/** The reference of the API (docs/reference.md): how it is served, each of its examples, and a call from its page. */
+/** Tests the API reference (docs/reference.md): how it is served, each of its examples, and a call from its page. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { browserPath, openBrowser, watchedPage } from "./browser.ts";
 import { Client } from "./client.ts";
@@ -98,14 +98,14 @@ describe.each(["gateway", "management"] as const)("%s serves", (api) => {
 });
 
 describe("each example of the document is sent, and does what it says:", () => {
-  /** Operations whose subject an example before has removed, or that need a client of workflows. */
+  /** Operations whose subject an earlier example has removed, or that need a workflow client. */
   const elsewise: Readonly<Record<string, number>> = {
     cancelMessage: 404,
     removeDeadLetter: 404,
     cancelFailureFunction: 404,
     waitForEvent: 412,
   };
-  /** The order of the examples: read, change, remove; a tenant goes with all that it has. */
+  /** The order of the examples: read, change, remove. Closing the tenant comes last. */
   const order = ["GET", "POST", "PATCH", "DELETE"];
   const inOrder = (one: ExampleRequest, other: ExampleRequest): number =>
     order.indexOf(one.method) - order.indexOf(other.method) ||

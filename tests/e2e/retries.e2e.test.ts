@@ -1,4 +1,4 @@
-/** What a destination's answer does to a message (docs/design/delivery#retries): delivered, retried when, or failed. */
+/** Tests how a destination's answer ends an attempt (docs/design/delivery#retries): delivered, retried when, or failed. */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -10,9 +10,9 @@ import { always, type Arrival, deadUrl, Destination, failing, silent } from "./d
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, numberOf } from "./json.ts";
 
-/** Between the time that a retry is due and its arrival; only a lost hint exceeds it, which is made up for after 30 s. */
+/** The time from a retry's due time to its arrival. Only a lost hint exceeds this, and is made up for after 30 s. */
 const lateMsMax = 20_000;
-/** The destination answers before we have noted it, on another clock reading. */
+/** The destination answers before the test has noted the time, by another reading of the clock. */
 const roundingMs = 2;
 
 let server: TestServer;
@@ -43,7 +43,7 @@ const eventsUntil = (id: string, state: string): Promise<readonly Json[]> =>
 
 const statesOf = (events: readonly Json[]): readonly unknown[] => events.map(({ state }) => state);
 
-/** What the log says the waits before the retries were to be. */
+/** Returns the planned waits before the retries, from the log. */
 const plannedWaits = (events: readonly Json[]): readonly number[] =>
   events
     .filter(({ state }) => state === "RETRY")
@@ -52,14 +52,14 @@ const plannedWaits = (events: readonly Json[]): readonly number[] =>
 const listeners: Server[] = [];
 afterAll(() => listeners.forEach((listener) => listener.close()));
 
-/** A destination that is none: what connects to it is kept until it goes. */
+/** Listens as a server that is no destination. Ends with the tests. */
 async function listening(listener: Server): Promise<number> {
   listeners.push(listener.listen(0, "127.0.0.1"));
   await once(listener, "listening");
   return (listener.address() as AddressInfo).port;
 }
 
-/** Costs the message its only retry, as whatever else a destination does. */
+/** Checks that the failure costs the message its only retry, as any failure of a destination does. */
 async function failsTwice(url: string, reason: unknown): Promise<void> {
   const settings = service({ Retries: "1", "Retry-Delay": "10", Timeout: "1s" });
   const id = await client.published(url, settings);

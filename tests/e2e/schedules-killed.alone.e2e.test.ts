@@ -1,4 +1,4 @@
-/** A process that is killed as the minute of many schedules comes: the next one goes on with what is due. */
+/** Tests that a process killed in the minute of many schedules leaves the due slots to the next one. */
 import { afterEach, expect, it } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { eventually } from "./client.ts";
@@ -7,10 +7,10 @@ import { service } from "./dialects.ts";
 import { objectOf, textOf } from "./json.ts";
 
 const count = 300;
-/** Arrivals at which the process is killed. */
+/** The arrivals at which the process is killed. */
 const killsAt = [1, 60, 180];
 const minuteMs = 60_000;
-/** Schedules are made in less, however busy the host. */
+/** The schedules are made in less, however busy the host. */
 const makingMs = 15_000;
 const testMsMax = 240_000;
 

@@ -1,4 +1,4 @@
-/** `/v2/schedules`: made, replaced, read, paused and removed; and one that fires (docs/design/schedules). */
+/** Tests `/v2/schedules`: made, replaced, read, paused, removed, and fired (docs/design/schedules). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { serve } from "@upstash/workflow";
@@ -76,7 +76,7 @@ async function startMinutely(): Promise<void> {
     { qstashClient: new Qstash(settings), disableTelemetry: true },
   );
   await created(endpoint.route("/workflow", handler), everyMinute, "scheduled");
-  // Made and paused within one minute, they have nothing to fire.
+  // Made and paused within one minute, so that they have nothing to fire.
   const leftMs = minuteMs - (Date.now() % minuteMs);
   if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs));
   const paused = await created(at("/paused"), everyMinute);

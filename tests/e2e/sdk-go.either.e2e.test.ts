@@ -1,4 +1,4 @@
-/** The Go module `github.com/upstash/qstash-go`, unmodified. */
+/** Tests the Go module `github.com/upstash/qstash-go`, unmodified. */
 import { describe } from "@jest/globals";
 import { goProgram, hasGo } from "@posthaste/local";
 import { join } from "node:path";

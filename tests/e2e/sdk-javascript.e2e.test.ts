@@ -1,4 +1,4 @@
-/** The npm package `@upstash/qstash`, unmodified: each of its methods. What it makes of answers is in `sdk.e2e`. */
+/** Tests each method of the npm package `@upstash/qstash`, unmodified. `sdk.e2e` tests its reading of answers. */
 import { describe } from "@jest/globals";
 import { join } from "node:path";
 import { itIsServed } from "./driven.ts";

@@ -1,4 +1,4 @@
-/** The Python package `qstash`, unmodified, by its synchronous and its asynchronous client. */
+/** Tests the Python package `qstash`, unmodified, with its synchronous and its asynchronous client. */
 import { describe } from "@jest/globals";
 import { hasPython, pythonWith } from "@posthaste/local";
 import { join } from "node:path";

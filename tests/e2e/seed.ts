@@ -1,4 +1,4 @@
-/** What only an operator could put into a store. */
+/** Puts into a store what only an operator could. */
 import { openEmbedded } from "@posthaste/embedded";
 import { tenantId } from "@posthaste/domain";
 import { type Token } from "@posthaste/ports";
@@ -16,7 +16,7 @@ export const readOnly = (token: string): Token => ({
   scope: "read",
 });
 
-/** Into the data directory of a standalone that has it not open. */
+/** Writes into the data directory of a standalone that does not run. */
 export async function seedReadOnlyToken(dataDir: string, token: string): Promise<void> {
   const store = openEmbedded({ dataDir, ...parts });
   await store.accounts.putToken(readOnly(token));

@@ -1,10 +1,10 @@
-/** After the gate `end-to-end`: what docs/openapi.json says of an operation has been seen of a real server. */
+/** Runs after the gate `end-to-end`: checks that the documented answers of each operation came from a real server. */
 import { expect, it } from "@jest/globals";
 import { document } from "./documented.ts";
 import { objectOf, textOf } from "./json.ts";
 import { seenAnswers } from "./seen.ts";
 
-/** The suites have these by the SDK alone, or by none of the plain calls that are held against the document. */
+/** Answers that the suites get only through the SDK, or by no plain call that is checked against the document. */
 const unseen: ReadonlySet<string> = new Set([
   ...["enqueue 202", "notifyRun 200", "removeFailedRun 200", "tellFailureAgain 200"],
   ...["resumeRunOfLetter 200", "resumeRuns 200"],

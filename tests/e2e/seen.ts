@@ -1,11 +1,11 @@
-/** Which answers of docs/openapi.json the suites of a run have had, kept for the suite that comes after all of them. */
+/** Records which answers of docs/openapi.json the suites of a run have seen, for the suite that follows them. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const variable = "POSTHASTE_TEST_ANSWERS";
 const recorded = new Set<string>();
 
-/** Where the run has a folder for them, which the gate names. */
+/** Does nothing without the folder that the gate names. */
 export function recordAnswer(operation: unknown, status: number): void {
   const folder = process.env[variable];
   const answer = `${String(operation)} ${status}`;

@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { firstUser } from "./users.ts";
 
-/** The public development credential of the dev profile (docs/design/security#development), or what stands for it. */
+/** The public development credential of the dev profile (docs/design/security#development), or the suite's own user in its place. */
 export const developmentToken = firstUser.token;
 
 const main = fileURLToPath(new URL("../../services/standalone/process/main.ts", import.meta.url));
-/** On a host that does much else at once. */
+/** Long enough for a busy host. */
 const readyMsMax = 90_000;
 
 type Running = { readonly child: ChildProcess; readonly ended: Promise<number | null> };
@@ -20,8 +20,8 @@ export class ServerProcess {
   #output = "";
 
   /**
-   * Environment of the process; the dev profile, quiet and without a catcher, unless it says otherwise. `openFilesMax`: how
-   * many files and sockets the system lets it have.
+   * `settings`: the process's environment, over a quiet dev profile without a catcher. `openFilesMax`: the limit of open
+   * files and sockets.
    */
   constructor(settings: Readonly<Record<string, string>>, openFilesMax?: number) {
     this.#settings = settings;
@@ -36,7 +36,7 @@ export class ServerProcess {
     return this.#output;
   }
 
-  /** The most memory that it has had resident, as the kernel counts it. */
+  /** The peak of resident memory, as the kernel counts it. */
   get residentBytesMax(): number {
     const status = readFileSync(`/proc/${this.#running?.child.pid}/status`, "utf8");
     const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1];
@@ -48,7 +48,7 @@ export class ServerProcess {
     await this.#ready(this.#spawn());
   }
 
-  /** For a start that is to fail: the exit code. */
+  /** Starts a process that should fail, and resolves with its exit code. */
   startInVain(): Promise<number | null> {
     return this.#spawn().ended;
   }
@@ -57,7 +57,7 @@ export class ServerProcess {
     this.#running?.child.kill(signal);
   }
 
-  /** The exit code, once there is one; null when a signal has ended it. */
+  /** Resolves with the exit code, or with null after a signal. */
   async ended(): Promise<number | null> {
     if (!this.#running) throw new Error("not started");
     return this.#running.ended;
@@ -95,7 +95,7 @@ export class ServerProcess {
     });
     child.stdout.on("data", (text: Buffer) => (this.#output += text.toString()));
     child.stderr.on("data", (text: Buffer) => (this.#output += text.toString()));
-    // Not "exit": by then not all of its output need have come.
+    // At "exit" some of the output may still be missing.
     const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
     this.#running = { child, ended };
     return this.#running;
@@ -110,7 +110,7 @@ export class ServerProcess {
       if (response?.status === 200) return;
       await pause(10);
     }
-    // Left alone it would outlive the test, and keep the run from ending.
+    // Left alone, the process would outlive the test and keep the run from ending.
     child.kill("SIGKILL");
     throw new Error(`the server did not get ready:\n${this.#output}`);
   }

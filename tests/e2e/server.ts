@@ -1,7 +1,7 @@
 /**
- * A server for tests, in the shape that the run is about: the standalone, or (with `POSTHASTE_TEST_SHAPE=distributed`)
- * the six services over the stores of `npm run stack -- stores`. Suites called `.alone.` are about the
- * standalone only; those called `.either.` about what does not depend on the shape.
+ * Starts a server for tests, in the shape of the run: the standalone, or with `POSTHASTE_TEST_SHAPE=distributed` the six
+ * services over the stores of `npm run stack -- stores`. Suites named `.alone.` test the standalone only, and those named
+ * `.either.` what does not depend on the shape.
  */
 import { startAlone } from "./alone.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
@@ -12,7 +12,7 @@ const isDistributed = process.env["POSTHASTE_TEST_SHAPE"] === "distributed";
 
 export async function startServer(settings: Settings = {}): Promise<TestServer> {
   if (!isDistributed) return startAlone(settings);
-  // The drivers are loaded where they are used only.
+  // Loads the drivers only where they are used.
   const { startApart } = await import("./apart.ts");
   return startApart(settings);
 }

@@ -1,4 +1,4 @@
-/** A session of the console, as a page has it: the cookie, and the id by which the page names it. */
+/** A session of the console as a page holds it: the cookie, and the id by which the page names the session. */
 import { type Client, type Reply } from "./client.ts";
 import { textOf } from "./json.ts";
 
@@ -8,7 +8,7 @@ export type PageSession = { readonly cookie: string; readonly "posthaste-session
 export const enter = (client: Client, headers: Headers): Promise<Reply> =>
   client.call("POST", "/console/session", headers);
 
-/** `client`: without a token. */
+/** `client` has no token. */
 export async function begin(client: Client, authorization: string): Promise<PageSession> {
   const reply = await enter(client, { authorization });
   const cookie = String(reply.headers["set-cookie"]).split(";", 1)[0] ?? "";

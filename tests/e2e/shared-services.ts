@@ -1,22 +1,22 @@
-/** Six services that the suites of a run share, but for those that want processes of their own (`start-services.ts`). */
+/** The six services that the suites of a run share (`start-services.ts`). Some suites start processes of their own. */
 
 export type SharedServices = {
-  /** Of the gateway. */
+  /** The gateway's port. */
   readonly port: number;
   readonly managementPort: number;
-  /** Names their database. */
+  /** The name of their database. */
   readonly room: string;
 };
 
 const variable = "POSTHASTE_TEST_SERVICES";
 
-/** Undefined where each suite starts its own. */
+/** Returns undefined where each suite starts its own. */
 export function sharedServices(): SharedServices | undefined {
   const text = process.env[variable];
   return text === undefined ? undefined : (JSON.parse(text) as SharedServices);
 }
 
-/** For the processes that Jest starts after this. */
+/** Shares the services with the processes that Jest starts later. */
 export function share(services: SharedServices): void {
   process.env[variable] = JSON.stringify(services);
 }

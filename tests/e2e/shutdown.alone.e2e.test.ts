@@ -1,4 +1,4 @@
-/** Stopping and starting again (docs/design/outages#stopping): nothing is lost, and nothing without a fault is repeated. */
+/** Tests stopping and starting again (docs/design/outages#stopping): nothing is lost, and without a fault nothing is repeated. */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { type Client, eventually } from "./client.ts";
@@ -7,9 +7,9 @@ import { always, Destination, type Responder } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
 
-/** From ready to delivered, for what was handed back or fell due meanwhile. */
+/** From ready to delivered, for messages handed back or due meanwhile. */
 const atOnceMsMax = 20_000;
-/** The longest way to a record's next alarm (docs/design/record#the-alarm). */
+/** The longest time to a record's next alarm (docs/design/record#the-alarm). */
 const alarmMsMax = 30_000;
 
 let server: AloneServer;
@@ -113,7 +113,7 @@ describe("SIGTERM", () => {
       ids.toSorted(),
     );
     expect(Math.max(...arrivals.map(({ at }) => at)) - readyAt).toBeLessThan(atOnceMsMax);
-    // No attempt was counted: there was no answer.
+    // No attempt was counted, since there was no answer.
     expect(new Set(arrivals.map(({ headers }) => headers["service-retried"]))).toEqual(
       new Set(["0"]),
     );
@@ -124,7 +124,7 @@ describe("SIGTERM", () => {
     const path = "/v2/events?wait=60&label=after";
     const begun = textOf((await client.get(path)).object()["cursor"]);
     const waiting = client.get(`${path}&cursor=${begun}`);
-    // It has been read before the answer to this.
+    // The server has read the request before it answers this one.
     await client.published(destination.url("/other"));
 
     server.process.signal("SIGTERM");
@@ -159,7 +159,7 @@ describe("SIGTERM", () => {
 
     expect(code).toBe(1);
     expect(server.process.output).toMatch(/process\.killed.*second signal/);
-    // With the directory's lock held no other process can have the claim: there is no lease to wait for.
+    // This process holds the directory's lock, so no other can have the claim, and no lease is awaited.
     await destination.arrivals("/hangs", 2, atOnceMsMax);
   });
 });
@@ -249,7 +249,7 @@ describe("kill -9", () => {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };
-    // All under way at the kill; a caller that was not answered asks again.
+    // All are under way at the kill. A caller without an answer asks again.
     const publishing = Array.from({ length: 200 }, (_, n) => publishOnce(n));
     await Promise.race(publishing);
 
@@ -291,7 +291,7 @@ describe("kill -9", () => {
   });
 
   it("delivers what was accepted and not yet begun, each once: a backlog, and a group that is no more", async () => {
-    // Ten attempts run; the hints of the rest had been told to a process that is no more.
+    // Ten attempts run. The hints of the rest were told to the killed process.
     await serve({ POSTHASTE_MAX_PER_ORIGIN: "10" });
     const hanging = firstThen(() => undefined, always(200), 10);
     destination.answers("/first", hanging);
@@ -309,7 +309,7 @@ describe("kill -9", () => {
 
     const arrived = (): number => paths.filter((path) => destination.at(path).length > 0).length;
     await destination.arrivals("/backlog", 50);
-    // The publish to the group may have been rung just before: then it rings again with its next alarm.
+    // The publish to the group may have rung just before. Then it rings again with its next alarm.
     const msMax = alarmMsMax + 90_000;
     await destination.until(
       () => arrived() === 3_000,

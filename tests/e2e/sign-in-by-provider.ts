@@ -1,14 +1,14 @@
-/** A browser, as far as signing in by a provider goes: it keeps cookies, and follows one redirect at a time. */
+/** A browser for signing in by a provider: keeps cookies, and follows one redirect at a time. */
 
 export class Visitor {
   readonly #console: string;
   readonly #behind: string;
   readonly #address: string;
   readonly #cookies = new Map<string, Map<string, string>>();
-  /** All that was set, with its attributes. */
+  /** All cookies set, with their attributes. */
   readonly setCookies: string[] = [];
 
-  /** `console`: its address as browsers have it, over TLS; the server itself is at `behind`. `address`: of the browser. */
+  /** `console`: its public address, over TLS. `behind`: the server itself. `address`: the browser's. */
   constructor(console: string, behind: string, address: string) {
     this.#console = console;
     this.#behind = behind;
@@ -19,7 +19,7 @@ export class Visitor {
     return [...this.#jar(at)].map(([name, value]) => `${name}=${value}`).join("; ");
   }
 
-  /** Where this leads to; undefined: nowhere. */
+  /** Returns the target of a redirect, or undefined. */
   async go(at: string): Promise<string | undefined> {
     const { origin } = new URL(this.#console);
     const answer = await fetch(at.replace(origin, this.#behind), {
@@ -37,7 +37,7 @@ export class Visitor {
     return location === null ? undefined : new URL(location, at).href;
   }
 
-  /** Follows from here until it leads to an address that begins so, and answers that. */
+  /** Follows redirects to an address that begins with `until`, and returns it. */
   async follow(at: string, until: string): Promise<string> {
     let next: string | undefined = at;
     for (let step = 0; step < stepsMax && next !== undefined; step++) {

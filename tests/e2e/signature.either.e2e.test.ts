@@ -1,4 +1,4 @@
-/** Signatures (docs/design/delivery#signatures): a JWT for each attempt, made with the tenant's current key. */
+/** Tests signatures (docs/design/delivery#signatures): a JWT for each attempt, made with the tenant's current key. */
 import { createHmac, hash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
@@ -10,7 +10,7 @@ import { firstUser, secondUser } from "./users.ts";
 
 const { current: currentKey, next: nextKey } = firstUser.keys;
 
-/** A JWT tells whole seconds. */
+/** A JWT holds whole seconds. */
 const wholeSecondsMs = 1_000;
 const clocksApartMs = 50;
 

@@ -1,4 +1,4 @@
-/** A standalone whose disk takes a second and a half for each sync. */
+/** Tests a standalone whose disk takes a second and a half for each sync. */
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { type AloneServer, startAlone } from "./alone.ts";
@@ -27,12 +27,12 @@ describe("a server whose disk is slow", () => {
     const after = await eventually(statusOfList, (status) => status === 200);
 
     expect([before, under, after]).toEqual([200, 503, 200]);
-    // A publish is the last thing to be refused.
+    // Publishes are refused last.
     expect(new Set(published)).toEqual(new Set([200]));
   });
 });
 
-/** One after another, each of which waits for a sync. */
+/** Publishes in sequence, each waiting for a sync. */
 async function publishUntil(ended: AbortSignal): Promise<readonly number[]> {
   const statuses: number[] = [];
   while (!ended.aborted)

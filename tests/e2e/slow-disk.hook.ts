@@ -1,4 +1,4 @@
-/** With `node --import`: a disk that takes a second and a half for each sync of a commit. */
+/** A hook for `node --import` that delays each sync of a commit by a second and a half. */
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 

@@ -1,4 +1,4 @@
-/** Jest's global setup of the gate `apart`, of which most would be to start six processes for each suite. */
+/** Jest's global setup of the gate `apart`, whose suites would otherwise mostly start six processes each. */
 import { randomBytes } from "node:crypto";
 import { type RunningServices, startServices } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
@@ -16,5 +16,5 @@ export default async function start(): Promise<void> {
   started.services = services;
 }
 
-/** Jest may load this module a second time for the teardown. */
+/** Global, since Jest may load this module a second time for the teardown. */
 export const started = globalThis as { services?: RunningServices };

@@ -1,4 +1,7 @@
-/** Starting (docs/design/security#authentication; docs/configuration.md): what a process needs, and how it says that it lacks it. */
+/**
+ * Tests starting (docs/design/security#authentication; docs/configuration.md): what a process needs, and how it reports what
+ * is missing.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +49,7 @@ it("a process starts where the variables of the command and of receivers are exp
   const process = new ServerProcess({
     ...Object.fromEntries(variables.map((name) => [name, "http://of-a-caller.example"])),
     ...{ POSTHASTE_PORT: port, POSTHASTE_DATA_DIR: join(folder, port) },
-    // The colon ends a user of Basic authentication.
+    // A colon ends the user of Basic authentication.
     POSTHASTE_MANAGEMENT_USER: "operator",
   });
 

@@ -1,4 +1,7 @@
-/** Tenants (docs/design/security#authentication): what is one's no other can see, on every route, for each pair of the four users. */
+/**
+ * Tests tenants (docs/design/security#authentication): no tenant sees another's things, on every route, for each pair of the
+ * four users.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -31,7 +34,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** One of everything. All use the same names, labels, keys and deduplication ids. */
+/** Makes one of everything. All tenants use the same names, labels, keys and deduplication ids. */
 async function settle(user: string, token: string): Promise<Estate> {
   const client = new Client(server.port, token);
   const shared = {

@@ -1,22 +1,22 @@
-/** What a test needs of a server, whatever its shape. */
+/** A server as tests use it, whatever its shape. */
 import { type Client } from "./client.ts";
 
 export type Settings = {
-  /** Variables of its environment; of all six processes where there are six. */
+  /** Variables for the process, or for all six. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A token of the first development user that may only read. */
+  /** A read-only token of the first development user. */
   readonly readOnlyToken?: string;
-  /** Where suites share six processes this one has its own: for what they print, or since it would disturb the rest. */
+  /** Starts own processes where suites share six: to read their output, or since the suite would disturb the rest. */
   readonly ownProcesses?: boolean;
 };
 
 export type TestServer = {
-  /** Of the gateway. */
+  /** The gateway's port. */
   readonly port: number;
-  /** There is no listener in a standalone without the operator's credentials. */
+  /** A standalone without the operator's credentials does not listen here. */
   readonly managementPort: number;
   readonly client: Client;
-  /** All that its processes have printed. */
+  /** Returns the output of all processes. */
   readonly output: () => string;
   stop(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-/** `/v2/topics`: URL groups, and publishing to them (docs/design/wire#url-groups). */
+/** Tests `/v2/topics`: URL groups, and publishing to them (docs/design/wire#url-groups). */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";

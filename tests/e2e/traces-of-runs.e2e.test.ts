@@ -1,4 +1,4 @@
-/** A trace leads through all that a run does; and every request of the gateway has a span of its own. */
+/** Tests that one trace covers everything that a run does, and that every request of the gateway has a span of its own. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type AddressInfo } from "node:net";
@@ -106,7 +106,7 @@ describe("a run that is traced", () => {
         [true, "f", undefined],
       ]),
     );
-    // A publish by the endpoint for its steps is not in the trace of the run, but points to that trace.
+    // An endpoint's publish of its steps is outside of the run's trace, but links to it.
     expect(ofTrace(spans, "publish")).toHaveLength(1);
     const steps = submitted(await collector.until((found) => submitted(found).length >= 3));
     expect(steps.map(({ attributes }) => attributes["posthaste.run.step"])).toEqual([
@@ -165,7 +165,7 @@ describe("a run that waits and invokes, and is traced", () => {
         .map(({ attributes }) =>
           [attributes["posthaste.run.part"], attributes["posthaste.run.step"]].join(" "),
         );
-    // Each process tells its spans at its own time.
+    // Each process sends its spans in its own time.
     const spans = await collector.until(
       (found) =>
         named(found).includes("s3 other") &&
@@ -173,7 +173,7 @@ describe("a run that waits and invokes, and is traced", () => {
     );
 
     expect(named(spans).toSorted()).toEqual(
-      // The parent has a start, plans and results of the waits, and the end of the other; the other has a start and a step.
+      // The parent has a start, plans and results of the waits, and the end of the other. The other has a start and a step.
       [
         "start ",
         "p1 told",
@@ -190,7 +190,7 @@ describe("a run that waits and invokes, and is traced", () => {
   }, 120_000);
 });
 
-/** Of the gateway: an operation of management names its server. */
+/** The gateway's operations. An operation of management names its server. */
 const operations = Object.entries(objectOf(openApi["paths"])).flatMap(([route, all]) =>
   Object.entries(objectOf(all))
     .filter(([, operation]) => !("servers" in objectOf(operation)))
@@ -199,7 +199,7 @@ const operations = Object.entries(objectOf(openApi["paths"])).flatMap(([route, a
       id: textOf(objectOf(operation)["operationId"]),
     })),
 );
-/** They begin messages, and their span says which. */
+/** Operations that begin messages, whose ids their spans name. */
 const publishing = ["publish", "enqueue", "trigger"];
 
 describe("a request of the gateway", () => {

@@ -115,7 +115,7 @@ describe("a message that is not traced", () => {
 
       const id = await server.client.published(destination.url(path), headers);
       const arrival = await destination.arrival(path, 60_000);
-      // It sends what it has before it ends.
+      // The server sends its remaining spans before it ends.
       await server.stop();
 
       expect(arrival.headers["traceparent"]).toBeUndefined();

@@ -40,7 +40,7 @@ afterAll(async () => {
   await destination.stop();
 });
 
-/** The log hears of the first from its attempts, and of its publish only where no deliverer could be named for it. */
+/** For the first message the log hears of its attempts only. A publish is told to the log only where no deliverer could be named. */
 describe.each<{ name: string; path: string; from: Incoming; headers: Record<string, string> }>([
   { name: "may be named", path: "/journey", from: incoming, headers: {} },
   {

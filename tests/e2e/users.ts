@@ -1,12 +1,12 @@
 /**
- * The four tenants of a suite, with their tokens and keys: those of the dev profile; over services that suites share
- * (`shared-services.ts`), four that no other suite has.
+ * The four tenants of a suite, with their tokens and keys: those of the dev profile or, over services that suites share
+ * (`shared-services.ts`), four of the suite's own.
  */
 import { randomBytes } from "node:crypto";
 import { type DevelopmentUser, developmentUsers } from "@posthaste/http";
 import { sharedServices } from "./shared-services.ts";
 
-/** As long as those of the dev profile, so that the token ends with a padding, too. */
+/** As long as those of the dev profile, so that the token ends with padding, too. */
 function newUser(): DevelopmentUser {
   const userId = `user-${randomBytes(3).toString("hex")}`;
   const password = { UserID: userId, Password: randomBytes(9).toString("hex").slice(0, 15) };
@@ -23,5 +23,5 @@ type Users = readonly [DevelopmentUser, DevelopmentUser, DevelopmentUser, Develo
 export const users: Users =
   sharedServices() === undefined ? developmentUsers : [newUser(), newUser(), newUser(), newUser()];
 export const [firstUser, secondUser] = users;
-/** Of the first user, where a suite asks for it. */
+/** The first user's, where a suite asks for it. */
 export const readOnlyToken = `read-only-${randomBytes(12).toString("hex")}`;

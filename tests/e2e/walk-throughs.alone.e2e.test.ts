@@ -1,7 +1,6 @@
 /**
- * Pages that begin with a server: what is behind `sh start` runs until the end, as in a terminal of its own, and then all of
- * the page that is behind `sh then`, in one shell. A request that is refused ends it. What is written behind a `#` is in the
- * answers.
+ * Runs the pages that begin with a server: the block `sh start` runs until the end, as in a terminal of its own, and then all
+ * blocks `sh then` of the page, in one shell. A refused request ends it. The text behind a `#` must be in the answers.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -67,6 +66,6 @@ it.each(blocksOf("sh start"))("$page does what it says, line by line", async (st
 
 const textOf = (blocks: readonly Block[]): string => blocks.map(({ code }) => code).join("\n");
 
-/** Names of fields. */
+/** Returns the names of fields. */
 const promisesIn = (script: string): readonly string[] =>
   [...script.matchAll(/ # .*$/gm)].flatMap(([comment]) => comment.match(/"\w+":/g) ?? []);

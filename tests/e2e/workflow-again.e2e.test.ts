@@ -1,4 +1,4 @@
-/** Failed runs once more, by the npm package `@upstash/workflow`: restarted from their beginning, resumed from where they failed. */
+/** Tests failed runs with the npm package `@upstash/workflow`: restarted from the beginning, and resumed where they failed. */
 import { once } from "node:events";
 import { type Server } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -78,7 +78,7 @@ async function letterOf(workflowRunId: string): Promise<string> {
   return letter.dlqId;
 }
 
-/** The dead letter of a run that was started so, and fails. */
+/** Starts a run that fails. Returns its dead letter. */
 async function failed(options: TriggerOptions): Promise<string> {
   const { workflowRunId } = await client.trigger({ retries: 0, ...options });
   return letterOf(workflowRunId);
@@ -174,7 +174,7 @@ describe("a resumed run", () => {
       const group = await Promise.all([
         context.run("a", () => done.push("a")),
         context.run("b", async () => {
-          // By then the results of the rest of the group are in the history.
+          // The history has the results of the rest of the group by then.
           await eventually(
             () => server.client.get(`/v2/workflows/runs/${context.workflowRunId}`),
             (reply) => reply.list().length >= 7,
@@ -323,7 +323,7 @@ describe("a resumed run", () => {
   });
 });
 
-/** Of the webhook that the first step of a run has made. */
+/** Returns the webhook that the first step of a run made. */
 async function hookOf(workflowRunId: string): Promise<{ readonly eventId: string }> {
   const { runs } = await client.logs({ filter: { workflowRunId } });
   const made = runs[0]?.steps[1]?.steps[0] as { out?: string } | undefined;

@@ -1,4 +1,4 @@
-/** Workflow endpoints for tests: routes of the SDK, unmodified, behind plain `node:http`. Counts what it is asked. */
+/** Workflow endpoints for tests: routes of the unmodified SDK behind plain `node:http`. Counts the deliveries. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -6,10 +6,10 @@ import { buffer } from "node:stream/consumers";
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** A delivery to a route, as it came in. */
+/** A delivery to a route, as received. */
 export type Delivery = {
   readonly headers: IncomingMessage["headers"];
-  /** Of the history that it carries. */
+  /** The length of the history that the delivery carries. */
   readonly length: number;
 };
 

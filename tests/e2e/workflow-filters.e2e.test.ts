@@ -1,4 +1,4 @@
-/** What lists of runs are asked for, and the fields that clients in JavaScript do not read: by plain HTTP. */
+/** Tests the filters of run lists, and the fields that JavaScript clients do not read, by plain HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "./client.ts";
 import { type Json, listOf, objectOf } from "./json.ts";
@@ -10,7 +10,7 @@ const endpoints: WorkflowEndpoint[] = [];
 let first: Started;
 let second: Started;
 
-/** Both have failed; the function of the first has heard of it. */
+/** Both runs have failed. The first one's failure function has been called. */
 beforeAll(async () => {
   server = await startServer();
   first = await failed("filtered-a", [200, 500]);
@@ -31,7 +31,7 @@ type Started = {
 
 const bytes = Buffer.from([0xff, 0x00, 0xfe]);
 
-/** A run of an endpoint of its own, which answers its failure function and its steps so. */
+/** Makes a run of an endpoint of its own, which answers its failure function and its steps with these statuses. */
 async function failed(id: string, [told, stepped]: readonly [number, number]): Promise<Started> {
   const endpoint = await WorkflowEndpoint.start();
   endpoints.push(endpoint);
@@ -81,7 +81,7 @@ const logs = [
 ] as const;
 const letters = ["/v2/workflows/dlq?", "/v2/dlq?source=workflow&"] as const;
 
-/** The two runs, as far as a list has them. */
+/** Returns which of the two runs the list has. */
 async function found(list: List, query: string): Promise<readonly string[]> {
   const reply = await server.client.get(`${list}${query}`);
   expect([query, reply.status]).toEqual([query, 200]);

@@ -1,4 +1,4 @@
-/** What a hostile caller sends for runs: each is refused with the status that is meant for it, and changes nothing. */
+/** Tests hostile requests about runs: each is refused with its own status, and changes nothing. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
 import { Destination } from "./destination.ts";
@@ -24,7 +24,7 @@ afterAll(async () => {
 const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };
 let started = 0;
 
-/** A run whose endpoint answers and does nothing. */
+/** Starts a run whose endpoint answers and does nothing. */
 async function startRun(): Promise<{ readonly id: string; readonly url: string }> {
   const id = `run-${++started}`;
   const path = `/${id}`;
@@ -304,7 +304,7 @@ describe("what names another use of an id", () => {
     "Upstash-Workflow-CreatedAt": String(createdAt),
   });
 
-  /** A run that has ended, and another of the same name. */
+  /** Makes a run that has ended, and another of the same name. */
   async function reused() {
     const id = `reused-${++started}`;
     const path = `/${id}`;

@@ -1,4 +1,7 @@
-/** A process that is killed in the middle of two hundred runs: the next one goes on with them, and each ends with what its steps have returned. */
+/**
+ * Tests that a process killed in the middle of two hundred runs leaves them to the next one, and that each run ends with its
+ * steps' results.
+ */
 import { afterEach, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve } from "@upstash/workflow";
@@ -8,7 +11,7 @@ import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 const count = 200;
-/** Steps done when the process is killed. */
+/** The numbers of finished steps at which the process is killed. */
 const killsAt = [100, 400, 700];
 
 let server: AloneServer;
@@ -78,7 +81,7 @@ it("kill -9 in the middle of runs: each ends, with the result of its steps", asy
       workflowRunResponse: String(2 * n + 3),
     });
   for (const [n, sums] of results) expect([...sums]).toEqual([2 * n + 3]);
-  // Of each kill, what was being done is done again, and no more than that.
+  // Each kill repeats the steps under way, and no more.
   expect(steps).toBeLessThanOrEqual(count * 4 + kills * count * 2);
 });
 
@@ -126,7 +129,7 @@ it("a clean stop loses no result of a step that is running, and takes no new run
   );
 });
 
-/** Repeated under its name until it is known to be stored. */
+/** Starts a run, and repeats that under its name until it is known to be stored. */
 async function startOnce(client: Client, url: string, n: number): Promise<string> {
   for (let tries = 0; tries < 20; tries++) {
     try {

@@ -1,4 +1,4 @@
-/** Runs that are large: a history that is fetched by endpoints that can, and calls whose answers are results of steps. */
+/** Tests large runs: a history that capable endpoints fetch, and calls whose answers are results of steps. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
@@ -44,7 +44,7 @@ async function route(context: WorkflowContext): Promise<readonly string[]> {
   return [one, two, three, four, String(context.requestPayload)];
 }
 
-/** How long the history was that each delivery has carried; 0: none. */
+/** Returns the length of the history in each delivery, or 0 for none. */
 async function run(path: string, isKnown: boolean): Promise<readonly number[]> {
   const { promise: ended, resolve } = Promise.withResolvers<readonly string[]>();
   const { handler } = serve(
@@ -52,7 +52,7 @@ async function run(path: string, isKnown: boolean): Promise<readonly number[]> {
       const returned = await route(context);
       resolve(returned);
     },
-    // Without it the server is not told what the endpoint is.
+    // Telemetry tells the server what the endpoint is.
     { qstashClient: new Qstash(settings()), disableTelemetry: !isKnown },
   );
   const url = endpoint.route(path, handler);
@@ -81,11 +81,11 @@ it("it is sent to an endpoint that is not known to fetch it", async () => {
 });
 
 const mebibyte = 1024 * 1024;
-/** No two parts of it are alike, and JSON shows it as it is. */
+/** Text whose parts are all different, and which JSON does not escape. */
 const text = (bytes: number): string => large(bytes / 1024).slice(0, bytes);
 
 describe("a call", () => {
-  /** What its run goes on with, or why it has failed. */
+  /** Returns the value that the run goes on with, or why it failed. */
   async function called(path: string, answer: string, body = ""): Promise<string> {
     third.answers(path, (_, response) => response.writeHead(200).end(answer));
     const { promise: ended, resolve } = Promise.withResolvers<string>();
@@ -111,7 +111,7 @@ describe("a call", () => {
 
     const heard = await called("/large-answer", `${whole}more`, "x".repeat(9 * mebibyte));
 
-    // As one value: what is compared is not printed.
+    // Compared as one value, so that a failure does not print them.
     expect(heard === whole).toBe(true);
   });
 

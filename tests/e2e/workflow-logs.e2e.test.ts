@@ -1,4 +1,4 @@
-/** The log of runs and their dead letters, by the npm package `@upstash/workflow`, unmodified. */
+/** Tests the log of runs and their dead letters with the npm package `@upstash/workflow`, unmodified. */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
@@ -476,7 +476,7 @@ describe("a run that failed", () => {
       (now) =>
         now?.failureFunction?.state === "CALLBACK_SUCCESS" &&
         hasAnswer(now.failureFunction) &&
-        // Of another event of the log, which may be told later.
+        // From another event of the log, which may come later.
         "errors" in now.failureFunction,
     );
 
@@ -546,7 +546,7 @@ describe("a run that failed", () => {
       await context.waitForEvent("waits", "of a canary", { timeout: "1m" });
     });
     const runs: string[] = [];
-    // A client of before sends the headers of its user with each step.
+    // An older client sends its user's headers with each step.
     for (const headers of [{}, { "Upstash-Feature-Set": "InitialBody" }]) {
       const id = `redacted-${runs.length}`;
       runs.push(id);

@@ -1,6 +1,6 @@
 /**
- * Workflows of the npm package `@upstash/workflow` 0.2, unmodified: its starts say nothing of how the run is delivered, and each
- * step is published with what its endpoint was given.
+ * Tests workflows of the npm package `@upstash/workflow` 0.2, unmodified. A start does not say how the run is delivered, and
+ * each step is published with what its endpoint was given.
  */
 import { once } from "node:events";
 import { type Server } from "node:http";
@@ -72,7 +72,7 @@ const stateIs = (workflowRunId: string, wanted: string) =>
     (run) => run?.workflowState === wanted,
   );
 
-/** How long the history was that each delivery of the run has carried, in the order of their lengths. */
+/** Returns the length of the history in each delivery of the run, in ascending order. */
 const lengthsOf = (path: string): readonly number[] =>
   endpoint
     .deliveries(path)
@@ -205,7 +205,7 @@ describe("a workflow of 0.2", () => {
       { isCanceled: false, isFailed: true },
     ]);
     const times = (path: string) => delivered.filter((each) => each === path).length;
-    // A start and a step each. Nothing has named a failure function.
+    // A start and a delivery for each step. No failure function was named.
     expect([times("/many/parent"), times("/many/child")]).toEqual([4, 6]);
     app.closeAllConnections();
     app.close();

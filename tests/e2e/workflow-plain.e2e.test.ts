@@ -1,4 +1,4 @@
-/** A run by plain HTTP: its endpoint and its callers have no SDK, and speak `Service-` alone. */
+/** Tests a run by plain HTTP: its endpoint and its callers have no SDK, and use `Service-` headers only. */
 import { type ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually, type Reply } from "./client.ts";
@@ -25,7 +25,7 @@ const ofRun = (id: string) => ({
 
 type Entry = Json & { readonly stepId?: number; readonly targetStep?: number };
 
-/** What a delivery carries behind the payload. */
+/** Returns the entries after the payload. */
 const entriesIn = ({ body }: Arrival): readonly Entry[] =>
   (JSON.parse(body.toString()) as { body: string }[])
     .slice(1)
@@ -37,8 +37,8 @@ async function taken(asked: Promise<Reply>): Promise<void> {
 }
 
 /**
- * Steps 1 and 2 in parallel, 3 sleeps, 4 calls a third party, 5 waits for an event, 6 fails while the endpoint is broken. It
- * goes by the history that is delivered to it and by nothing else.
+ * Steps 1 and 2 run in parallel, 3 sleeps, 4 calls a third party, 5 waits for an event, 6 fails while the endpoint is broken.
+ * The endpoint uses the delivered history and nothing else.
  */
 class Endpoint {
   readonly #path: string;
@@ -62,7 +62,7 @@ class Endpoint {
     return third.url(this.#path);
   }
 
-  /** How many entries each delivery of the run carried; `answer` of a call, `failure` of the run. */
+  /** Returns the number of entries in each delivery of the run; `answer` for that of a call, `failure` for that of the run. */
   deliveries(run: string): readonly (number | "answer" | "failure")[] {
     return third
       .at(this.#path)
@@ -147,13 +147,13 @@ const inState = (id: string, state: string): Promise<Json | undefined> =>
     (run) => run?.["workflowState"] === state,
   );
 
-/** The steps of a run, each with the type of its group. */
+/** Returns the steps of a run, each with the type of its group. */
 const rowsOf = (run: Json | undefined): readonly Json[] =>
   (run?.["steps"] as { type: string; steps: Json[] }[]).flatMap(({ steps, type }) =>
     steps.map((step) => ({ type, ...step })),
   );
 
-/** A notification that has ended a wait, as soon as there is one. */
+/** Waits for a notification that has ended a wait. */
 const notified = async (path: string): Promise<Json | undefined> => {
   const [first] = await eventually(
     async () => (await server.client.post(`/v2/notify/picked:${path}`, {}, '{"by":"me"}')).list(),
@@ -267,7 +267,7 @@ describe("a run by plain HTTP", () => {
     const whole = await inState("order-2", "RUN_SUCCESS");
     expect(whole).toMatchObject({ workflowRunResponse: '"done"' });
     const done = ({ messageId: _, ...row }: Json): Json => row;
-    // Its log says of a step that was done before all that the log of the failed run says.
+    // For finished steps the log repeats everything of the failed run's log.
     expect(rowsOf(whole).slice(1, 6).map(done)).toEqual(rows.slice(1, 6).map(done));
     expect(rowsOf(whole).slice(6)).toMatchObject([{ stepId: 6, out: '"shipped"' }]);
     expect(endpoint.deliveries("order-2")).toEqual([7, 8]);
@@ -287,7 +287,7 @@ describe("a success that no workflow has answered", () => {
   const mark = { "Service-Workflow-Sdk-Version": "1", "Service-Workflow-Sdk": "v1.3.3" };
   const retries = { "Service-Retries": "1", "Service-Retry-Delay": "1" };
 
-  /** Steps 1 and 2 in parallel, then its end. `page`: what answers the deliveries of that part while it is there. */
+  /** Steps 1 and 2 run in parallel, then the run ends. While set, `page` answers the deliveries of that part. */
   class Small {
     page: ((response: ServerResponse) => void) | undefined;
     readonly told: Json[] = [];
@@ -415,7 +415,7 @@ describe("a success that no workflow has answered", () => {
     for (const id of ["plain-1", "call-plain"]) {
       const endpoint = new Small(`/${id}`, false, () => false);
       const started = { "Service-Workflow-RunId": id, "Service-Retries": "0" };
-      // By a publish nothing is expected of it, and by a trigger it has gone on before it answers.
+      // After a publish nothing is expected of the endpoint. After a trigger it goes on before it answers.
       if (id === "plain-1") await server.client.post(`/v2/trigger/${endpoint.url}`, started);
       else
         await server.client.publish(endpoint.url, { ...started, "Service-Workflow-Init": "true" });
@@ -430,7 +430,7 @@ describe("the waiting retry of a run's message", () => {
     const { client } = server;
     const made: string[] = [];
     const retried: Promise<unknown>[] = [];
-    /** The first attempt of each message fails, and its retry, which is twelve seconds ahead, is asked for at once. */
+    /** Fails the first attempt of each message, and at once asks for its retry, which is twelve seconds ahead. */
     const failsFirst = ({ headers }: Arrival, response: ServerResponse): boolean => {
       if (headers["service-retried"] !== "0") return false;
       const id = String(headers["service-message-id"]);

@@ -1,4 +1,7 @@
-/** Workflows of the Python package `upstash-workflow`, unmodified, which the endpoint itself or a client in JavaScript starts. */
+/**
+ * Tests workflows of the Python package `upstash-workflow`, unmodified, started by the endpoint itself or by a client in
+ * JavaScript.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -106,13 +109,13 @@ function itIsServed(): void {
     const { done } = await eventually(seen, (now) => now.done.length >= before.done.length + 3);
 
     expect(done.slice(before.done.length)).toEqual(["once", "tried", "failed with 500: broken"]);
-    // A request that starts it; then the start, the step that fails, and what tells of that.
+    // A request that starts it; then the start, the step that fails, and the failure function's delivery.
     const lengths = lengthsOf(await seen(), "/fails");
     expect(lengths).toEqual([0, 1, 2, 0]);
   });
 }
 
-/** The endpoint tells the name of the run that it has started. */
+/** Returns the name of the run that the endpoint has started. */
 async function startedBy(answer: Response): Promise<string> {
   const { workflowRunId } = (await answer.json()) as { readonly workflowRunId: string };
   return workflowRunId;

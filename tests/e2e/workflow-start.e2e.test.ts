@@ -1,4 +1,4 @@
-/** Starts of runs that no workflow client makes in one go: in two phases, and many in one request. */
+/** Tests starts that no workflow client makes in one go: in two phases, and many in one request. */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { Client, serve, type WorkflowContext } from "@upstash/workflow";

@@ -1,4 +1,4 @@
-/** Workflows of the npm package `@upstash/workflow`, unmodified, against the server. */
+/** Tests workflows of the npm package `@upstash/workflow`, unmodified, against the server. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
   Client,
@@ -49,7 +49,7 @@ const receiver = new Receiver({
 
 type Context<Payload> = Parameters<Parameters<typeof serve<Payload>>[0]>[0];
 
-/** A workflow at a path of its own. Resolves `ended` with what its route returns. */
+/** Serves a workflow at a path of its own. `ended` resolves with the route's result. */
 function workflow<Payload, Result>(
   path: string,
   route: (context: Context<Payload>) => Promise<Result>,
@@ -67,21 +67,21 @@ function workflow<Payload, Result>(
   return { url: endpoint.route(path, handler), ended };
 }
 
-/** Ended, whichever way: its history is not served any more. */
+/** Waits for the end of a run, whichever way it ends: its history is then no longer served. */
 const hasEnded = (id: string) =>
   eventually(
     async () => (await server.client.get(`/v2/workflows/runs/${id}`)).status,
     (status) => status === 404,
   );
 
-/** Of those that tests have started. */
+/** The runs that tests have started. */
 const started: string[] = [];
 const trigger = async (options: TriggerOptions): Promise<string> => {
   const { workflowRunId } = await client.trigger(options);
   started.push(workflowRunId);
   return workflowRunId;
 };
-// An endpoint tells the server of the end after its route has returned.
+// An endpoint reports the end to the server after its route has returned.
 afterEach(async () => {
   for (const id of started.splice(0)) await hasEnded(id);
 });
@@ -342,7 +342,7 @@ describe("a workflow", () => {
     const large = "x".repeat(100_000);
     third.answers("/breaking", (_, response, nth) => {
       if (nth === 2) return void response.end("whole");
-      // By its length first, then by its chunks: the connection ends before the body does.
+      // Cut by its length first, then by its chunks: the connection ends before the body does.
       response.writeHead(200, nth === 0 ? { "Content-Length": String(2 * large.length) } : {});
       response.write(large, () => response.destroy());
     });
@@ -546,7 +546,7 @@ describe("a workflow", () => {
     expect(new Set(ofChild).size).toBe(3);
     for (const id of started.splice(0)) await hasEnded(id);
     const times = (path: string) => delivered.filter((each) => each === path).length;
-    // A start and a step each; and one is told of its failure.
+    // A start and a delivery for each step, and one for the failure function.
     await eventually(
       () => Promise.resolve(times("/many/child")),
       (count) => count >= 7,
@@ -684,7 +684,7 @@ describe("a workflow", () => {
     const { text } = await server.client.get(`/v2/workflows/logs?workflowRunId=${id}`);
 
     expect(text).toContain("detected a non-workflow destination");
-    // Its failure function is there, too.
+    // The delivery to its failure function arrives, too.
     await eventually(
       async () => third.at("/no-workflow").length,
       (count) => count === 2,

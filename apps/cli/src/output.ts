@@ -94,7 +94,7 @@ export class Output {
     this.#write(plain(text));
   }
 
-  /** Writes a line. Its parts were made plain before they were painted. */
+  /** Writes a line, whose parts were made plain before they were painted. */
   #write(text: string): void {
     this.#out.write(`${text}\n`);
   }

@@ -1,4 +1,4 @@
-/** All scenarios in the order of the report. Their budgets sum to more than a run may take, but few are used up. */
+/** All scenarios in the order of the report. The budgets sum to more than a run may take, but few are used up. */
 import { apart } from "./apart.ts";
 import { apartMessages } from "./apart-messages.ts";
 import { batch } from "./batch.ts";

@@ -15,7 +15,7 @@ const path = { type: "string", pattern: "^/" };
 const uid = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,40}$" };
 
 const list = (items: Schema): Schema => ({ type: "array", minItems: 1, items });
-/** An object with these properties. Those marked `?` are optional, and no others are allowed. */
+/** An object with these properties and no other. A name with `?` is optional. */
 function only(properties: Readonly<Record<string, Schema>>): Schema {
   const named = Object.entries(properties).map(([key, schema]) => [key.replace("?", ""), schema]);
   const required = Object.keys(properties).filter((key) => !key.endsWith("?"));

@@ -27,7 +27,7 @@ export async function run(
   const { input, ...others } = options;
   const stdio: SpawnOptions["stdio"] = ["pipe", "pipe", "pipe"];
   const child = spawn(file, args, { stdio, detached: true, ...others });
-  // A command may end without reading its input. Its exit code tells.
+  // A command may end without reading its input; the exit code tells.
   child.stdin?.on("error", () => undefined);
   child.stdin?.end(input ?? "");
   const { pid } = child;

@@ -2,7 +2,7 @@
  * Starts, awaits, kills, pauses, restarts and stops a server process.
  *
  * (1) A server never outlives the process that started it: its process group stands in the last will.
- * (2) `start` and `restart` resolve when the server answers. Their error holds the server's last output.
+ * (2) `start` and `restart` resolve when the server answers. An error holds the server's last output.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";

@@ -1,9 +1,9 @@
 /**
  * Calls each method of the JavaScript client against a server.
  *
- * Environment: QSTASH_URL, QSTASH_TOKEN, DESTINATION (a URL to which a path can be added; /js/broken answers 404).
- * Prints one line of JSON for each method: {"method": "queue.get", "error": null or a text}. A method that the client has
- * and that no journey calls has the error "not called".
+ * Environment: QSTASH_URL, QSTASH_TOKEN, DESTINATION (a URL to which a path can be added; /js/broken answers 404). Prints one
+ * line of JSON for each method: {"method": "queue.get", "error": null or a text}. A method of the client that no journey
+ * calls has the error "not called".
  */
 import { Client } from "@upstash/qstash";
 import assert from "node:assert/strict";
@@ -47,7 +47,7 @@ function methodsOf(object: object): string[] {
   return names.filter((name) => !leftOut.has(name));
 }
 
-/** What the method was last asked, and what is wrong with what it returned, are its error; a later success does not take that back. */
+/** Records a failed call or a wrong answer as the method's error, which a later success does not clear. */
 async function call<T>(
   method: string,
   ask: () => Promise<T>,
@@ -363,7 +363,7 @@ const journeys = [
   flowControl,
   canceling,
 ];
-// What went wrong is the error of a method; the rest of that journey is not called.
+// A failure is the error of a method and ends its journey.
 for (const journey of journeys) await journey().catch(() => undefined);
 for (const [method, error] of [...errors].toSorted(([one], [other]) => (one < other ? -1 : 1)))
   console.log(JSON.stringify({ method, error }));

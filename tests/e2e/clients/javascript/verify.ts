@@ -1,4 +1,4 @@
-/** Lets the client's receiver verify a delivery: reads {"current", "next", "signature", "body", "url"} from standard input. */
+/** Verifies a delivery with the client's receiver: reads {"current", "next", "signature", "body", "url"} from standard input. */
 import { Receiver } from "@upstash/qstash";
 import { text } from "node:stream/consumers";
 

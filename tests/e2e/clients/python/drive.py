@@ -214,7 +214,7 @@ async def keys(on):
 async def drive(client, name):
     on = Driver(client, name)
     for journey in (messages, batches, queues, schedules, groups, dead_letters, logs, flow_control, canceling, keys):
-        # The client itself prints, too.
+        # The client itself prints to standard output.
         with contextlib.suppress(Refused), contextlib.redirect_stdout(sys.stderr):
             await journey(on)
     for method, error in sorted(on.errors.items()):

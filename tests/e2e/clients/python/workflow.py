@@ -23,7 +23,7 @@ def did(what):
 
 
 def sequence(context):
-    # The package runs this with the answer of a call as payload, too, before it records that answer: the name may be missing.
+    # The package also runs this with the answer of a call as payload, before it records that answer: the name may be missing.
     name = context.request_payload.get("name")
     first = context.run("first", lambda: did(f"hello {name}"))
     context.sleep("nap", 1)

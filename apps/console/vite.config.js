@@ -1,13 +1,13 @@
 import { defineConfig } from "vite";
 
-// Every address is relative, so that the console works below any path; nothing is inlined, since its policy refuses that.
+// All addresses are relative, so that the console works below any path. Nothing is inlined, since its policy refuses that.
 export default defineConfig({
   base: "./",
   worker: { format: "es" },
   build: {
     assetsInlineLimit: 0,
     modulePreload: false,
-    // Of all packages that are inside: it goes where the console goes.
+    // Lists the licences of all bundled packages, and ships with the console.
     license: { fileName: "licences.md" },
     rollupOptions: { input: ["index.html", "operator.html"] },
   },

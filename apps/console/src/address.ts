@@ -1,4 +1,4 @@
-/** Where the page is. All of it stands behind the `#`: one file is served, and it may be below any path. */
+/** The page's address, all of it behind the `#`: one file is served, which may lie below any path. */
 import { useSyncExternalStore } from "react";
 
 const home = "/";
@@ -15,17 +15,17 @@ export const go = (to: string): void => {
   location.hash = to;
 };
 
-/** Without a place in the browser's history. */
+/** Goes to an address without a new entry in the browser's history. */
 const turn = (to: string): void => location.replace(`#${to}`);
 
 export const pathIn = (address: string): string => address.split("?", 1).join("");
 
 export const usePath = (): [string, (to: string) => void] => [pathIn(useAddress()), go];
 
-/** A part of the path as a link holds it. */
+/** Returns a part of the path as a link spells it. */
 export const part = (text: string): string => encodeURIComponent(text);
 
-/** The last part of the path, decoded once: ids are their callers' own, and may hold any character. */
+/** Returns the last part of the path, decoded once. An id is its caller's own and may hold any character. */
 export function useLastPart(): string {
   const last = pathIn(useAddress()).split("/").at(-1) ?? "";
   try {
@@ -37,7 +37,7 @@ export function useLastPart(): string {
 
 type Values = Iterable<readonly [string, string]>;
 
-/** What stands behind the `?`, and how to change it: as a place to come back to, or not. What is empty is not kept. */
+/** Returns the query of the address, and two ways to change it: with and without a new history entry. Empty values are dropped. */
 export function useSearch(): [
   search: URLSearchParams,
   set: (values: Values) => void,

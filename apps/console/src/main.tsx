@@ -1,4 +1,4 @@
-/** The console of a tenant: pages over the API of the server that it came from. Each page is fetched when it is gone to. */
+/** The tenant's console: pages over the API of its own server. Each page is loaded when first visited. */
 import {
   CalendarClock,
   Gauge,
@@ -81,7 +81,7 @@ const pages = {
 function Pages() {
   useLive();
   const [path] = usePath();
-  // Another path is another page, also where one page shows both.
+  // Another path is another page, even with the same component.
   return (
     <Suspense fallback={<Coming />}>
       <Switch key={path}>

@@ -1,4 +1,4 @@
-/** The console of the operator, which management serves: tenants and their tokens. */
+/** The operator's console, served by management: tenants and their tokens. */
 import { Redirect, Route, Router, Switch } from "wouter";
 import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";

@@ -1,4 +1,4 @@
-/** Puts an application into the page. */
+/** Renders an application into the page. */
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -12,7 +12,7 @@ import "./styles/pages.css";
 export function show(app: ReactNode): void {
   const place = document.getElementById("console");
   if (!place) return;
-  // The policy of the page refuses style elements.
+  // The page's policy refuses style elements.
   createRoot(place).render(
     <StrictMode>
       <CSPProvider disableStyleElements>

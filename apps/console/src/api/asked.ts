@@ -1,4 +1,4 @@
-/** What a page shows is asked here, and what it changes. */
+/** Asks the API for what a page shows, and sends its changes. */
 import {
   keepPreviousData,
   notifyManager,
@@ -20,12 +20,12 @@ import {
 import { useSession } from "./session.ts";
 
 /**
- * When an answer is asked for again: `log`: the message log has grown (of one message: has grown by it); `often`: every few
- * seconds, for what the log does not tell; `slowly`: twice a minute, for what is large; `once`: never by itself.
+ * When an answer is asked for again. `log`: when the message log has grown, or grown by one message; `often`: every few
+ * seconds, for what the log does not tell; `slowly`: twice a minute, for large answers; `once`: never.
  */
 type Fresh = "log" | "often" | "slowly" | "once";
 
-/** What a query says of itself to live.ts. */
+/** The facts about a query that live.ts needs. */
 export type QueryMeta = {
   readonly fresh: Fresh;
   readonly messageId: string | undefined;
@@ -33,7 +33,7 @@ export type QueryMeta = {
 
 type Options = {
   readonly fresh?: Fresh;
-  /** Of `log`: the message that it is about. */
+  /** For `log`: the message that the answer is about. */
   readonly messageId?: string;
   readonly isAsked?: boolean;
 };
@@ -41,7 +41,7 @@ type Options = {
 const oftenMs = 3_000;
 const slowlyMs = 30_000;
 const retriesMax = 2;
-/** The server or the way to it, not what was asked. */
+/** Reports whether the server or the way to it failed, rather than the request. */
 export const isPassing = ({ status }: Refused): boolean =>
   status === 0 || status === 429 || status >= 500;
 
@@ -74,7 +74,7 @@ function settingsOf({ fresh = "log", isAsked = true, messageId }: Options, isExp
   };
 }
 
-/** Why something that is shown cannot be read again at the moment. */
+/** Returns why a shown answer cannot be read again at the moment. */
 export function useAway(): string | undefined {
   const cache = useQueryClient().getQueryCache();
   return useSyncExternalStore(
@@ -90,7 +90,7 @@ export function useAway(): string | undefined {
   );
 }
 
-/** A change. All that is shown is read again after it, but where it leaves the page. */
+/** Makes a change. Afterwards reads everything shown again, unless the change leaves the page. */
 export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>) => unknown) {
   const { session } = useSession();
   const queries = useQueryClient();
@@ -103,7 +103,7 @@ export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>)
   });
 }
 
-/** A request that carries a message. `read` takes from the answer what the page goes on with. */
+/** Sends a message. `read` extracts the result from the answer. */
 export function useSend<T>(read: (answer: unknown) => T) {
   const { session } = useSession();
   const queries = useQueryClient();
@@ -113,7 +113,10 @@ export function useSend<T>(read: (answer: unknown) => T) {
   });
 }
 
-/** Asks by several calls. `key`: everything that the answer depends on. What is told before the end is shown until then, the first time. */
+/**
+ * Asks by several calls. `key` holds everything that the answer depends on. Until the first answer is whole, shows what `tell`
+ * was given.
+ */
 export function useWork<T>(
   key: readonly unknown[],
   work: (session: string, signal: AbortSignal, tell: (soFar: T) => void) => Promise<T>,

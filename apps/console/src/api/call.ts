@@ -1,4 +1,4 @@
-/** The API of the server that the console came from: same origin, one folder above it. Its types are those of docs/openapi.json. */
+/** Calls the API of the console's own server: same origin, one folder above. The types are those of docs/openapi.json. */
 import { gatewayRoutes, managementRoutes, type Operations } from "@posthaste/client/api";
 import { shown } from "./text.ts";
 
@@ -15,7 +15,7 @@ type ParametersOf<Route> = Route extends `${string}{${string}}${infer Rest}`
   ? readonly [part: string, ...ParametersOf<Rest>]
   : readonly [];
 
-/** One call of an operation. `params`: of its path, in their order. */
+/** One call of an operation. `params`: the path's parameters, in order. */
 export type Asked<Id extends OperationId = OperationId> = {
   readonly id: Id;
   readonly params?: ParametersOf<Routes[Id]>;
@@ -23,7 +23,7 @@ export type Asked<Id extends OperationId = OperationId> = {
   readonly body?: BodyOf<Id>;
 };
 
-/** `status` 0: there was no answer, or none of this API. */
+/** `status` is 0 without an answer, or for one that is not this API's. */
 export class Refused extends Error {
   readonly status: number;
 
@@ -35,7 +35,7 @@ export class Refused extends Error {
 
 export type Answered<Id extends OperationId> = {
   readonly answer: AnswerOf<Id>;
-  /** Of lists that tell it in a header. */
+  /** The cursor of lists that return it in a header. */
   readonly nextCursor: string | undefined;
 };
 
@@ -65,19 +65,19 @@ export async function callWhole<Id extends OperationId>(
     }),
     ...(signal && { signal }),
   });
-  // Answers are taken to have the types of the API's document.
+  // Answers are trusted to have the types of docs/openapi.json.
   return { answer: json as AnswerOf<Id>, nextCursor: headers.get("Next-Cursor") ?? undefined };
 }
 
-/** A request whose body and headers are those of a message. */
+/** A request with a message's body and headers. */
 export type Sent = {
-  /** Below `/v2/`, such as `publish/https://example.com`. */
+  /** The path below `/v2/`, such as `publish/https://example.com`. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
 };
 
-/** Answers whatever the API does, which the caller looks into. */
+/** Returns the raw answer, which the caller inspects. */
 export async function send(session: string, sent: Sent): Promise<unknown> {
   const { json } = await exchange(session, {
     method: "POST",
@@ -88,7 +88,7 @@ export async function send(session: string, sent: Sent): Promise<unknown> {
   return json;
 }
 
-/** A browser takes no other characters in a header; the server reads their bytes as UTF-8. */
+/** Encodes a header value as UTF-8 bytes, which is how the server reads it. A browser accepts no other characters. */
 const asBytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
 type Exchanged = {
@@ -120,24 +120,23 @@ async function fetched({ url, ...asked }: Exchanged) {
   return { json, headers: response.headers };
 }
 
-/** `provider`: the host by which a browser without a session may be signed in. */
+/** `provider`: the host at which a browser without a session may sign in. */
 export type Entrance = { readonly session?: string; readonly provider?: string };
 
-/** Begins a session with these credentials; without any tells which session this browser has. */
+/** Begins a session with these credentials. Without any, returns this browser's session. */
 export async function enter(authorization?: string): Promise<Entrance> {
   const headers = authorization === undefined ? {} : { Authorization: authorization };
   const { json } = await fetched({ method: "POST", url: sessionAddress(), headers });
   return Object(json) as Entrance;
 }
 
-/** Ends the session, in the browser and on the server. */
 export async function leave(session: string): Promise<void> {
   await exchange(session, { method: "DELETE", url: sessionAddress() });
 }
 
 const sessionAddress = (): URL => new URL("../console/session", document.baseURI);
 
-/** `/console/` is beside `/v2/`, below whatever path a proxy has put both. */
+/** `/console/` lies beside `/v2/`, below any path of a proxy. */
 export const apiBase = (): URL => new URL("../v2/", document.baseURI);
 
 function addressOf(asked: Asked): readonly [method: string, path: string] {
@@ -151,7 +150,7 @@ function addressOf(asked: Asked): readonly [method: string, path: string] {
   return [method.toUpperCase(), query.size === 0 ? path : `${path}?${query.toString()}`];
 }
 
-/** A proxy in between may answer with a page of its own. */
+/** A proxy may answer with a page of its own. */
 async function jsonOf(response: Response): Promise<unknown> {
   const text = await response.text();
   if (text === "") return undefined;

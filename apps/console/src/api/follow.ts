@@ -1,17 +1,17 @@
 /**
- * One long poll of the message log, whatever the number of tabs that are told by it. It goes on while a tab asks: one that was
- * closed asks no more, so nothing has to notice that.
+ * One long poll of the message log for any number of tabs. The poll goes on while a tab asks; a closed tab asks no more, so
+ * none has to be signed off.
  */
 import { call } from "./call.ts";
 
 export type Told = {
-  /** Counts the answers that had something. */
+  /** Counts the answers with events. */
   readonly nth: number;
-  /** What the messages are that something happened to; undefined: it may be any. */
+  /** The messages with events. Undefined: any message may have some. */
   readonly messageIds: readonly string[] | undefined;
 };
 
-/** `seen`: what the tab was told last. Each call is told once. */
+/** `seen`: the last count that the tab was told. `tell` is called once. */
 export type Follow = (seen: number | undefined, tell: (told: Told) => void) => void;
 
 const waitSeconds = 25;
@@ -38,7 +38,7 @@ export function createFollow(session: string, base: URL): Follow {
       const ids = new Set(page.events.map(({ messageId }) => messageId));
       return { nth: ++nth, messageIds: [...ids] };
     } catch {
-      // The tabs ask for what they show, and say themselves what is wrong.
+      // The tabs ask for what they show, and report the fault themselves.
       cursor = undefined;
       await new Promise((resolve) => setTimeout(resolve, afterFailureMs));
       return { nth, messageIds: undefined };
@@ -55,7 +55,7 @@ export function createFollow(session: string, base: URL): Follow {
   };
 
   return (seen, tell) => {
-    // It was told something while this tab did not listen.
+    // Events came while this tab was not listening.
     if (seen !== undefined && seen < nth) return tell({ nth, messageIds: undefined });
     waiting.push(tell);
     if (!isAsking) void ask();

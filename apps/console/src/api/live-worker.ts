@@ -1,10 +1,10 @@
-/** The worker that all tabs share: one long poll for each session. */
+/** The worker that all tabs share, with one long poll for each session. */
 import { createFollow, type Follow, type Told } from "./follow.ts";
 
 export type Asking = {
   readonly id: number;
   readonly session: string;
-  /** Of the API. */
+  /** The API's address. */
   readonly base: string;
   readonly seen: number | undefined;
 };

@@ -1,4 +1,4 @@
-/** What is shown is read again when the message log has grown. A tab in the background asks nothing. */
+/** Reads what is shown again when the message log has grown. A tab in the background asks nothing. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { type QueryMeta } from "./asked.ts";
@@ -7,7 +7,7 @@ import { createFollow, type Follow, type Told } from "./follow.ts";
 import { type Asking, type Telling } from "./live-worker.ts";
 import { useSession } from "./session.ts";
 
-/** However much happens, a page is not read more often. */
+/** The shortest time between two reads, however much happens. */
 const everyMs = 1_000;
 
 export function useLive(): void {
@@ -25,7 +25,7 @@ export function useLive(): void {
   );
 }
 
-/** Answers what ends it. */
+/** Returns a function that ends the listening. */
 function listen(follow: Follow, grown: (told: Told) => void): () => void {
   const ended = new AbortController();
   const { signal } = ended;
@@ -57,11 +57,11 @@ function untilVisible(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** By the worker that tabs share; where a browser has none, by this page itself. */
+/** Follows by the shared worker or, in a browser without shared workers, by this page itself. */
 function followOf(session: string): Follow {
   const base = apiBase();
   if (!("SharedWorker" in globalThis)) return createFollow(session, base);
-  // Vite finds the worker by this form.
+  // Vite recognises the worker by this form.
   const { port } = new SharedWorker(new URL("./live-worker.ts", import.meta.url), {
     type: "module",
     name: "posthaste",

@@ -1,4 +1,4 @@
-/** How each kind of thing is found by its id or its name, and where it is shown. */
+/** Finds each kind of thing by its id or name, and returns its page. */
 import { part } from "../address.ts";
 import { type Found, matching, placesOfUrl } from "../rules/found.ts";
 import { type Kind, type Lookup, resolveId } from "../rules/resolve-id.ts";
@@ -6,7 +6,7 @@ import { isPassing } from "./asked.ts";
 import { call, Refused } from "./call.ts";
 import { failureOf } from "./past-letter.ts";
 
-/** Tells what it finds as it finds it. An id says best what was meant, so the first that is told is the thing of that id, if there is one. */
+/** Calls `tell` with results as they come. An id is the most exact match, so the first results are the thing with that id, if any. */
 export async function search(
   session: string,
   text: string,
@@ -29,7 +29,7 @@ const words = {
   "bulk action": "Bulk action",
 } as const satisfies Readonly<Record<Kind, string>>;
 
-/** Schedules that are looked through. */
+/** The number of schedules searched. */
 const schedulesMax = 1_000;
 
 function searchesOf(session: string, text: string): readonly Promise<readonly Found[]>[] {
@@ -97,7 +97,7 @@ function lookupsOf(session: string): Readonly<Record<Kind, Lookup>> {
       return events.length > 0 ? `/messages/${part(id)}` : undefined;
     },
     run: async (id) => {
-      // A delivery of a run has the id of a message; its run is known by it. A name is its callers' own, without the prefix.
+      // The run's delivery has a message id, which leads to the run. Callers name a run without the prefix.
       const names = id.startsWith("msg_")
         ? [{ messageId: id }]
         : [{ workflowRunId: id }, { workflowRunId: `wfr_${id}` }];
@@ -115,7 +115,7 @@ function lookupsOf(session: string): Readonly<Record<Kind, Lookup>> {
       const failed = { count: 1, dlqIds: id };
       const { messages: runs } = await call(session, { id: "listFailedRuns", query: failed });
       if (runs[0]) return `/runs/${part(runs[0].workflowRunId)}`;
-      // One that was retried or removed has a page that says so.
+      // A letter that was retried or removed has a page that says so.
       return (await failureOf(session, id)) && `/dead-letters/${part(id)}`;
     },
     schedule: async (id) => {
@@ -140,7 +140,7 @@ function lookupsOf(session: string): Readonly<Record<Kind, Lookup>> {
   };
 }
 
-/** What an id is not is answered with 400 or 404. */
+/** Returns undefined for 400 and 404, the answers to an id of another kind. */
 async function orNothing<T>(looked: Promise<T>): Promise<T | undefined> {
   try {
     return await looked;

@@ -1,12 +1,12 @@
-/** What became of a dead letter that is not there any more, as far as the log of its message is kept. */
+/** Finds out what became of a former dead letter, as far as the log still has its message. */
 import { type LogEntry } from "@posthaste/client/api";
 import { failedAt } from "../rules/letters.ts";
 import { call } from "./call.ts";
 
-/** Of messages that failed within one millisecond. */
+/** The messages that may have failed within one millisecond. */
 const eventsMax = 1_000;
 
-/** Returns the event with which its message failed. */
+/** Returns the event of the message's failure. */
 export async function failureOf(
   session: string,
   dlqId: string,

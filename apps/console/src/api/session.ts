@@ -1,19 +1,19 @@
-/** The session that this page acts in, which all tabs of the browser share, and whether it may change anything. */
+/** The page's session, which all tabs of the browser share, and whether it may change anything. */
 import { type Me } from "@posthaste/client/api";
 import { createContext, useContext } from "react";
 
 export type Admitted = {
-  /** Of whom the page is, in words. */
+  /** The owner, in words. */
   readonly name: string;
   readonly mayWrite: boolean;
-  /** The session of a tenant. */
+  /** The tenant's plan. Undefined for the operator. */
   readonly plan?: Me["plan"];
 };
 
 export type Session = Admitted & {
-  /** The id of the session. A cookie proves the session, and no script can read it. */
+  /** The session's id. The cookie proves the session, and no script can read it. */
   readonly session: string;
-  /** The server takes it no more: nothing is asked until there is another. */
+  /** The server no longer accepts the session, so nothing is asked until there is another. */
   readonly isExpired: boolean;
   readonly signOut: () => void;
 };

@@ -1,12 +1,12 @@
-/** Texts that callers and destinations have written, as they are shown. */
+/** Shows texts that callers and destinations wrote. */
 
 const controls =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Characters that would hide or turn what is beside them are shown by their number. */
+/** Shows characters that would hide or turn their neighbours as numbers. */
 const numbered = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Cut where it is too long, and visibly. */
+/** Returns the text, visibly cut where it is too long. */
 export function shown(value: string | number | undefined, charsMax = 200): string {
   if (value === undefined) return "";
   const text = String(value);
@@ -14,7 +14,7 @@ export function shown(value: string | number | undefined, charsMax = 200): strin
   return cut.replace(controls, numbered);
 }
 
-/** As text if it is UTF-8. */
+/** Returns text if the bytes are UTF-8. */
 export function decoded(base64: string): { readonly text: string; readonly isBinary: boolean } {
   try {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
@@ -28,7 +28,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** In the two largest units that say something: `850 ms`, `1.2 s`, `3 min 20 s`, `2 d 4 h`. */
+/** Returns the two largest units that are not zero: `850 ms`, `1.2 s`, `3 min 20 s`, `2 d 4 h`. */
 export function durationOf(ms: number): string {
   const whole = Math.max(0, Math.round(ms));
   if (whole < 1_000) return `${whole} ms`;
@@ -46,26 +46,25 @@ function both(ms: number, large: number, ofLarge: string, small: number, ofSmall
   return rest === 0 ? first : `${first} ${rest} ${ofSmall}`;
 }
 
-/** `1 message`, `1,200 messages`. */
 export const counted = (count: number, what: string): string =>
   `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;
 
 const dateMax = 8.64e15;
 
-/** `2026-11-25 02:24:13.120`, in UTC; empty where there is no time. */
+/** Returns UTC as `2026-11-25 02:24:13.120`, or an empty text without a time. */
 export function utcOf(ms: number | undefined): string {
   if (ms === undefined || ms <= 0 || ms > dateMax) return "";
   return new Date(ms).toISOString().replace("T", " ").replace("Z", "");
 }
 
-/** `just now`, `40 s ago`, `in 3 min 20 s`. */
+/** Returns `just now`, `40 s ago` or `in 3 min 20 s`. */
 export function agoOf(ms: number, now: number): string {
   const past = now - ms;
   if (Math.abs(past) < 1_000) return "just now";
   return past > 0 ? `${durationOf(past)} ago` : `in ${durationOf(-past)}`;
 }
 
-/** In the browser's time zone: of the last day or the next the time alone, `14:03:07`, else with its date. */
+/** Returns the time in the browser's zone, `14:03:07`, with the date unless it is today's. */
 export function localOf(ms: number, now: number): string {
   const date = new Date(ms);
   const two = (value: number): string => String(value).padStart(2, "0");
@@ -74,7 +73,7 @@ export function localOf(ms: number, now: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
-/** Of something thrown. */
+/** Returns the message of an exception. */
 export const wordsOf = (reason: unknown): string => {
   const { message } = Object(reason) as { readonly message?: unknown };
   return shown(typeof message === "string" ? message : String(reason), 500);

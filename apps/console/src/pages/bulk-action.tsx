@@ -1,4 +1,4 @@
-/** A bulk action: how far what was begun by a filter has come. */
+/** The progress of a bulk action that was begun by a filter. */
 import { type BulkAction } from "@posthaste/client/api";
 import { useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";

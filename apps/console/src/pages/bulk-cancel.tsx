@@ -1,4 +1,4 @@
-/** Cancels all messages that a filter takes: counted first, then begun, and followed on its page. */
+/** Cancels all messages that a filter matches: counts them, begins, and follows on the action's page. */
 import { useState } from "react";
 import { go, part } from "../address.ts";
 import { call, Refused } from "../api/call.ts";
@@ -13,9 +13,9 @@ export function BulkCancel({ filters: { cursor: _, state, ...filters } }: Props)
   const { session } = useSession();
   const [matched, setMatched] = useState<number>();
   const [error, setError] = useState<Refused | null>(null);
-  // Without a filter it would be all that there are; a cancel knows no states, and would take more than is shown.
+  // Without a filter all messages would match. A cancel takes no state, so with one it would cancel more than is shown.
   if (Object.keys(filters).length === 0 || state !== undefined) return null;
-  // An id stands above all other filters, and the page of its message cancels it.
+  // An id overrides all other filters, and the message's own page cancels it.
   if (filters["messageId"] !== undefined) return null;
   const attempt = (work: Promise<void>): void => {
     setError(null);

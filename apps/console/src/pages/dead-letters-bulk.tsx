@@ -1,11 +1,11 @@
-/** All dead letters that a filter takes: retried, or removed. */
+/** Retries or removes all dead letters that a filter matches. */
 import { type DeadLetter } from "@posthaste/client/api";
 import { call, Refused } from "../api/call.ts";
 import { Bulk, type Verb } from "../parts/bulk.tsx";
 import { perCallMax, walk } from "../rules/bulk.ts";
 import { groupsOf, isAt, lettersIn } from "../rules/letters.ts";
 
-/** A hundred thousand letters; the next time, the rest. */
+/** A hundred thousand letters. The rest is left for the next time. */
 const pagesMax = 1_000;
 
 type Props = {

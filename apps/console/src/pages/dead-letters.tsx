@@ -1,4 +1,4 @@
-/** Dead letters: what used all its retries. One is retried or removed in its row, all that a filter takes above the table. */
+/** Dead letters: messages that used all retries. A row retries or removes one, the bar above all that a filter matches. */
 import { type DeadLetter } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
 import { useWork } from "../api/asked.ts";
@@ -28,9 +28,9 @@ const fields: readonly Field[] = [
   to,
   ...seldomOfMessages,
 ];
-/** Of each answer, in its row. */
+/** The bytes shown of each answer. */
 const answerBytesMax = 200;
-/** Looked through for those of a host, for one page. */
+/** The pages searched for a host's letters, for one page of results. */
 const pagesMax = 20;
 
 const columns: readonly Column<DeadLetter>[] = [
@@ -74,7 +74,7 @@ const linkOf = ({ dlqId }: DeadLetter): string => `/dead-letters/${part(dlqId)}`
 export function DeadLetters() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
-  // The API has no such filter of its own.
+  // The API has no such filter.
   const { host: only, cursor, ...filters } = queryOf(search, fields);
   const { data, error } = useWork<Walk<DeadLetter>>(
     ["letters", filters, only, cursor],

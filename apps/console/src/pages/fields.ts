@@ -1,4 +1,3 @@
-/** The filters that lists have in common. */
 import { type Field } from "../rules/filters.ts";
 
 export const destination: Field = { name: "url", label: "Destination URL", kind: "text" };

@@ -1,4 +1,4 @@
-/** The limits of a flow key, set by hand: publishes leave what is pinned. */
+/** Sets a flow key's limits by hand. Publishes do not change pinned limits. */
 import { type FlowKey } from "@posthaste/client/api";
 import { useChange } from "../api/asked.ts";
 import { shown } from "../api/text.ts";
@@ -7,7 +7,7 @@ import { FaultyForm, type Input, Inputs } from "../parts/fields.tsx";
 import { textIn } from "../parts/form.ts";
 
 type Props = {
-  /** Absent: one that no publish has named yet. */
+  /** Undefined for a key that no publish has named yet. */
   readonly flowKey?: FlowKey;
   readonly close: () => void;
 };

@@ -1,4 +1,4 @@
-/** Flow keys: what waits for each, its limits, and whether these are pinned. */
+/** Flow keys: what waits for each, its limits, and whether the limits are pinned. */
 import { type FlowKey } from "@posthaste/client/api";
 import { useState } from "react";
 import { useSearch } from "../address.ts";
@@ -60,7 +60,7 @@ const columns: readonly Column<FlowKey>[] = [
 
 const keyOf = ({ flowControlKey }: FlowKey): string => flowControlKey;
 
-/** Paused keys first, then the keys with the most messages waiting. */
+/** Sorts paused keys first, then by the number of waiting messages. */
 const inOrder = (keys: readonly FlowKey[]): readonly FlowKey[] =>
   keys.toSorted(
     (a, b) => Number(b.isPaused) - Number(a.isPaused) || b.waitListSize - a.waitListSize,
@@ -75,7 +75,7 @@ export function FlowKeys() {
     { id: "listFlowKeys", query: { search: text } },
     { fresh: "often" },
   );
-  // The server lists them all at once; a page of them is a place in that list.
+  // The server lists all at once. The cursor is an index into that list.
   const from = Number(search.get("cursor") ?? 0) || 0;
   const next =
     data !== undefined && data.length > from + rowsMax ? String(from + rowsMax) : undefined;

@@ -1,4 +1,4 @@
-/** One URL group: its endpoints, and the settings of what is published to it. */
+/** One URL group: its endpoints, and the settings of messages published to it. */
 import { type UrlGroup } from "@posthaste/client/api";
 import { useRef } from "react";
 import { useLastPart } from "../address.ts";

@@ -1,4 +1,4 @@
-/** Whether this tenant is near the limits of its plan. */
+/** Shows whether this tenant is near the limits of its plan. */
 import { useAsked, useWork } from "../api/asked.ts";
 import { call } from "../api/call.ts";
 import { durationOf } from "../api/text.ts";
@@ -12,7 +12,7 @@ import { byNearness, isNear, shareOf, type Used } from "../rules/limits.ts";
 import { useSchedules } from "./schedules.tsx";
 
 const dayMs = 86_400_000;
-/** The highest that a plan may say is no limit. */
+/** A plan's highest value means no limit. */
 const perDayHighest = 1_000_000_000;
 const callsHighest = 1_000_000;
 const capOf = (most: number, highest: number): number => (most >= highest ? Infinity : most);

@@ -1,4 +1,3 @@
-/** The attempts of a message, the newest first. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { useAsked } from "../api/asked.ts";
@@ -94,7 +93,7 @@ type AnswerProps = {
   readonly isOpen: boolean;
 };
 
-/** What the destination has answered: its beginning, and on demand all of it. */
+/** Shows the beginning of the destination's answer, and on demand all of it. */
 function Answer({ failure, messageId, isOpen }: AnswerProps) {
   const [isAll, setAll] = useState(false);
   const { time, responseBody, responseHeaders } = failure;

@@ -1,4 +1,4 @@
-/** What a message sends: headers, and its body while the message or its dead letter is there. */
+/** The headers that a message sends, and its body while the message or its dead letter exists. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { apiBase } from "../api/call.ts";
@@ -52,7 +52,7 @@ export function Sent({ event, story }: Props) {
   );
 }
 
-/** Until when it was kept, and what decides that. */
+/** Shows until when the body was kept, and why. */
 function NoLonger({ story: { state, endedAt } }: { readonly story: Story }) {
   const { plan } = useSession();
   if (!hasEnded(state) || endedAt === undefined) return <>none</>;

@@ -1,4 +1,4 @@
-/** One message: why it is where it is, each attempt, and what was sent. */
+/** One message: why it stands where it does, each attempt, and what was sent. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { part, useLastPart } from "../address.ts";
@@ -19,7 +19,7 @@ import { Reason } from "./reason.tsx";
 import { Retried } from "./retried.tsx";
 import { MessageState } from "./states.tsx";
 
-/** The newest of them: more than three hundred attempts. */
+/** The newest events: more than three hundred attempts. */
 const eventsMax = 1_000;
 
 export function MessagePage() {
@@ -140,7 +140,7 @@ function Why({ event, story }: OfProps) {
   return state === "CREATED" ? <HeldUpBy event={event} /> : null;
 }
 
-/** While there is one, it is where the message is tried again. */
+/** Links to the dead letter while it exists, since a retry is made there. */
 function LetterOf({ failed }: { readonly failed: LogEntry }) {
   const query = { messageId: failed.messageId, count: 1, trimBody: 0 };
   const { data } = useAsked({ id: "listDeadLetters", query });

@@ -1,4 +1,4 @@
-/** Messages, one row each: where each stands, and how often it was tried. */
+/** Messages, one a row: the state of each, and its attempts. */
 import { type LogEntry } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
 import { useAsked, useWork } from "../api/asked.ts";
@@ -37,9 +37,9 @@ const quick = [
   ["CREATED", "Waiting"],
   ["", "All"],
 ] as const;
-/** Events of which a page of messages is made, as many as messages may be: none is left out. */
+/** The events from which a page of messages is made. As many messages fit, so none is left out. */
 const eventsMax = 100;
-/** Asked for one page of messages: each answer looks at some thousands of events, and may have found none. */
+/** The calls for one page of messages. Each looks at some thousands of events, and may find none. */
 const pagesMax = 100;
 const storyEventsMax = 1_000;
 const answerBytesMax = 120;
@@ -80,7 +80,7 @@ function tookOf({ story: { createdAt, endedAt } }: MessageRow): string {
   return durationOf(endedAt - createdAt);
 }
 
-/** Why the last attempt that failed did, in a few words. */
+/** Returns why the last failed attempt failed, in a few words. */
 const lastAnswerOf = (failure: MessageRow["story"]["lastFailure"]): string => {
   if (failure === undefined) return "";
   const { responseStatus, error } = failure;
@@ -117,7 +117,7 @@ export function Messages() {
   );
   const ids = idsIn(found.data?.found ?? []);
   const isShort = found.data?.cursor !== undefined && found.data.found.length < eventsMax;
-  // A row has all events of its message, also those that the filter leaves out.
+  // A row uses all events of its message, including those that the filter leaves out.
   const whole = useAsked(
     {
       id: "listEvents",
@@ -162,7 +162,7 @@ export function Messages() {
   );
 }
 
-/** A message that was in a state once, and went on, is in another. */
+/** Drops messages that were in the state once and have left it. */
 function rowsIn(
   ids: readonly string[],
   events: Parameters<typeof rowsOf>[1] = [],

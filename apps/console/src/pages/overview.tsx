@@ -15,7 +15,7 @@ import { FailingDestinations, LettersByReason } from "./overview/failing.tsx";
 import { HeldUp } from "./overview/held-up.tsx";
 import { FailedRuns, FiresNext, WaitsForAnEvent } from "./overview/runs.tsx";
 
-/** Beyond it they are not counted. */
+/** The bound up to which dead letters are counted. */
 const lettersMax = 10_000;
 const choices = [
   ["", "1 h"],
@@ -39,13 +39,13 @@ export function Overview() {
       );
       return (await Promise.all(all)).flatMap(({ minutes }) => minutes);
     },
-    // Counts are kept a moment after the events that the log tells of.
+    // Counts are stored a moment after the events in the log.
     { fresh: range === ranges["1h"] ? "often" : "slowly" },
   );
   const stands = useAsked({ id: "readOverview" }, { fresh: "often" });
   const time = stands.data?.time ?? now;
   const rates = ratesOf(counts.data ?? [], time, range);
-  // The time stands at the beginning of a bar, so that the same question is asked again.
+  // The start of a bar, so that the same question is asked again.
   const since = rates.bars[0]?.time ?? 0;
   return (
     <Page title="Overview" actions={<Quick name="range" label="Span" choices={choices} />}>

@@ -1,4 +1,4 @@
-/** Publishes a message, or makes a schedule, with every setting; also one that was there, with whatever is changed. */
+/** Publishes a message or makes a schedule, with every setting. Also repeats an earlier one with changes. */
 import { part, useSearch } from "../address.ts";
 import { useAsked } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
@@ -25,7 +25,7 @@ export function PublishForm() {
   );
 }
 
-/** A new schedule, or the one of the address. */
+/** Makes a new schedule, or changes the one in the address. */
 export function ScheduleForm() {
   const { mayWrite } = useSession();
   const [search] = useSearch();

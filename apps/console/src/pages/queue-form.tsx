@@ -1,4 +1,4 @@
-/** Makes a queue, or changes one that is there. */
+/** Makes or changes a queue. */
 import { type Queue } from "@posthaste/client/api";
 import { useChange } from "../api/asked.ts";
 import { apiBase } from "../api/call.ts";
@@ -12,7 +12,7 @@ import { curlOf } from "../rules/curl.ts";
 import { useState } from "react";
 
 type Props = {
-  /** Absent: a new one. */
+  /** Undefined for a new queue. */
   readonly queue?: Queue;
   readonly close: () => void;
   readonly done: (name: string) => void;

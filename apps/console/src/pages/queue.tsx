@@ -1,4 +1,4 @@
-/** One queue: whether it goes on, and what stands in it. */
+/** One queue: its state, and its messages. */
 import { useState } from "react";
 import { useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";

@@ -1,4 +1,4 @@
-/** Queues: what is paused first, then how much stands in each. */
+/** Queues: paused ones first, then by length. */
 import { type Queue } from "@posthaste/client/api";
 import { useState } from "react";
 import { go, part } from "../address.ts";

@@ -1,9 +1,9 @@
-/** Why something failed, in one place before all else: status, error, and the body of the answer. */
+/** Shows why something failed, before all else: status, error, and the body of the answer. */
 import { type ReactNode } from "react";
 import { shown } from "../api/text.ts";
 
 type Props = {
-  /** For example "Failed after 3 attempts". */
+  /** Such as "Failed after 3 attempts". */
   readonly what: string;
   readonly status: number | undefined;
   readonly error: string | undefined;
@@ -12,7 +12,7 @@ type Props = {
   readonly children?: ReactNode;
 };
 
-/** All of it stands below. */
+/** The whole answer stands further down. */
 const answerCharsMax = 400;
 
 export function Reason({ what, status, error, answer, tone = "bad", children }: Props) {

@@ -1,9 +1,9 @@
-/** What became of a message that failed and is no dead letter any more. */
+/** Shows what became of a failed message whose dead letter is gone. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useAsked } from "../api/asked.ts";
 import { MessageId } from "../parts/text.tsx";
 
-/** `failed`: the event with which it failed. */
+/** `failed`: the event of its failure. */
 export function Retried({ failed: { retryMessageId } }: { readonly failed: LogEntry }) {
   const query = { messageId: retryMessageId ?? "", count: 1, trimBody: 0 };
   const isAsked = retryMessageId !== undefined;

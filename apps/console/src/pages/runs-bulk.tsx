@@ -1,10 +1,10 @@
-/** All runs that a filter takes: those that failed are restarted or resumed, those that go on are cancelled. */
+/** Restarts, resumes or cancels all runs that a filter matches. */
 import { type Run } from "@posthaste/client/api";
 import { call, Refused } from "../api/call.ts";
 import { Bulk, type Verb } from "../parts/bulk.tsx";
 import { perCallMax, placesOf, walk } from "../rules/bulk.ts";
 
-/** A hundred thousand runs; the next time, the rest. */
+/** A hundred thousand runs. The rest is left for the next time. */
 const pagesMax = 1_000;
 
 type Props = {
@@ -45,7 +45,7 @@ function verbsOf(state: string | undefined): readonly Verb[] | undefined {
   return state === "RUN_STARTED" ? [cancel] : undefined;
 }
 
-/** One by one: which of them was begun again is known, also where one is refused. */
+/** One call a run, so that a refusal leaves known which were restarted. */
 const again: readonly Verb[] = (
   [
     ["Restart", "restarted", "restartRun"],

@@ -1,4 +1,4 @@
-/** Schedules: those that fail first, then in the order in which they fire. */
+/** Schedules: failing ones first, then in the order of their next time. */
 import { type Schedule } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
 import { useWork } from "../api/asked.ts";
@@ -18,7 +18,7 @@ import { ScheduleActions, ScheduleState } from "./schedule-parts.tsx";
 
 const rowsMax = 100;
 const perCallMax = 1_000;
-/** Ten thousand schedules are put in their order. */
+/** Ten thousand schedules are sorted. */
 const pagesMax = 10;
 
 const columns: readonly Column<Schedule>[] = [
@@ -53,7 +53,7 @@ export function Schedules() {
   const { mayWrite } = useSession();
   const [search] = useSearch();
   const { data, error } = useSchedules();
-  // A page is a place in the whole list, which the server has in another order.
+  // The cursor is an index into the sorted list, which the server has in another order.
   const from = Number(search.get("cursor") ?? 0) || 0;
   const next =
     data !== undefined && data.found.length > from + rowsMax ? String(from + rowsMax) : undefined;
@@ -88,7 +88,7 @@ export function Schedules() {
   );
 }
 
-/** In their order. */
+/** Returns the schedules in order. */
 export function useSchedules() {
   return useWork(
     ["schedules"],

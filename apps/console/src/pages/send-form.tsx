@@ -1,4 +1,4 @@
-/** The form of a publish and of a schedule. What it sends is shown as curl while it is filled in. */
+/** The form of a publish and of a schedule. Shows the request as curl while it is filled in. */
 import { useRef, useState } from "react";
 import { go, part } from "../address.ts";
 import { useChange, useSend } from "../api/asked.ts";
@@ -21,12 +21,11 @@ import { wordsOfCron } from "../parts/cron.tsx";
 import { groupsOfInputs, messageInputs } from "./send-inputs.ts";
 
 type Props = {
-  /** The first values of the form. */
   readonly of?: Publication;
   readonly isSchedule?: boolean;
-  /** The dead letter that it takes the place of. */
+  /** The dead letter that the publish replaces. */
   readonly letterId?: string;
-  /** False for a message whose body is not kept any more. */
+  /** False for a message whose body is no longer kept. */
   readonly isBodyKnown?: boolean;
 };
 
@@ -84,7 +83,7 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
             onGiven={(given) =>
               mutate(sent(read(given)), {
                 onSuccess: (to) => {
-                  // A retry takes the letter itself.
+                  // A retry removes the letter itself.
                   if (isTaking && letterId !== undefined && retried(read(given)) === undefined)
                     letter.mutate({ id: "removeDeadLetter", params: [letterId] });
                   say(isSchedule ? "The schedule is made." : "The message was accepted.", { to });
@@ -167,7 +166,7 @@ function Missing({ names, isKept }: MissingProps) {
   );
 }
 
-/** Where what was made is shown: of a group's messages the first. */
+/** Returns the page of the result. For a group that is the first message's. */
 function placeOf(answer: unknown): string {
   const [first] = [answer].flat();
   const { messageId, scheduleId } = Object(first) as {

@@ -1,4 +1,4 @@
-/** The fields of a publish: every setting that a person gives, with what the API calls it. */
+/** The fields of a publish: every setting for people, with the API's name for it. */
 import { settingNames } from "@posthaste/client/api";
 import { type Input } from "../parts/fields.tsx";
 import { type Publication, type SettingName } from "../rules/publication.ts";
@@ -61,9 +61,9 @@ const callbackOf = (name: "callback" | "failureCallback", url: string): readonly
 export type InputGroup = {
   readonly title: string;
   readonly inputs: readonly Input[];
-  /** Shown when it is opened, or when something is set. */
+  /** Shown when opened, or when a field is set. */
   readonly isSeldom: boolean;
-  /** Before the message itself. */
+  /** Stands before the message itself. */
   readonly isFirst?: boolean;
 };
 

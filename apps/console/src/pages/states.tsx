@@ -1,4 +1,3 @@
-/** States of messages and runs in words. */
 import { type LogEntry, type Run, type RunStep } from "@posthaste/client/api";
 import { State, type Tone } from "../parts/text.tsx";
 
@@ -40,10 +39,9 @@ export function RunState({ state }: { readonly state: Run["workflowState"] }) {
   return <State tone={tone}>{words}</State>;
 }
 
-/** States of failure first. */
 const orderOfTones: readonly Tone[] = ["bad", "busy", "calm", "good"];
 
-/** As a filter offers them. */
+/** Returns the choices of a filter, failures first. */
 export const choicesOf = (
   states: Readonly<Record<string, Words>>,
 ): readonly (readonly [value: string, label: string])[] =>

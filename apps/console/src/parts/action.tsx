@@ -1,4 +1,4 @@
-/** A button that changes something. A token that may only read sees none. */
+/** A button that changes something. Hidden from a read-only token. */
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { go } from "../address.ts";
 import { useChange } from "../api/asked.ts";
@@ -9,20 +9,20 @@ import { Sure } from "./dialog.tsx";
 import { useSay } from "./toasts.tsx";
 
 type Props<Id extends OperationId> = {
-  /** Such as "Retry"; the button's name for screen readers has the id, too. */
+  /** The label, such as "Retry". For screen readers the name includes the id, too. */
   readonly does: string;
   readonly to: string;
   readonly asked: Asked<Id>;
-  /** It cannot be undone: asks first. */
+  /** Asks first, since the action cannot be undone. */
   readonly isFinal?: boolean;
   readonly isPrimary?: boolean;
-  /** In a row of a table. */
+  /** For a row of a table. */
   readonly isSmall?: boolean;
-  /** The consequence, said before the action. */
+  /** The consequence, shown before the action. */
   readonly says?: string;
-  /** Where what it has made is shown, for those that stay on the page. */
+  /** Returns the page of the result, for a notice on this page. */
   readonly shownAt?: (answer: AnswerOf<Id>) => string;
-  /** Where the page goes afterwards. */
+  /** Returns the page to go to afterwards. */
   readonly leaveTo?: (answer: AnswerOf<Id>) => string;
 };
 
@@ -32,7 +32,7 @@ export function Action<Id extends OperationId>(props: Props<Id>) {
   const { mayWrite } = useSession();
   const say = useSay();
   const isHere = useIsHere();
-  // A page that was gone to meanwhile stays.
+  // Stays on a page that was visited meanwhile.
   const leave = leaveTo && ((answer: AnswerOf<Id>) => isHere.current && go(leaveTo(answer)));
   const { mutate, isPending } = useChange<Id>(leave);
   const [isAsking, setAsking] = useState(false);

@@ -1,22 +1,22 @@
-/** A body as it was sent, or set out to be read. What is not all of it says so. */
+/** Shows a body as it was sent, or formatted. A partial body says so. */
 import { type ReactNode, useState } from "react";
 import { decoded, shown } from "../api/text.ts";
 import { CopyButton } from "./copy.tsx";
 
-/** As the API holds it. `cut`: it ends here because no more was asked for. */
+/** `isCut`: the text ends here because no more was asked for. */
 export type BodyText = {
   readonly text: string;
   readonly isBinary: boolean;
   readonly isCut: boolean;
 };
 
-/** A redacted body is its hash, in the clear. */
+/** A redacted body is its hash, not in base64. */
 export const ofBase64 = (base64: string, bytesMax: number): BodyText =>
   base64.startsWith("REDACTED:")
     ? { text: base64, isBinary: false, isCut: false }
     : { ...decoded(base64), isCut: (base64.length * 3) / 4 >= bytesMax };
 
-/** `bytesMax`: of what was asked for. */
+/** `bytesMax`: the bytes that were asked for. */
 export const ofText = (
   text: string | undefined,
   base64: string | undefined,
@@ -31,13 +31,13 @@ export const ofText = (
 
 /** A text is cut at a character's boundary. */
 const charBytesMax = 4;
-/** More is not laid out by a browser without a pause. */
+/** The most that a browser lays out without a pause. */
 const charsMax = 200_000;
 
 type Props = {
   readonly title: string;
   readonly body: BodyText | undefined;
-  /** Asks for all of it. */
+  /** Asks for the whole body. */
   readonly more?: () => void;
   readonly none?: ReactNode;
 };

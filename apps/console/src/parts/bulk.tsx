@@ -1,4 +1,4 @@
-/** What is done to all that a filter takes: found and shown, confirmed, done call by call. Leaving the page ends it between two calls. */
+/** Acts on all that a filter matches: found and shown, confirmed, done call by call. Leaving the page ends it between two calls. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Refused } from "../api/call.ts";
@@ -8,16 +8,16 @@ import { type GroupOfThings, takeAll, type Walk } from "../rules/bulk.ts";
 import { Undone } from "./trouble.tsx";
 
 export type Verb = {
-  /** Such as "Retry", and "retried". */
+  /** Such as "Retry" and "retried". */
   readonly does: string;
   readonly past: string;
-  /** It cannot be undone. */
+  /** The action cannot be undone. */
   readonly isFinal?: boolean;
-  /** The consequence, said before the action. */
+  /** The consequence, shown before the action. */
   readonly says?: string;
-  /** Things of one call. */
+  /** The most things of one call. */
   readonly perCallMax: number;
-  /** Returns how many were there, and are done. */
+  /** Returns the number of things that existed and are done. */
   readonly take: (session: string, ids: readonly string[], signal: AbortSignal) => Promise<number>;
 };
 
@@ -34,7 +34,7 @@ type Props<T> = {
   readonly find: Finding<T>;
   readonly idOf: (found: T) => string;
   readonly groupsOf: (found: readonly T[]) => readonly GroupOfThings[];
-  /** There is nothing to begin with; what was begun stays told. */
+  /** Nothing matches. The result of an earlier action stays. */
   readonly isEmpty: boolean;
 };
 
@@ -72,7 +72,7 @@ export function Bulk<T>({ verbs, thing, find, idOf, groupsOf, isEmpty }: Props<T
     } catch (reason) {
       if (signal.aborted) return;
       setError(reason instanceof Refused ? reason : new Refused(0, wordsOf(reason)));
-      // The count of things done stays; the rest is found anew before it is done.
+      // Keeps the count of things done. The rest is found anew before it is done.
       setProgress((last) =>
         last.kind === "taking" ? { ...last, kind: "taken" } : { kind: "idle" },
       );

@@ -1,4 +1,4 @@
-/** Attempts over time: a picture, and its figures for those that do not see it. */
+/** Attempts over time: a picture, and its figures for screen readers. */
 import { localOf } from "../api/text.ts";
 import { type Bar, type Range, type Rates } from "../rules/rates.ts";
 
@@ -11,7 +11,7 @@ type Props = { readonly rates: Rates; readonly range: Range };
 
 export function Chart({ rates: { bars, most, sums }, range }: Props) {
   const says = `Attempts in ${range.words}: ${sums.DELIVERED} delivered, ${sums.ERROR} failed; at most ${most} a bar`;
-  // Times of a week have the day.
+  // Times of a week show the day.
   const textOf = (bar: Bar | undefined): string => {
     if (bar === undefined) return "";
     return range.ms > dayMs

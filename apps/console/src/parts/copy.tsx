@@ -4,9 +4,9 @@ import { useState } from "react";
 
 type Props = {
   readonly text: string;
-  /** For screen readers, such as "Copy the id". */
+  /** The name for screen readers, such as "Copy the id". */
   readonly name: string;
-  /** Beside the icon. */
+  /** Stands beside the icon. */
   readonly label?: string;
 };
 
@@ -36,7 +36,10 @@ export function CopyButton({ text, name, label }: Props) {
   );
 }
 
-/** Browsers give the clipboard to secure origins only; a console inside a network is often served over plain HTTP. */
+/**
+ * Falls back to a text area, since browsers give the clipboard to secure origins only, and a console inside a network is
+ * often served over plain HTTP.
+ */
 async function copied(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
@@ -50,7 +53,6 @@ async function copied(text: string): Promise<void> {
   }
 }
 
-/** A call to paste into a terminal. */
 export function Call({ curl }: { readonly curl: string }) {
   return (
     <div className="call">

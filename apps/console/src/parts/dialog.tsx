@@ -1,4 +1,3 @@
-/** Dialogs: one that asks whether to go on, and one that holds a form. */
 import { AlertDialog } from "@base-ui/react/alert-dialog";
 import { Dialog } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
@@ -9,14 +8,14 @@ type SureProps = {
   readonly title: string;
   /** The consequence of the action. */
   readonly children?: ReactNode;
-  /** The label of the button, and its name for screen readers. */
+  /** The button's label, and its name for screen readers. */
   readonly does: string;
   readonly name: string;
   readonly act: () => void;
   readonly keep: () => void;
 };
 
-/** For what cannot be undone. */
+/** Confirms an action that cannot be undone. */
 export function Sure({ isOpen, title, children, does, name, act, keep }: SureProps) {
   return (
     <AlertDialog.Root open={isOpen} onOpenChange={(open) => !open && keep()}>
@@ -46,7 +45,7 @@ type SheetProps = {
   readonly children: ReactNode;
 };
 
-/** The dialog is open while it is rendered. Closing loses the typed text, so a click beside the dialog does not close it. */
+/** A form in a dialog, open while rendered. Closing loses the typed text, so a click beside the dialog does not close it. */
 export function Sheet({ title, close, isWide = false, children }: SheetProps) {
   return (
     <Dialog.Root open disablePointerDismissal onOpenChange={(open) => !open && close()}>

@@ -1,4 +1,4 @@
-/** Says that there is nothing, and the call that makes the first one. */
+/** An empty list, with the call that makes its first element. */
 import { type ReactNode } from "react";
 import { Call } from "./copy.tsx";
 

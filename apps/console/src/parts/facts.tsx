@@ -1,4 +1,4 @@
-/** What is known of one thing, name by name. What is not there is left out. */
+/** Facts about one thing, by name. Absent ones are left out. */
 import { Fragment, type ReactNode } from "react";
 import { shown } from "../api/text.ts";
 

@@ -1,4 +1,4 @@
-/** The fields of a form. What the API says of one stands beside it; what was typed stays. */
+/** The fields of a form. The API's fault stands beside its field, and typed text stays. */
 import { Field } from "@base-ui/react/field";
 import { Form } from "@base-ui/react/form";
 import { type ReactNode, type RefObject, useMemo } from "react";
@@ -12,7 +12,7 @@ export type Input = Faulty & {
   readonly kind?: "text" | "number" | "area" | readonly (readonly [value: string, label: string])[];
   readonly initial?: string | number | undefined;
   readonly isWide?: boolean;
-  /** Lines of an area. */
+  /** The lines of a text area. */
   readonly rows?: number;
   readonly isRequired?: boolean;
 };
@@ -28,10 +28,10 @@ type FormProps = {
   readonly children: ReactNode;
 };
 
-/** `inputs`: all that are in it, wherever its children show them. */
+/** `inputs`: all fields of the form, wherever its children render them. */
 export function FaultyForm(props: FormProps) {
   const { name, inputs, error, onGiven, onChange, formRef, className = "form", children } = props;
-  // The same object for as long as it is the same refusal: the form takes away what was said of a field when that is changed.
+  // The same object for the same refusal, so that the form clears a field's fault when the field changes.
   const { errors, rest } = useMemo(() => faultsOf(error?.message, inputs), [error]);
   return (
     <Form

@@ -1,4 +1,4 @@
-/** The filters of a list. What is asked for stands in the address, so that a view can be sent on. */
+/** The filters of a list. The address holds them, so that a view can be shared. */
 import { Menu } from "@base-ui/react/menu";
 import { ChevronDown } from "lucide-react";
 import { type FormEvent, useState } from "react";

@@ -1,4 +1,4 @@
-/** The frame of every page: the menu, the bar above, and whose session it is. */
+/** The frame of every page: the menu, the bar above, and the session's owner. */
 import { Dialog } from "@base-ui/react/dialog";
 import { Menu as Popup } from "@base-ui/react/menu";
 import { ChevronsUpDown, LogOut, type LucideIcon, Menu as MenuIcon, Send } from "lucide-react";
@@ -27,7 +27,7 @@ export function Frame({ groups, top, children }: Props) {
         className="skip"
         href="#main"
         onClick={(event) => {
-          // The part behind the # is the address of the page.
+          // The part behind the # is the page's address.
           event.preventDefault();
           main.current?.focus();
         }}

@@ -1,6 +1,6 @@
 /**
- * Nothing is shown before the server has taken the session of this browser, or credentials that begin one. What passes by, such
- * as a server that restarts, signs out of nothing.
+ * Shows nothing before the server has accepted the browser's session, or credentials that begin one. A passing fault, such as
+ * a server that restarts, does not sign out.
  */
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
@@ -12,9 +12,9 @@ import { SignIn, SignInAgain, type SignInField } from "./sign-in.tsx";
 
 export type Door = {
   readonly fields: readonly SignInField[];
-  /** The `Authorization` of these fields. */
+  /** Returns the `Authorization` for these fields. */
   readonly authorizationOf: (values: readonly string[]) => string;
-  /** The owner of the session. */
+  /** Returns the owner of the session. */
   readonly admit: (session: string) => Promise<Admitted>;
 };
 
@@ -22,7 +22,7 @@ type State =
   | { readonly kind: "out"; readonly trouble: string }
   | {
       readonly kind: "checking" | "waiting";
-      /** Undefined: by the session that the browser has. */
+      /** Undefined for the browser's own session. */
       readonly authorization: string | undefined;
       readonly trouble: string;
     }
@@ -39,7 +39,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
   });
   const [provider, setProvider] = useState<string>();
   const queries = useMemo(() => {
-    // The page keeps its typed text: the form for other credentials comes above it.
+    // The page keeps its typed text below the form for new credentials.
     const expire = (): void =>
       setState((last) => (last.kind === "in" ? { ...last, isExpired: true } : last));
     return queriesOf(expire);
@@ -73,7 +73,7 @@ export function Gate({ door, children }: { readonly door: Door; readonly childre
         const entered = await entering(door, authorization, setProvider);
         if (!entered) return false;
         setState({ kind: "in", isExpired: false, ...entered });
-        // The new session may be another tenant's: nothing of before is shown again.
+        // The new session may be another tenant's, so no earlier answer is shown again.
         void queries.resetQueries();
         return true;
       };
@@ -107,7 +107,7 @@ async function entering(
   return session === undefined ? undefined : { session, admitted: await door.admit(session) };
 }
 
-/** Goes on by itself from a state that is on its way; answers how to call that off. */
+/** Carries on from a state that is under way. Returns a function that cancels this. */
 function moving(
   state: State,
   door: Door,
@@ -140,7 +140,7 @@ function moving(
         () => set({ kind: "out", trouble: "" }),
         (reason) => {
           const trouble = wordsOf(reason);
-          // Until the server has ended it, the session is there.
+          // The session exists until the server has ended it.
           setTimeout(() => set({ ...state, trouble }), againMs);
         },
       );
@@ -166,7 +166,7 @@ function settling<T>(
   };
 }
 
-/** How the server led back from the provider. */
+/** The text for each way back from the provider. */
 const refusals: Readonly<Record<string, string>> = {
   refused: "The provider has not let you in. Try again.",
   away: "The provider does not answer. Try again later.",

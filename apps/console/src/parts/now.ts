@@ -1,4 +1,4 @@
-/** The time, for ages: all of a page grow together. */
+/** The time for ages, so that all ages of a page grow together. */
 import { useSyncExternalStore } from "react";
 
 const everyMs = 5_000;

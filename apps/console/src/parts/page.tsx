@@ -1,4 +1,4 @@
-/** A page: its title, which the tab and screen readers get, and what stands beside it. */
+/** A page: its title, for the tab and screen readers, too, and its surroundings. */
 import { type ReactNode, useEffect, useRef } from "react";
 import { shown } from "../api/text.ts";
 import { CopyButton } from "./copy.tsx";
@@ -7,14 +7,14 @@ type Props = {
   readonly title: string;
   /** The id of one thing, with a button that copies it. */
   readonly id?: string;
-  /** Beside the title. */
+  /** Stands beside the title. */
   readonly state?: ReactNode;
-  /** On the right: what may be done. */
+  /** The actions, on the right. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 };
 
-/** The first page of a load leaves the focus where the browser has it. */
+/** The first page after loading leaves the focus to the browser. */
 let isFirst = true;
 
 export function Page({ title, id, state, actions, children }: Props) {
@@ -50,7 +50,7 @@ type PanelProps = {
   readonly children: ReactNode;
 };
 
-/** A part of a page under a title of its own. */
+/** A part of a page with its own title. */
 export function Panel({ title, aside, children }: PanelProps) {
   return (
     <section className="panel" aria-label={title}>
@@ -63,7 +63,6 @@ export function Panel({ title, aside, children }: PanelProps) {
   );
 }
 
-/** The panel's content with its usual space around it. */
 export const Inside = ({ children }: { readonly children: ReactNode }) => (
   <div className="inside stack">{children}</div>
 );

@@ -1,4 +1,4 @@
-/** From page to page of a list, by the cursors that the server gives. */
+/** Turns the pages of a list by the server's cursors. */
 import { useSearch } from "../address.ts";
 
 export function PagesOf({ cursor }: { readonly cursor: string | undefined }) {

@@ -38,7 +38,7 @@ type Progress =
   | { readonly kind: "nothing" | "looking" | "looked" }
   | { readonly kind: "trouble"; readonly text: string };
 
-/** Between two keys. */
+/** The pause after the last key before a search. */
 const pauseMs = 200;
 
 function Finder({ pages, close }: Props & { readonly close: () => void }) {
@@ -46,7 +46,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
   const [text, setText] = useState("");
   const [found, setFound] = useState<readonly Found[]>([]);
   const [progress, setProgress] = useState<Progress>({ kind: "nothing" });
-  // Enter was pressed before there was anything to choose.
+  // Enter was pressed before there were results.
   const isAwaited = useRef(false);
   const asked = text.trim();
   const open = ({ to }: Found): void => {
@@ -63,7 +63,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
       if (left.signal.aborted || more.length === 0) return;
       const [first] = more;
       if (isAwaited.current && first !== undefined) return open(first);
-      // A thing is found by its id and by its name.
+      // The same thing may be found by its id and by its name.
       setFound((before) => [
         ...before,
         ...more.filter(({ to }) => before.every((each) => each.to !== to)),
@@ -80,7 +80,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
       clearTimeout(timer);
       left.abort();
     };
-    // The rest is the same for as long as the finder is open.
+    // The rest does not change while the finder is open.
   }, [asked, session]);
   const items = [...found, ...matching(pages, asked)];
   return (
@@ -129,7 +129,7 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
   );
 }
 
-/** Answers what ends it. */
+/** Returns a function that ends the listening. */
 function onKeys(open: () => void): () => void {
   const onKey = (event: KeyboardEvent): void => {
     const isTyping =

@@ -1,4 +1,4 @@
-/** The filters of one name that are asked for most, what went wrong first, each one click away. */
+/** The most frequent values of a filter, failures first, each one click away. */
 import { pathIn, useAddress, useSearch } from "../address.ts";
 
 type Props = {

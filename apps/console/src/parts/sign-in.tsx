@@ -1,4 +1,4 @@
-/** The form before everything else, and above a page whose credentials are not taken any more. */
+/** The sign-in form, before everything else or above a page whose session has expired. */
 import { Dialog } from "@base-ui/react/dialog";
 import { useEffect, useState } from "react";
 import { shown, wordsOf } from "../api/text.ts";
@@ -7,13 +7,13 @@ import { textIn } from "./form.ts";
 export type SignInField = {
   readonly label: string;
   readonly isSecret: boolean;
-  /** What a password manager fills in. */
+  /** The hint for password managers. */
   readonly autoComplete: string;
 };
 
 type Props = {
   readonly fields: readonly SignInField[];
-  /** The host of the provider, where there is one. */
+  /** The provider's host, if there is one. */
   readonly provider: string | undefined;
   readonly trouble: string | undefined;
   readonly onGiven: (values: readonly string[]) => void;
@@ -33,9 +33,9 @@ type FormProps = Props & { readonly target?: string };
 type AgainProps = {
   readonly fields: readonly SignInField[];
   readonly provider: string | undefined;
-  /** Throws why they are not taken. */
+  /** Throws the reason for a refusal. */
   readonly check: (values: readonly string[]) => Promise<unknown>;
-  /** Goes on with a session that another tab has begun. */
+  /** Goes on with a session that another tab began. */
   readonly look: () => Promise<unknown>;
   readonly leave: () => void;
 };
@@ -59,7 +59,7 @@ export function SignInAgain({ fields, provider, check, look, leave }: AgainProps
           <Form
             fields={fields}
             provider={provider}
-            // The text that was typed stays in this tab.
+            // Opens another tab, so that typed text stays in this one.
             target="_blank"
             trouble={trouble}
             onGiven={(values) => {

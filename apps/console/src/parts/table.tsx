@@ -1,4 +1,4 @@
-/** A table of things that are looked at while they change. On a phone its rows are cards. */
+/** A table that people look at while it changes. On a phone rows are cards. */
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { steady } from "../rules/steady.ts";
 
@@ -6,29 +6,25 @@ export type Column<Row> = {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly isNumber?: boolean;
-  /** The text of this column is the link of the whole row, see `linkOf`. */
+  /** This column's text is the link of the whole row, see `linkOf`. */
   readonly isLink?: boolean;
-  /** Buttons of the row, without a title. */
+  /** Holds the row's buttons, without a title. */
   readonly isActions?: boolean;
 };
 
 type Props<Row> = {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  /** Undefined: not known yet. */
+  /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
-  /** Of each row its own. */
   readonly keyOf: (row: Row) => string;
-  /** Where a row leads. */
+  /** Returns the page of a row. */
   readonly linkOf?: (row: Row) => string;
-  /** Shown when there is nothing. */
+  /** Shown for an empty table. */
   readonly none: ReactNode;
 };
 
-/**
- * While it is pointed at no row moves: what has come waits, what has gone is shown as gone. Another list is another table: it
- * has a key.
- */
+/** Keeps every row in place while the pointer is over it: new rows wait, and gone ones are marked. Give another list another key. */
 export function Table<Row>({ caption, columns, rows, keyOf, linkOf, none }: Props<Row>) {
   const [isHeld, pointing] = usePointed();
   const before = useRef<readonly Row[]>([]);
@@ -37,7 +33,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, linkOf, none }: Prop
   const { shown, gone, coming } = steady(rows ?? [], isHeld ? before.current : [], keyOf);
   before.current = shown;
   useEffect(() => {
-    // A row that goes takes the focus with it, unless that is given back.
+    // A removed row loses the focus, so the table takes it.
     if (hadFocus.current && document.activeElement === document.body) region.current?.focus();
     hadFocus.current = region.current?.contains(document.activeElement) ?? false;
   });
@@ -117,7 +113,7 @@ function Cell<Row>({ column, row, link }: CellProps<Row>) {
   );
 }
 
-/** Rows that are not there yet take their room, so that nothing jumps. */
+/** The rows of the placeholder, so that nothing jumps. */
 const rowsBefore = 8;
 
 const Skeletons = ({ columns }: { readonly columns: number }) =>
@@ -131,7 +127,7 @@ const Skeletons = ({ columns }: { readonly columns: number }) =>
     </tr>
   ));
 
-/** A pointer that rests for so long is not about to click. */
+/** A pointer that rests this long is not about to click. */
 const restMs = 4_000;
 
 function usePointed() {

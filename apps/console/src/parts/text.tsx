@@ -1,4 +1,4 @@
-/** Small texts: times, states, ids. What callers and destinations have written is shown as text, whatever it is. */
+/** Small texts: times, states and ids. Shows callers' and destinations' text as text, whatever it contains. */
 import { type ReactNode } from "react";
 import { part } from "../address.ts";
 import { agoOf, localOf, shown, utcOf } from "../api/text.ts";
@@ -8,7 +8,7 @@ type At = { readonly at: number | undefined };
 
 const bothOf = (at: number): string => `${utcOf(at)} UTC · ${localOf(at, 0)} here`;
 
-/** In the time zone of the browser; under the pointer in UTC. */
+/** Shows a time in the browser's zone, and on hover in UTC. */
 export function Time({ at }: At) {
   const now = useNow();
   if (at === undefined || utcOf(at) === "") return null;
@@ -23,7 +23,7 @@ export function Time({ at }: At) {
   );
 }
 
-/** How long ago, or in what time. */
+/** Shows how long ago a time was, or how far ahead it is. */
 export function Age({ at }: At) {
   const now = useNow();
   if (at === undefined || utcOf(at) === "") return null;
@@ -34,7 +34,7 @@ export function Age({ at }: At) {
   );
 }
 
-/** As a fact: undefined where there is none. */
+/** Returns a time as a fact, or undefined without one. */
 export const timeOf = (at: number | undefined): ReactNode =>
   at === undefined ? undefined : (
     <>
@@ -64,14 +64,14 @@ export function Id({ to, id }: IdProps) {
 export const MessageId = ({ id }: { readonly id: string }) => <Id to="/messages" id={id} />;
 export const RunId = ({ id }: { readonly id: string }) => <Id to="/runs" id={id} />;
 
-/** A link to a list under a filter. */
+/** A link to a list with a filter. */
 type FilteredProps = { readonly to: string; readonly by: string; readonly text: string };
 
 export const Filtered = ({ to, by, text }: FilteredProps) => (
   <a href={`#${to}?${new URLSearchParams({ [by]: text }).toString()}`}>{shown(text)}</a>
 );
 
-/** Each label leads to the messages that have it. */
+/** Links each label to the messages that have it. */
 export const Labels = ({
   to,
   labels,
@@ -86,7 +86,7 @@ export const Labels = ({
     </span>
   ));
 
-/** A long text in one cell: its beginning, and all of it under the pointer. */
+/** Shows the beginning of a long text in a cell, and on hover all of it. */
 export function Short({ text }: { readonly text: string | undefined }) {
   if (text === undefined || text === "") return null;
   return (

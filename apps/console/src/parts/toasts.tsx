@@ -1,4 +1,4 @@
-/** Notices in a corner: each says what was done and where to look next, to screen readers, too. */
+/** Notices in a corner, also for screen readers: what was done, and where to look next. */
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { type ReactNode } from "react";
@@ -37,7 +37,7 @@ function List() {
   ));
 }
 
-/** `to`: the page that shows it. */
+/** `to`: the page of the result. */
 export function useSay(): (text: string, more?: Said & { readonly type?: "bad" }) => void {
   const { add } = Toast.useToastManager<Said>();
   return (text, { type, ...data } = {}) => {

@@ -1,4 +1,4 @@
-/** The fault of a request. The frame says once that the server is away. */
+/** Shows the fault of a request. A server that is away is reported once, in the frame. */
 import { isPassing } from "../api/asked.ts";
 import { type Refused } from "../api/call.ts";
 
@@ -9,7 +9,7 @@ export function Trouble({ error }: Props) {
   return <Notice says={error.message} />;
 }
 
-/** Also of a server that is away: what was to be done was not. */
+/** Shows the fault of an action, also while the server is away, since the action was not done. */
 export function Undone({ error }: Props) {
   return error && <Notice says={error.message} />;
 }

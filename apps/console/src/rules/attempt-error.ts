@@ -1,4 +1,7 @@
-/** Why an attempt of a run failed, in one line. Workflow endpoints answer with the error as JSON; its message says more than the status. */
+/**
+ * Returns why a run's attempt failed, in one line. Workflow endpoints answer with the error as JSON, whose message says more
+ * than the status.
+ */
 import { type AttemptError } from "@posthaste/client/api";
 
 export function errorWordsOf({ error, body = "", status }: AttemptError): string {
@@ -7,7 +10,7 @@ export function errorWordsOf({ error, body = "", status }: AttemptError): string
   return [own, told].filter((each) => each !== "").join(": ") || error;
 }
 
-/** Also of one that is cut. */
+/** Also finds the message of a cut body. */
 function messageIn(body: string): string | undefined {
   const [, text] = /"message"\s*:\s*"((?:[^"\\]|\\.)*)/.exec(body) ?? [];
   if (text === undefined) return undefined;

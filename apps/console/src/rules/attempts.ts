@@ -1,27 +1,27 @@
-/** The events of one message as what happened: its attempts, and what stands between them. */
+/** Turns the events of one message into its attempts. */
 import { type LogEntry } from "@posthaste/client/api";
 
 export type Attempt = {
   readonly key: string;
-  /** From 1; undefined where not all events are known. */
+  /** From 1. Undefined where some events are unknown. */
   readonly number: number | undefined;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly outcome: "under way" | "delivered" | "failed" | "canceled";
-  /** Of the answer, or why there was none. */
+  /** The event with the answer, or with the reason why there was none. */
   readonly failure: LogEntry | undefined;
-  /** When the next one is. */
+  /** The time of the next attempt. */
   readonly nextAt: number | undefined;
 };
 
 export type Story = {
   /** The newest first. */
   readonly attempts: readonly Attempt[];
-  /** The newest event. */
+  /** The newest event's state. */
   readonly state: LogEntry["state"] | undefined;
   readonly createdAt: number | undefined;
   readonly endedAt: number | undefined;
-  /** The last attempt that failed. */
+  /** The last failed attempt. */
   readonly lastFailure: LogEntry | undefined;
 };
 
@@ -29,7 +29,7 @@ const ends: ReadonlySet<string> = new Set(["DELIVERED", "FAILED", "CANCELED"]);
 export const hasEnded = (state: LogEntry["state"] | undefined): boolean =>
   state !== undefined && ends.has(state);
 
-/** `events`: the newest first, as the log lists them; `isWhole`: there are no earlier ones. */
+/** `events` are newest first, as in the log. `isWhole`: no earlier ones exist. */
 export function storyOf(events: readonly LogEntry[], isWhole: boolean): Story {
   const attempts: Attempt[] = [];
   let created: LogEntry | undefined;
@@ -39,7 +39,7 @@ export function storyOf(events: readonly LogEntry[], isWhole: boolean): Story {
     else if (event.state === "ACTIVE") attempts.push(begun(event));
     else if (last !== undefined) attempts[attempts.length - 1] = gone(last, event);
     else if (!isWhole && event.state !== "CANCEL_REQUESTED")
-      // Its beginning is on an earlier page.
+      // The attempt's beginning is on an earlier page.
       attempts.push(gone({ ...begun(event), startedAt: undefined }, event));
   }
   const newest = events[0];
@@ -79,7 +79,7 @@ function gone(attempt: Attempt, event: LogEntry): Attempt {
     case "DELIVERED":
       return { ...attempt, endedAt, outcome: "delivered" };
     case "CANCELED":
-      // What waited for its retry was cancelled after its attempt.
+      // A message that waited for its retry was cancelled after its attempt.
       return attempt.endedAt === undefined ? { ...attempt, endedAt, outcome: "canceled" } : attempt;
     case "CREATED":
     case "ACTIVE":

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { placesOf, takeAll, walk } from "./bulk.ts";
 
-/** A list of numbers in pages of ten, whose cursors are places in it. */
+/** A list of numbers in pages of ten, whose cursors are indexes. */
 function listOf(count: number) {
   const asked: (string | undefined)[] = [];
   const list = (cursor: string | undefined) => {
@@ -56,7 +56,7 @@ it("what was found is taken in calls of a hundred, each thing once", async () =>
     100,
     (some) => {
       calls.push(some);
-      // One of each call is not there any more.
+      // One of each call no longer exists.
       return Promise.resolve(some.length - 1);
     },
     (sum) => told.push(sum),

@@ -1,18 +1,18 @@
-/** A bulk action on all that a filter takes: found first, shown, then done in calls of so many, and to no more than was found. */
+/** Acts on all that a filter matches: finds first, then acts in bounded calls, on nothing beyond what was found. */
 
 export type PageOf<T> = { readonly items: readonly T[]; readonly cursor: string | undefined };
 
-/** A call takes no more. */
+/** The most things of a call. */
 export const perCallMax = 100;
 
-/** Things that belong together, as they are counted before something is done to them. */
+/** Things that belong together, counted before the action. */
 export type GroupOfThings = {
   readonly place: string;
   readonly reason?: string;
   readonly count: number;
 };
 
-/** The largest group first. */
+/** Groups by place, the largest group first. */
 export const placesOf =
   <T>(placeOf: (thing: T) => string) =>
   (things: readonly T[]): readonly GroupOfThings[] =>
@@ -23,13 +23,13 @@ export const placesOf =
 export type Walk<T> = {
   readonly found: readonly T[];
   readonly looked: number;
-  /** Where the next look begins; undefined: all was looked at. */
+  /** The start of the next look. Undefined when all pages were read. */
   readonly cursor: string | undefined;
 };
 
 type Bounds = { readonly pages: number; readonly found: number };
 
-/** Looks through a list page by page for what `takes` takes, until one of the bounds. */
+/** Reads a list page by page for the items that `takes` accepts, up to the bounds. */
 export async function walk<T>(
   list: (cursor: string | undefined) => Promise<PageOf<T>>,
   takes: (item: T) => boolean,
@@ -50,7 +50,7 @@ export async function walk<T>(
   return { found, looked, cursor };
 }
 
-/** An item that is gone meanwhile is left out, and one that fails again has another id: nothing is done twice. */
+/** Skips items that are gone meanwhile. An item that fails again has another id, so nothing is done twice. */
 export async function takeAll(
   ids: readonly string[],
   perCall: number,

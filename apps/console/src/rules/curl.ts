@@ -1,8 +1,8 @@
-/** A call as a line for a shell. The token stands in a variable, so that it gets into no history. */
+/** Writes a call as a shell line. The token is a variable, so that it stays out of the shell's history. */
 
 type Called = {
   readonly method: string;
-  /** An address of the API, as the console reaches it. */
+  /** The API's address, as the console reaches it. */
   readonly url: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | undefined;

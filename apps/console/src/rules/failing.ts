@@ -1,19 +1,19 @@
-/** Attempts of the log by their destinations: which fail, with what, since when; and how long deliveries take. */
+/** Groups attempts of the log by destination: which fail, with what and since when, and how long deliveries take. */
 import { type LogEntry } from "@posthaste/client/api";
 import { placeOf } from "./letters.ts";
 
 export type Failing = {
   readonly place: string;
   readonly count: number;
-  /** The oldest of them. */
+  /** The time of the oldest failure. */
   readonly since: number;
-  /** The newest. */
+  /** The newest failure. */
   readonly last: LogEntry;
-  /** All of them went to its URL. */
+  /** All failures were of one URL. */
   readonly isOneUrl: boolean;
 };
 
-/** `events`: attempts that failed, the newest first. What fails most is first. */
+/** `events` are failed attempts, newest first. Sorts the most failures first. */
 export function failingOf(events: readonly LogEntry[]): readonly Failing[] {
   const byPlace = Map.groupBy(events, ({ url }) => placeOf(url));
   return [...byPlace]
@@ -29,7 +29,7 @@ export function failingOf(events: readonly LogEntry[]): readonly Failing[] {
 
 export type Latency = { readonly count: number; readonly median: number; readonly p99: number };
 
-/** `events`: the newest first. Of the messages whose acceptance and delivery are both among them: how long it took. */
+/** `events` are newest first. Uses the messages whose acceptance and delivery are both among them. */
 export function latencyOf(events: readonly LogEntry[]): Latency | undefined {
   const delivered = new Map<string, number>();
   const took: number[] = [];

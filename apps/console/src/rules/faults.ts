@@ -1,13 +1,13 @@
-/** Finds the field of a form that a refusal names: the API names the header, parameter or field as it was sent. */
+/** Finds the field of a form that a refusal names. The API names a header, parameter or field as it was sent. */
 
 export type Faulty = {
   readonly name: string;
-  /** As the API names it, such as `Service-Retries`; else as the form does. */
+  /** The API's name, such as `Service-Retries`. Default: the form's. */
   readonly sentAs?: string;
 };
 
 export type Faults = {
-  /** By the name of the field. */
+  /** By field name. */
   readonly errors: Readonly<Record<string, string>>;
   /** The fault that names no field of the form. */
   readonly rest: string | undefined;
@@ -16,7 +16,7 @@ export type Faults = {
 export function faultsOf(message: string | undefined, fields: readonly Faulty[]): Faults {
   if (message === undefined) return { errors: {}, rest: undefined };
   const said = message.toLowerCase();
-  // The longest name is meant: Service-Callback is a part of Service-Callback-Retries.
+  // The longest name wins: Service-Callback is a part of Service-Callback-Retries.
   const [field] = fields
     .filter(({ name, sentAs = name }) => said.includes(sentAs.toLowerCase()))
     .toSorted((a, b) => (b.sentAs ?? b.name).length - (a.sentAs ?? a.name).length);

@@ -1,7 +1,7 @@
-/** Filters: as they stand in the address, and as the API is asked. */
+/** Converts filters between the address and the API. */
 
 export type Field = {
-  /** In the address and in the API. */
+  /** The name in the address and in the API. */
   readonly name: string;
   readonly label: string;
   readonly kind:
@@ -9,14 +9,14 @@ export type Field = {
     | "from"
     | "to"
     | { readonly choices: readonly (readonly [value: string, label: string])[] };
-  /** Seldom used: shown when asked for, or when it is set. */
+  /** Shown on demand, or when set. */
   readonly isSeldom?: boolean;
 };
 
 const minuteMs = 60_000;
 const minuteLength = "2026-11-25T02:24".length;
 
-/** Times stand as people write them, `2026-11-25T02:24` in UTC; what is none of the fields is not asked. */
+/** Reads times as people write them, `2026-11-25T02:24` in UTC. Drops names that are no field. */
 export function queryOf(
   search: URLSearchParams,
   fields: readonly Field[],
@@ -31,14 +31,14 @@ export function queryOf(
   return cursor === "" ? query : { ...query, cursor };
 }
 
-/** To the end of the minute that is named. What is no time goes to the server, which says so. */
+/** Returns the end of the minute for `to`. Leaves an invalid time to the server, which refuses it. */
 function timeIn(text: string, kind: "from" | "to"): number | string {
   const at = Date.parse(/T\d{2}:\d{2}$/.test(text) ? `${text}:00Z` : text);
   if (Number.isNaN(at)) return text;
   return kind === "to" ? at + minuteMs - 1 : at;
 }
 
-/** A filter as the API tells it, for the address. */
+/** Converts a filter of the API for the address. */
 export function searchOf(filter: Readonly<Record<string, readonly string[]>>): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, values] of Object.entries(filter)) {
@@ -54,7 +54,7 @@ export const isFiltered = (search: URLSearchParams, fields: readonly Field[]): b
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** A time of the address, in UTC, as an input of the browser's time zone holds it. */
+/** Converts a time of the address, in UTC, for an input in the browser's zone. */
 export function localInput(text: string): string {
   const at = timeIn(text, "from");
   if (text === "" || typeof at === "string") return "";
@@ -63,7 +63,7 @@ export function localInput(text: string): string {
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** And back. */
+/** Converts an input's time back to UTC. */
 export function utcInput(text: string): string {
   const at = Date.parse(text);
   return Number.isNaN(at) ? text : new Date(at).toISOString().slice(0, minuteLength);

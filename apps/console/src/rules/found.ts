@@ -1,6 +1,5 @@
-/** A result of a search. */
 export type Found = {
-  /** For example "Queue". */
+  /** Such as "Queue". */
   readonly what: string;
   readonly title: string;
   readonly to: string;
@@ -8,7 +7,7 @@ export type Found = {
 
 const namesMax = 5;
 
-/** Returns the results whose title has the text; those that begin with the text come first. */
+/** Returns the results whose title contains the text, those that begin with it first. */
 export function matching(all: readonly Found[], text: string): readonly Found[] {
   const wanted = text.toLowerCase();
   const placeIn = ({ title }: Found): number => title.toLowerCase().indexOf(wanted);
@@ -18,7 +17,7 @@ export function matching(all: readonly Found[], text: string): readonly Found[] 
     .slice(0, text === "" ? undefined : namesMax);
 }
 
-/** The lists that a URL, or a host, is a filter of. */
+/** Returns the lists that a URL, or its host, filters. */
 export function placesOfUrl(text: string): readonly Found[] {
   if (!/^https?:\/\/./i.test(text)) return [];
   const query = new URLSearchParams({ url: text }).toString();

@@ -1,14 +1,14 @@
-/** A run as a graph: groups of steps from left to right. Long runs and wide groups are drawn in part, what went wrong always. */
+/** Draws a run as a graph: groups of steps from left to right. Long runs and wide groups are drawn in part, failures always. */
 import { type Run } from "@posthaste/client/api";
 import { type StepRow, waterfallOf } from "./waterfall.ts";
 
 export type GraphNode = {
   readonly id: string;
   readonly column: number;
-  /** From the middle of its column. */
+  /** The distance from the middle of its column. */
   readonly place: number;
   readonly row?: StepRow;
-  /** Steps that are not drawn. */
+  /** The number of steps that are not drawn. */
   readonly left?: number;
 };
 
@@ -18,7 +18,7 @@ export type Graph = {
   readonly columns: number;
 };
 
-/** So many groups at either end of a run, so many between them in which something went wrong, and so many steps of a group. */
+/** The groups drawn at either end of a run, the groups with failures drawn between them, and the steps drawn of a group. */
 const groupsMax = 30;
 const troubledGroupsMax = 10;
 const membersMax = 10;
@@ -38,7 +38,7 @@ export function graphOf(run: Run, now: number): Graph {
 
 type Group = { readonly rows: readonly StepRow[]; readonly left: number };
 
-/** Failed steps first, then steps that are tried again or go on, then all else in order. */
+/** Failed steps first, then those retried or active, then the rest in order. */
 const ranks = {
   STEP_FAILED: 0,
   STEP_RETRY: 1,

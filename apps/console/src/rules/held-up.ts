@@ -1,4 +1,4 @@
-/** Says why a message that has not ended waits. */
+/** Returns the reasons why a live message waits. */
 import { type FlowKey, type Queue } from "@posthaste/client/api";
 
 type Facts = {
@@ -10,7 +10,7 @@ type Facts = {
 
 export type HeldUp = {
   readonly words: string;
-  /** Where it is changed. */
+  /** The page that changes it. */
   readonly to: string | undefined;
   /** The message does not go on by itself. */
   readonly isStopped: boolean;

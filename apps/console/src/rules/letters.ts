@@ -1,31 +1,31 @@
-/** Dead letters as they are looked at: when each failed, why, and which belong together. */
+/** Reads dead letters: when each failed, why, and which belong together. */
 import { type DeadLetter } from "@posthaste/client/api";
 
-/** An id begins with it. */
+/** Reads the time at the beginning of an id. */
 export const failedAt = (dlqId: string): number | undefined => {
   const at = Number(/^(?:dlq_)?(\d+)-/.exec(dlqId)?.[1]);
   return Number.isNaN(at) ? undefined : at;
 };
 
-/** A list of `source=workflow` has runs; this one has none. */
+/** Drops runs, which only a list of `source=workflow` contains. */
 export const lettersIn = (
   data: { readonly messages: readonly object[] } | undefined,
 ): readonly DeadLetter[] | undefined =>
   data?.messages.filter((each): each is DeadLetter => !("workflowRunId" in each));
 
-/** In a few words: the status, else why there was no answer. */
+/** Returns the status in a few words, or why there was no answer. */
 export function reasonOf({ responseStatus, error }: DeadLetter): string {
   if (responseStatus === 0) return error ?? "no answer";
   return error === undefined ? `status ${responseStatus}` : `status ${responseStatus}, ${error}`;
 }
 
-/** Without what differs from call to call. */
+/** Returns the URL without the parts that differ from call to call. */
 export function placeOf(url: string): string {
   const parsed = URL.parse(url);
   return parsed === null ? url : `${parsed.origin}${parsed.pathname}`;
 }
 
-/** `host`: with or without its port; undefined: any. */
+/** `host` may include the port. Undefined matches any. */
 export const isAt = (host: string | undefined, url: string): boolean => {
   if (host === undefined) return true;
   const parsed = URL.parse(url);
@@ -36,14 +36,14 @@ export type LetterGroup = {
   readonly place: string;
   readonly reason: string;
   readonly count: number;
-  /** The oldest and the newest of them failed then. */
+  /** The failure times of the oldest and the newest. */
   readonly since: number | undefined;
   readonly last: number | undefined;
   /** The newest. */
   readonly letter: DeadLetter;
 };
 
-/** `letters`: the newest first. The largest group first. */
+/** `letters` are newest first. Sorts the largest group first. */
 export function groupsOf(letters: readonly DeadLetter[]): readonly LetterGroup[] {
   const groups = Map.groupBy(letters, (each) => `${placeOf(each.url)} ${reasonOf(each)}`);
   return [...groups.values()]

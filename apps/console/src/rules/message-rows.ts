@@ -1,20 +1,20 @@
-/** The log lists events; a list of messages has one row for each, whatever happened to it. */
+/** Turns the log's events into one row for each message. */
 import { type LogEntry } from "@posthaste/client/api";
 import { type Story, storyOf } from "./attempts.ts";
 
 export type MessageRow = {
   readonly id: string;
-  /** The newest event, which has what was published. */
+  /** The newest event, which holds what was published. */
   readonly message: LogEntry;
   readonly story: Story;
 };
 
-/** The messages of these events, each once, in their order. */
+/** Returns the distinct messages of these events, in order. */
 export const idsIn = (events: readonly LogEntry[]): readonly string[] => [
   ...new Set(events.map(({ messageId }) => messageId)),
 ];
 
-/** `events`: all of these messages, the newest first. Of the oldest of a page that ends early, the beginning is not there. */
+/** `events` are all events of these messages, newest first. If the page ends early, the oldest message lacks its beginning. */
 export function rowsOf(ids: readonly string[], events: readonly LogEntry[]): readonly MessageRow[] {
   const byId = Map.groupBy(events, ({ messageId }) => messageId);
   return ids.flatMap((id) => {

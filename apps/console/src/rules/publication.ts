@@ -1,4 +1,4 @@
-/** The parts of a publish, and how a publish that was made is made again. */
+/** The parts of a publish, and how to repeat an earlier one. */
 import { type DeadLetter, type LogEntry, type Schedule, settingNames } from "@posthaste/client/api";
 import { curlOf } from "./curl.ts";
 
@@ -9,10 +9,10 @@ export type Publication = {
   readonly destination: string;
   readonly body: string;
   readonly contentType: string;
-  /** As the destination gets them. */
+  /** As the destination receives them. */
   readonly forwarded: readonly Pair[];
   readonly settings: Readonly<Partial<Record<SettingName, string>>>;
-  /** Parts to be given again: they were redacted, are no text, or are not kept any more. */
+  /** Parts that must be given again: redacted, binary, or no longer kept. */
   readonly missing: readonly string[];
 };
 
@@ -68,7 +68,7 @@ function settingsOf(made: Made): Publication["settings"] {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** As they are sent. */
+/** Returns the headers as they are sent. */
 export function headersOf({ contentType, settings, forwarded }: Publication): readonly Pair[] {
   const isSetting = (name: string): name is SettingName => name in settingNames;
   return [
@@ -80,7 +80,7 @@ export function headersOf({ contentType, settings, forwarded }: Publication): re
   ];
 }
 
-/** Returns the call that makes it again. `api`: the address of the API. */
+/** Returns the call that repeats the publication. `api`: the API's address. */
 export const againAsCurl = (
   made: Publication,
   api: URL,
@@ -93,7 +93,7 @@ export const againAsCurl = (
     body: made.body,
   });
 
-/** A call of the API that carries a message. `path`: below `/v2/`. */
+/** A call that carries a message. `path` lies below `/v2/`. */
 export type Sending = {
   readonly path: string;
   readonly headers: readonly Pair[];
@@ -101,8 +101,8 @@ export type Sending = {
 };
 
 /**
- * Returns the retry of a dead letter that makes `now` of what it `was`, and of which nothing is lost that cannot be shown. Undefined
- * where a retry cannot: it goes to the same destination and queue, and takes nothing away.
+ * Returns the retry of a dead letter that turns `was` into `now` and loses nothing that cannot be shown. Undefined where a
+ * retry cannot: it keeps destination and queue, and removes nothing.
  */
 export function retryOf(dlqId: string, was: Publication, now: Publication): Sending | undefined {
   const settings = Object.entries(now.settings).filter(
@@ -132,7 +132,7 @@ export function retryOf(dlqId: string, was: Publication, now: Publication): Send
   };
 }
 
-/** What the API refuses of a retry. */
+/** Settings that the API refuses in a retry. */
 const notOfARetry: readonly SettingName[] = [
   "queueName",
   "deduplicationId",
@@ -143,7 +143,7 @@ const nameOf = ([name]: Pair): string => name.toLowerCase();
 const typeOf = ({ contentType }: Publication): readonly Pair[] =>
   contentType === "" ? [] : [["Content-Type", contentType]];
 
-/** A setting of a callback is read beside its URL alone. */
+/** The API reads a callback's settings only beside its URL. */
 const callbacksOf = ({ settings }: Publication, changed: ReadonlySet<string>): readonly Pair[] =>
   (["callback", "failureCallback"] as const).flatMap((name) =>
     settings[name] !== undefined && [...changed].some((each) => each.startsWith(name))

@@ -1,7 +1,7 @@
-/** Counts by minute as bars over an hour, a day or a week, also where there are none. */
+/** Turns counts by minute into bars over an hour, a day or a week, empty ones included. */
 
 type Count = "CREATED" | "DELIVERED" | "ERROR" | "FAILED" | "CANCELED";
-/** As the API lists them: only minutes that have events. */
+/** As the API lists them: only minutes with events. */
 export type Minute = {
   readonly time: number;
   readonly counts: Readonly<Partial<Record<Count, number>>>;
@@ -26,19 +26,19 @@ export const rangeNames = ["1h", "24h", "7d"] as const satisfies readonly RangeN
 export type Bar = {
   readonly time: number;
   readonly delivered: number;
-  /** Attempts. */
+  /** Failed attempts. */
   readonly failed: number;
 };
 
 export type Rates = {
   readonly bars: readonly Bar[];
-  /** Of a bar. */
+  /** The highest bar. */
   readonly most: number;
   /** Totals of the whole range. */
   readonly sums: Readonly<Record<Count, number>>;
 };
 
-/** Up to the bar that `now` is in. */
+/** Ends with the bar of `now`. */
 export function ratesOf(minutes: readonly Minute[], now: number, { ms, barMs }: Range): Rates {
   const last = now - (now % barMs);
   const count = ms / barMs;
@@ -71,7 +71,7 @@ export function ratesOf(minutes: readonly Minute[], now: number, { ms, barMs }: 
   };
 }
 
-/** Returns the ranges to ask the API for: a day at most each, from whole minutes, so that the same question is asked again. */
+/** Returns the ranges to ask the API for: at most a day each, from whole bars, so that the same question is asked again. */
 export function daysOf(now: number, { ms, barMs }: Range): readonly { from: number; to: number }[] {
   const end = now - (now % barMs) + barMs;
   const days = Math.ceil(ms / dayMs);

@@ -3,7 +3,7 @@ import { type Kind, placesOf, resolveId } from "./resolve-id.ts";
 
 const kinds: readonly Kind[] = ["message", "run", "letter", "schedule", "bulk action"];
 
-/** Answers where `found` is, and notes what was asked. */
+/** Finds the kinds in `found`, and records the questions. */
 function asking(found: readonly Kind[]) {
   const asked: Kind[] = [];
   const entries = kinds.map((kind) => [

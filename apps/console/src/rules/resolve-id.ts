@@ -1,8 +1,8 @@
-/** Of what an id is. A run has the id that its caller gave it, so the form of an id tells where to look first, and no more. */
+/** Finds what an id belongs to. A run's id is its caller's own, so the form of an id tells only where to look first. */
 
 export type Kind = "message" | "run" | "letter" | "schedule" | "bulk action";
 
-/** Where such a thing is shown; undefined: there is none of this id. */
+/** Returns the page of the thing, or undefined if none has this id. */
 export type Lookup = (id: string) => Promise<string | undefined>;
 
 const order: readonly Kind[] = ["message", "run", "letter", "schedule", "bulk action"];

@@ -1,14 +1,14 @@
-/** Rows that keep their places while they are pointed at. */
+/** Keeps rows in place while the pointer is over them. */
 
 export type Steady<Row> = {
   readonly shown: readonly Row[];
-  /** Keys of rows that are shown and are not there any more. */
+  /** The keys of shown rows that no longer exist. */
   readonly gone: ReadonlySet<string>;
-  /** How many are not shown yet. */
+  /** The number of rows not shown yet. */
   readonly coming: number;
 };
 
-/** `before`: what was shown, where it has to stay; empty where nothing has to. */
+/** `before`: the shown rows if they must stay, else empty. */
 export function steady<Row>(
   now: readonly Row[],
   before: readonly Row[],

@@ -1,4 +1,4 @@
-/** Queues and flow keys that are paused or full, and so hold messages up; the most messages first. */
+/** Queues and flow keys that hold messages up, being paused or full; the most messages first. */
 import { type FlowKey, type Queue } from "@posthaste/client/api";
 
 export type Stop = {

@@ -1,7 +1,7 @@
-/** A run as rows on one scale of time. What a step was begun by is what came before it. */
+/** Places a run's steps on one scale of time. A step begins when the one before it ends. */
 import { type AttemptError, type Run, type RunStep } from "@posthaste/client/api";
 
-/** A stretch of a step's time. `mark`: an attempt that failed, of which the end alone is known. */
+/** A stretch of a step's time. `mark`: a failed attempt, of which only the end is known. */
 type Segment = {
   readonly kind: "done" | "failed" | "active" | "calm" | "retry" | "sleep" | "wait" | "mark";
   readonly from: number;
@@ -13,13 +13,13 @@ export type StepRow = {
   readonly name: string;
   readonly kind: string;
   readonly state: NonNullable<RunStep["state"]>;
-  /** Of a parallel group. */
+  /** The step belongs to a parallel group. */
   readonly isMember: boolean;
   readonly from: number;
   readonly to: number;
   readonly segments: readonly Segment[];
   readonly failures: number;
-  /** The error of a step that failed, or is tried again. */
+  /** The error of a step that failed or is being retried. */
   readonly lastError: AttemptError | undefined;
   readonly step: RunStep;
 };
@@ -30,7 +30,7 @@ export type Waterfall = {
   readonly to: number;
 };
 
-/** `now`: where a run that goes on has come to. */
+/** `now`: the end of the scale for an active run. */
 export function waterfallOf(run: Run, now: number): Waterfall {
   const from = run.workflowRunCreatedAt;
   const end = run.workflowRunCompletedAt ?? Math.max(now, from);
@@ -46,11 +46,11 @@ export function waterfallOf(run: Run, now: number): Waterfall {
   return { rows, from, to: rows.reduce((latest, row) => Math.max(latest, row.to), end) };
 }
 
-/** The step that failed the run. */
+/** Returns the step that failed the run. */
 export const failedRow = ({ rows }: Waterfall): StepRow | undefined =>
   rows.findLast(({ state }) => state === "STEP_FAILED");
 
-/** Steps that wait for an event. */
+/** Returns the steps that wait for an event. */
 export const waitingRows = ({ rows }: Waterfall): readonly StepRow[] =>
   rows.filter(({ state, step }) => state === "STEP_PROGRESS" && step.waitEventId !== undefined);
 
@@ -100,7 +100,7 @@ const pauses: Readonly<Record<string, "sleep" | "wait">> = {
 
 type Span = { readonly from: number; readonly to: number };
 
-/** Between two attempts that failed, the step waited to be tried again; what comes after the last of them is how it stands. */
+/** Between two failed attempts the step waited for its retry. The part after the last shows its state. */
 function segmentsOf(
   { stepType = "", errors = [] }: RunStep,
   state: StepRow["state"],
@@ -122,7 +122,7 @@ function segmentsOf(
   ];
 }
 
-/** A sleep that stands alone is published when it begins. */
+/** A single sleep is published when it begins. */
 function sleptMs({ sleepFor, sleepUntil, concurrent = 1 }: RunStep, createdAt: number): number {
   if (concurrent > 1) return 0;
   if (sleepFor !== undefined) return sleepFor * 1_000;
@@ -143,7 +143,7 @@ const kinds: Readonly<Record<string, string>> = {
 const roomShare = 0.93;
 const stepsOfTicks = [1, 2, 5] as const;
 
-/** Where a scale of so many milliseconds has its marks: at most six, at round times, the last with room for its words. */
+/** Returns the marks of a scale: at most six, at round times, the last with room for its text. */
 export function ticksOf(spanMs: number): readonly number[] {
   const most = 6;
   const rounds = [

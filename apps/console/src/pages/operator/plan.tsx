@@ -1,4 +1,4 @@
-/** The plan of a tenant: its limits, which are changed together. */
+/** A tenant's plan, whose limits are changed together. */
 import { type Tenant } from "@posthaste/client/api";
 import { useChange } from "../../api/asked.ts";
 import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
@@ -33,7 +33,7 @@ const isLimit = (name: string): name is Limit => name in names;
 export function Plan({ tenant: { id, plan } }: { readonly tenant: Tenant }) {
   const { mutate, isPending, error } = useChange<"changeTenant">();
   const submit = (form: FormData): void => {
-    // What was not touched is not sent: it may have been changed meanwhile.
+    // Sends only changed fields: others may have been changed meanwhile.
     const changed = Object.keys(names)
       .filter(isLimit)
       .map((name) => [name, Number(form.get(name))] as const)

@@ -1,4 +1,4 @@
-/** One tenant: its tokens, its plan, and its end. */
+/** One tenant: its tokens, its plan, and its closing. */
 import { useLastPart } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";
 import { Action } from "../../parts/action.tsx";

@@ -1,4 +1,3 @@
-/** The tenants of this installation. */
 import { type Tenant } from "@posthaste/client/api";
 import { go, part } from "../../address.ts";
 import { useAsked, useChange } from "../../api/asked.ts";

@@ -1,4 +1,4 @@
-/** The tokens of a tenant. One that is made is shown this once. */
+/** A tenant's tokens. A new token is shown only once. */
 import { type Token } from "@posthaste/client/api";
 import { useAsked, useChange } from "../../api/asked.ts";
 import { shown } from "../../api/text.ts";

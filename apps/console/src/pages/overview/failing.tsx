@@ -1,4 +1,4 @@
-/** Destinations that fail: with what, since when, and what became of the messages. */
+/** Failing destinations: the error, since when, and the fate of the messages. */
 import { useAsked, useWork } from "../../api/asked.ts";
 import { call } from "../../api/call.ts";
 import { decoded } from "../../api/text.ts";
@@ -81,7 +81,7 @@ const letterColumns: readonly Column<LetterGroup>[] = [
   { title: "Last", cell: ({ last }) => <Age at={last} /> },
 ];
 
-/** Pages of the newest. */
+/** The pages read, from the newest. */
 const pagesMax = 5;
 
 export function LettersByReason() {

@@ -1,4 +1,4 @@
-/** Messages that are stuck or late, and what holds them up. */
+/** Stuck or late messages, and the reason. */
 import { type Overview } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";

@@ -1,4 +1,4 @@
-/** Runs that failed, runs that wait for an event, and what fires next. */
+/** Failed runs, runs that wait for an event, and the next schedules. */
 import { type Run, type Schedule } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";
@@ -14,7 +14,7 @@ import { useSchedules } from "../schedules.tsx";
 
 const rowsMax = 5;
 const answerBytesMax = 500;
-/** So many active runs are looked through. */
+/** The number of active runs searched. */
 const runsMax = 100;
 
 const keyOf = (run: Run): string => `${run.workflowRunId} ${run.workflowRunCreatedAt}`;

@@ -1,4 +1,4 @@
-/** What may be done with a run: one that goes on is cancelled, one that failed is begun again or gone on with. */
+/** The actions on a run: cancel an active one, restart or resume a failed one. */
 import { type Run } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { Action } from "../../parts/action.tsx";

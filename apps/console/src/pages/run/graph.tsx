@@ -1,4 +1,3 @@
-/** The steps of a run as a graph. */
 import {
   Background,
   Controls,
@@ -22,9 +21,9 @@ import { stepStates } from "../states.tsx";
 
 const columnWidth = 230;
 const rowHeight = 96;
-/** At most, of a step: one that is out of sight is not in the page, and would have no size. */
+/** The largest size of a step. A step out of sight is not rendered, so it could not be measured. */
 const measured = { width: 176, height: 76 };
-/** Smaller steps could not be read. */
+/** Smaller steps would be illegible. */
 const fitted = { maxZoom: 1, minZoom: 0.5 };
 
 type StepNode = Node<{ readonly node: GraphNode; readonly choose: (key: string) => void }, "step">;
@@ -78,7 +77,10 @@ export function RunGraph({ run, chosen, choose }: Props) {
 
 type FittedProps = { readonly columns: number; readonly chosen: string | undefined };
 
-/** Fits the graph again when its box has another width: the panel of a step takes some of it. A graph too long for the box keeps the chosen step in it. */
+/**
+ * Fits the graph again when its box changes width, as for the panel of a step. A graph too long for the box keeps the chosen
+ * step in it.
+ */
 function Fitted({ columns, chosen }: FittedProps) {
   const { fitView } = useReactFlow();
   const width = useStore((flow) => flow.width);

@@ -17,7 +17,7 @@ import { StepDetails } from "./step-details.tsx";
 import { Steps } from "./steps.tsx";
 import { Waits } from "./waits.tsx";
 
-/** It is large, and for those that look at it. */
+/** Loaded on demand, being large. */
 const Graph = lazy(() => import("./graph.tsx").then(({ RunGraph }) => ({ default: RunGraph })));
 
 export function RunPage() {
@@ -29,7 +29,7 @@ export function RunPage() {
   );
   const bare = data?.runs[0];
   const isTroubled = bare !== undefined && hasErrors(bare);
-  // Why an attempt failed stands in its answer, which is left out unless it is asked for.
+  // The answer holds the reason for a failed attempt, and is left out unless asked for.
   const whole = useAsked(
     { id: "listRunLogs", query: { workflowRunId: id, count: 1, trimBody: answerBytesMax } },
     { fresh: "often", isAsked: isTroubled },
@@ -149,7 +149,7 @@ const functionStates = {
   CALLBACK_CANCELED: "cancelled",
 } as const satisfies Readonly<Record<NonNullable<Run["failureFunction"]>["state"], string>>;
 
-/** The chosen step stays chosen. */
+/** Links to the views, and keeps the chosen step. */
 function Views({ id, search }: { readonly id: string; readonly search: URLSearchParams }) {
   const view = search.get("view") ?? "";
   const rest = [...search].filter(([name]) => name !== "view");

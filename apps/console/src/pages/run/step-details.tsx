@@ -1,4 +1,4 @@
-/** One step: what it returned, asked for when it is looked at, and each attempt that failed. */
+/** One step: its result, loaded when shown, and each failed attempt. */
 import { type AttemptError, type Run, type RunStep } from "@posthaste/client/api";
 import { useState } from "react";
 import { useAsked } from "../../api/asked.ts";
@@ -12,7 +12,7 @@ import { type StepRow, waterfallOf } from "../../rules/waterfall.ts";
 import { stepStates } from "../states.tsx";
 
 const trimmedBytesMax = 16_384;
-/** A page of the log shows no more. */
+/** The most that a page of the log shows. */
 const wholeBytesMax = 8 * 1024 * 1024;
 
 type Props = { readonly run: Run; readonly row: StepRow; readonly close: () => void };

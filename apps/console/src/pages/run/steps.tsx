@@ -1,4 +1,4 @@
-/** The steps of a run, each with its time on one scale. Of many thousands those in view are in the page. */
+/** The steps of a run, each with its time on one scale. Only steps in view are rendered, as there may be many thousands. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { durationOf, shown } from "../../api/text.ts";
@@ -26,11 +26,11 @@ export function Steps({ waterfall: { rows, from, to }, chosen, choose }: Props) 
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: rowsBeyondView,
   });
-  // A step that has failed meanwhile is higher than it was.
+  // A step that has failed meanwhile is taller.
   const high = rows.filter(({ lastError }) => lastError !== undefined).length;
   useEffect(() => virtual.measure(), [virtual, high]);
   const at = rows.findIndex(({ key }) => key === chosen);
-  // Keys may come faster than the address follows.
+  // Keys may come faster than the address changes.
   const place = useRef(at);
   useEffect(() => void (place.current = at), [at]);
   const onKeyDown = (event: KeyboardEvent): void => {

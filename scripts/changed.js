@@ -6,7 +6,6 @@ import { dirname } from "node:path";
 const root = dirname(import.meta.dirname);
 const mainBranches = ["origin/main", "main"];
 
-/** Returns paths from the root, without removed files. */
 export function changedFiles() {
   const base = mainBranches.map((branch) => git("merge-base", "HEAD", branch)[0]).find(Boolean);
   const changed = git("diff", "--name-only", "--diff-filter=d", base ?? "HEAD");

@@ -1,7 +1,6 @@
 // Generates `apps/cli/src/setting-help.ts`, the command's help for each setting of a publish and each filter, from
 // docs/openapi.json.
 
-/** `openApi`: the text of docs/openapi.json. */
 export function renderCliHelp(openApi) {
   const { paths } = JSON.parse(openApi);
   const all = Object.values(paths).flatMap((methods) =>

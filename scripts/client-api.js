@@ -7,7 +7,6 @@ const nothing = { tsType: "undefined" };
 /** The type of a query parameter. Where a parameter takes several values, a list is sent as one text with commas. */
 const parameter = { tsType: "Parameter" };
 
-/** `openApi`: the text of docs/openapi.json. */
 export async function renderClientApi(openApi) {
   const { paths, components } = JSON.parse(withDefinitions(openApi));
   const { Error: refusal, ...schemas } = components.schemas;

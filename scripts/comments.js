@@ -17,7 +17,6 @@ const isForeign = (name) => ["node_modules", "toolchain", "dist"].includes(name)
 /** Names that look like invariants: products, and ranges of characters. */
 const otherNumbers = new Set(["V8", "H2", "C0"]);
 
-/** Returns the problems, a line each. */
 export function readComments() {
   const comments = globSync(sources, { cwd: root, exclude: isForeign }).flatMap((file) =>
     commentsIn(file, read(file)),

@@ -52,7 +52,6 @@ const reasons = new Map([
   ["services/gateway/src/slot-states.ts", place],
 ]);
 
-/** Returns the problems, a line each. */
 export function readGiveBacks() {
   const files = globSync(sources, { cwd: root, exclude: isForeign }).toSorted();
   const tests = files

@@ -26,7 +26,6 @@ const placeholder = /%[sijdp]|\$\w+|\$\{[^}]*\}/;
 /** A pattern with fewer fixed characters would match any name. */
 const literalCharsMin = 8;
 
-/** Returns the problems, a line each. */
 export function readGuarantees() {
   const lines = readFileSync(join(root, page), "utf8").split("\n");
   const rows = lines.flatMap((line, nth) => {
@@ -54,7 +53,6 @@ function hasFile(file) {
   );
 }
 
-/** Returns the pieces between ellipses. */
 const namesIn = (text) =>
   [...text.matchAll(/(?<![\w`])_((?:[^_`]|`[^`]*`)+)_(?!\w)/g)].flatMap(([, name]) =>
     name.split("…").flatMap((piece) => plain(piece).trim() || []),

@@ -58,7 +58,6 @@ function drawn(seed) {
   return chosen;
 }
 
-/** The generator Mulberry32. */
 function randomOf(seed) {
   let state = seed;
   return () => {

@@ -22,7 +22,6 @@ export function writeReference(folder) {
   mkdirSync(join(folder, "assets"), { recursive: true });
   let page = readFileSync(join(source, "index.html"), "utf8");
   for (const [name, fileOf] of assets) {
-    // Source maps are not published.
     const text = readFileSync(fileOf(), "utf8").replace(/\n\/[/*]# sourceMappingURL=.*\s*$/, "\n");
     const digest = createHash("sha256").update(text).digest("hex").slice(0, digestLength);
     const named = name.replace(/(\.\w+)$/, `-${digest}$1`);
@@ -89,7 +88,6 @@ function schemasOf(paths, schemas) {
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => named.has(name)));
 }
 
-/** Adds everything that decides the output. */
 export function hashReference(sum) {
   sum.update(readFileSync(openApi));
   sum.update(readFileSync(import.meta.filename));

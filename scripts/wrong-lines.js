@@ -8,7 +8,6 @@ import { dirname, join } from "node:path";
 const root = dirname(import.meta.dirname);
 const fields = ["file", "name", "place", "promise", "test", "text", "wrong"];
 
-/** Returns all wrong lines with their places. */
 export function wrongLines() {
   return globSync("tests/mutations/*.json", { cwd: root })
     .toSorted()
@@ -17,7 +16,6 @@ export function wrongLines() {
     );
 }
 
-/** Returns the problems, a line each. */
 export function readWrongLines() {
   const sections = new Set(
     [...read("docs/guarantees.md").matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading),

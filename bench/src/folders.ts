@@ -9,7 +9,6 @@ export const reportFile = join(repository, "bench/REPORT.md");
 /** Holds the last figures of each scenario that runs only by name. */
 export const askedFolder = join(repository, "bench/asked");
 
-/** Makes a new data folder. */
 export function dataFolder(): { readonly path: string; remove(): void } {
   mkdirSync(cache, { recursive: true });
   const path = mkdtempSync(join(cache, "data-"));

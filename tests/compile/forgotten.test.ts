@@ -14,7 +14,6 @@ type Addition = {
   readonly file: string;
   readonly before: string;
   readonly after: string;
-  /** The files that must fail to compile. */
   readonly readers: readonly string[];
 };
 
@@ -91,7 +90,6 @@ const additions: readonly Addition[] = [
 
 const inFile = (file: string): string => resolve(root, file);
 
-/** Returns a file's text with all additions. */
 function withAdditions(path: string): string | undefined {
   const made = additions.filter(({ file }) => inFile(file) === path);
   if (made.length === 0) return undefined;

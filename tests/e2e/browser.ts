@@ -51,7 +51,6 @@ export const openBrowser = (): Promise<Browser> =>
 
 export type WatchedPage = {
   readonly page: Page;
-  /** The page's faults so far. */
   readonly troubles: string[];
   /** Adds serious findings of axe to the troubles. */
   readonly look: () => Promise<void>;

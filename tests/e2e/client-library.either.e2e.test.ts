@@ -40,7 +40,6 @@ const all = async <T>(elements: AsyncIterable<T>): Promise<T[]> => {
   for await (const element of elements) found.push(element);
   return found;
 };
-/** Makes dead letters with a label of their own. */
 async function fail(label: string, count: number, path = `/${label}`): Promise<void> {
   destination.answers(path, (_, response) => response.writeHead(500).end());
   for (let i = 0; i < count; i++)

@@ -12,7 +12,6 @@ export type Reply = {
   object(): Json;
   /** Returns the list itself, or the list under `key`. */
   list(key?: string): readonly Json[];
-  /** Returns the text of a refusal. */
   error(): string;
 };
 type Headers = Readonly<Record<string, string | readonly string[]>>;

@@ -13,7 +13,6 @@ export type CollectedSpan = {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId: string | undefined;
-  /** The ids of linked traces. */
   readonly links: readonly string[];
   readonly attributes: Readonly<Record<string, string>>;
   /** 2 is an error. */

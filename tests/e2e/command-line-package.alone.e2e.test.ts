@@ -304,7 +304,6 @@ it.each(blocksOf("sh posthaste"))("does what $page says at line $line", async ({
   const script = code
     .replaceAll("https://posthaste.example", `http://127.0.0.1:${server.port}`)
     .replaceAll("https://shop.example", destination.url(""));
-  // Ends by Ctrl-C.
   const tail = 'timeout --signal INT 2 "$PROGRAM" "$@" || true';
   const command = `posthaste() { case $1 in tail) ${tail};; *) "$PROGRAM" "$@";; esac; }`;
 

@@ -196,7 +196,6 @@ describe("messages", () => {
     expect(json.map(({ state }) => state).toSorted()).toEqual(
       ["ACTIVE", "CREATED", "DELIVERED"].flatMap((state) => [state, state]),
     );
-    // `show` prints the bodies.
     expect(json.map(({ body }) => body)).toEqual(json.map(() => undefined));
   });
 });

@@ -11,7 +11,6 @@ export type Said = {
   readonly code: number;
   readonly out: string;
   readonly err: string;
-  /** The JSON of each line. */
   readonly json: readonly Json[];
 };
 

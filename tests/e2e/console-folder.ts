@@ -1,4 +1,3 @@
-/** The console's build for tests. */
 import { execFileSync } from "node:child_process";
 import { dirname, join } from "node:path";
 

@@ -1,4 +1,3 @@
-/** Starts the console for a file of tests. */
 import { afterAll, afterEach, beforeAll, expect, it } from "@jest/globals";
 import { browserPath } from "./browser.ts";
 import { ConsolePages, type Env } from "./console-site.ts";

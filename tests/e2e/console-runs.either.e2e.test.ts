@@ -24,7 +24,6 @@ afterAll(() => endpoint.stop());
 
 const settings = () => ({ baseUrl: pages.origin, token: developmentToken });
 
-/** Serves a workflow at a path of its own. */
 function workflow(path: string, route: Route): string {
   const options = { qstashClient: new Qstash(settings()), disableTelemetry: true };
   return endpoint.route(path, serve<string>(route, options).handler);

@@ -89,7 +89,6 @@ export class ConsolePages {
     return opened.flatMap(({ troubles }) => troubles);
   }
 
-  /** Makes dead letters with this label. */
   async failed(label: string, count: number, headers = {}, body = "", answer = body) {
     const path = `/${label}`;
     this.destination.answers(path, (_, response) => response.writeHead(500).end(answer));
@@ -104,7 +103,6 @@ export class ConsolePages {
     return ids;
   }
 
-  /** Returns the dead letters of the first page. */
   async letters(label: string) {
     const path = `/v2/dlq?label=${label}&order=latestFirst`;
     return (await this.server.client.get(path)).list("messages");
@@ -183,7 +181,6 @@ export async function cutTables(page: Page): Promise<readonly string[]> {
   return Array.isArray(told) ? told.map(String) : [];
 }
 
-/** Goes to a page as a link does. */
 export const goTo = (page: Page, hash: string): Promise<unknown> =>
   page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
 

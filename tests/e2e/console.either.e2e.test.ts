@@ -28,7 +28,6 @@ afterAll(async () => {
   await proxy?.stop();
 });
 const inShell = promisify(execFile);
-/** Links to forms that write. */
 const writing = /^(Publish|Send again|Edit|New|Change)/;
 
 describe("the console is served", () => {

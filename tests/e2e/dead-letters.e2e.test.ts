@@ -31,7 +31,6 @@ afterAll(async () => {
 const publish = (label: string, by = client, path = "/fails", body = "the body"): Promise<string> =>
   by.published(destination.url(path), service({ Retries: "0", Label: label }), body);
 
-/** Makes further dead letters under `label`. */
 async function fail(count: number, label: string, by = client): Promise<readonly string[]> {
   const ids = await Promise.all(Array.from({ length: count }, () => publish(label, by)));
   await eventually(

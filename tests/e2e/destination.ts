@@ -47,12 +47,10 @@ export class Destination {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The number of arrivals at all paths. */
   get total(): number {
     return this.#total;
   }
 
-  /** The paths with arrivals. */
   get paths(): readonly string[] {
     return [...this.#arrivals.keys()];
   }
@@ -141,7 +139,6 @@ export class Destination {
 
 const pathOf = (target: string): string => target.split("?")[0] ?? "";
 
-/** Answers `status` and `body`. */
 export const always =
   (status: number, body = ""): Responder =>
   (_, response) =>
@@ -153,9 +150,7 @@ export const failing =
   (_, response, nth) =>
     response.writeHead(nth < failures ? status : 200).end();
 
-/** Takes the request and never answers. */
 export const silent: Responder = () => undefined;
 
-/** Returns a URL without a listener. */
 export const deadUrl = async (path = "/"): Promise<string> =>
   `http://127.0.0.1:${await freePort()}${path}`;

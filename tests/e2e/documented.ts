@@ -9,7 +9,6 @@ import { recordAnswer } from "./seen.ts";
 
 export type Answer = {
   readonly method: string;
-  /** The path as it was sent. */
   readonly path: string;
   readonly status: number;
   readonly contentType: unknown;

@@ -11,7 +11,6 @@ import { objectOf, textOf } from "./json.ts";
 export type Estate = {
   readonly client: Client;
   readonly destination: Destination;
-  /** A message that waits for its delay. */
   readonly messageId: string;
   readonly dlqId: string;
   /** A run that waits for an event. */
@@ -110,9 +109,7 @@ export function timeless(path: string, text: string): string {
 
 export type RouteOf = {
   readonly method: string;
-  /** With its parameters filled in. */
   readonly path: string;
-  /** As in the document. */
   readonly template: string;
   readonly kind: EndpointKind;
   /** The path begins with a destination, and its query belongs to that. */

@@ -114,7 +114,6 @@ const hostileSegments = [
   ...["%F0%9F%92%A9", "%E2%80%AE", "settled%20", "settled%00", "Settled", "x".repeat(8_000), "'--"],
 ];
 
-/** Paths with names that do not exist. */
 const wrongPath = (): fc.Arbitrary<HostileRequest> =>
   fc
     .tuple(

@@ -8,7 +8,6 @@ export const clientSecret = "the-secret-of-the-client";
 
 type Account = {
   readonly groups: readonly string[];
-  /** The life of its ID tokens. */
   readonly lifeSeconds?: number;
 };
 

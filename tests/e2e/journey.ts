@@ -13,7 +13,6 @@ export const incoming: Incoming = {
   spanId: "b7ad6b7169203331",
 };
 
-/** Another caller's trace. */
 export const incomingElse: Incoming = {
   traceId: "4bf92f3577b34da6a3ce929d0e0e4736",
   spanId: "00f067aa0ba902b7",
@@ -53,12 +52,9 @@ export async function publishJourney(
 
 export type Journey = {
   readonly publish: CollectedSpan;
-  /** The message's attempts, in order. */
   readonly attempts: readonly CollectedSpan[];
   readonly callbacks: readonly CollectedSpan[];
-  /** One attempt of each callback. */
   readonly callbackAttempts: readonly CollectedSpan[];
-  /** All spans of the trace. */
   readonly all: readonly CollectedSpan[];
 };
 

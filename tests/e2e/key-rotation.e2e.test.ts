@@ -46,7 +46,6 @@ describe.each(["/v2/keys/rotate", "/v2/rotate"])("POST %s", (path) => {
 
   it("lets deliveries be signed with a key that receivers held before, and soon with no other", async () => {
     const before = await keys();
-    // Reports which of the two keys signs a delivery.
     const signer = async (): Promise<readonly boolean[]> => {
       const target = `${path}/${++sent}`;
       await client.published(destination.url(target));

@@ -75,7 +75,6 @@ describe("what management has to refuse", () => {
   );
 });
 
-/** Returns the answers that differ from what is promised. */
 async function faultsOf(all: readonly HostileRequest[]): Promise<readonly string[]> {
   const faults: string[] = [];
   const left = all.values();

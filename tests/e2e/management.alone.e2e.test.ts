@@ -104,7 +104,6 @@ const books = async (operator: Operator): Promise<string> => {
   return replies.map(({ text }) => text).join("\n");
 };
 
-/** Returns the texts that stand in a file of the data directory. */
 function foundOnDisk(texts: readonly string[]): readonly string[] {
   const files = readdirSync(dataDir).map((name) => readFileSync(join(dataDir, name)));
   return texts.filter((text) => files.some((bytes) => bytes.includes(text)));

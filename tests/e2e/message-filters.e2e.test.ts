@@ -25,7 +25,6 @@ type Kind = {
   readonly headers: ReturnType<typeof service>;
 };
 
-/** A message that failed and became a dead letter. */
 type Failed = Kind & {
   readonly messageId: string;
   readonly dlqId: string;
@@ -98,7 +97,6 @@ function kindAt(index: number): Kind {
   return kind;
 }
 
-/** Makes a message that waits for an hour. */
 const held = (index: number): Promise<string> => enqueued(kindAt(index), { Delay: "1h" });
 
 async function createdAt(id: string): Promise<number> {
@@ -143,7 +141,6 @@ async function listed(list: List, query: string): Promise<readonly Json[]> {
   return reply.list(lists[list].key);
 }
 
-/** Returns which of the two messages the list has. */
 async function found(list: List, query: string): Promise<readonly string[]> {
   const ids = new Set((await listed(list, query)).map(({ messageId }) => messageId));
   return [a, b].filter(({ messageId }) => ids.has(messageId)).map(({ name }) => name);

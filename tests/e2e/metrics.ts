@@ -3,7 +3,6 @@ import { type Reporter, metricCatalogue } from "@posthaste/ports";
 
 export type Scrape = {
   readonly text: string;
-  /** The declared types, by name. */
   readonly types: ReadonlyMap<string, string>;
   /** Returns the value of a sample such as `posthaste_attempts_total{outcome="delivered"}`. */
   readonly value: (sample: string) => number | undefined;

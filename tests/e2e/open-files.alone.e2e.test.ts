@@ -87,7 +87,6 @@ describe("a process that may have 256 files open", () => {
       const messages = 400;
       const body = Buffer.alloc(100 * 1024, 1);
       await Promise.all(Array.from({ length: 8 }, () => publish("/before", body)));
-      // The callers' port, and the catcher's.
       const sockets = [...(await crowd(600, port)), ...(await crowd(300, port + 1))];
 
       const statuses = await Promise.all(

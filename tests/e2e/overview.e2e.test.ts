@@ -27,7 +27,6 @@ const of = (token: string | undefined) => new Client(server.port, token);
 const publish = (client: Client, path: string, settings = {}): Promise<string> =>
   client.published(destination.url(path), service(settings));
 
-/** Returns the sums over all minutes. */
 const sumsOf = (minutes: readonly Json[]): Json => {
   const sums: Record<string, number> = {};
   for (const { counts } of minutes)

@@ -11,7 +11,6 @@ import { hasPrometheus, type RunningPrometheus, startPrometheus } from "@posthas
 import { eventually } from "./client.ts";
 import { alerts, checkedInDashboards, recordings, renderRules } from "@posthaste/observability";
 
-/** Prometheus may have to be fetched. */
 export const fetchMsMax = 10 * 60_000;
 
 /** Skips the suite, with the reason in its name, on a host that has no Prometheus and cannot fetch it. */

@@ -33,7 +33,6 @@ export class Proxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${this.#path}`;
   }
 
-  /** The peak of concurrent requests that wait for events. */
   get waitingAtOnceMax(): number {
     return this.#atOnceMax;
   }

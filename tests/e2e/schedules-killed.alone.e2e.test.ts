@@ -7,7 +7,6 @@ import { service } from "./dialects.ts";
 import { objectOf, textOf } from "./json.ts";
 
 const count = 300;
-/** The arrivals at which the process is killed. */
 const killsAt = [1, 60, 180];
 const minuteMs = 60_000;
 /** The schedules are made in less, however busy the host. */

@@ -1,4 +1,3 @@
-/** Tests the Go module `github.com/upstash/qstash-go`, unmodified. */
 import { describe } from "@jest/globals";
 import { goProgram, hasGo } from "@posthaste/local";
 import { join } from "node:path";

@@ -1,7 +1,6 @@
 /** The six services that the suites of a run share (`start-services.ts`). Some suites start processes of their own. */
 
 export type SharedServices = {
-  /** The gateway's port. */
   readonly port: number;
   readonly managementPort: number;
   /** The name of their database. */

@@ -5,7 +5,6 @@ export class Visitor {
   readonly #behind: string;
   readonly #address: string;
   readonly #cookies = new Map<string, Map<string, string>>();
-  /** All cookies set, with their attributes. */
   readonly setCookies: string[] = [];
 
   /** `console`: its public address, over TLS. `behind`: the server itself. `address`: the browser's. */

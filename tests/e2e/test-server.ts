@@ -11,12 +11,10 @@ export type Settings = {
 };
 
 export type TestServer = {
-  /** The gateway's port. */
   readonly port: number;
   /** A standalone without the operator's credentials does not listen here. */
   readonly managementPort: number;
   readonly client: Client;
-  /** Returns the output of all processes. */
   readonly output: () => string;
   stop(): Promise<void>;
 };

@@ -14,7 +14,6 @@ import { type Block, blocksOf } from "@posthaste/testing/pages";
 import { eventually } from "./client.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Gateway, catcher, management. */
 const portsWanted = 3;
 
 it.each(blocksOf("sh start"))("$page does what it says, line by line", async (start) => {
@@ -66,6 +65,5 @@ it.each(blocksOf("sh start"))("$page does what it says, line by line", async (st
 
 const textOf = (blocks: readonly Block[]): string => blocks.map(({ code }) => code).join("\n");
 
-/** Returns the names of fields. */
 const promisesIn = (script: string): readonly string[] =>
   [...script.matchAll(/ # .*$/gm)].flatMap(([comment]) => comment.match(/"\w+":/g) ?? []);

@@ -42,7 +42,6 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Fails until it is mended. */
 class Fault {
   #isMended = false;
 

@@ -6,7 +6,6 @@ import { buffer } from "node:stream/consumers";
 
 type Handler = (request: Request) => Promise<Response>;
 
-/** A delivery to a route, as received. */
 export type Delivery = {
   readonly headers: IncomingMessage["headers"];
   /** The length of the history that the delivery carries. */

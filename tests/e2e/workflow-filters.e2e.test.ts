@@ -81,7 +81,6 @@ const logs = [
 ] as const;
 const letters = ["/v2/workflows/dlq?", "/v2/dlq?source=workflow&"] as const;
 
-/** Returns which of the two runs the list has. */
 async function found(list: List, query: string): Promise<readonly string[]> {
   const reply = await server.client.get(`${list}${query}`);
   expect([query, reply.status]).toEqual([query, 200]);

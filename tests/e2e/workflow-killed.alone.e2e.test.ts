@@ -11,7 +11,6 @@ import { developmentToken } from "./server-process.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 const count = 200;
-/** The numbers of finished steps at which the process is killed. */
 const killsAt = [100, 400, 700];
 
 let server: AloneServer;

@@ -25,7 +25,6 @@ const ofRun = (id: string) => ({
 
 type Entry = Json & { readonly stepId?: number; readonly targetStep?: number };
 
-/** Returns the entries after the payload. */
 const entriesIn = ({ body }: Arrival): readonly Entry[] =>
   (JSON.parse(body.toString()) as { body: string }[])
     .slice(1)
@@ -147,7 +146,6 @@ const inState = (id: string, state: string): Promise<Json | undefined> =>
     (run) => run?.["workflowState"] === state,
   );
 
-/** Returns the steps of a run, each with the type of its group. */
 const rowsOf = (run: Json | undefined): readonly Json[] =>
   (run?.["steps"] as { type: string; steps: Json[] }[]).flatMap(({ steps, type }) =>
     steps.map((step) => ({ type, ...step })),

@@ -74,7 +74,6 @@ const hasEnded = (id: string) =>
     (status) => status === 404,
   );
 
-/** The runs that tests have started. */
 const started: string[] = [];
 const trigger = async (options: TriggerOptions): Promise<string> => {
   const { workflowRunId } = await client.trigger(options);

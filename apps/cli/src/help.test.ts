@@ -1,4 +1,3 @@
-/** Tests the help of each option that takes a value. */
 import { Readable } from "node:stream";
 import { expect, it } from "@jest/globals";
 import { type Command } from "commander";

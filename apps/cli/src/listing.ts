@@ -1,4 +1,3 @@
-/** Reads lists: as many elements as asked for, over any number of pages. */
 import { type Command } from "commander";
 import { CliError } from "./exit.ts";
 import { withDefault } from "./option.ts";

@@ -85,7 +85,6 @@ export class Session {
     return createClient({ url: this.server, token: own.token, ...options });
   }
 
-  /** Sets the server to `--server`, else to `url`, which `name` set. */
   #asks(name: string, url: string): void {
     const { server } = this.#options;
     this.server = server === undefined ? serverUrl(name, url) : serverUrl("--server", server);
@@ -115,7 +114,6 @@ export function serverUrl(name: string, text: string): string {
   throw new CliError("usage", `${name}: ${text} is no URL with http:// or https://`);
 }
 
-/** The action of a command, with its arguments and options. */
 export type Act<O> = (session: Session, args: readonly string[], options: O) => Promise<void>;
 /** Wraps an action for commander. */
 export type Acting = <O>(act: Act<O>) => (...given: readonly unknown[]) => Promise<void>;

@@ -6,7 +6,6 @@ import { type Column, type Output, shortened, timeOf } from "./output.ts";
 import { reasonOf, treeOf } from "./run-tree.ts";
 import { type Session } from "./session.ts";
 
-/** The words for each kind in commands. */
 const kinds = { message: "message", letter: "dead letter", run: "run" } as const;
 
 export async function showById(

@@ -1,4 +1,3 @@
-/** Renders an application into the page. */
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { type ReactNode, StrictMode } from "react";
 import { createRoot } from "react-dom/client";

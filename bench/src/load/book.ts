@@ -9,10 +9,8 @@
 /** When the messages of a job should arrive. */
 export type Due =
   | { readonly kind: "at once" }
-  /** Milliseconds after the publish. */
   | { readonly kind: "after"; readonly ms: number }
   | { readonly kind: "at"; readonly unixMs: number }
-  /** Not during this run. */
   | { readonly kind: "never" };
 
 export class Book {

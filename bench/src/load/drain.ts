@@ -34,7 +34,6 @@ export async function drained(books: Books, book: Book, drainMsMax = 30_000): Pr
 /** The status of a refusal. An overloaded system should refuse, so this is noted, but loses nothing. */
 export const overloaded = 503;
 
-/** Returns what is wrong with the counts, in words. */
 export function countFaults(who: string, counts: Counts): readonly string[] {
   const faults: string[] = [];
   const check = (count: number, what: string) => {

@@ -14,7 +14,6 @@ export class RunEndpoint {
   readonly #server: Server;
   readonly #ended = new Map<string, () => void>();
   deliveries = 0;
-  /** The bytes of the deliveries. */
   received = 0;
   #last = 0;
 

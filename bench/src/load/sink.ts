@@ -19,7 +19,6 @@ export class Sink {
   readonly #books: Books;
   readonly #manners: Manners;
   #running = 0;
-  /** The peak of unanswered requests. */
   runningMax = 0;
 
   private constructor(books: Books, manners: Manners) {

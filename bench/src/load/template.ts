@@ -38,7 +38,6 @@ export function publishTemplate(
 export const scheduleTemplate = (destination: string, headers: PublishHeaders): Template =>
   request(`/v2/schedules/${destination}`, { ...messageHeaders, ...headers }, body(bodyBytes));
 
-/** `count` small messages in one request. */
 export function batchTemplate(
   destination: string,
   count: number,

@@ -1,4 +1,3 @@
-/** The signature of the least: a token like Posthaste's. */
 import { createHmac, createSecretKey, hash } from "node:crypto";
 import { type Publish } from "./accept.ts";
 

@@ -1,4 +1,3 @@
-/** Reads the profiles in a folder, a file for each thread. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CpuProfile } from "./self-time.ts";

@@ -1,4 +1,3 @@
-/** Makes the two tables of a profile: self time by package, and by function. */
 import { figure, table } from "../report/markdown.ts";
 import { type SelfTime, type SelfTimes } from "./self-time.ts";
 

@@ -1,4 +1,3 @@
-/** The goals, and whether the measurements meet them. */
 import { figure } from "./markdown.ts";
 
 export type Goal = {

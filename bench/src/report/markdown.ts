@@ -1,4 +1,3 @@
-/** Formats tables, figures and spreads for the report. */
 import { type Spread } from "../statistics.ts";
 
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -16,7 +16,6 @@ export type ReportHead = {
   readonly date: string;
   readonly host: string;
   readonly tookMs: number;
-  /** File names in bench/asked. */
   readonly asked: readonly string[];
 };
 

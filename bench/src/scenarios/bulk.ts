@@ -53,7 +53,6 @@ async function run(stage: Stage): Promise<Findings> {
 
 export const crowdText = `${crowd.toLocaleString("en-US")} messages that wait, with one label; ${rare} with another are listed ${lookRounds} times, and then the crowd is cancelled by its label, beside publishes at ${beside.perSecond}/s. At last ${letters} dead letters are retried in one call.`;
 
-/** Returns the number of messages that wait. */
 export async function fillCrowd(
   stage: Stage,
   system: System,

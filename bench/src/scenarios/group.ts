@@ -1,4 +1,3 @@
-/** Measures one publish to a URL group of ten thousand endpoints. */
 import { numbered, token } from "../load/template.ts";
 import { figure, spread, table } from "../report/markdown.ts";
 import { spreadOf } from "../statistics.ts";

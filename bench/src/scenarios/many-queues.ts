@@ -14,7 +14,6 @@ import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
 
 const perQueue = 20;
-/** The largest batch of a request. */
 const batchMax = 1_000;
 const answerMs = 5;
 const sendMsMax = 30_000;

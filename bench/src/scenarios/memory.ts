@@ -41,7 +41,6 @@ export const memory: Scenario = {
 
 type Measured = {
   readonly what: string;
-  /** The growth above the idle process. */
   readonly grownMiB: number;
   readonly seconds: number;
   readonly goalMiB?: number;
@@ -58,7 +57,6 @@ const blocksOf = (measured: readonly Measured[]): Findings["blocks"] => [
 const goalsOf = ({ what, grownMiB, goalMiB }: Measured) =>
   goalMiB === undefined ? [] : [atMost(`MiB more: ${what}`, grownMiB, goalMiB)];
 
-/** Measures messages and answers of 10 MiB. */
 async function withLarge(stage: Stage): Promise<readonly Measured[]> {
   const data = dataFolder();
   const held: (() => void)[] = [];
@@ -111,7 +109,6 @@ async function withLarge(stage: Stage): Promise<readonly Measured[]> {
   }
 }
 
-/** Measures hanging calls, origins, flow keys and ids. */
 async function withMany(stage: Stage): Promise<readonly Measured[]> {
   const silent = await destination((req) => void req.resume());
   const prompt = await destination((req, res) => void req.resume().on("end", () => res.end()));
@@ -211,7 +208,6 @@ async function destination(listener: RequestListener): Promise<Destination> {
     res.once("close", () => void (ended += Number(res.writableEnded)));
     listener(req, res);
   });
-  // Listens at every address of the host.
   server.listen(0, "0.0.0.0");
   await once(server, "listening");
   const address = server.address();
@@ -273,7 +269,6 @@ async function publishInBatches(
   }
 }
 
-/** Reads an answer and discards it. */
 async function get(system: System, path: string): Promise<void> {
   const response = await asked(system, path, { headers: authorization });
   if (!response.ok) throw new Error(`${path}: ${response.status}`);

@@ -1,4 +1,3 @@
-/** Measures a list of runs where there are very many. */
 import { dataFolder } from "../folders.ts";
 import { token } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";

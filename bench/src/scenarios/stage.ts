@@ -53,7 +53,6 @@ export class Stage {
     return Math.max(0, this.#deadline - performance.now());
   }
 
-  /** Prints a line on the terminal. */
   say(line: string): void {
     console.error(`bench:   ${line}`);
   }

@@ -104,7 +104,6 @@ async function measureDelivered(stage: Stage, system: System, into: Measured): P
     stage.fault(`${system.name}: ${endpoint.deliveries} deliveries, and not ${expected}`);
 }
 
-/** Returns the number of runs. */
 async function measure(system: System, started: Runs, into: Measured): Promise<number> {
   const startedAt = performance.now();
   for (let n = 0; n < oneByOne; n++) await started.run();

@@ -9,7 +9,6 @@ export type Request = { readonly path: string; readonly init?: RequestInit };
 export type Way = {
   readonly what: string;
   readonly callers: number;
-  /** The finished messages in the log. */
   readonly finished?: number;
   /** Sent once each before the callers begin. */
   readonly before?: { readonly count: number; readonly request: (n: number) => Request };

@@ -11,7 +11,6 @@ export type Seeding = {
   readonly withinMs: number;
 };
 
-/** Returns the number of finished messages or runs. */
 export async function seedFolder({ what, dataPath, count, withinMs }: Seeding): Promise<number> {
   // The first start makes the tenant that owns them.
   await (await startPosthaste({ dataPath })).stop();

@@ -56,7 +56,6 @@ export class Child {
     return this.#process.pid ?? 0;
   }
 
-  /** The end of the output. */
   get output(): string {
     return this.#output.trim();
   }

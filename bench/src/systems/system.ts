@@ -18,7 +18,6 @@ export type System = {
   /** All processes that do the system's work, its servers included. */
   readonly pids: readonly number[];
   stop(): Promise<void>;
-  /** The end of the output. */
   output?(): string;
 };
 

@@ -19,7 +19,6 @@ export function cpuMsBelow(roots: readonly number[]): number {
   return ticks * (1000 / ticksPerSecond);
 }
 
-/** Returns the processes that the benchmark itself has started. */
 export const ownChildren = (): readonly number[] =>
   [...parentOfEach()].flatMap(([pid, parent]) => (parent === process.pid ? pid : []));
 
@@ -28,7 +27,6 @@ function parentOfEach(): ReadonlyMap<number, number> {
   return new Map(pids.map((pid) => [pid, Number(fieldsOf(`/proc/${pid}/stat`)[1])]));
 }
 
-/** Returns the resident memory of these processes in MiB. */
 export const residentMiB = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + statusKiB(pid, "VmRSS"), 0) / 1024;
 

@@ -1,4 +1,3 @@
-/** The checkout under test. */
 import { dirname } from "node:path";
 
 export const root = dirname(dirname(dirname(import.meta.dirname)));

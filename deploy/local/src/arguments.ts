@@ -1,6 +1,5 @@
 /** The parsed command line of `npm run stack`. */
 export type Asked = {
-  /** `stack`: the stores and the six services. */
   readonly command: "stack" | "stores" | "fetch";
   /** The file to write the stores' addresses to when they are ready. */
   readonly file?: string;

@@ -1,4 +1,3 @@
-/** The folders with the recipes of what this package fetches. */
 import { fileURLToPath } from "node:url";
 
 const recipe = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.url));

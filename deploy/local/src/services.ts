@@ -29,18 +29,15 @@ export type StoreAddresses = {
 };
 
 export type RunningService = {
-  /** Such as "deliverer 2". */
   readonly name: string;
   readonly service: ServiceName;
   readonly port: number;
-  /** Such as "http://127.0.0.1:8080". */
   readonly url: string;
   readonly process: ProcessControls;
 };
 
 export type RunningServices = {
   readonly all: readonly RunningService[];
-  /** The first gateway. */
   readonly gateway: RunningService;
   readonly management: RunningService;
   of(service: ServiceName): readonly RunningService[];
@@ -61,7 +58,6 @@ export type ServicesOptions = {
   readonly counts?: Partial<Record<ServiceName, number>>;
   /** The port of a service's first process. Default: a free one. */
   readonly ports?: Partial<Record<ServiceName, number>>;
-  /** Variables for all processes. */
   readonly env?: Variables;
   /** Variables for one process, such as a store's address behind a proxy. Numbers count from 1. */
   readonly envOf?: (service: ServiceName, number: number) => Variables;

@@ -103,7 +103,6 @@ export function suffices({ kafka, redis, mongodb }: Had): boolean {
   return kafka !== undefined && redis !== undefined && mongodb !== undefined;
 }
 
-/** Fetches everything that the stack may start. */
 export async function fetchStores(): Promise<{ fetched: string[]; missing: Missing[] }> {
   const fetched: string[] = [];
   const missing: Missing[] = [];

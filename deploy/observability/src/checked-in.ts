@@ -13,7 +13,6 @@ type Dashboard = {
 export type Asked = {
   readonly file: string;
   readonly uid: string;
-  /** The expressions of all panels. */
   readonly expressions: readonly string[];
   /** `label_values(metric, label)` */
   readonly variables: readonly string[];

@@ -22,7 +22,6 @@ const columns = 12;
 const rows = 8;
 const fillPercent = 10;
 
-/** Returns the texts by file name. */
 export const renderDashboards = (): ReadonlyMap<string, string> =>
   new Map(boards.map((board) => [`${board.name}.json`, JSON.stringify(dashboardOf(board))]));
 

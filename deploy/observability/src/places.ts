@@ -3,7 +3,6 @@ import { type MetricName } from "@posthaste/ports";
 
 export type BoardName = "overview" | "deliveries" | "lanes-and-queues" | "runs" | "stores-and-bus";
 
-/** Units by Grafana's names. */
 type Unit = "short" | "s" | "bytes" | "ops" | "percentunit";
 
 export type Place = {

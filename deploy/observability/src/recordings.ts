@@ -1,4 +1,3 @@
-/** Expressions that are asked often, computed once. */
 export const recordings: readonly { readonly record: string; readonly expr: string }[] = [
   {
     record: "posthaste:messages_accepted:rate5m",

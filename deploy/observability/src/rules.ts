@@ -1,4 +1,3 @@
-/** Renders Prometheus' rule file. */
 import { stringify } from "yaml";
 import { type Alert, alerts } from "./alerts.ts";
 import { recordings } from "./recordings.ts";

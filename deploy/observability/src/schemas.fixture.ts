@@ -11,7 +11,6 @@ const hostAndPort = { type: "string", pattern: "^[a-z0-9.-]+:\\d+$" };
 const duration = { type: "string", pattern: "^\\d+(ms|s|m|h)$" };
 const port = { type: "integer", minimum: 1, maximum: 65_535 };
 const path = { type: "string", pattern: "^/" };
-/** Grafana's bound. */
 const uid = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,40}$" };
 
 const list = (items: Schema): Schema => ({ type: "array", minItems: 1, items });

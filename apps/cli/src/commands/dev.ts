@@ -67,7 +67,6 @@ const shownOperator = (made: Operator): string =>
     "",
   ].join("\n");
 
-/** Rejects for a port in use. */
 function mustBeFree(port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();

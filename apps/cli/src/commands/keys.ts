@@ -1,4 +1,3 @@
-/** The signing keys of the caller's tenant. */
 import { type Command } from "commander";
 import { type Acting } from "../session.ts";
 

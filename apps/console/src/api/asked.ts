@@ -25,7 +25,6 @@ import { useSession } from "./session.ts";
  */
 type Fresh = "log" | "often" | "slowly" | "once";
 
-/** The facts about a query that live.ts needs. */
 export type QueryMeta = {
   readonly fresh: Fresh;
   readonly messageId: string | undefined;

@@ -69,7 +69,6 @@ export async function callWhole<Id extends OperationId>(
   return { answer: json as AnswerOf<Id>, nextCursor: headers.get("Next-Cursor") ?? undefined };
 }
 
-/** A request with a message's body and headers. */
 export type Sent = {
   /** The path below `/v2/`, such as `publish/https://example.com`. */
   readonly path: string;

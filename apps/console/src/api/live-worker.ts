@@ -4,7 +4,6 @@ import { createFollow, type Follow, type Told } from "./follow.ts";
 export type Asking = {
   readonly id: number;
   readonly session: string;
-  /** The API's address. */
   readonly base: string;
   readonly seen: number | undefined;
 };

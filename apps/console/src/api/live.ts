@@ -25,7 +25,6 @@ export function useLive(): void {
   );
 }
 
-/** Returns a function that ends the listening. */
 function listen(follow: Follow, grown: (told: Told) => void): () => void {
   const ended = new AbortController();
   const { signal } = ended;

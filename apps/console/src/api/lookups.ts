@@ -29,7 +29,6 @@ const words = {
   "bulk action": "Bulk action",
 } as const satisfies Readonly<Record<Kind, string>>;
 
-/** The number of schedules searched. */
 const schedulesMax = 1_000;
 
 function searchesOf(session: string, text: string): readonly Promise<readonly Found[]>[] {

@@ -6,7 +6,6 @@ import { call } from "./call.ts";
 /** The messages that may have failed within one millisecond. */
 const eventsMax = 1_000;
 
-/** Returns the event of the message's failure. */
 export async function failureOf(
   session: string,
   dlqId: string,

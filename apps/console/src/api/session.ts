@@ -3,7 +3,6 @@ import { type Me } from "@posthaste/client/api";
 import { createContext, useContext } from "react";
 
 export type Admitted = {
-  /** The owner, in words. */
   readonly name: string;
   readonly mayWrite: boolean;
   /** The tenant's plan. Undefined for the operator. */

@@ -14,7 +14,6 @@ export function shown(value: string | number | undefined, charsMax = 200): strin
   return cut.replace(controls, numbered);
 }
 
-/** Returns text if the bytes are UTF-8. */
 export function decoded(base64: string): { readonly text: string; readonly isBinary: boolean } {
   try {
     const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
@@ -73,7 +72,6 @@ export function localOf(ms: number, now: number): string {
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${time}`;
 }
 
-/** Returns the message of an exception. */
 export const wordsOf = (reason: unknown): string => {
   const { message } = Object(reason) as { readonly message?: unknown };
   return shown(typeof message === "string" ? message : String(reason), 500);

@@ -1,4 +1,3 @@
-/** The progress of a bulk action that was begun by a filter. */
 import { type BulkAction } from "@posthaste/client/api";
 import { useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";

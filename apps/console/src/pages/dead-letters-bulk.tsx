@@ -1,4 +1,3 @@
-/** Retries or removes all dead letters that a filter matches. */
 import { type DeadLetter } from "@posthaste/client/api";
 import { call, Refused } from "../api/call.ts";
 import { Bulk, type Verb } from "../parts/bulk.tsx";

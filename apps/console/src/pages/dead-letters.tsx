@@ -28,7 +28,6 @@ const fields: readonly Field[] = [
   to,
   ...seldomOfMessages,
 ];
-/** The bytes shown of each answer. */
 const answerBytesMax = 200;
 /** The pages searched for a host's letters, for one page of results. */
 const pagesMax = 20;

@@ -1,4 +1,3 @@
-/** One URL group: its endpoints, and the settings of messages published to it. */
 import { type UrlGroup } from "@posthaste/client/api";
 import { useRef } from "react";
 import { useLastPart } from "../address.ts";

@@ -52,7 +52,6 @@ export function Sent({ event, story }: Props) {
   );
 }
 
-/** Shows until when the body was kept, and why. */
 function NoLonger({ story: { state, endedAt } }: { readonly story: Story }) {
   const { plan } = useSession();
   if (!hasEnded(state) || endedAt === undefined) return <>none</>;

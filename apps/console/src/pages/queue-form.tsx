@@ -1,4 +1,3 @@
-/** Makes or changes a queue. */
 import { type Queue } from "@posthaste/client/api";
 import { useChange } from "../api/asked.ts";
 import { apiBase } from "../api/call.ts";

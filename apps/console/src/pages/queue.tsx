@@ -1,4 +1,3 @@
-/** One queue: its state, and its messages. */
 import { useState } from "react";
 import { useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";

@@ -1,4 +1,3 @@
-/** Queues: paused ones first, then by length. */
 import { type Queue } from "@posthaste/client/api";
 import { useState } from "react";
 import { go, part } from "../address.ts";

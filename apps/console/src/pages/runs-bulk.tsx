@@ -1,4 +1,3 @@
-/** Restarts, resumes or cancels all runs that a filter matches. */
 import { type Run } from "@posthaste/client/api";
 import { call, Refused } from "../api/call.ts";
 import { Bulk, type Verb } from "../parts/bulk.tsx";

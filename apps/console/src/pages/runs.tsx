@@ -1,4 +1,3 @@
-/** Workflow runs, the newest first. */
 import { type Run } from "@posthaste/client/api";
 import { part, useSearch } from "../address.ts";
 import { useAsked } from "../api/asked.ts";

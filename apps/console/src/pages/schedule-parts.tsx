@@ -1,4 +1,3 @@
-/** The parts that the list of schedules and a schedule's page share. */
 import { type Schedule } from "@posthaste/client/api";
 import { Action } from "../parts/action.tsx";
 import { State } from "../parts/text.tsx";

@@ -88,7 +88,6 @@ export function Schedules() {
   );
 }
 
-/** Returns the schedules in order. */
 export function useSchedules() {
   return useWork(
     ["schedules"],

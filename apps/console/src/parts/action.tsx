@@ -16,7 +16,6 @@ type Props<Id extends OperationId> = {
   /** Asks first, since the action cannot be undone. */
   readonly isFinal?: boolean;
   readonly isPrimary?: boolean;
-  /** For a row of a table. */
   readonly isSmall?: boolean;
   /** The consequence, shown before the action. */
   readonly says?: string;

@@ -37,7 +37,6 @@ const charsMax = 200_000;
 type Props = {
   readonly title: string;
   readonly body: BodyText | undefined;
-  /** Asks for the whole body. */
   readonly more?: () => void;
   readonly none?: ReactNode;
 };

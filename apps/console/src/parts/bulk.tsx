@@ -8,14 +8,12 @@ import { type GroupOfThings, takeAll, type Walk } from "../rules/bulk.ts";
 import { Undone } from "./trouble.tsx";
 
 export type Verb = {
-  /** Such as "Retry" and "retried". */
   readonly does: string;
   readonly past: string;
   /** The action cannot be undone. */
   readonly isFinal?: boolean;
   /** The consequence, shown before the action. */
   readonly says?: string;
-  /** The most things of one call. */
   readonly perCallMax: number;
   /** Returns the number of things that existed and are done. */
   readonly take: (session: string, ids: readonly string[], signal: AbortSignal) => Promise<number>;
@@ -29,7 +27,6 @@ type Finding<T> = (
 
 type Props<T> = {
   readonly verbs: readonly Verb[];
-  /** Such as "dead letter". */
   readonly thing: string;
   readonly find: Finding<T>;
   readonly idOf: (found: T) => string;

@@ -1,4 +1,3 @@
-/** Attempts over time: a picture, and its figures for screen readers. */
 import { localOf } from "../api/text.ts";
 import { type Bar, type Range, type Rates } from "../rules/rates.ts";
 

@@ -1,12 +1,9 @@
-/** Copies a text: an id, or a call as curl. */
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 
 type Props = {
   readonly text: string;
-  /** The name for screen readers, such as "Copy the id". */
   readonly name: string;
-  /** Stands beside the icon. */
   readonly label?: string;
 };
 

@@ -1,4 +1,3 @@
-/** A cron expression, and its words. */
 import cronstrue from "cronstrue";
 import { shown } from "../api/text.ts";
 
@@ -12,7 +11,6 @@ export function Cron({ cron }: { readonly cron: string }) {
 
 const zoned = /^CRON_TZ=(\S+)\s+/;
 
-/** Returns an empty text for an invalid expression. */
 export function wordsOfCron(cron: string): string {
   const zone = zoned.exec(cron)?.[1] ?? "UTC";
   try {

@@ -12,7 +12,6 @@ export type Input = Faulty & {
   readonly kind?: "text" | "number" | "area" | readonly (readonly [value: string, label: string])[];
   readonly initial?: string | number | undefined;
   readonly isWide?: boolean;
-  /** The lines of a text area. */
   readonly rows?: number;
   readonly isRequired?: boolean;
 };

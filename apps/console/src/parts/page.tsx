@@ -7,9 +7,7 @@ type Props = {
   readonly title: string;
   /** The id of one thing, with a button that copies it. */
   readonly id?: string;
-  /** Stands beside the title. */
   readonly state?: ReactNode;
-  /** The actions, on the right. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 };
@@ -50,7 +48,6 @@ type PanelProps = {
   readonly children: ReactNode;
 };
 
-/** A part of a page with its own title. */
 export function Panel({ title, aside, children }: PanelProps) {
   return (
     <section className="panel" aria-label={title}>

@@ -1,4 +1,3 @@
-/** Turns the pages of a list by the server's cursors. */
 import { useSearch } from "../address.ts";
 
 export function PagesOf({ cursor }: { readonly cursor: string | undefined }) {

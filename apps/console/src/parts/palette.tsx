@@ -10,7 +10,6 @@ import { shown, wordsOf } from "../api/text.ts";
 import { type Found, matching } from "../rules/found.ts";
 
 type Props = {
-  /** Found by their titles. */
   readonly pages: readonly Found[];
 };
 
@@ -129,7 +128,6 @@ function Finder({ pages, close }: Props & { readonly close: () => void }) {
   );
 }
 
-/** Returns a function that ends the listening. */
 function onKeys(open: () => void): () => void {
   const onKey = (event: KeyboardEvent): void => {
     const isTyping =

@@ -7,13 +7,11 @@ import { textIn } from "./form.ts";
 export type SignInField = {
   readonly label: string;
   readonly isSecret: boolean;
-  /** The hint for password managers. */
   readonly autoComplete: string;
 };
 
 type Props = {
   readonly fields: readonly SignInField[];
-  /** The provider's host, if there is one. */
   readonly provider: string | undefined;
   readonly trouble: string | undefined;
   readonly onGiven: (values: readonly string[]) => void;

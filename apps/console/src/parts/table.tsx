@@ -18,7 +18,6 @@ type Props<Row> = {
   /** Undefined while loading. */
   readonly rows: readonly Row[] | undefined;
   readonly keyOf: (row: Row) => string;
-  /** Returns the page of a row. */
   readonly linkOf?: (row: Row) => string;
   /** Shown for an empty table. */
   readonly none: ReactNode;

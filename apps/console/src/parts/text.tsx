@@ -64,7 +64,6 @@ export function Id({ to, id }: IdProps) {
 export const MessageId = ({ id }: { readonly id: string }) => <Id to="/messages" id={id} />;
 export const RunId = ({ id }: { readonly id: string }) => <Id to="/runs" id={id} />;
 
-/** A link to a list with a filter. */
 type FilteredProps = { readonly to: string; readonly by: string; readonly text: string };
 
 export const Filtered = ({ to, by, text }: FilteredProps) => (

@@ -10,7 +10,6 @@ export type Attempt = {
   readonly outcome: "under way" | "delivered" | "failed" | "canceled";
   /** The event with the answer, or with the reason why there was none. */
   readonly failure: LogEntry | undefined;
-  /** The time of the next attempt. */
   readonly nextAt: number | undefined;
 };
 
@@ -21,7 +20,6 @@ export type Story = {
   readonly state: LogEntry["state"] | undefined;
   readonly createdAt: number | undefined;
   readonly endedAt: number | undefined;
-  /** The last failed attempt. */
   readonly lastFailure: LogEntry | undefined;
 };
 

@@ -2,7 +2,6 @@
 
 export type PageOf<T> = { readonly items: readonly T[]; readonly cursor: string | undefined };
 
-/** The most things of a call. */
 export const perCallMax = 100;
 
 /** Things that belong together, counted before the action. */

@@ -7,7 +7,6 @@ export type Failing = {
   readonly count: number;
   /** The time of the oldest failure. */
   readonly since: number;
-  /** The newest failure. */
   readonly last: LogEntry;
   /** All failures were of one URL. */
   readonly isOneUrl: boolean;

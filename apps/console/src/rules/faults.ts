@@ -7,7 +7,6 @@ export type Faulty = {
 };
 
 export type Faults = {
-  /** By field name. */
   readonly errors: Readonly<Record<string, string>>;
   /** The fault that names no field of the form. */
   readonly rest: string | undefined;

@@ -1,5 +1,4 @@
 export type Found = {
-  /** Such as "Queue". */
   readonly what: string;
   readonly title: string;
   readonly to: string;

@@ -8,7 +8,6 @@ export type GraphNode = {
   /** The distance from the middle of its column. */
   readonly place: number;
   readonly row?: StepRow;
-  /** The number of steps that are not drawn. */
   readonly left?: number;
 };
 

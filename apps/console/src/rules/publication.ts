@@ -68,7 +68,6 @@ function settingsOf(made: Made): Publication["settings"] {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 
-/** Returns the headers as they are sent. */
 export function headersOf({ contentType, settings, forwarded }: Publication): readonly Pair[] {
   const isSetting = (name: string): name is SettingName => name in settingNames;
   return [
@@ -151,7 +150,6 @@ const callbacksOf = ({ settings }: Publication, changed: ReadonlySet<string>): r
       : [],
   );
 
-/** Reads lines of `name: value`. */
 export function pairsIn(text: string): readonly Pair[] {
   return text
     .split("\n")

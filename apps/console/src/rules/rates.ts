@@ -34,7 +34,6 @@ export type Rates = {
   readonly bars: readonly Bar[];
   /** The highest bar. */
   readonly most: number;
-  /** Totals of the whole range. */
   readonly sums: Readonly<Record<Count, number>>;
 };
 

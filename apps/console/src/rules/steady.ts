@@ -4,7 +4,6 @@ export type Steady<Row> = {
   readonly shown: readonly Row[];
   /** The keys of shown rows that no longer exist. */
   readonly gone: ReadonlySet<string>;
-  /** The number of rows not shown yet. */
   readonly coming: number;
 };
 

@@ -13,7 +13,6 @@ export type StepRow = {
   readonly name: string;
   readonly kind: string;
   readonly state: NonNullable<RunStep["state"]>;
-  /** The step belongs to a parallel group. */
   readonly isMember: boolean;
   readonly from: number;
   readonly to: number;
@@ -46,11 +45,9 @@ export function waterfallOf(run: Run, now: number): Waterfall {
   return { rows, from, to: rows.reduce((latest, row) => Math.max(latest, row.to), end) };
 }
 
-/** Returns the step that failed the run. */
 export const failedRow = ({ rows }: Waterfall): StepRow | undefined =>
   rows.findLast(({ state }) => state === "STEP_FAILED");
 
-/** Returns the steps that wait for an event. */
 export const waitingRows = ({ rows }: Waterfall): readonly StepRow[] =>
   rows.filter(({ state, step }) => state === "STEP_PROGRESS" && step.waitEventId !== undefined);
 

@@ -7,7 +7,6 @@ import { serviceOf } from "./pod-environment.ts";
 
 const credentialsOf = ({ of }: Rendered) =>
   of("Secret").find(({ metadata }) => metadata.name === "posthaste-credentials")?.data;
-/** Returns the pod templates by service. */
 const templatesOf = ({ of }: Rendered) =>
   new Map(of("Deployment").map((deployment) => [serviceOf(deployment), deployment.spec.template]));
 

@@ -232,7 +232,6 @@ export async function render(
   return renderFile(valuesFile(valueSet), settings, options);
 }
 
-/** Renders a file of values in the same way. */
 export async function renderFile(
   file: string,
   settings: readonly string[] = [],

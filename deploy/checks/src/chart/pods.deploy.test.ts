@@ -1,4 +1,3 @@
-/** Tests the pods: their rights, placement, probes and companions. */
 import { beforeAll, expect, it } from "@jest/globals";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm } from "../tools/helm.ts";

@@ -16,7 +16,6 @@ export type ComposeService = {
   readonly networks?: Readonly<Record<string, unknown>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: { readonly test?: readonly string[] };
-  /** A duration such as `40s` or `1m0s`. */
   readonly stop_grace_period?: string;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];

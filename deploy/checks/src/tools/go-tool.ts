@@ -8,11 +8,9 @@ import { mustRun } from "./run.ts";
 
 export type GoTool = {
   readonly module: string;
-  /** The package, as `go build` takes it. */
   readonly program: string;
 };
 
-/** Returns the path of the program. */
 export async function buildGoTool({ module, program }: GoTool): Promise<string> {
   const source = join(root, "deploy/checks/tools", module);
   const folder = await cached(`check-${module}-${hashOf(source)}`, async (making) => {

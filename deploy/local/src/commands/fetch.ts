@@ -2,7 +2,6 @@
 import { exitCodeFor, fetchStores } from "../stores.ts";
 import { say, sayMissing } from "./say.ts";
 
-/** Returns the exit code. */
 export async function fetchCommand(): Promise<number> {
   const { fetched, missing } = await fetchStores();
   for (const name of fetched) say(`${name} is there`);

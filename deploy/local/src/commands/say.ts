@@ -1,4 +1,3 @@
-/** Tells the user something in one line on standard error. */
 import { type Missing, type Stores } from "../stores.ts";
 
 export function say(what: string): void {

@@ -13,7 +13,6 @@ import { untilTold } from "./until-told.ts";
 /** The standalone's ports. Another free port is taken where one is in use, as by a second stack. */
 const ports = { gateway: 8080, catcher: 8081, management: 8082 };
 
-/** Returns the exit code. */
 export async function stackCommand(asked: Asked): Promise<number> {
   const told = untilTold(asked);
   const folder = createWorkFolder();

@@ -6,7 +6,6 @@ import { createWorkFolder } from "../work-folder.ts";
 import { say, sayStores } from "./say.ts";
 import { untilTold } from "./until-told.ts";
 
-/** Returns the exit code. */
 export async function storesCommand(asked: Asked): Promise<number> {
   const told = untilTold(asked);
   const folder = createWorkFolder();

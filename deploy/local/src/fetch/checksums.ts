@@ -24,7 +24,6 @@ export function parseLock(text: string): Sums {
   );
 }
 
-/** Returns the differences in words. */
 export function differences(locked: Sums, found: Sums): string[] {
   const names = [...new Set([...locked.keys(), ...found.keys()])].sort();
   return names.flatMap((name) => {

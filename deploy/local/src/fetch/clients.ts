@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { cached } from "../cache.ts";
 import { onPath, run, runWithPatience } from "../process/run.ts";
 
-/** Reports whether the host has a Python to make environments with. */
 export const hasPython = (): boolean => onPath("python3") !== undefined;
 
 /** Returns a Python with the packages of `<folder>/requirements.txt`. */
@@ -27,7 +26,6 @@ export async function pythonWith(folder: string): Promise<string> {
 
 export const hasGo = (): boolean => onPath("go") !== undefined;
 
-/** Returns the Go program of `folder`. */
 export async function goProgram(folder: string): Promise<string> {
   const made = await cached(`go-client-${digestOf(folder, /\.(go|mod|sum)$/)}`, async (making) => {
     await runWithPatience("go", ["build", "-o", join(making, "client"), "."], { cwd: folder });

@@ -1,4 +1,3 @@
-/** Fetches the real Kafka from its Maven artifacts. */
 import { copyFileSync, mkdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { cached } from "../cache.ts";

@@ -11,7 +11,6 @@ import { HostLacks, needTools, onPath, run, runWithPatience } from "../process/r
 import { fingerprint } from "./maven.ts";
 
 export type MongodBinary = {
-  /** Such as "MongoDB 6.0.5". */
   readonly name: string;
   readonly file: string;
 };

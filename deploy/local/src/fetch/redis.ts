@@ -5,7 +5,6 @@ import { onPath, run } from "../process/run.ts";
 import { libraryFolders, unpackDebianPackage } from "./debian.ts";
 
 export type RedisBinary = {
-  /** Such as "Redis 7.0.15". */
   readonly name: string;
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -31,7 +30,6 @@ async function named(file: string, env: RedisBinary["env"]): Promise<RedisBinary
   return { name: nameOf(version), file, env };
 }
 
-/** Parses the output of `redis-server --version`. */
 export function nameOf(version: string): string {
   const product = /^valkey/i.test(version) ? "Valkey" : "Redis";
   return `${product} ${/v=(\S+)/.exec(version)?.[1] ?? "of unknown version"}`;

@@ -8,7 +8,6 @@ import { addWill, removeWill } from "./last-will.ts";
 export type Run = {
   readonly cwd?: string;
   readonly argv0?: string;
-  /** The command's standard input. */
   readonly input?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
 };

@@ -33,7 +33,6 @@ export type ProcessState =
 export type Observer = {
   /** Hears of every change, requested ones included. */
   readonly onState?: (state: ProcessState) => void;
-  /** Hears of each line of output. */
   readonly onLine?: (line: string) => void;
 };
 

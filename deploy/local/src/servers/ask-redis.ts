@@ -17,7 +17,6 @@ export function askRedis(port: number, ...words: readonly string[]): Promise<str
   });
 }
 
-/** Asks until the answer is good. */
 export async function untilRedis(
   port: number,
   words: readonly string[],

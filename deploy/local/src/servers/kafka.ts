@@ -17,7 +17,6 @@ export type RunningKafka = RunningServer & {
 };
 type Cluster = { readonly id: string; readonly controllerPort: number };
 
-/** A listener beside the open one. */
 export type Guard = {
   /** In capital letters. */
   readonly name: string;
@@ -92,7 +91,6 @@ async function startNode(place: ServerPlace, folder: string, node: Node): Promis
 type Places = Node &
   Pick<RunningKafka, "guarded"> & { readonly port: number; readonly folder: string };
 
-/** Returns the contents of server.properties. */
 function properties({ nodeId, role, cluster, port, folder, guards, guarded }: Places): string {
   const others = [...guarded].map(([name, brokers]) => `${name}://${brokers.join()}`);
   const listener = [`PLAINTEXT://${loopback}:${port}`, ...others].join();

@@ -25,7 +25,6 @@ export type RunningMongoSet = {
   readonly name: string;
   readonly uri: string;
   readonly members: readonly RunningMongo[];
-  /** Rejects while there is no primary. */
   primary(): Promise<RunningMongo>;
   stop(): Promise<void>;
 };

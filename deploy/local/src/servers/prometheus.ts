@@ -1,4 +1,3 @@
-/** Runs one Prometheus over a configuration. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetchPrometheus } from "../fetch/prometheus.ts";

@@ -7,19 +7,16 @@ import { type RunningRedis, startRedis } from "./redis.ts";
 
 export type RunningRedisCluster = {
   readonly name: string;
-  /** The address of all nodes. */
   readonly url: string;
   /** The masters, each with an equal share of the slots. A replica has the index of its master. */
   readonly masters: readonly RunningRedis[];
   readonly replicas: readonly RunningRedis[];
-  /** Adds a master without slots. */
   join(): Promise<RunningRedis>;
   stop(): Promise<void>;
 };
 
 export type RedisClusterOptions = Pick<ServerPlace, "dir"> & {
   readonly masters: number;
-  /** Gives each master a replica. */
   readonly hasReplicas?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
 };

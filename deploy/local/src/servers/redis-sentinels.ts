@@ -8,7 +8,6 @@ import { type RunningRedis, startRedis, startRedisProcess } from "./redis.ts";
 
 export type RedisWithSentinels = {
   readonly name: string;
-  /** The address of the sentinels. */
   readonly url: string;
   readonly masterName: string;
   /** The first is the master at the start. */

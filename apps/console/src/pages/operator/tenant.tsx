@@ -1,4 +1,3 @@
-/** One tenant: its tokens, its plan, and its closing. */
 import { useLastPart } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";
 import { Action } from "../../parts/action.tsx";

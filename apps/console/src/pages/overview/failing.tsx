@@ -81,7 +81,6 @@ const letterColumns: readonly Column<LetterGroup>[] = [
   { title: "Last", cell: ({ last }) => <Age at={last} /> },
 ];
 
-/** The pages read, from the newest. */
 const pagesMax = 5;
 
 export function LettersByReason() {

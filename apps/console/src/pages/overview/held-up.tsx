@@ -1,4 +1,3 @@
-/** Stuck or late messages, and the reason. */
 import { type Overview } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { useAsked } from "../../api/asked.ts";

@@ -14,7 +14,6 @@ import { useSchedules } from "../schedules.tsx";
 
 const rowsMax = 5;
 const answerBytesMax = 500;
-/** The number of active runs searched. */
 const runsMax = 100;
 
 const keyOf = (run: Run): string => `${run.workflowRunId} ${run.workflowRunCreatedAt}`;

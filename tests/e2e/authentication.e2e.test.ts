@@ -53,7 +53,6 @@ afterAll(async () => {
 });
 
 const endpointsBody = '{"endpoints":[{"url":"http://127.0.0.1:9/"}]}';
-/** Returns all endpoints of the gateway of these kinds, from their rows. */
 const routesOf = (...kinds: readonly EndpointKind[]): readonly (readonly [string, string])[] =>
   routes(estate, ...kinds).map(({ method, path }) => [method, path]);
 const reads = () => routesOf("read", "list");

@@ -1,4 +1,3 @@
-/** Tests bulk actions: begun by a filter, with their progress. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
 import { Destination } from "./destination.ts";

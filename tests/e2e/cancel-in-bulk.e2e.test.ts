@@ -1,4 +1,3 @@
-/** Tests `DELETE /v2/messages`: many messages cancelled by one call. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
 import { Destination } from "./destination.ts";

@@ -154,7 +154,7 @@ describe("a message", () => {
     });
     const { page } = await pages.signedIn();
     const asked: (string | null)[] = [];
-    // What a log of many thousand events would say: none among those that were looked at.
+    // Answers as a log of many thousand events would: none of the events looked at matches.
     await page.route("**/v2/events?*label=far-back*", (route) => {
       const url = new URL(route.request().url());
       asked.push(url.searchParams.get("cursor"));

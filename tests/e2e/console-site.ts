@@ -55,7 +55,6 @@ export class ConsolePages {
     return opened;
   }
 
-  /** Opens this page of the console, signed in. */
   async signedIn(
     hash = "",
     { token = developmentToken, at = `${this.origin}/console/`, ...settings }: SignedIn = {},

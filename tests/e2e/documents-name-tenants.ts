@@ -1,10 +1,10 @@
 /**
- * A tenant can be moved to another database while each of its documents names the tenant, or the message or run that does (ADR 192). The suites of a run
- * have made documents of every collection when this looks.
+ * Checks that each document names its tenant, or the message or run that does, so that a tenant can be moved to another
+ * database (ADR 192). Runs when the suites have made documents of every collection.
  */
 import { MongoClient } from "mongodb";
 
-/** Collections of the installation as a whole, and `tenants`, whose keys are the tenants. */
+/** Collections of the whole installation, and `tenants`, whose keys are the tenants. */
 const shared = new Set([
   "account_changes",
   "beats",
@@ -23,7 +23,7 @@ const nameless = {
   tombstoneUntil: { $exists: false },
 };
 
-/** Rejects with the collections in which a document names no tenant, and the fields that it has. */
+/** Rejects with the collections in which a document names no tenant, and the fields of that document. */
 export async function checkDocumentsNameTenants(uri: string, database: string): Promise<void> {
   const client = new MongoClient(uri);
   try {

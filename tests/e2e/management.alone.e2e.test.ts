@@ -73,7 +73,6 @@ async function stop(): Promise<void> {
   running = undefined;
 }
 
-/** Starts a process that is expected to give up. */
 async function inVain(env: Readonly<Record<string, string>> = {}) {
   const { process } = await prepare(env);
   const code = await process.startInVain();

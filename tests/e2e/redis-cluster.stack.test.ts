@@ -1,4 +1,4 @@
-/** The services over a Redis Cluster of their own, one of whose masters is killed. */
+/** Tests the services over a Redis Cluster of their own when one master is killed. */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +37,7 @@ beforeAll(async () => {
   services = await startServices({
     stores: { ...testStores(), redis },
     room: `redis-${randomBytes(6).toString("hex")}`,
-    // They deliver and grant nothing.
+    // These services deliver and grant nothing.
     counts: { "callback-dispatcher": 0, "workflow-log": 0 },
     env: {
       POSTHASTE_LOG_LEVEL: "warn",
@@ -55,7 +55,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Answers after a while; keeps how many calls under each key ran at once. */
+/** Answers after a while. Returns the most concurrent calls under each key. */
 function watchKeys(): ReadonlyMap<string, number> {
   const [running, most] = [new Map<string, number>(), new Map<string, number>()];
   for (const key of keys)

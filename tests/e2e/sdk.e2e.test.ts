@@ -1,4 +1,3 @@
-/** Tests the npm package `@upstash/qstash`, unmodified, against a server. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";

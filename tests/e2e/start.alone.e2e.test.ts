@@ -31,7 +31,6 @@ const credentials = {
   POSTHASTE_SIGNING_KEY_NEXT: "sig_next-key-of-an-operator-01234567890123",
 };
 
-/** Starts a process that is expected to give up. */
 async function inVain(settings: Record<string, string>) {
   const port = String(await freePort());
   const process = new ServerProcess({

@@ -4,7 +4,7 @@ import { Worker } from "node:worker_threads";
 import { type System } from "../systems/system.ts";
 import { residentMiB } from "../systems/usage.ts";
 
-/** A way of a table of them: a thread is handed no functions. */
+/** A way by its table and index, since a thread cannot be handed functions. */
 export type AskedWay = { readonly of: "lists" | "neighbours"; readonly nth: number };
 export type Asking = { readonly port: number; readonly way: AskedWay };
 

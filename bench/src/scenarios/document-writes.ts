@@ -1,5 +1,5 @@
 /**
- * What a plain message writes into MongoDB, and what that costs there: each write by its purpose, as the oplog of a set of one tells it,
+ * Measures what a plain message writes into MongoDB, and the cost: each write by its purpose, from the oplog of a set of one,
  * with the storage engine's operations and the journal; on the same cores, and with the server on a core of its own.
  */
 import { execFileSync } from "node:child_process";
@@ -75,9 +75,9 @@ type Loaded = {
   readonly arrived: number;
   readonly deliveredPerSecond: number;
   readonly cpuUs: number;
-  /** By what they write, of all messages. */
+  /** By purpose, over all messages. */
   readonly writes: ReadonlyMap<string, Written>;
-  /** By their names in `serverStatus`, of all messages. */
+  /** By the names below, over all messages. */
   readonly counted: ReadonlyMap<string, number>;
 };
 type Written = { count: number; bytes: number };
@@ -117,7 +117,6 @@ async function lastOf(client: MongoClient): Promise<Timestamp> {
   return (last as unknown as { readonly ts: Timestamp }).ts;
 }
 
-/** Resolves when no finished message is left. */
 async function swept(client: MongoClient): Promise<void> {
   const until = performance.now() + sweptMsMax;
   while (performance.now() < until) {
@@ -132,7 +131,7 @@ async function swept(client: MongoClient): Promise<void> {
   throw new Error(`finished messages were not swept within ${sweptMsMax} ms`);
 }
 
-/** Entries of one purpose have the same collection, kind and fields. */
+/** Returns the writes by purpose. Entries of one purpose have the same collection, kind and fields. */
 async function writesSince(client: MongoClient, from: Timestamp): Promise<Map<string, Written>> {
   const writes = new Map<string, Written>();
   const entries = oplogOf(client).aggregate([
@@ -159,7 +158,7 @@ function purposeOf({ op, diff }: Document): string {
   return ["change", ...set, ...unset.map((name) => `−${name}`)].join(" ");
 }
 
-/** Of `serverStatus`: what the storage engine and the journal have counted. */
+/** The paths in `serverStatus` of the counters of the storage engine and the journal. */
 const counters = {
   "inserts in b-trees": ["wiredTiger", "cursor", "cursor insert calls"],
   "changes in b-trees": ["wiredTiger", "cursor", "cursor modify calls"],
@@ -180,7 +179,7 @@ async function countsOf(client: MongoClient): Promise<ReadonlyMap<string, number
 
 const commandOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, "utf8").trim();
 
-/** Has all threads of these processes run on these cores only. */
+/** Keeps all threads of these processes on these cores. */
 function pin(pids: readonly number[], cores: string): void {
   for (const pid of pids) execFileSync("taskset", ["-apc", cores, String(pid)]);
 }

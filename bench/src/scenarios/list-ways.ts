@@ -1,4 +1,4 @@
-/** Each list that a person looks at, under each of its filters: one that many match, one that few match, and one that none matches. */
+/** The lists that people look at, under each filter: with a value that many items match, one that few match, and one that none matches. */
 
 export type ListWay = { readonly what: string; readonly path: string };
 

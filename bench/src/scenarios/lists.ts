@@ -1,4 +1,4 @@
-/** How soon lists of 300,000 begin under each of their filters, and what publishes beside them wait. */
+/** Measures how soon lists of 300,000 begin under each of their filters, and the delay of publishes beside them. */
 import { setTimeout as pause } from "node:timers/promises";
 import { dataFolder } from "../folders.ts";
 import { startCallers } from "../load/callers.ts";
@@ -23,7 +23,7 @@ const besideGoal = 1.5;
 const perSecond = 100;
 const forMs = 2_000;
 const connections = 8;
-/** A page that begins sooner costs others nothing to speak of. */
+/** A page that begins sooner costs other callers almost nothing. */
 const slowMs = 10;
 const tooMany = 429;
 
@@ -86,7 +86,7 @@ async function begins({ port }: System, path: string) {
     const page = Object(await answered.json()) as Readonly<Record<string, unknown>>;
     const tookMs = performance.now() - startedAt;
     if (answered.status === tooMany) {
-      // Of the second in which a caller asked as often as the plan lets it.
+      // Waits for the next second of the plan's limit.
       await pause(1_000);
       continue;
     }

@@ -16,7 +16,7 @@ const large = Buffer.alloc(10 * mebibyte, "a");
 const largeMessages = 200;
 const hangingCalls = 10_000;
 /**
- * One tenant may have three quarters of all waiting calls, and about half of them at one address. So two tenants call many
+ * A tenant may have three quarters of all waiting calls, and about half of them at one address. So two tenants call many
  * addresses.
  */
 const addressesOfSilent = 40;

@@ -1,5 +1,5 @@
 /**
- * Puts messages into a data folder that lists may be filtered by: of a hundred hosts, each tenth with one of a hundred labels, delivered
+ * Puts messages for filtered lists into a data folder: of a hundred hosts, each tenth with one of a hundred labels, delivered
  * two minutes ago, and as many dead letters of the same. `node seed-lists.ts <data folder> <count> <seconds>`
  */
 import {

@@ -1,8 +1,8 @@
 // Calls each method of the Go client against a server.
 //
 // Environment: QSTASH_URL, QSTASH_TOKEN, DESTINATION (a URL to which a path can be added; /go/broken answers 404).
-// Prints one line of JSON for each method: {"method": "Queues.Get", "error": null or a text}. A method that the client has
-// and that no journey calls has the error "not called". With an argument `verify`: see verify.go.
+// Prints one line of JSON for each method: {"method": "Queues.Get", "error": null or a text}. A method of the client that no
+// journey calls has the error "not called". With an argument `verify`: see verify.go.
 package main
 
 import (
@@ -22,7 +22,7 @@ const (
 	farCron  = "0 0 1 1 *"
 )
 
-// refused: the method that was called last did not do what it should; the rest of its journey cannot go on.
+// refused ends a journey whose last call did not do what it should.
 var refused = errors.New("refused")
 
 type driver struct {
@@ -38,7 +38,7 @@ func newDriver(client *qstash.Client) *driver {
 	} {
 		methods := reflect.TypeOf(api)
 		for i := range methods.NumMethod() {
-			// Those of the client without arguments lead to the others.
+			// Methods of the client without arguments return the other APIs.
 			if method := methods.Method(i); name != "Client" || method.Type.NumIn() > 1 {
 				on.fails(name+"."+method.Name, "not called")
 			}
@@ -49,7 +49,7 @@ func newDriver(client *qstash.Client) *driver {
 
 func (on *driver) fails(method string, reason string) { on.errors[method] = &reason }
 
-// is notes what came of the method, and ends the journey when that is not what it should be.
+// is records the outcome of the method, and ends the journey unless it is as expected.
 func (on *driver) is(method string, err error, isSo bool, found any) {
 	if err != nil {
 		on.fails(method, err.Error())

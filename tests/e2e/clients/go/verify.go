@@ -8,7 +8,7 @@ import (
 	"github.com/upstash/qstash-go"
 )
 
-// verify lets the client's receiver verify a delivery: reads {"current", "next", "signature", "body", "url"} from standard input.
+// verify checks a delivery with the client's receiver: reads {"current", "next", "signature", "body", "url"} from standard input.
 func verify() {
 	var given struct{ Current, Next, Signature, Body, Url string }
 	err := json.NewDecoder(os.Stdin).Decode(&given)

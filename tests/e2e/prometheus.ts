@@ -85,8 +85,8 @@ const zeroWhileWell = [
 ];
 
 /**
- * Returns the expressions without an answer, and those that stay 0, while `work` is repeated: not all need move at once.
- * Gives up only on those that may be silent.
+ * Returns the expressions without an answer, and those that stay 0, while `work` is repeated: not all need move at once. An
+ * expression of `zeroWhileWell` needs only an answer.
  */
 export async function silentAmong(
   prometheus: RunningPrometheus,

@@ -39,7 +39,6 @@ const withDefinitions = (openApi) =>
 
 const partition = (all, holds) => [all.filter(holds), all.filter((each) => !holds(each))];
 
-/** The beginning of every path, which the client adds. */
 const version = "/v2/";
 
 const routesOf = (operations) =>

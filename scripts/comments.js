@@ -76,7 +76,6 @@ function leadsSomewhere(cited, from = "") {
   return heading === undefined || (file.endsWith(".md") && headingsOf(file).has(heading));
 }
 
-/** Returns the headings as links spell them. */
 const headingsOf = (file) =>
   new Set(
     [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>

@@ -16,7 +16,6 @@ const isComment = /^\s*(?:\*|\/\*|\/\/)/;
 
 const place = "a place in what is read, or what is left to do of one call";
 const ownTest = "its own test empties it in each of the ways, and looks whether nothing is left";
-/** The reasons why a file needs no such test. */
 const reasons = new Map([
   ["libs/bus-kafka/src/assignment.ts", ownTest],
   ["libs/bus-kafka/src/document.ts", "the dashes are options of commands"],

@@ -58,7 +58,6 @@ const namesIn = (text) =>
     name.split("…").flatMap((piece) => plain(piece).trim() || []),
   );
 
-/** Removes code marks and table escapes. */
 const plain = (text) => text.replaceAll(/[`\\]/g, "");
 
 /** Returns a function that reports whether a name, or a piece of one, is a test's. */

@@ -48,7 +48,6 @@ function matching(texts) {
   return wrongLines().filter(isMeant);
 }
 
-/** Draws lines by a seed, none twice. */
 function drawn(seed) {
   const lines = wrongLines();
   const next = randomOf(seed);
@@ -115,7 +114,6 @@ function replace(path, text) {
   fs.writeFileSync(path, text);
 }
 
-/** Returns the outcome of the tests with this name in the copy. */
 function outcomeOf({ name, test }) {
   const told = tested([test], [name]);
   if (!told) return "not ended";
@@ -137,7 +135,6 @@ function unsoundOf(lines) {
   });
 }
 
-/** Returns Jest's report of these tests in the copy, or undefined when they did not end. */
 function tested(tests, names) {
   fs.rmSync(report, { force: true });
   spawnSync(

@@ -6,7 +6,6 @@ import { join } from "node:path";
 
 const source = join(import.meta.dirname, "../apps/reference/src");
 const requireThere = createRequire(join(source, "../package.json"));
-/** The page's assets, and the path of each. */
 const assets = [
   ...["swagger-ui-bundle.js", "swagger-ui.css"].map((name) => [
     name,

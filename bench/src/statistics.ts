@@ -2,7 +2,6 @@
 
 export type Spread = { readonly median: number; readonly min: number; readonly max: number };
 
-/** Returns the spread of one figure per round, or undefined without rounds. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   const sorted = Float64Array.from(values).sort();
   const min = sorted[0];

@@ -10,7 +10,6 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
 const installMsMax = 240_000;
-/** The wait for a page. Nothing is measured by it. */
 const busyHostMsMax = 60_000;
 const debianInstaller = "apt-get";
 
@@ -20,7 +19,6 @@ const found = (): string | undefined =>
     .map((name) => `/usr/bin/${name}`)
     .find((path) => existsSync(path));
 
-/** Installs Debian's package where this process may. */
 function installed(): string | undefined {
   if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return undefined;
   console.error("posthaste: installing Debian's chromium-headless-shell");

@@ -67,7 +67,6 @@ async function pack(): Promise<void> {
   symlinkSync(join(root, "node_modules/@types/node"), join(modules, "@types/node"));
 }
 
-/** The page's examples, as files of the folder. */
 const examples = blocksOf("ts client").map(({ code }, at) => ({ name: `example-${at}.ts`, code }));
 const placed = (name: string): string => {
   const { code } = examples.find((each) => each.name === name) ?? { code: "" };

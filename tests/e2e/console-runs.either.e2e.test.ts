@@ -45,7 +45,6 @@ async function started(
   return { id, state };
 }
 
-/** Returns the steps of the graph that its box or the panel beside it cuts off. */
 async function cutSteps(page: Page): Promise<readonly string[]> {
   const box = await page.getByRole("region", { name: "Graph of the run" }).boundingBox();
   const cut: string[] = [];

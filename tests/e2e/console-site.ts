@@ -72,7 +72,6 @@ export class ConsolePages {
     return opened;
   }
 
-  /** Opens another tab of the same browser, signed in with the first. */
   async tabBeside({ page }: WatchedPage, at: string): Promise<Page> {
     const tab = await page.context().newPage();
     await tab.goto(at);
@@ -163,7 +162,6 @@ export async function visit(
 export const settled = (page: Page): Promise<void> =>
   page.locator("main [aria-busy=true]").first().waitFor({ state: "detached" });
 
-/** Goes to the first result of this text. */
 export async function find(page: Page, text: string, what: string): Promise<void> {
   await page.keyboard.press("Control+k");
   await page.getByRole("combobox", { name: "Go to anything" }).fill(text);

@@ -542,7 +542,6 @@ describe("groups", () => {
       (left) => left.length === 1,
     );
 
-    // The browser itself reports the refusal.
     expect(troubles.splice(0).filter((text) => !text.includes("400"))).toEqual([]);
   });
 

@@ -10,11 +10,9 @@ export type Driven = {
   readonly name: string;
   /** The program that the host lacks, or undefined. */
   readonly missing: string | undefined;
-  /** Installs or builds the client, and returns the commands. */
   readonly prepare: () => Promise<{ readonly drive: Command; readonly verify: Command }>;
   /** The paths at which a delivery of each journey arrives. */
   readonly arrivals: readonly string[];
-  /** The paths that answer 404. */
   readonly broken: readonly string[];
   /** The path of a delivery that arrives before the keys are rotated. */
   readonly signed: string;

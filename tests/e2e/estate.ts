@@ -13,7 +13,6 @@ export type Estate = {
   readonly destination: Destination;
   readonly messageId: string;
   readonly dlqId: string;
-  /** A run that waits for an event. */
   readonly runId: string;
   readonly failedRun: { readonly runId: string; readonly dlqId: string };
   readonly actionId: string;

@@ -1,4 +1,3 @@
-/** Tests examples/orders, served as its README says. */
 import { once } from "node:events";
 import { type Server } from "node:http";
 import { type AddressInfo } from "node:net";

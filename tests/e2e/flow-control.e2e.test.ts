@@ -44,7 +44,6 @@ class Meeting {
   }
 }
 
-/** Answers after `ms`, and counts concurrent calls. */
 class Gauge {
   running = 0;
   most = 0;

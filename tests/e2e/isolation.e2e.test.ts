@@ -9,7 +9,6 @@ import { deadUrl, Destination, type Responder, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { secondUser } from "./users.ts";
 
-/** The time of each attempt of the loud ones. */
 const slowMs = 200;
 const slotsMax = 40;
 const perOriginMax = 20;
@@ -86,7 +85,6 @@ describe("a destination", () => {
       (name) => `http://${name}.localhost:${hanging.port}/many-names`,
     );
     for (const name of names) await publishMany(perOriginMax, name);
-    // Twice the number of slots.
     await hanging.arrivals("/many-names", names.length * perOriginMax);
 
     await other.published(healthy.url("/other-tenant"));

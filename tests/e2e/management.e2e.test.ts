@@ -742,7 +742,6 @@ describe("whatever is asked", () => {
   });
 });
 
-/** Returns which of the tenant's keys signed. */
 function signatureKeyOf(header: unknown, keys: Json): string | undefined {
   const [head = "", claims = "", signature = ""] = textOf(header).split(".");
   return ["current", "next"].find((name) => {

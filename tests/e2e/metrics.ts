@@ -1,4 +1,3 @@
-/** Reads `GET /metrics` as Prometheus does. */
 import { type Reporter, metricCatalogue } from "@posthaste/ports";
 
 export type Scrape = {

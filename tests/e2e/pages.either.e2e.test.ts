@@ -37,7 +37,6 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** Makes the things that examples name: a message that waits, a dead letter, a bulk action. */
 async function named(): Promise<Readonly<Record<string, string>>> {
   const waiting = await client.published(destination.url("/later"), service({ Delay: "1h" }));
   destination.answers("/broken", always(500));
@@ -57,7 +56,6 @@ async function named(): Promise<Readonly<Record<string, string>>> {
 
 type Answered = { readonly status: number; readonly body: string };
 
-/** Runs the commands in sequence. Each answer ends with a line that holds its status. */
 async function run(block: string): Promise<readonly Answered[]> {
   const ids = await named();
   const script = block.replace(/\b(msg|dlq|bulk)_…/g, (_, kind: string) => ids[kind] ?? "");

@@ -109,7 +109,6 @@ export async function silentAmong(
 }
 
 const scrapeEveryMs = 1_000;
-/** A schedule fires once a minute. */
 const silentMsMax = 150_000;
 
 type Exemplars = {

@@ -1,4 +1,3 @@
-/** Checks the answer of `GET /metrics` with Prometheus' own tool. */
 import { it } from "@jest/globals";
 import { checkMetrics, hasPrometheus } from "@posthaste/local";
 import { scrape } from "./metrics.ts";

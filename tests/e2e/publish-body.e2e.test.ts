@@ -131,7 +131,6 @@ describe("a message", () => {
   });
 });
 
-/** Sends `parts` with chunked encoding. Returns the status. */
 function chunked(url: string, parts: readonly (string | Uint8Array)[]): Promise<number> {
   return new Promise((resolve, reject) => {
     const sent = request(

@@ -14,7 +14,6 @@ const queues = [
 type Queue = (typeof queues)[number];
 
 const count = 60;
-/** The arrivals at the first queue at which the process is killed. */
 const killsAt = [10, 30, 50];
 /** One in so many messages is refused at its first attempt. */
 const refusedEach = 5;

@@ -24,7 +24,6 @@ afterAll(async () => {
 
 const redacted = (value: string): string => `REDACTED:${hash("sha256", value, "hex")}`;
 
-/** Reads every place at which the API shows a message and its outcome. */
 async function allReads(id: string): Promise<string> {
   const replies = await Promise.all([
     client.get(`/v2/messages/${id}`),

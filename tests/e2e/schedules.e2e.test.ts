@@ -30,7 +30,6 @@ afterAll(async () => {
 });
 
 const minuteMs = 60_000;
-/** Fires long after the tests. */
 const farCron = "0 0 1 1 *";
 const at = (path: string): string => destination.url(path);
 type Settings = Parameters<typeof service>[0];

@@ -3,7 +3,6 @@
 export type SharedServices = {
   readonly port: number;
   readonly managementPort: number;
-  /** The name of their database. */
   readonly room: string;
 };
 

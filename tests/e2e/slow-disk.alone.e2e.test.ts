@@ -32,7 +32,6 @@ describe("a server whose disk is slow", () => {
   });
 });
 
-/** Publishes in sequence, each waiting for a sync. */
 async function publishUntil(ended: AbortSignal): Promise<readonly number[]> {
   const statuses: number[] = [];
   while (!ended.aborted)

@@ -322,7 +322,6 @@ describe("a resumed run", () => {
   });
 });
 
-/** Returns the webhook that the first step of a run made. */
 async function hookOf(workflowRunId: string): Promise<{ readonly eventId: string }> {
   const { runs } = await client.logs({ filter: { workflowRunId } });
   const made = runs[0]?.steps[1]?.steps[0] as { out?: string } | undefined;

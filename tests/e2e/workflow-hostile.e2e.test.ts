@@ -304,7 +304,6 @@ describe("what names another use of an id", () => {
     "Upstash-Workflow-CreatedAt": String(createdAt),
   });
 
-  /** Makes a run that has ended, and another of the same name. */
   async function reused() {
     const id = `reused-${++started}`;
     const path = `/${id}`;

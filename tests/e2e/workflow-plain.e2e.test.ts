@@ -151,7 +151,6 @@ const rowsOf = (run: Json | undefined): readonly Json[] =>
     steps.map((step) => ({ type, ...step })),
   );
 
-/** Waits for a notification that has ended a wait. */
 const notified = async (path: string): Promise<Json | undefined> => {
   const [first] = await eventually(
     async () => (await server.client.post(`/v2/notify/picked:${path}`, {}, '{"by":"me"}')).list(),

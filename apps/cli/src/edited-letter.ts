@@ -1,4 +1,3 @@
-/** Prepares the body of a dead letter for an editor. */
 import { type DeadLetter } from "@posthaste/client";
 import { CliError } from "./exit.ts";
 

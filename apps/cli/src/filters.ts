@@ -4,7 +4,6 @@ import { CliError } from "./exit.ts";
 import { withValue } from "./option.ts";
 import { parameterHelp } from "./setting-help.ts";
 
-/** A flag with its value, the query parameter, and an example. */
 type Filter = readonly [flag: string, query: string, example: string];
 
 const label: Filter = ["--label <label>", "label", "orders"];

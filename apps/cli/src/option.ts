@@ -38,5 +38,4 @@ function textOf(flags: string, { about, example, fallback = "none" }: About): st
   return `${sentence}. Default: ${fallback}. Example: ${long} ${quoted(example)}`;
 }
 
-/** Quotes a text for a shell. */
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text}'`);

@@ -9,7 +9,6 @@ export type Stream = {
   write(text: string): unknown;
 };
 
-/** A title, and the value below it. */
 export type Column<T> = readonly [title: string, of: (item: T) => unknown];
 
 const noBorders = {
@@ -45,7 +44,6 @@ export class Output {
       ]);
   }
 
-  /** Prints every field of one thing. */
   item(item: object): void {
     if (this.isJson) this.json(item);
     else

@@ -34,7 +34,6 @@ export function publishTemplate(
   return request(`/v2/publish/${destination}`, { ...messageHeaders, ...headers }, body(bytes));
 }
 
-/** A schedule whose message has a number. */
 export const scheduleTemplate = (destination: string, headers: PublishHeaders): Template =>
   request(`/v2/schedules/${destination}`, { ...messageHeaders, ...headers }, body(bodyBytes));
 

@@ -1,4 +1,3 @@
-/** Makes the tables and goals of the six services' costs. */
 import { atLeast, atMost, type Goal } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
 import { percentile, pooled, ratioSpread, type Spread, spreadOf } from "../statistics.ts";

@@ -1,4 +1,3 @@
-/** Rings a hundred thousand timers in the same second, under a steady load of publishes. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";

@@ -1,4 +1,3 @@
-/** Measures operations over great numbers: a million messages in a queue, and a hundred thousand schedules. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { dataFolder } from "../folders.ts";
 import { closedLoop } from "../load/senders.ts";

@@ -1,4 +1,3 @@
-/** Measures a healthy destination beside slow, silent and dead ones. */
 import { freePort } from "@posthaste/local";
 import { openLoop } from "../load/senders.ts";
 import { type PublishHeaders, publishTemplate } from "../load/template.ts";

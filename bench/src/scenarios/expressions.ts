@@ -1,4 +1,3 @@
-/** Measures messages without a retry expression beside messages with a new one each. */
 import { openLoop } from "../load/senders.ts";
 import { numberPlace, type PublishHeaders, publishTemplate } from "../load/template.ts";
 import { figure, spread, table } from "../report/markdown.ts";

@@ -1,4 +1,3 @@
-/** Measures whether a message costs more after very many deliveries. */
 import { dataFolder } from "../folders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";

@@ -1,4 +1,3 @@
-/** The compared systems, in the order of their turns. */
 import { startBullMq } from "./bullmq.ts";
 import { startLeast, startLeastInThreads } from "./least.ts";
 import { startPosthaste } from "./posthaste.ts";

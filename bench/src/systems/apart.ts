@@ -14,7 +14,6 @@ import { ownChildren } from "./usage.ts";
 
 export type ApartStores = {
   readonly stores: Stores;
-  /** The names and versions, for the report. */
   readonly names: string;
   /** The first process of each store. */
   readonly pids: readonly number[];

@@ -32,7 +32,6 @@ export const residentMiB = (pids: readonly number[]): number =>
 
 export type ThreadUse = { readonly name: string; readonly cpuMs: number };
 
-/** Returns CPU time by kind of thread, to see which kind is busy. */
 export function cpuByThread(pids: readonly number[]): readonly ThreadUse[] {
   const uses = new Map<string, number>();
   for (const pid of pids) {

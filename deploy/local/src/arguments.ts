@@ -1,4 +1,3 @@
-/** The parsed command line of `npm run stack`. */
 export type Asked = {
   readonly command: "stack" | "stores" | "fetch";
   /** The file to write the stores' addresses to when they are ready. */

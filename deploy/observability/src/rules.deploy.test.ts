@@ -6,7 +6,6 @@ import { hasPrometheus, promtool } from "@posthaste/local";
 import { stringify } from "yaml";
 import { alerts } from "./alerts.ts";
 
-/** Prometheus' own tools may have to be fetched. */
 const msMax = 10 * 60_000;
 
 /** Samples once a minute: one hour of trouble, then three good ones. */
@@ -21,7 +20,6 @@ const above = (name: string, bound: string) => ({
 const firesAt = "45m";
 const isWellAt = "200m";
 
-/** The series that make each alert fire. */
 const troubles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PosthasteNoDeliverer: { 'up{job="posthaste-deliverer"}': gauge(0, 1) },
   PosthasteProcessDown: { 'up{job="posthaste-gateway"}': gauge(0, 1) },

@@ -1,4 +1,3 @@
-/** Profiles: servers by name. */
 import { text } from "node:stream/consumers";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";

@@ -1,5 +1,3 @@
-/** Shows texts that callers and destinations wrote. */
-
 const controls =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 

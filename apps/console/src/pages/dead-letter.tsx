@@ -1,4 +1,3 @@
-/** One dead letter: why it failed, what was sent, the destination's last answer, and another try. */
 import { type DeadLetter } from "@posthaste/client/api";
 import { useState } from "react";
 import { part, useLastPart } from "../address.ts";

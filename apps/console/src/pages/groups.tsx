@@ -1,4 +1,3 @@
-/** URL groups. A publish to a group goes to all its endpoints. */
 import { type UrlGroup } from "@posthaste/client/api";
 import { useState } from "react";
 import { go, part } from "../address.ts";

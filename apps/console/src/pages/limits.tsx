@@ -1,4 +1,3 @@
-/** Shows whether this tenant is near the limits of its plan. */
 import { useAsked, useWork } from "../api/asked.ts";
 import { call } from "../api/call.ts";
 import { durationOf } from "../api/text.ts";

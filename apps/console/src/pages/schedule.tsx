@@ -1,4 +1,3 @@
-/** One schedule: its times, and the fate of its last messages. */
 import { type Schedule } from "@posthaste/client/api";
 import { part, useLastPart } from "../address.ts";
 import { useAsked } from "../api/asked.ts";

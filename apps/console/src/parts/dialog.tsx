@@ -6,7 +6,6 @@ import { type ReactNode } from "react";
 type SureProps = {
   readonly isOpen: boolean;
   readonly title: string;
-  /** The consequence of the action. */
   readonly children?: ReactNode;
   /** The button's label, and its name for screen readers. */
   readonly does: string;

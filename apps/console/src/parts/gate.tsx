@@ -12,9 +12,7 @@ import { SignIn, SignInAgain, type SignInField } from "./sign-in.tsx";
 
 export type Door = {
   readonly fields: readonly SignInField[];
-  /** Returns the `Authorization` for these fields. */
   readonly authorizationOf: (values: readonly string[]) => string;
-  /** Returns the owner of the session. */
   readonly admit: (session: string) => Promise<Admitted>;
 };
 
@@ -166,7 +164,6 @@ function settling<T>(
   };
 }
 
-/** The text for each way back from the provider. */
 const refusals: Readonly<Record<string, string>> = {
   refused: "The provider has not let you in. Try again.",
   away: "The provider does not answer. Try again later.",

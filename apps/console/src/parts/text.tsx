@@ -70,7 +70,6 @@ export const Filtered = ({ to, by, text }: FilteredProps) => (
   <a href={`#${to}?${new URLSearchParams({ [by]: text }).toString()}`}>{shown(text)}</a>
 );
 
-/** Links each label to the messages that have it. */
 export const Labels = ({
   to,
   labels,

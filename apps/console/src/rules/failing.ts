@@ -8,7 +8,6 @@ export type Failing = {
   /** The time of the oldest failure. */
   readonly since: number;
   readonly last: LogEntry;
-  /** All failures were of one URL. */
   readonly isOneUrl: boolean;
 };
 

@@ -63,7 +63,6 @@ export function localInput(text: string): string {
   return `${day}T${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-/** Converts an input's time back to UTC. */
 export function utcInput(text: string): string {
   const at = Date.parse(text);
   return Number.isNaN(at) ? text : new Date(at).toISOString().slice(0, minuteLength);

@@ -1,14 +1,10 @@
-/** Computes how near a tenant is to its plan's limits. */
-
 export type Used = {
   readonly name: string;
   readonly used: number;
-  /** The plan's limit, and the name of its setting. */
   readonly most: number;
   readonly setting: string;
 };
 
-/** The share from which a limit counts as near. */
 const nearShare = 0.8;
 
 export const shareOf = ({ used, most }: Used): number => (most <= 0 ? 0 : Math.min(used / most, 1));

@@ -1,4 +1,3 @@
-/** Turns the log's events into one row for each message. */
 import { type LogEntry } from "@posthaste/client/api";
 import { type Story, storyOf } from "./attempts.ts";
 

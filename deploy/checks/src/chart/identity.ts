@@ -1,7 +1,6 @@
 /** The parts of a render that an upgrade cannot change: object names, and fields that Kubernetes fixes at creation. */
 import { type Rendered } from "./manifests.ts";
 
-/** Keyed by `Kind/name`. */
 export type Identities = Readonly<Record<string, unknown>>;
 
 export function identitiesOf({ of }: Rendered): Identities {

@@ -214,7 +214,6 @@ export type Rendered = {
 };
 
 export type RenderOptions = {
-  /** Kinds that were installed into the cluster. */
   readonly has?: readonly string[];
   /** The Secrets in the cluster. Undefined renders without a cluster. */
   readonly secrets?: ClusterSecrets | undefined;

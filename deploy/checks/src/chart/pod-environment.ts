@@ -3,7 +3,6 @@ import { authority, certificateKey, clientCertificate } from "@posthaste/testing
 import { type Files, type Texts } from "../environment.ts";
 import { type Job, type Secret, type Workload } from "./manifests.ts";
 
-/** The operator's secrets. Any text of the right form does. */
 const ofTheOperator: Texts = {
   token: "t".repeat(32),
   "signing-key-current": `sig_${"c".repeat(28)}`,

@@ -33,7 +33,6 @@ export function lastStage(stages: readonly Stage[]): Stage {
   return last;
 }
 
-/** Returns the stage named by `FROM … AS name`. */
 export function stageNamed(stages: readonly Stage[], name: string): Stage {
   const found = stages.find(([from]) => from?.text.endsWith(` AS ${name}`));
   if (!found) throw new Error(`no stage ${name}`);

@@ -6,7 +6,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
 
-/** Secrets by name, in any namespace. */
 export type ClusterSecrets = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 const resources = [

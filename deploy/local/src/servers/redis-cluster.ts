@@ -82,7 +82,6 @@ async function startNode(
   });
 }
 
-/** Introduces two nodes to each other. */
 async function meet(first: RunningRedis, port: number): Promise<void> {
   const info = await askRedis(port, "CONFIG", "GET", "cluster-port");
   const busPort = /\r\n(\d+)\r\n$/.exec(info)?.[1] ?? "";

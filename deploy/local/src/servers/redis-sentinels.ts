@@ -13,7 +13,6 @@ export type RedisWithSentinels = {
   /** The first is the master at the start. */
   readonly servers: readonly [RunningRedis, RunningRedis];
   readonly sentinels: readonly RunningRedis[];
-  /** Returns the current master by the sentinels' word. */
   master(): Promise<RunningRedis>;
   stop(): Promise<void>;
 };

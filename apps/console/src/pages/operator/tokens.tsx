@@ -1,4 +1,3 @@
-/** A tenant's tokens. A new token is shown only once. */
 import { type Token } from "@posthaste/client/api";
 import { useAsked, useChange } from "../../api/asked.ts";
 import { shown } from "../../api/text.ts";

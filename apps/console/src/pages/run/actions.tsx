@@ -1,4 +1,3 @@
-/** The actions on a run: cancel an active one, restart or resume a failed one. */
 import { type Run } from "@posthaste/client/api";
 import { part } from "../../address.ts";
 import { Action } from "../../parts/action.tsx";

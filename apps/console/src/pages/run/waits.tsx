@@ -1,4 +1,3 @@
-/** A run's waits for events, such as an approval, and the form that notifies one. */
 import { type Run } from "@posthaste/client/api";
 import { useState } from "react";
 import { part } from "../../address.ts";

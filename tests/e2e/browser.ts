@@ -10,6 +10,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from "p
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
 const installMsMax = 240_000;
+/** The wait for a page. Nothing is measured by it. */
 const busyHostMsMax = 60_000;
 const debianInstaller = "apt-get";
 

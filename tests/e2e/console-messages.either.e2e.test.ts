@@ -336,6 +336,7 @@ describe("what was typed into the search leads there:", () => {
         await page.getByRole("heading", { level: 1, name: title }).waitFor();
       }
 
+      // The browser itself reports that none is an id.
       expect(troubles.splice(0).filter((text) => !/40[04]/.test(text))).toEqual([]);
     },
   );
@@ -367,6 +368,7 @@ describe("what was typed into the search leads there:", () => {
     await page.getByRole("combobox", { name: "Go to anything" }).fill("of-nothing");
     await isThere(page, "Nothing is called of-nothing.");
 
+    // The browser itself reports each 404.
     expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
   });
 });

@@ -22,6 +22,7 @@ type Command = readonly [file: string, ...args: string[]];
 type Called = { readonly method: string; readonly error: string | null };
 type Keys = { readonly current: string; readonly next: string };
 
+/** The client may have to be fetched and built. */
 const prepareMsMax = 10 * 60_000;
 const driveMsMax = 5 * 60_000;
 

@@ -97,6 +97,7 @@ function kindAt(index: number): Kind {
   return kind;
 }
 
+/** Makes a message that waits for an hour. */
 const held = (index: number): Promise<string> => enqueued(kindAt(index), { Delay: "1h" });
 
 async function createdAt(id: string): Promise<number> {

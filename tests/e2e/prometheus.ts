@@ -11,6 +11,7 @@ import { hasPrometheus, type RunningPrometheus, startPrometheus } from "@posthas
 import { eventually } from "./client.ts";
 import { alerts, checkedInDashboards, recordings, renderRules } from "@posthaste/observability";
 
+/** Prometheus may have to be fetched. */
 export const fetchMsMax = 10 * 60_000;
 
 /** Skips the suite, with the reason in its name, on a host that has no Prometheus and cannot fetch it. */
@@ -109,6 +110,7 @@ export async function silentAmong(
 }
 
 const scrapeEveryMs = 1_000;
+/** A schedule fires once a minute. */
 const silentMsMax = 150_000;
 
 type Exemplars = {

@@ -2,6 +2,7 @@ import { it } from "@jest/globals";
 import { checkMetrics, hasPrometheus } from "@posthaste/local";
 import { scrape } from "./metrics.ts";
 
+/** The tool may have to be fetched. */
 const msMax = 10 * 60_000;
 
 /** Skips the test, with the reason in its name, on a host that has no promtool and cannot fetch it. */

@@ -9,6 +9,7 @@ import { objectOf, textOf } from "./json.ts";
 const count = 300;
 const killsAt = [1, 60, 180];
 const minuteMs = 60_000;
+/** The schedules are made in less, however busy the host. */
 const makingMs = 15_000;
 const testMsMax = 240_000;
 

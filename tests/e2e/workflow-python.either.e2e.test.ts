@@ -15,6 +15,7 @@ import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 const folder = join(import.meta.dirname, "clients/python");
+/** The packages may have to be fetched. */
 const prepareMsMax = 300_000;
 
 if (hasPython()) describe("a workflow in Python", itIsServed);

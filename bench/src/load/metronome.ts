@@ -9,6 +9,7 @@ export type Beat = { readonly startNs: bigint; readonly everyNs: bigint; readonl
 /** Beats to ask for beyond the need: by the caller's clock a beat may come slightly before the work that is due with it. */
 export const spareBeats = 20;
 
+/** Long enough for the thread to start. */
 const leadMs = 100;
 
 export type Metronome = {

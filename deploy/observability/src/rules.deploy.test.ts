@@ -6,6 +6,7 @@ import { hasPrometheus, promtool } from "@posthaste/local";
 import { stringify } from "yaml";
 import { alerts } from "./alerts.ts";
 
+/** Prometheus' own tools may have to be fetched. */
 const msMax = 10 * 60_000;
 
 /** Samples once a minute: one hour of trouble, then three good ones. */

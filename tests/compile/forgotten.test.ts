@@ -1,7 +1,4 @@
-/**
- * Tests that an addition to a filter or a union in only one place does not compile, by giving the compiler a tree with that
- * addition.
- */
+/** Tests that an addition to a filter or a union in only one place does not compile, by giving the compiler a tree with that addition. */
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";

@@ -1,7 +1,4 @@
-/**
- * Starts a run of one wait whose event comes, and one that is cancelled while it waits, by plain HTTP, as clients without an
- * SDK do.
- */
+/** Starts a run of one wait whose event comes, and one that is cancelled while it waits, by plain HTTP, as clients without an SDK do. */
 import { type Client } from "./client.ts";
 
 /** Resolves when the second run waits, after the end of the first. */

@@ -1,7 +1,4 @@
-/**
- * Tests workflows of the Python package `upstash-workflow`, unmodified, started by the endpoint itself or by a client in
- * JavaScript.
- */
+/** Tests workflows of the Python package `upstash-workflow`, unmodified, started by the endpoint itself or by a client in JavaScript. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";

@@ -15,10 +15,7 @@ const mebibyte = 1024 * 1024;
 const large = Buffer.alloc(10 * mebibyte, "a");
 const largeMessages = 200;
 const hangingCalls = 10_000;
-/**
- * A tenant may have three quarters of all waiting calls, and about half of them at one address. So two tenants call many
- * addresses.
- */
+/** A tenant may have three quarters of all waiting calls, and about half of them at one address. So two tenants call many addresses. */
 const addressesOfSilent = 40;
 const kibPerCallMax = 64;
 /** More than the default, since other tenants keep their share. A host that allows 20,000 open files has room for them. */

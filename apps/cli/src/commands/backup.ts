@@ -1,4 +1,4 @@
-/** Copies of a standalone's data folder, and copies put into a new one. Neither asks a server. */
+/** Backs up a standalone's data folder, and restores a copy into a new folder. Neither command asks a server. */
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { withDefault } from "../option.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-/** In the package, and in the repository. */
+/** The console's folder in the published package, and in the repository. */
 const folders = ["console", "../../../console/dist"].map((folder) =>
   join(import.meta.dirname, folder),
 );

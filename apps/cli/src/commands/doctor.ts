@@ -1,4 +1,4 @@
-/** Looks at the host that a standalone is to run on. */
+/** Examines the host that a standalone is to run on. */
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { withDefault } from "../option.ts";

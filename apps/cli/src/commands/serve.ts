@@ -1,4 +1,4 @@
-/** The standalone in this process, in its production profile. */
+/** Runs the standalone in this process, in its production profile. */
 import { existsSync } from "node:fs";
 import { type Command } from "commander";
 import { CliError, fileFault } from "../exit.ts";

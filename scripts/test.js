@@ -323,6 +323,9 @@ function namesIn({ kafka, redis, mongodb }) {
   return [kafka, redis, mongodb].map(({ name }) => name);
 }
 
+/** What Jest says when a gate's global teardown rejects. */
+const teardownError = /Jest: Got error running globalTeardown/;
+
 async function runGate(gate) {
   const started = performance.now();
   if (gate.name === "end-to-end") rmSync(answersFolder, { recursive: true, force: true });
@@ -340,6 +343,8 @@ async function runGate(gate) {
       count = second.count;
       exit = "ok";
     }
+    // The files passed when they ran again; what the teardown of all of them found stands.
+    if (second.count && teardownError.test(output)) count = { ...count, failed: count.failed + 1 };
     if (cpuSeconds !== undefined) cpuSeconds += second.cpuSeconds;
   }
   const seconds = secondsSince(started).padStart(6);

@@ -1,6 +1,6 @@
 /** The token store as configured. */
 import { type ConfigOf, type ProcessParts } from "@posthaste/process";
-import { connectMsDefault, openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
+import { openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
 import { tlsFailure } from "./tls-failures.ts";
 
 type TokensConfig = Pick<
@@ -37,7 +37,7 @@ export function openTokens(parts: ProcessParts, config: TokensConfig): RedisToke
       tlsFailure("Redis", config.redisTlsCa !== undefined, error) ?? closedBy(config, error),
     prefix: config.redisPrefix,
     budgetMs: config.redisBudgetMs,
-    connectMs: config.redisConnectMs ?? Math.max(connectMsDefault, config.redisBudgetMs),
+    connectMs: config.redisConnectMs,
     clock,
     log,
   });

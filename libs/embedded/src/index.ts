@@ -1,8 +1,9 @@
 export {
   type CopiedDatabase,
   copyDatabase,
-  databaseFile,
   databaseVersion,
   restoreDatabase,
 } from "./database/copy.ts";
+export { refuseOldSqlite } from "./database/open.ts";
+export { databaseFile } from "./database/schema.ts";
 export { type Embedded, type EmbeddedOptions, openEmbedded } from "./embedded.ts";

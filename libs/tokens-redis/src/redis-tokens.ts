@@ -19,11 +19,13 @@ import { Cluster } from "./cluster/cluster.ts";
 import { slotOf } from "./cluster/hash-slot.ts";
 import { gather, gatherByGroup, type Question, type Send } from "./gather.ts";
 import { type Script } from "./link/connection.ts";
-import { connectMsDefault, dialOne, type RedisPlace } from "./link/dial.ts";
+import { dialOne, type RedisPlace } from "./link/dial.ts";
 import { type Counts, Link } from "./link/link.ts";
 import * as scripts from "./scripts.ts";
 
-export type RedisTokensOptions = RedisPlace & {
+export type RedisTokensOptions = Omit<RedisPlace, "connectMs"> & {
+  /** As in `RedisPlace`. Absent: two seconds, or the budget if that is more. */
+  readonly connectMs?: number | undefined;
   /** Begins all keys; installations that share a Redis have different prefixes. */
   readonly prefix: string;
   /** The time that Redis has for an answer before it counts as away. */
@@ -42,13 +44,17 @@ export type RedisTokens = TokenStore & {
 };
 
 const budgetMsDefault = 50;
+const connectMsMin = 2_000;
 const holdersAtOnceMax = 400;
 
 /**
  * Opens at once, even while Redis is away; connects and reconnects by itself. Calls that Redis cannot answer now, or has not
  * answered within the budget, reject as unavailable; repeating them with the same arguments is safe.
  */
-export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
+export function openRedisTokens(given: RedisTokensOptions): RedisTokens {
+  const { budgetMs = budgetMsDefault } = given;
+  const connectMs = given.connectMs ?? Math.max(connectMsMin, budgetMs);
+  const options = { ...given, budgetMs, connectMs };
   const { way, names, asking } = options.mode === "cluster" ? inCluster(options) : onOne(options);
   const windowsOf = (entries: readonly DeduplicationEntry[]): readonly Question[] =>
     entries.map(({ key, id }) => ({ keys: [names.window(key)], args: [id] }));
@@ -115,6 +121,8 @@ export function openRedisTokens(options: RedisTokensOptions): RedisTokens {
   };
 }
 
+type Opening = RedisTokensOptions & RedisPlace & { readonly budgetMs: number };
+
 type Asked = {
   readonly way: Pick<Link, "problem" | "counts" | "close">;
   readonly names: Names;
@@ -127,16 +135,9 @@ type Names = {
   readonly lane: (lane: FlowId) => readonly [lane: string, slots: string];
 };
 
-function onOne({
-  prefix,
-  budgetMs = budgetMsDefault,
-  explain,
-  clock,
-  log,
-  ...place
-}: RedisTokensOptions): Asked {
+function onOne({ prefix, budgetMs, explain, clock, log, ...place }: Opening): Asked {
+  const { connectMs } = place;
   const root = `{${prefix}tokens}`;
-  const { connectMs = connectMsDefault } = place;
   const dial = dialOne(place);
   const probeKey = () => `${root}:probe`;
   const link = new Link({ dial, budgetMs, connectMs, probeKey, explain, clock, log });
@@ -151,16 +152,9 @@ function onOne({
   };
 }
 
-function inCluster({
-  prefix,
-  budgetMs = budgetMsDefault,
-  explain,
-  clock,
-  log,
-  ...place
-}: RedisTokensOptions): Asked {
+function inCluster({ prefix, budgetMs, explain, clock, log, ...place }: Opening): Asked {
+  const { connectMs } = place;
   const root = `${prefix}tokens`;
-  const { connectMs = connectMsDefault } = place;
   const cluster = new Cluster({
     place,
     budgetMs,

@@ -24,7 +24,7 @@ const verdictsIn = (findings: readonly Finding[]) =>
   Object.fromEntries(findings.map(({ subject, verdict }) => [subject, verdict]));
 
 describe("an examination", () => {
-  it("finds nothing wrong with a folder of its own, and leaves nothing in it", async () => {
+  it("finds nothing wrong with a folder of its own, and leaves none behind", async () => {
     const dataDir = join(folder, "data");
     const findings = await examine({ dataDir, host: "127.0.0.1", port: 0 });
 
@@ -32,7 +32,7 @@ describe("an examination", () => {
       ...{ versions: "ok", "data folder": "ok", store: "ok" },
       "address 127.0.0.1:0": "ok",
     });
-    expect(readdirSync(dataDir)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   it("names what is wrong, and how to mend it", async () => {

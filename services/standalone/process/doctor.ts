@@ -13,7 +13,7 @@ import {
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { databaseVersion } from "@posthaste/embedded";
+import { databaseVersion, refuseOldSqlite } from "@posthaste/embedded";
 import { openFilesMax, systemClock } from "@posthaste/process";
 
 export type Finding = {
@@ -46,44 +46,54 @@ const roomBytesMin = 1024 ** 3;
 const openFilesMin = 16_384;
 const commandMsMax = 2_000;
 
+const finding =
+  (subject: string) =>
+  (verdict: Finding["verdict"], found: string, remedy?: string): Finding => ({
+    ...{ subject, verdict, found },
+    ...(remedy !== undefined && { remedy }),
+  });
+
+const textOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error));
+
 function versionsOf(): Finding {
-  const { node, sqlite } = process.versions;
-  return { subject: "versions", verdict: "ok", found: `Node ${node}, SQLite ${String(sqlite)}` };
+  const versions = finding("versions");
+  const { node, sqlite = "" } = process.versions;
+  try {
+    refuseOldSqlite(sqlite);
+    return versions("ok", `Node ${node}, SQLite ${sqlite}`);
+  } catch (error) {
+    return versions("wrong", textOf(error), "install Node 24.15 or newer");
+  }
 }
 
+/** A folder that is not there is made for the look, and removed. */
 function folderOf(dataDir: string): readonly Finding[] {
+  let made: string | undefined;
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    made = mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     return [modeOf(dataDir), roomOf(dataDir), syncOf(dataDir), storeOf(dataDir)];
   } catch (error) {
-    const found = Error.isError(error) ? error.message : String(error);
     const remedy = `let this user make and write ${dataDir}, or name another folder`;
-    return [{ subject: "data folder", verdict: "wrong", found, remedy }];
+    return [finding("data folder")("wrong", textOf(error), remedy)];
+  } finally {
+    if (made !== undefined) rmSync(made, { recursive: true, force: true });
   }
 }
 
 function modeOf(dataDir: string): Finding {
-  const isOpen = (statSync(dataDir).mode & 0o077) !== 0;
-  return isOpen
-    ? {
-        ...{ subject: "data folder", verdict: "warning", found: "other users may look into it" },
-        remedy: `chmod 700 ${dataDir}`,
-      }
-    : { subject: "data folder", verdict: "ok", found: "for its owner only" };
+  const folder = finding("data folder");
+  return (statSync(dataDir).mode & 0o077) === 0
+    ? folder("ok", "for its owner only")
+    : folder("warning", "other users may look into it", `chmod 700 ${dataDir}`);
 }
 
 function roomOf(dataDir: string): Finding {
   const { bavail, bsize } = statfsSync(dataDir);
   const free = bavail * bsize;
   const found = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
-  return free < roomBytesMin
-    ? {
-        subject: "disk",
-        verdict: "warning",
-        found,
-        remedy: "make room: a message takes about 1 KiB and its body",
-      }
-    : { subject: "disk", verdict: "ok", found };
+  return free >= roomBytesMin
+    ? finding("disk")("ok", found)
+    : finding("disk")("warning", found, "make room: a message takes about 1 KiB and its body");
 }
 
 /** Each publish waits for a sync of the disk. */
@@ -101,14 +111,9 @@ function syncOf(dataDir: string): Finding {
     }).toSorted((a, b) => a - b);
     const median = times[syncs / 2] ?? 0;
     const found = `a sync takes ${median.toFixed(1)} ms, the slowest of ${syncs} ${(times.at(-1) ?? 0).toFixed(1)}`;
-    return median > slowMs
-      ? {
-          subject: "sync",
-          verdict: "warning",
-          found,
-          remedy: "use a local SSD: each publish takes as long",
-        }
-      : { subject: "sync", verdict: "ok", found };
+    return median <= slowMs
+      ? finding("sync")("ok", found)
+      : finding("sync")("warning", found, "use a local SSD: each publish takes as long");
   } finally {
     closeSync(file);
     rmSync(path, { force: true });
@@ -116,61 +121,44 @@ function syncOf(dataDir: string): Finding {
 }
 
 function storeOf(dataDir: string): Finding {
+  const store = finding("store");
   try {
     const version = databaseVersion(dataDir);
-    const found = version === undefined ? "none yet" : `schema version ${version}`;
-    return { subject: "store", verdict: "ok", found };
+    return store("ok", version === undefined ? "none yet" : `schema version ${version}`);
   } catch (error) {
-    const found = Error.isError(error) ? error.message : String(error);
     const remedy = "start the newer version, or restore a backup that this one has made";
-    return { subject: "store", verdict: "wrong", found, remedy };
+    return store("wrong", textOf(error), remedy);
   }
 }
 
 function openFiles(max: number | undefined): Finding {
-  if (max === undefined)
-    return { subject: "open files", verdict: "ok", found: "the limit is not known here" };
-  const found = `at most ${max}`;
-  return max < openFilesMin
-    ? {
-        ...{ subject: "open files", verdict: "warning", found },
-        remedy: `ulimit -n ${openFilesMin}, or LimitNOFILE= of systemd: each call and each caller takes one`,
-      }
-    : { subject: "open files", verdict: "ok", found };
+  const files = finding("open files");
+  if (max === undefined) return files("ok", "the limit is not known here");
+  const remedy = `ulimit -n ${openFilesMin}, or LimitNOFILE= of systemd: each call and each caller takes one`;
+  return max >= openFilesMin
+    ? files("ok", `at most ${max}`)
+    : files("warning", `at most ${max}`, remedy);
 }
 
 /** Due times and schedules go by the clock of the host. */
 async function clockOf(): Promise<Finding> {
+  const clock = finding("clock");
   const words = ["show", "--property", "NTPSynchronized", "--value"];
   const options = { timeout: commandMsMax };
   const said = await promisify(execFile)("timedatectl", words, options).catch(() => undefined);
-  if (said === undefined)
-    return {
-      subject: "clock",
-      verdict: "ok",
-      found: "timedatectl is not here to say whether it is kept",
-    };
+  if (said === undefined) return clock("ok", "not known: there is no timedatectl to ask");
   return said.stdout.trim() === "yes"
-    ? { subject: "clock", verdict: "ok", found: "kept by NTP" }
-    : {
-        subject: "clock",
-        verdict: "warning",
-        found: "not kept by NTP",
-        remedy: "timedatectl set-ntp true",
-      };
+    ? clock("ok", "kept by NTP")
+    : clock("warning", "not kept by NTP", "timedatectl set-ntp true");
 }
 
 function addressOf(host: string, port: number): Promise<Finding> {
-  const subject = `address ${host}:${port}`;
+  const address = finding(`address ${host}:${port}`);
+  const remedy = "end what listens there, or name another by --host and --port";
   return new Promise((resolve) => {
     const server = createServer();
     server
-      .once("error", ({ message }) => {
-        const remedy = "end what listens there, or name another by --host and --port";
-        resolve({ subject, verdict: "wrong", found: message, remedy });
-      })
-      .listen(port, host, () =>
-        server.close(() => resolve({ subject, verdict: "ok", found: "free" })),
-      );
+      .once("error", (error) => resolve(address("wrong", error.message, remedy)))
+      .listen(port, host, () => server.close(() => resolve(address("ok", "free"))));
   });
 }

@@ -85,6 +85,14 @@ describe("a copy of the folder", () => {
     expect(restore(copy, other)).toMatchObject({ hasKey: false });
   });
 
+  it("is made of nothing but a data folder, and nothing is made otherwise", () => {
+    const [none, copy] = [join(folder, "none"), join(folder, "copy")];
+
+    expect(() => backUp(none, copy, true)).toThrow(`${none} has no posthaste.db`);
+    expect(() => restore(none, copy)).toThrow(`${none} has no posthaste.db`);
+    expect(readdirSync(folder)).toEqual(["data"]);
+  });
+
   it("replaces no secret that is there", () => {
     const [copy, other] = [join(folder, "copy"), join(folder, "other")];
     backUp(dataDir, copy, true);

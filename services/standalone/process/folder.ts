@@ -48,6 +48,7 @@ export type FolderCopy = CopiedDatabase & {
  * the secrets come along if `withSecrets` is true.
  */
 export function backUp(dataDir: string, target: string, withSecrets: boolean): FolderCopy {
+  mustHaveDatabase(dataDir);
   mkdirSync(target, { recursive: true, mode: ownerOnly });
   const copied = copyDatabase(dataDir, join(target, databaseFile));
   if (withSecrets) copySecrets(dataDir, target);
@@ -56,6 +57,7 @@ export function backUp(dataDir: string, target: string, withSecrets: boolean): F
 
 /** Puts a copy into `dataDir`, which must have no database. Reads the copy first, whole. */
 export function restore(from: string, dataDir: string): FolderCopy {
+  mustHaveDatabase(from);
   mkdirSync(dataDir, { recursive: true, mode: ownerOnly });
   const restored = restoreDatabase(join(from, databaseFile), dataDir);
   copySecrets(from, dataDir);
@@ -70,4 +72,9 @@ function copySecrets(from: string, to: string): void {
   for (const name of [keyFile, ...names.map((each) => join(secretsFolder, each))])
     if (existsSync(join(from, name)) && !existsSync(join(to, name)))
       copyFileSync(join(from, name), join(to, name));
+}
+
+/** Asked before anything is made. */
+function mustHaveDatabase(folder: string): void {
+  if (!existsSync(join(folder, databaseFile))) throw new Error(`${folder} has no ${databaseFile}`);
 }

@@ -1,16 +1,11 @@
 /** Backs up a standalone's data folder, and restores a copy into a new folder. Neither command asks a server. */
 import { type Command } from "commander";
-import { CliError } from "../exit.ts";
-import { withDefault } from "../option.ts";
+import { aboutData, dataFolder, orFail } from "../local-server.ts";
+import { withValue } from "../option.ts";
 import { counted } from "../output.ts";
 import { type Acting } from "../session.ts";
 
 type Options = { readonly data?: string; readonly withSecrets?: boolean };
-
-const data = {
-  ...{ about: "The data folder of the server", fallback: ".posthaste" },
-  example: "/var/lib/posthaste",
-};
 
 export function addBackup(program: Command, acting: Acting): void {
   const backup = program
@@ -20,11 +15,11 @@ export function addBackup(program: Command, acting: Acting): void {
       "--with-secrets",
       "Copy the sealing key and the secrets, too: keep the copy as safe as them",
     );
-  withDefault(backup, "--data <folder>", data);
+  withValue(backup, "--data <folder>", aboutData);
   backup.action(
-    acting<Options>(async ({ output }, [folder = ""], { data: from = "", withSecrets = false }) => {
+    acting<Options>(async ({ output }, [folder = ""], { data, withSecrets = false }) => {
       const { backUp } = await import("@posthaste/standalone-process/folder");
-      const copied = attempt(() => backUp(from, folder, withSecrets));
+      const copied = orFail(() => backUp(dataFolder(data), folder, withSecrets));
       const secrets = copied.hasKey ? "with its sealing key" : "without sealing.key and secrets";
       output.done(`${textOf(copied)} copied and read back, ${secrets}`, copied);
     }),
@@ -35,11 +30,12 @@ export function addRestore(program: Command, acting: Acting): void {
   const restore = program
     .command("restore <folder>")
     .description("puts a copy that backup has made into a data folder that has no store");
-  withDefault(restore, "--data <folder>", data);
+  withValue(restore, "--data <folder>", aboutData);
   restore.action(
-    acting<Options>(async ({ output }, [folder = ""], { data: to = "" }) => {
+    acting<Options>(async ({ output }, [folder = ""], { data }) => {
       const { restore: put } = await import("@posthaste/standalone-process/folder");
-      const restored = attempt(() => put(folder, to));
+      const to = dataFolder(data);
+      const restored = orFail(() => put(folder, to));
       const missing = restored.hasKey ? "" : `: put sealing.key into ${to} before a server starts`;
       output.done(`${textOf(restored)} restored${missing}`, restored);
     }),
@@ -55,11 +51,3 @@ const textOf = ({
   readonly bytes: number;
   readonly messages: number;
 }): string => `${counted(messages, "message")}, ${(bytes / mebibyte).toFixed(1)} MiB`;
-
-function attempt<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw new CliError("failed", Error.isError(error) ? error.message : String(error));
-  }
-}

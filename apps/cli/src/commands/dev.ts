@@ -4,10 +4,9 @@ import { createServer } from "node:net";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { withDefault } from "../option.ts";
-import { portIn } from "../port.ts";
+import { consoleFolder, portIn } from "../local-server.ts";
 import { type Acting } from "../session.ts";
 import { type CommandVariable, type Environment } from "../variables.ts";
-import { consoleFolder } from "./console-folder.ts";
 
 type Options = { readonly port?: string; readonly data?: string };
 

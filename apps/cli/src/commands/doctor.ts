@@ -1,9 +1,9 @@
 /** Examines the host that a standalone is to run on. */
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
-import { withDefault } from "../option.ts";
+import { aboutData, dataFolder, portIn } from "../local-server.ts";
+import { withDefault, withValue } from "../option.ts";
 import { counted } from "../output.ts";
-import { portIn } from "../port.ts";
 import { type Acting } from "../session.ts";
 
 type Options = { readonly data?: string; readonly host?: string; readonly port?: string };
@@ -14,10 +14,7 @@ export function addDoctor(program: Command, acting: Acting): void {
     .description(
       "says what of this host would keep a server from running well, and how to mend it",
     );
-  withDefault(doctor, "--data <folder>", {
-    ...{ about: "The data folder of the server", fallback: ".posthaste" },
-    example: "/var/lib/posthaste",
-  });
+  withValue(doctor, "--data <folder>", aboutData);
   withDefault(doctor, "--host <address>", {
     ...{ about: "The address that it is to listen on", fallback: "127.0.0.1", example: "0.0.0.0" },
   });
@@ -25,9 +22,9 @@ export function addDoctor(program: Command, acting: Acting): void {
     ...{ about: "Its port", fallback: "8080", example: "80" },
   });
   doctor.action(
-    acting<Options>(async ({ output }, _words, { data: dataDir = "", host = "", port = "" }) => {
+    acting<Options>(async ({ output }, _words, { data, host = "", port = "" }) => {
       const { examine } = await import("@posthaste/standalone-process/doctor");
-      const findings = await examine({ dataDir, host, port: portIn(port) });
+      const findings = await examine({ dataDir: dataFolder(data), host, port: portIn(port) });
       output.rows(findings, [
         ["", ({ verdict }) => verdict],
         ["SUBJECT", ({ subject }) => subject],

@@ -1,12 +1,12 @@
 /** Runs the standalone in this process, in its production profile. */
-import { existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { parseEnv } from "node:util";
 import { type Command } from "commander";
-import { CliError, fileFault } from "../exit.ts";
+import { fileFault } from "../exit.ts";
+import { aboutData, consoleFolder, dataFolder, orFail, portIn } from "../local-server.ts";
 import { withValue } from "../option.ts";
-import { portIn } from "../port.ts";
 import { type Acting } from "../session.ts";
 import { type Environment } from "../variables.ts";
-import { consoleFolder } from "./console-folder.ts";
 
 type Options = {
   readonly port?: string;
@@ -27,10 +27,7 @@ export function addServe(program: Command, acting: Acting): void {
     about: "The address that it listens on; 0.0.0.0 or :: for all",
     ...{ fallback: "POSTHASTE_HOST, or 127.0.0.1", example: "0.0.0.0" },
   });
-  withValue(serve, "--data <folder>", {
-    about: "Where it keeps messages and secrets",
-    ...{ fallback: "POSTHASTE_DATA_DIR, or .posthaste", example: "/var/lib/posthaste" },
-  });
+  withValue(serve, "--data <folder>", aboutData);
   withValue(serve, "--config <file>", {
     about: "Variables, a line NAME=value each; those of the environment win",
     ...{ example: "/etc/posthaste.env" },
@@ -40,15 +37,14 @@ export function addServe(program: Command, acting: Acting): void {
       const { env } = process;
       if (port !== undefined) portIn(port);
       if (config !== undefined) load(config);
+      const folder = dataFolder(data);
       Object.assign(env, {
-        POSTHASTE_PROFILE: "production",
+        ...{ POSTHASTE_PROFILE: "production", POSTHASTE_DATA_DIR: folder },
         ...(port !== undefined && { POSTHASTE_PORT: port }),
         ...(host !== undefined && { POSTHASTE_HOST: host }),
-        ...(data !== undefined && { POSTHASTE_DATA_DIR: data }),
       });
-      const folder = (env["POSTHASTE_DATA_DIR"] ??= ".posthaste");
       const { firstSecrets } = await import("@posthaste/standalone-process/folder");
-      const secrets = makeSecrets(() => firstSecrets(folder, env));
+      const secrets = orFail(() => firstSecrets(folder, env));
       Object.assign(env, secrets);
       env["POSTHASTE_MANAGEMENT_USER"] ??= "operator";
       env["POSTHASTE_CONSOLE"] ??= consoleFolder();
@@ -58,16 +54,13 @@ export function addServe(program: Command, acting: Acting): void {
   );
 }
 
+/** Adds the file's variables to those of the environment, which win. */
 function load(file: string): void {
-  if (!existsSync(file)) throw new CliError("usage", `--config ${file}: no such file`);
-  process.loadEnvFile(file);
-}
-
-function makeSecrets<T>(make: () => T): T {
   try {
-    return make();
+    const { env } = process;
+    Object.assign(env, { ...parseEnv(readFileSync(file, "utf8")), ...env });
   } catch (error) {
-    throw fileFault("failed", "--data", error);
+    throw fileFault("usage", `--config ${file}`, error);
   }
 }
 

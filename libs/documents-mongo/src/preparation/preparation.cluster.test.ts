@@ -64,6 +64,15 @@ describe("a database", () => {
     opened.push(made);
     return made;
   };
+  /** Opens a process that finds nothing missing at its first look, and so never builds. */
+  const openWhole = async (): Promise<Documents> => {
+    const builder = await open();
+    await untilWhole(builder);
+    await builder.close();
+    const whole = await open();
+    await untilWhole(whole);
+    return whole;
+  };
   const hang = (mode: "alwaysOn" | "off") =>
     askMongod(server, { configureFailPoint: "hangAfterStartingIndexBuild", mode });
   const failReads = (mode: "alwaysOn" | "off") =>
@@ -101,8 +110,7 @@ describe("a database", () => {
 
   it("that lacks a needed index has it built by one process: new ones wait and say how far it is, older ones go on", async () => {
     newDatabase();
-    const older = await open();
-    await untilWhole(older);
+    const older = await openWhole();
     await publish(older);
     await db.collection("messages").dropIndex(needed);
     await hang("alwaysOn");
@@ -128,8 +136,7 @@ describe("a database", () => {
 
   it("that lacks an index of lists alone is worked with: lists that take too long meanwhile are refused with its name", async () => {
     newDatabase();
-    const older = await open();
-    await untilWhole(older);
+    const older = await openWhole();
     await db.collection("messages").dropIndex(wanted);
     await hang("alwaysOn");
     const page = { limit: 10, order: "latestFirst" } as const;
@@ -196,8 +203,7 @@ describe("a database", () => {
 
   it("with 200,000 messages gets an index while older processes write and read, though its first builder is killed", async () => {
     newDatabase();
-    const older = await open();
-    await untilWhole(older);
+    const older = await openWhole();
     await db.collection("messages").dropIndex(needed);
     for (let from = 0; from < 200_000; from += 20_000)
       await db.collection<{ _id: string }>("messages").insertMany(

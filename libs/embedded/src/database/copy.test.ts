@@ -12,7 +12,8 @@ import { DatabaseSync } from "node:sqlite";
 import { aMessage } from "@posthaste/testing";
 import { accept } from "@posthaste/domain";
 import { newDirectory, openIn } from "../opened.fixture.ts";
-import { copyDatabase, databaseFile, restoreDatabase } from "./copy.ts";
+import { copyDatabase, restoreDatabase } from "./copy.ts";
+import { databaseFile } from "./schema.ts";
 
 describe("a copy of a database", () => {
   it("is one moment of a store in use, for its owner only, and goes on elsewhere", async () => {
@@ -43,15 +44,27 @@ describe("a copy of a database", () => {
     expect(copyDatabase(dataDir, join(newDirectory(), "copy.db"))).toMatchObject({ messages: 0 });
   });
 
-  it("replaces no file, and is made of nothing but a store", () => {
+  it("replaces no file", async () => {
     const dataDir = newDirectory();
+    await openIn(dataDir).close();
     const target = join(dataDir, "copy.db");
-    expect(() => copyDatabase(dataDir, target)).toThrow(`${dataDir} has no posthaste.db`);
     writeFileSync(target, "another's");
-    writeFileSync(join(dataDir, databaseFile), "");
 
     expect(() => copyDatabase(dataDir, target)).toThrow(`${target} is there already`);
     expect(readFileSync(target, "utf8")).toBe("another's");
+  });
+
+  it("of a damaged store is none, and is made anew where the store is mended", async () => {
+    const dataDir = newDirectory();
+    await openIn(dataDir).close();
+    const whole = readFileSync(join(dataDir, databaseFile));
+    writeFileSync(join(dataDir, databaseFile), whole.subarray(0, whole.length - 20_000));
+    const target = join(newDirectory(), "copy.db");
+
+    expect(() => copyDatabase(dataDir, target)).toThrow();
+    expect(existsSync(target)).toBe(false);
+    writeFileSync(join(dataDir, databaseFile), whole);
+    expect(copyDatabase(dataDir, target)).toMatchObject({ messages: 0 });
   });
 
   it("that is damaged, foreign or newer is put nowhere", async () => {

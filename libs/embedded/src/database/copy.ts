@@ -16,29 +16,29 @@ import { refuseForeign } from "./migrate.ts";
 import { lockDirectory } from "./lock.ts";
 import { keepOwnerOnly, makeOwnerOnly } from "./owner-only.ts";
 import { integer } from "./rows.ts";
-import { migrations } from "./schema.ts";
-
-export const databaseFile = "posthaste.db";
+import { databaseFile, migrations } from "./schema.ts";
 
 export type CopiedDatabase = { readonly bytes: number; readonly messages: number };
 
 /**
  * Copies the database in `dataDir` as of one moment to `target`, which must not exist, and reads the copy back. The copy is on the disk
- * when this returns. Throws when there is no database, or the copy is not whole.
+ * when this returns. Throws, and leaves no copy, when there is no whole database.
  */
 export function copyDatabase(dataDir: string, target: string): CopiedDatabase {
   const source = join(dataDir, databaseFile);
-  if (!existsSync(source)) throw new Error(`${dataDir} has no ${databaseFile}`);
   if (existsSync(target)) throw new Error(`${target} is there already`);
   makeOwnerOnly(target);
   const db = new DatabaseSync(source, { readOnly: true });
   try {
     db.prepare("VACUUM INTO ?").run(target);
+    sync(target);
+    return readCopy(target);
+  } catch (error) {
+    rmSync(target, { force: true });
+    throw error;
   } finally {
     db.close();
   }
-  sync(target);
-  return readCopy(target);
 }
 
 /** Puts a copy into a data folder that has no database and is not in use. Throws when the copy is not whole. */

@@ -6,7 +6,7 @@ import { integer } from "./rows.ts";
 import { sqliteCode } from "./failures.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
-import { migrations } from "./schema.ts";
+import { databaseFile, migrations } from "./schema.ts";
 import { keepOwnerOnly, makeOwnerOnly } from "./owner-only.ts";
 import { rewriteLog } from "./rewrite-log.ts";
 import { openWalSync, type Sync } from "./sync.ts";
@@ -64,7 +64,7 @@ function openInMemory(): Database {
 }
 
 function openFile(dataDir: string, unlock: () => void, makeRoom: () => boolean): Database {
-  const path = join(dataDir, "posthaste.db");
+  const path = join(dataDir, databaseFile);
   makeOwnerOnly(path);
   for (const ending of ["-wal", "-shm"]) keepOwnerOnly(path + ending);
   const suspicion = join(dataDir, "suspect");

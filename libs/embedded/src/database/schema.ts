@@ -245,3 +245,6 @@ export const migrations: readonly string[] = [
   ALTER TABLE turns ADD COLUMN given_at INTEGER;
   `,
 ];
+
+/** The file of the database in a data folder. */
+export const databaseFile = "posthaste.db";

@@ -1,9 +1,10 @@
 /** The secrets that a first start needs: each in a file of its own, made once, for its owner only. */
 import { randomBytes } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { newSigningKey, newToken } from "@posthaste/http";
 import { type Random } from "@posthaste/ports";
+import { writeOnce } from "./write-once.ts";
 
 const passwordLength = 32;
 const keyBytes = 32;
@@ -24,19 +25,10 @@ export function secretInFile(
   folder: string,
   name: SecretName,
   random: Random,
-  mode = 0o600,
+  mode?: number,
 ): { readonly path: string; readonly isNew: boolean } {
   const path = join(folder, name);
   if (existsSync(path)) return { path, isNew: false };
-  const draft = `${path}.new`;
-  rmSync(draft, { force: true });
-  const file = openSync(draft, "wx", mode);
-  try {
-    writeSync(file, makers[name](random));
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, path);
+  writeOnce(path, makers[name](random), mode);
   return { path, isNew: true };
 }

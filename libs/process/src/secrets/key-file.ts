@@ -1,19 +1,11 @@
 /** The sealing key of a standalone that was given none: a file beside the store, readable by its owner only. */
 import { randomBytes } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeOnce } from "./write-once.ts";
 
 const fileName = "sealing.key";
 const keyBytes = 32;
-const ownerOnly = 0o600;
 
 /**
  * Returns the key in `folder`, made if there is none and `make` is true. The caller has the folder to itself. A key is never seen
@@ -24,17 +16,7 @@ export function keyInFile(folder: string, make: boolean): Uint8Array | undefined
   const found = readKey(path);
   if (found || !make) return found;
   const key = randomBytes(keyBytes);
-  const draft = `${path}.new`;
-  rmSync(draft, { force: true });
-  const file = openSync(draft, "wx", ownerOnly);
-  try {
-    writeSync(file, `${key.toString("base64")}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(draft, path);
-  syncFolder(folder);
+  writeOnce(path, `${key.toString("base64")}\n`);
   return key;
 }
 
@@ -52,15 +34,5 @@ function readIfThere(path: string): string | undefined {
   } catch (error) {
     if (Error.isError(error) && "code" in error && error.code === "ENOENT") return undefined;
     throw error;
-  }
-}
-
-/** A rename is on the disk when its folder is. */
-function syncFolder(folder: string): void {
-  const file = openSync(folder, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

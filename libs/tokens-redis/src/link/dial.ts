@@ -20,7 +20,7 @@ export type RedisPlace = {
     readonly key?: string | undefined;
   };
   /** The time for a connection, including the questions to the sentinels before it. */
-  readonly connectMs?: number;
+  readonly connectMs: number;
 };
 
 type RedisMode = "single" | "cluster" | "sentinel";
@@ -28,7 +28,6 @@ export type Endpoint = { readonly host: string; readonly port: number };
 
 export type Dial = () => Redis;
 
-export const connectMsDefault = 2_000;
 const hangUpMsMax = 200;
 const keepAliveMs = 30_000;
 const redisPort = 6_379;
@@ -59,7 +58,7 @@ export const seedsOf = ({ url }: RedisPlace): readonly Endpoint[] =>
  * next one answers within the other half.
  */
 function dialMaster(place: RedisPlace): Dial {
-  const { sentinel, connectMs = connectMsDefault } = place;
+  const { sentinel, connectMs } = place;
   const { endpoints, user, password, db } = partsOf(place.url, sentinelPort);
   const { tls } = tlsOf(place);
   const askMs = Math.ceil(connectMs / 2);
@@ -88,7 +87,7 @@ function dialMaster(place: RedisPlace): Dial {
 }
 
 /** The client queues, resends and mends nothing: a caller hears at once whether Redis is away. */
-const common = ({ connectMs = connectMsDefault }: RedisPlace) =>
+const common = ({ connectMs }: RedisPlace) =>
   ({
     lazyConnect: true,
     // Scripts answer the same in both protocols; proxies and hosted services need not know HELLO.

@@ -1,0 +1,41 @@
+/** What the commands share that run a server on this host, or look at its data folder. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { CliError } from "./exit.ts";
+import { type About } from "./option.ts";
+
+/** Leaves room for the two ports that follow, which the server uses as well. */
+const portMax = 65_533;
+const consoleFolders = ["console", "../../console/dist"].map((folder) =>
+  join(import.meta.dirname, folder),
+);
+
+/** Returns the port that `--port` names. Throws for a number that is no port. */
+export function portIn(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > portMax)
+    throw new CliError("usage", `--port: must be a number from 1 to ${portMax}`);
+  return port;
+}
+
+/** Returns the folder of the built console, in the package or in the repository, or `off` where there is none. */
+export const consoleFolder = (): string =>
+  consoleFolders.find((folder) => existsSync(folder)) ?? "off";
+
+export const aboutData: About = {
+  ...{ about: "The folder in which the server keeps messages and secrets" },
+  ...{ fallback: "POSTHASTE_DATA_DIR, or .posthaste", example: "/var/lib/posthaste" },
+};
+
+/** Returns the data folder: the option's, the environment's, or the usual one. */
+export const dataFolder = (option: string | undefined): string =>
+  option ?? process.env["POSTHASTE_DATA_DIR"] ?? ".posthaste";
+
+/** Runs `work`, and tells its failure as the command's. */
+export function orFail<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new CliError("failed", Error.isError(error) ? error.message : String(error));
+  }
+}

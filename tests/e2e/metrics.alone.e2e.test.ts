@@ -5,8 +5,11 @@ import { eventually } from "./client.ts";
 import { always, deadUrl, Destination } from "./destination.ts";
 import { runAndWait } from "./metered-runs.ts";
 import { hasTurn, holdTwoInAQueue } from "./metered-lines.ts";
+import manifest from "../../package.json" with { type: "json" };
 import { promisedBy, scrape } from "./metrics.ts";
 import { itReadsLikePrometheus } from "./promtool.ts";
+
+const { version } = manifest;
 
 let port: number;
 let server: AloneServer;
@@ -54,6 +57,15 @@ describe("the metrics of a standalone", () => {
     expect(value("posthaste_commit_seconds_count")).toBeGreaterThan(0);
     expect(value("posthaste_commit_writes_sum")).toBeGreaterThan(0);
     expect(value("process_resident_memory_bytes")).toBeGreaterThan(0);
+    expect(value(`posthaste_build_info{version="${version}"}`)).toBe(1);
+    expect(Math.abs(Date.now() / 1_000 - (value("process_start_time_seconds") ?? 0))).toBeLessThan(
+      3_600,
+    );
+    expect(value('posthaste_heap_bytes{what="used"}')).toBeLessThan(
+      value('posthaste_heap_bytes{what="limit"}') ?? 0,
+    );
+    expect(value("process_open_fds")).toBeGreaterThan(3);
+    expect(value("process_max_fds")).toBeGreaterThan(value("process_open_fds") ?? 0);
     expect(value('posthaste_event_loop_delay_seconds{percentile="100"}')).toBeGreaterThanOrEqual(0);
   });
 

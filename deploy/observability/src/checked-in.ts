@@ -7,13 +7,16 @@ type Dashboard = {
   readonly templating: {
     readonly list: readonly { readonly type: string; readonly query?: string }[];
   };
+  readonly annotations: { readonly list: readonly { readonly expr: string }[] };
   readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
 };
 
 export type Asked = {
   readonly file: string;
   readonly uid: string;
+  /** Of panels and marks. */
   readonly expressions: readonly string[];
+  readonly marks: readonly string[];
   /** `label_values(metric, label)` */
   readonly variables: readonly string[];
 };
@@ -23,11 +26,13 @@ const folder = join(dirname(import.meta.dirname), "dashboards");
 export const checkedInDashboards = (): readonly Asked[] =>
   readdirSync(folder).map((file) => {
     const text = readFileSync(join(folder, file), "utf8");
-    const { uid, panels, templating } = JSON.parse(text) as Dashboard;
+    const { annotations, uid, panels, templating } = JSON.parse(text) as Dashboard;
+    const marks = annotations.list.map(({ expr }) => expr);
     return {
       file,
       uid,
-      expressions: panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)),
+      expressions: [...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)), ...marks],
+      marks,
       variables: templating.list.flatMap(({ type, query }) =>
         type === "query" && query !== undefined ? [query] : [],
       ),

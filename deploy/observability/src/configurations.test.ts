@@ -34,6 +34,11 @@ describe("is what its reader takes", () => {
   );
 });
 
+const boards = readdirSync(join(folder, "dashboards")).map((file) => ({
+  file,
+  ...(read(`dashboards/${file}`) as Board),
+}));
+
 describe("leads to what is there", () => {
   it("from each pipeline of the collector to its parts", () => {
     const { service, ...parts } = read("compose/collector.yaml") as Collector;
@@ -41,6 +46,40 @@ describe("leads to what is there", () => {
     for (const pipeline of Object.values(service.pipelines))
       for (const [kind, names] of Object.entries(pipeline))
         expect(Object.keys(parts[kind] ?? {})).toEqual(expect.arrayContaining([...names]));
+  });
+
+  it.each(boards)(
+    "from $file to the other dashboards, to the console, and to the failed attempts among the traces",
+    ({ links, panels, templating }) => {
+      const variables = templating.list.map(({ name }) => name);
+      const urls = [...links, ...panels.flatMap((panel) => panel.links ?? [])].flatMap(
+        ({ url }) => url ?? [],
+      );
+      const used = urls.flatMap((url) => [...url.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name));
+      const explored = urls.find((url) => url.startsWith("/explore?")) ?? "";
+      const panes = new URL(explored, "http://grafana").searchParams.get("panes") ?? "";
+
+      expect(links.map(({ type }) => type)).toEqual(["dashboards", "link", "link"]);
+      expect(urls).toContain("${console}");
+      expect(variables).toEqual(
+        expect.arrayContaining(used.filter((name) => !name?.startsWith("__"))),
+      );
+      expect(JSON.parse(panes)).toMatchObject({
+        posthaste: { queries: [{ query: '{ name = "attempt" && status = error }' }] },
+      });
+    },
+  );
+
+  it("from what is wrong with messages, queues, lanes, runs and schedules to a page that the console has", () => {
+    const pages = boards.flatMap(({ panels }) =>
+      panels.flatMap((panel) =>
+        (panel.links ?? []).map(({ url = "" }) => url.replace("${console}#", "")),
+      ),
+    );
+    const main = readFileSync(join(dirname(dirname(folder)), "apps/console/src/main.tsx"), "utf8");
+
+    expect(new Set(pages).size).toBeGreaterThanOrEqual(6);
+    expect(pages.filter((page) => !main.includes(`"${page}": page(`))).toEqual([]);
   });
 
   it("from a latency to the traces that Grafana knows", () => {
@@ -55,6 +94,12 @@ describe("leads to what is there", () => {
   });
 });
 
+type Link = { readonly type: string; readonly url?: string };
+type Board = {
+  readonly links: readonly Link[];
+  readonly panels: readonly { readonly links?: readonly Link[] }[];
+  readonly templating: { readonly list: readonly { readonly name: string }[] };
+};
 type Names = readonly string[];
 type Collector = {
   readonly service: {

@@ -18,12 +18,31 @@ const metricsIn = (expressions: readonly string[]): ReadonlySet<string> =>
     ),
   );
 const catalogue = Object.keys(metricCatalogue).toSorted();
+const histogramNames = Object.entries(metricCatalogue).flatMap(([name, { kind }]) =>
+  kind === "histogram" ? [name] : [],
+);
 
 describe("the dashboards", () => {
   const expressions = dashboards.flatMap((dashboard) => dashboard.expressions);
 
   it("show each metric of the catalogue, and none that is not in it", () => {
     expect([...metricsIn(expressions)].toSorted()).toEqual(catalogue);
+  });
+
+  it("show how many observations fell into each bucket of each histogram", () => {
+    const shown = expressions.flatMap(
+      (text) => /^sum by \(le\) \(increase\((\w+)_bucket/.exec(text)?.[1] ?? [],
+    );
+
+    expect(shown.toSorted()).toEqual(histogramNames.toSorted());
+  });
+
+  it("mark each deploy and each start of a process", () => {
+    for (const { marks } of dashboards)
+      expect(marks.map((mark) => [...metricsIn([mark])])).toEqual([
+        ["posthaste_build_info"],
+        ["process_start_time_seconds"],
+      ]);
   });
 
   it("have names of their own, which links may keep", () => {

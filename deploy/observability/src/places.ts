@@ -9,11 +9,19 @@ export type Place = {
   readonly board: BoardName;
   readonly title: string;
   readonly unit: Unit;
+  /** The page of the console that tells more. */
+  readonly console?:
+    | "/messages"
+    | "/dead-letters"
+    | "/queues"
+    | "/flow-keys"
+    | "/runs"
+    | "/schedules";
   /**
    * How the gauges of several processes become one line: `max` where all report the same or the worst counts, `sum` where
-   * each has its part, `each` where the process matters.
+   * each has its part, `each` where the process matters, `age` where the gauge is a time that was.
    */
-  readonly over?: "max" | "sum" | "each";
+  readonly over?: "max" | "sum" | "each" | "age";
 };
 
 export const places: Readonly<Record<MetricName, Place>> = {
@@ -26,6 +34,7 @@ export const places: Readonly<Record<MetricName, Place>> = {
     board: "deliveries",
     title: "Attempts by outcome",
     unit: "ops",
+    console: "/messages",
   },
   posthaste_messages_ended_total: {
     board: "deliveries",
@@ -92,6 +101,7 @@ export const places: Readonly<Record<MetricName, Place>> = {
     title: "Dead letters kept",
     unit: "short",
     over: "max",
+    console: "/dead-letters",
   },
   posthaste_timer_lateness_seconds: {
     board: "lanes-and-queues",
@@ -115,6 +125,7 @@ export const places: Readonly<Record<MetricName, Place>> = {
     title: "Waiting in queues",
     unit: "short",
     over: "max",
+    console: "/queues",
   },
   posthaste_queue_oldest_turn_seconds: {
     board: "lanes-and-queues",
@@ -127,6 +138,7 @@ export const places: Readonly<Record<MetricName, Place>> = {
     title: "Waiting in lanes",
     unit: "short",
     over: "max",
+    console: "/flow-keys",
   },
   posthaste_turns_given_total: {
     board: "lanes-and-queues",
@@ -137,6 +149,7 @@ export const places: Readonly<Record<MetricName, Place>> = {
     board: "lanes-and-queues",
     title: "Slots of schedules",
     unit: "ops",
+    console: "/schedules",
   },
   posthaste_schedule_lateness_seconds: {
     board: "lanes-and-queues",
@@ -148,7 +161,12 @@ export const places: Readonly<Record<MetricName, Place>> = {
     title: "Cancelled by bulk actions",
     unit: "ops",
   },
-  posthaste_runs_total: { board: "runs", title: "Runs started and ended", unit: "ops" },
+  posthaste_runs_total: {
+    board: "runs",
+    title: "Runs started and ended",
+    unit: "ops",
+    console: "/runs",
+  },
   posthaste_run_entries_total: { board: "runs", title: "Accepted by runs", unit: "ops" },
   posthaste_run_delivery_wait_seconds: {
     board: "runs",
@@ -156,7 +174,13 @@ export const places: Readonly<Record<MetricName, Place>> = {
     unit: "s",
   },
   posthaste_run_stalls_total: { board: "runs", title: "Stalls", unit: "ops" },
-  posthaste_runs_active: { board: "runs", title: "Active runs", unit: "short", over: "max" },
+  posthaste_runs_active: {
+    board: "runs",
+    title: "Active runs",
+    unit: "short",
+    over: "max",
+    console: "/runs",
+  },
   posthaste_runs_waiting: {
     board: "runs",
     title: "Runs that wait for an event",
@@ -188,11 +212,41 @@ export const places: Readonly<Record<MetricName, Place>> = {
     unit: "s",
     over: "max",
   },
+  posthaste_build_info: {
+    board: "overview",
+    title: "Processes of each version",
+    unit: "short",
+    over: "sum",
+  },
+  process_start_time_seconds: {
+    board: "overview",
+    title: "Time since the start",
+    unit: "s",
+    over: "age",
+  },
   process_cpu_seconds_total: { board: "overview", title: "CPU", unit: "percentunit" },
   process_resident_memory_bytes: {
     board: "overview",
     title: "Resident memory",
     unit: "bytes",
+    over: "each",
+  },
+  posthaste_heap_bytes: {
+    board: "overview",
+    title: "Fullest heap",
+    unit: "bytes",
+    over: "max",
+  },
+  process_open_fds: {
+    board: "overview",
+    title: "Open files and sockets",
+    unit: "short",
+    over: "each",
+  },
+  process_max_fds: {
+    board: "overview",
+    title: "Files and sockets allowed",
+    unit: "short",
     over: "each",
   },
 };

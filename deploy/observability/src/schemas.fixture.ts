@@ -110,21 +110,50 @@ const target = open({
   "exemplar?": flag,
 });
 
+const link = open({
+  type: { enum: ["link", "dashboards"] },
+  title: text,
+  "url?": { type: "string", pattern: "^(/explore\\?|\\$\\{console\\}(#/[a-z-]+)?$)" },
+});
+const annotation = open({
+  name: text,
+  datasource,
+  enable: flag,
+  iconColor: text,
+  expr: text,
+  titleFormat: text,
+  textFormat: text,
+  useValueForTime: flag,
+});
+const panel = { title: text, description: text, gridPos, datasource, "links?": list(link) };
+const thresholds = only({
+  mode: { const: "absolute" },
+  steps: list(only({ value: { type: ["number", "null"] }, color: text })),
+});
+
 /** The classic model. Grafana's library adds further properties. */
 export const dashboardSchema = open({
   uid,
   title: text,
   schemaVersion: { type: "integer", minimum: 36 },
   time: only({ from: text, to: text }),
-  templating: only({ list: list(open({ type: { enum: ["datasource", "query"] }, name: text })) }),
-  panels: list(
-    open({
-      type: { const: "timeseries" },
-      title: text,
-      description: text,
-      gridPos,
-      datasource,
-      targets: list(target),
-    }),
-  ),
+  templating: only({
+    list: list(open({ type: { enum: ["datasource", "query", "textbox"] }, name: text })),
+  }),
+  links: list(link),
+  annotations: only({ list: list(annotation) }),
+  panels: list({
+    oneOf: [
+      open({ ...panel, type: { const: "timeseries" }, targets: list(target) }),
+      open({
+        ...{ ...panel, type: { const: "stat" }, targets: list(target) },
+        fieldConfig: open({ defaults: open({ unit: text, thresholds }) }),
+      }),
+      open({
+        ...{ ...panel, type: { const: "heatmap" } },
+        options: open({ yAxis: open({ unit: text }) }),
+        targets: list({ allOf: [target, open({ format: { const: "heatmap" } })] }),
+      }),
+    ],
+  }),
 });

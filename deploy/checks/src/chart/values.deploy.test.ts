@@ -59,6 +59,7 @@ const refused = [
   ["metricsPort=65536", "/metricsPort"],
   ["traces.endpoint=collector:4318", "/traces/endpoint"],
   ["traces.ratio=2", "/traces/ratio"],
+  ["monitoring.dashboards.consoleUrl=mail.example.com", "/monitoring/dashboards/consoleUrl"],
   ["drainSeconds=604801", "/drainSeconds"],
   ["drainSeconds=a minute", "/drainSeconds"],
   ['trustedProxies=["proxy"]', "/trustedProxies/0"],

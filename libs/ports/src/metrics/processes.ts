@@ -1,6 +1,19 @@
 import { everyone, type Metric } from "./metric.ts";
 
 export const processesMetrics = {
+  posthaste_build_info: {
+    kind: "watched",
+    grows: false,
+    help: "Always 1; the label says which version this process is.",
+    label: { name: "version", values: [] },
+    by: everyone,
+  },
+  process_start_time_seconds: {
+    kind: "watched",
+    grows: false,
+    help: "When this process started, in Unix seconds.",
+    by: everyone,
+  },
   posthaste_event_loop_delay_seconds: {
     kind: "watched",
     grows: false,
@@ -19,6 +32,25 @@ export const processesMetrics = {
     kind: "watched",
     grows: false,
     help: "Resident memory of this process.",
+    by: everyone,
+  },
+  posthaste_heap_bytes: {
+    kind: "watched",
+    grows: false,
+    help: "Memory of JavaScript: what is used, and the limit at which the process would end.",
+    label: { name: "what", values: ["used", "limit"] },
+    by: everyone,
+  },
+  process_open_fds: {
+    kind: "watched",
+    grows: false,
+    help: "Files and sockets that this process has open, on Linux.",
+    by: everyone,
+  },
+  process_max_fds: {
+    kind: "watched",
+    grows: false,
+    help: "Files and sockets that this process may have open, on Linux.",
     by: everyone,
   },
 } as const satisfies Readonly<Record<string, Metric>>;

@@ -5,7 +5,6 @@
  * would send the host's name and the command line, and dial a collector for logs and metrics on this host.
  */
 import { cutOff } from "@posthaste/domain";
-import { readFileSync } from "node:fs";
 import {
   ROOT_CONTEXT,
   type Span as OtelSpan,
@@ -27,6 +26,7 @@ import {
   type SpanKind,
   type SpanOptions,
 } from "@posthaste/ports";
+import { version } from "../version.ts";
 import { type SpanPlace, traceParentOf } from "./trace-parent.ts";
 
 export type Otel = {
@@ -47,10 +47,6 @@ export type OtelOptions = {
   readonly clock: Clock;
   readonly log: Log;
 };
-
-const { version } = JSON.parse(
-  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
-) as { readonly version: string };
 
 /** Spans beyond it are dropped. */
 const queueMax = 2_048;

@@ -46,7 +46,7 @@ function metricsOf(
 ): { readonly metrics: Metrics; readonly endpoint: readonly Service[] } {
   if (port === undefined) return { metrics: noMetrics, endpoint: [] };
   const counted = createCounted(service, clock);
-  const watching = watchProcess(counted);
+  const watching = watchProcess(counted, clock);
   return {
     metrics: counted,
     endpoint: [createMetricsEndpoint({ host, port, counted, log, watching })],

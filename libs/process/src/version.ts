@@ -1,0 +1,4 @@
+import manifest from "../package.json" with { type: "json" };
+
+/** The version of all packages, which a release gives them together. */
+export const { version } = manifest;

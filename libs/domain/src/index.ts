@@ -389,7 +389,6 @@ export {
 export {
   answerMessage,
   callMessage,
-  deliveryOf,
   entryMessage,
   entryOf,
   failureDelivery,
@@ -398,7 +397,6 @@ export {
   stepNameOf,
   keptDelivery,
   merged,
-  partOf,
   usualDelivery,
 } from "./workflow/delivery.ts";
 export {
@@ -411,20 +409,28 @@ export {
   type StepKey,
 } from "./workflow/order.ts";
 export {
-  answeredPart,
-  answerHeadersPart,
   functionAgain,
   functionCanceled,
   functionEnded,
   roundOf,
-  toldPart,
 } from "./workflow/failure-function.ts";
 export { askedBy, heldBehind, isHeld, released } from "./workflow/uses.ts";
 export { namesPart, pendingPart } from "./workflow/named-parts.ts";
 export { asUnmarked, lacksMark, needsMark, protocolVersion, unmarked } from "./workflow/marks.ts";
+export {
+  deliveryOf,
+  isDelivery,
+  lettersOfLog,
+  type PartKey,
+  partKeyOf,
+  type PartName,
+  partOf,
+} from "./workflow/part-key.ts";
+export { type MessageStory, messageStories } from "./workflow/message-story.ts";
+export { deliveriesShown, type Standing, storyOf, type StepStory } from "./workflow/story.ts";
 export { standsStill } from "./workflow/standing.ts";
 export { leftOpen, openEntries } from "./workflow/open.ts";
-export { inheritedParts, isMadeOf, isOfLog, lettersOfLog, resumedRun } from "./workflow/resume.ts";
+export { inheritedParts, isMadeOf, isOfLog, resumedRun } from "./workflow/resume.ts";
 export {
   changedRun,
   type EntryDelivery,
@@ -436,7 +442,6 @@ export {
   isActive,
   isFailed,
   type Note,
-  type PartName,
   type Pending,
   type Run,
   type RunFailure,

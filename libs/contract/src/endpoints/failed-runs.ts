@@ -22,7 +22,7 @@ import {
   functionState,
   functionStates,
 } from "../workflow/run-failure.ts";
-import { type RunReading } from "../workflow/run-view.ts";
+import { type RunReading } from "../workflow/step-view.ts";
 import { endpoint } from "./endpoint.ts";
 
 const failedRunSchema = z

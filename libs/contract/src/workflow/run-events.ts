@@ -2,12 +2,13 @@
  * The events of a run: its start and its end, and of each step its beginning, its failed attempts and its end
  * (docs/workflows). The events are made from the run as its readers see it, so they hide what that hides.
  */
-import { isFailed, type PartName, partOf, type Run } from "@posthaste/domain";
+import { isFailed, type PartKey, type Run } from "@posthaste/domain";
 import * as z from "zod";
 import { type ReadView } from "../representations/body.ts";
 import { headersShape, type JsonOf, millisecondsShape } from "../representations/schemas.ts";
 import { runStates, runStepSchema, type RunStepJson, stepStates } from "./run-step.ts";
-import { runJson, type RunReading, type StepGroup } from "./run-view.ts";
+import { runJson, type StepGroup } from "./run-view.ts";
+import { partFor, type RunReading } from "./step-view.ts";
 
 export const runEventSchema = z
   .object({
@@ -132,16 +133,17 @@ export const toldError = ({ body, error, headers, status }: AttemptError) => ({
  * before.
  */
 function stepEvents(
-  { parts, run }: RunReading,
+  reading: RunReading,
   shown: RunStepJson,
   type: StepGroup["type"],
 ): readonly StepEvent[] {
+  const { run } = reading;
   const { errors = [], nextDeliveryTime, ...stepInfo } = shown;
   const { state } = stepInfo;
   const step = stepInfo.stepId ?? (type === "next" ? run.reached + 1 : 0);
   const sleeps = stepInfo.sleepFor !== undefined || stepInfo.sleepUntil !== undefined;
-  const first = sleeps ? [...beginnings(step), partOf({ role: "result", step })] : beginnings(step);
-  const begun = first.flatMap((name) => parts.get(name) ?? [])[0];
+  const result = partFor(reading, { role: "result", step });
+  const begun = beginningOf(reading, step) ?? (sleeps ? result : undefined);
   const brief = { ...withoutResult(stepInfo), state: "STEP_PROGRESS" as const };
   const failed = errors.map((error, i): StepEvent => {
     const isLast = i === errors.length - 1;
@@ -161,20 +163,20 @@ function stepEvents(
       ? [{ time: begun.at, state: brief.state, order: [1, step, 0], more: { stepInfo: brief } }]
       : []),
     ...failed,
-    ...endOfStep(run, stepInfo, step, sleeps ? wakesAt(parts, step) : 0),
+    // A sleep in sequence has its result from its beginning.
+    ...endOfStep(run, stepInfo, step, sleeps ? (result?.sent?.notBefore ?? 0) : 0),
   ];
 }
 
-/** Returns when a sleep in sequence ends: its result is written at its beginning. */
-const wakesAt = (parts: RunReading["parts"], step: number): number =>
-  parts.get(partOf({ role: "result", step }))?.sent?.notBefore ?? 0;
-
-const beginnings = (step: number): readonly PartName[] => [
-  partOf({ role: "plan", step }),
-  partOf({ role: "call", step }),
-  `w${step}`,
-  `v${step}`,
-];
+/** Returns the first part of a step: its plan, or what it began by itself. */
+const beginningOf = (reading: RunReading, step: number) =>
+  beginningRoles.flatMap((role) => partFor(reading, { role, step }) ?? [])[0];
+const beginningRoles = [
+  "plan",
+  "call",
+  "wait",
+  "invocation",
+] as const satisfies readonly PartKey["role"][];
 
 function withoutResult({
   out: _out,

@@ -1,15 +1,13 @@
 /** The failure of a run: what its endpoint answered last, and what became of its failure function. */
 import {
-  answeredPart,
-  answerHeadersPart,
   type Headers,
   isFailed,
+  partOf,
   type PartName,
   type Progress,
   type Run,
   type RunFailure,
   runMessageId,
-  toldPart,
 } from "@posthaste/domain";
 import { attemptErrorText } from "../representations/attempt-error.ts";
 import { type ReadView } from "../representations/body.ts";
@@ -31,6 +29,10 @@ type Reading = {
   readonly parts: ReadonlyMap<PartName, ShownPart>;
 };
 type AttemptReading = Reading & { readonly attempts: readonly ShownAttempt[] };
+
+const firstTold = partOf({ role: "told", round: 1 });
+const answerHeaders = partOf({ role: "failureHeaders" });
+const failurePart = partOf({ role: "failure" });
 
 const stateNames = {
   running: "CALLBACK_INPROGRESS",
@@ -54,7 +56,7 @@ export function failureAnswer({ parts, run }: Reading): {
   readonly headers: Headers;
 } {
   const failed = isFailed(run) ? run.state.failure : undefined;
-  const { headers = [] } = (parts.get(toldPart(1)) ?? parts.get(answerHeadersPart))?.answer ?? {};
+  const { headers = [] } = (parts.get(firstTold) ?? parts.get(answerHeaders))?.answer ?? {};
   return { status: failed?.status ?? 0, headers };
 }
 
@@ -73,7 +75,7 @@ function lastError(reading: Reading, of: readonly PartName[], view: ReadView) {
   if (!isFailed(run) || !of.includes(run.state.failure.at)) return [];
   const { endedAt } = run.state;
   const error = unansweredReason(run.state.failure);
-  const answer = { ...failureAnswer(reading), body: textIn(parts.get("x")?.body) };
+  const answer = { ...failureAnswer(reading), body: textIn(parts.get(failurePart)?.body) };
   return [shownError(run, { ...answer, error, time: endedAt }, view)];
 }
 
@@ -106,14 +108,15 @@ export function failureJson(
   const state = functionState(run);
   if (!told || !state) return {};
   const { plan, root, url } = run;
-  const { sent } = parts.get(toldPart(1)) ?? {};
+  const { sent } = parts.get(firstTold) ?? {};
+  const part = partOf({ role: "told", round: told.round });
   const { headers, status } = failureAnswer(reading);
-  const errors = attemptErrors(reading, [toldPart(told.round)]);
-  const standing = progress.get(toldPart(told.round))?.state;
-  const failResponse = textIn(parts.get("x")?.body);
+  const errors = attemptErrors(reading, [part]);
+  const standing = progress.get(part)?.state;
+  const failResponse = textIn(parts.get(failurePart)?.body);
   return {
     failureFunction: {
-      messageId: runMessageId(root, toldPart(told.round)),
+      messageId: runMessageId(root, part),
       url: sent?.url ?? url,
       state,
       failHeaders: readableHeaders(headers, plan.policy.redaction, view.sha256),
@@ -133,7 +136,7 @@ export function failureJson(
  */
 export function functionAnswer({ parts, run }: Reading, view: ReadView) {
   const told = isFailed(run) ? run.state.failure.function : undefined;
-  const part = told && parts.get(answeredPart(told.round))?.answer;
+  const part = told && parts.get(partOf({ role: "reply", round: told.round }))?.answer;
   if (!part) return {};
   const { body, headers, status } = part;
   const hasNone = headers.some(([name]) => notFoundHeader.test(name));

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import {
   type AttemptFact,
+  deliveriesShown,
   dlqIdOf,
   type EntryDelivery,
   type Headers,
@@ -23,7 +24,8 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
-import { deliveriesShown, runHeadJson, runJson, type RunReading, stepGroups } from "./run-view.ts";
+import { runHeadJson, runJson, stepGroups } from "./run-view.ts";
+import { type RunReading } from "./step-view.ts";
 import { atOnce } from "../bodies/pause.ts";
 import { shownAttempt, shownParts } from "./shown-part.ts";
 

@@ -2,10 +2,10 @@
  * A part of a run as its readers see it, made as the part is read: only what is shown is kept, and of a very large run less.
  */
 import {
-  answerHeadersPart,
-  deliveryOf,
   type EntryDelivery,
   type Headers,
+  partKeyOf,
+  partOf,
   type PartName,
   type Run,
   type RunAttempt,
@@ -65,21 +65,30 @@ export const shownAttempt = (
 function* shownPart(run: Run, part: RunPart, view: ReadView): InTurns<ShownPart> {
   const { at, name, sent } = part;
   const known = { name, at, ...(sent && { sent }) };
-  switch (kindOf(name)) {
-    case "whole":
+  switch (partKeyOf(name)?.role) {
+    case "start":
+    case "call":
+    case "returned":
+    case "failure":
       return { ...known, body: bodyOfRun(run, part.body, view) };
-    case "step":
+    case "plan":
+    case "result":
       return { ...known, step: yield* stepFields(run, yield* publishedStep(part.body), view) };
-    case "waiting": {
+    case "wait": {
       const step = yield* stepFields(run, yield* stepWithin(part.body), view);
-      if (name.startsWith("v"))
-        return { ...known, step, invoked: yield* invokedFields(run, part, view) };
       const { deadline } = yield* writtenJson(part, ["deadline"]);
       return { ...known, step, ...(typeof deadline === "number" && { deadline }) };
     }
-    case "since":
+    case "invocation": {
+      const step = yield* stepFields(run, yield* stepWithin(part.body), view);
+      return { ...known, step, invoked: yield* invokedFields(run, part, view) };
+    }
+    case "invoked":
       return { ...known, invoked: yield* invokedSince(part) };
-    case "answered": {
+    case "answer":
+    case "told":
+    case "reply":
+    case "failureHeaders": {
       const { body, header, headers, status } = yield* writtenJson(part, answerNames);
       const said = typeof body === "string" ? Buffer.from(body, "base64") : undefined;
       return {
@@ -91,7 +100,9 @@ function* shownPart(run: Run, part: RunPart, view: ReadView): InTurns<ShownPart>
         },
       };
     }
-    case "other":
+    case "adopted":
+    case "note":
+    case undefined:
       return known;
   }
 }
@@ -115,7 +126,9 @@ export function shownParts(run: Run, view: ReadView) {
   };
 }
 
-const ofRun: ReadonlySet<PartName> = new Set(["start", "e", "x"]);
+const ofRun: ReadonlySet<PartName> = new Set(
+  (["start", "returned", "failure"] as const).map((role) => partOf({ role })),
+);
 
 export function charsIn(value: unknown): number {
   if (typeof value === "string") return value.length;
@@ -124,13 +137,3 @@ export function charsIn(value: unknown): number {
 }
 
 const answerNames = ["body", "header", "headers", "status"];
-
-function kindOf(name: PartName): "whole" | "step" | "waiting" | "since" | "answered" | "other" {
-  const role = deliveryOf(name)?.role;
-  if (role === "plan" || role === "result") return "step";
-  if (role === "answer" || /^[rf][0-9]*$/.test(name) || name === answerHeadersPart)
-    return "answered";
-  if (role === "start" || role === "call" || name === "e" || name === "x") return "whole";
-  if (/^i[0-9]/.test(name)) return "since";
-  return /^[wv][0-9]/.test(name) ? "waiting" : "other";
-}

@@ -1,5 +1,5 @@
 /** Releasing: a message that waits for its time, a delay or a retry, becomes due now. The alarm rings as at the due time. */
-import { deliveryOf } from "../workflow/delivery.ts";
+import { deliveryOf } from "../workflow/part-key.ts";
 import { isFinished, type Message, type MessageRecord, type MessageState } from "./message.ts";
 
 export type Release =

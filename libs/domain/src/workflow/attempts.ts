@@ -5,7 +5,7 @@
 import { type AttemptFact } from "../message/follow-up.ts";
 import { type InRun } from "../message/message.ts";
 import { runAttemptsMax } from "../shared/limits.ts";
-import { type PartName } from "./run.ts";
+import { type PartName } from "./part-key.ts";
 
 export type RunAttempt = { readonly part: PartName; readonly fact: AttemptFact };
 

@@ -13,7 +13,7 @@ import {
   isAnswered,
   wantedOf,
 } from "./change.ts";
-import { partOf } from "./delivery.ts";
+import { partOf } from "./part-key.ts";
 import { type DeliveryKey, entriesBetween, type StepKey } from "./order.ts";
 import { type Pending, type Run, type RunIn } from "./run.ts";
 

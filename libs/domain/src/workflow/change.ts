@@ -3,7 +3,8 @@ import { type InRun } from "../message/message.ts";
 import { dlqIdOf } from "../shared/ids.ts";
 import { ringAheadMs, runGroupMax, runStepsMax } from "../shared/limits.ts";
 import { type DeliveryKey, extended, groupEnd, has, rankIn, type StepKey } from "./order.ts";
-import { deliveryOf, isEntryKey, partOf } from "./delivery.ts";
+import { isEntryKey } from "./delivery.ts";
+import { deliveryOf, partOf, type PartName } from "./part-key.ts";
 import { isTelling, roundOf } from "./failure-function.ts";
 import { leftOpen } from "./open.ts";
 import { eventsOf } from "./waits.ts";
@@ -11,7 +12,6 @@ import {
   changedRun,
   isActive,
   type Pending,
-  type PartName,
   type Run,
   type RunFailure,
   type RunIn,

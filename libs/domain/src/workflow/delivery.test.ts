@@ -1,23 +1,19 @@
 import { describe, expect, it } from "@jest/globals";
 import { aCallbackPlan, aMessage, aPolicy, aRun, epochStart } from "@posthaste/testing";
-import * as fc from "fast-check";
 import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
 import {
   answerMessage,
   callMessage,
-  deliveryOf,
   entryMessage,
   entryOf,
   failureDelivery,
   failureMessage,
-  isEntryKey,
   merged,
-  partOf,
 } from "./delivery.ts";
 import { type CallbackPlan, type Message } from "../message/message.ts";
 import { failRun } from "./change.ts";
-import { type DeliveryKey } from "./order.ts";
+import { deliveryOf } from "./part-key.ts";
 import { type EntryDelivery, type Run, type RunPlan } from "./run.ts";
 
 const now = epochStart + 1_000;
@@ -43,29 +39,11 @@ const aPlanOf = (overrides: Partial<RunPlan> = {}): RunPlan => ({
 
 const step = (role: "plan" | "result") => ({ role, step: 3 }) as const;
 
-describe("the name of a part", () => {
-  it("says which delivery it is, and back", () => {
-    const key: fc.Arbitrary<DeliveryKey> = fc.oneof(
-      fc.constant<DeliveryKey>({ role: "start" }),
-      fc.record({
-        role: fc.constantFrom("plan", "result", "call", "answer"),
-        step: fc.integer({ min: 1, max: 10_000 }),
-      }),
-    );
-    fc.assert(
-      fc.property(key, (each) => {
-        expect(deliveryOf(partOf(each))).toEqual(each);
-        expect(entryOf(partOf(each))).toEqual(isEntryKey(each) ? each : undefined);
-      }),
-    );
-  });
-
-  it.each(["", "e", "x", "f", "w1", "n7", "s", "s0", "s01", "s1x", "S1", "p-1", " s1", "s1\n"])(
-    "is of no delivery: %j",
-    (name) => {
-      expect(deliveryOf(name)).toBeUndefined();
-    },
-  );
+it("an entry is a delivery that the history has", () => {
+  expect(["start", "adopted", "p3", "s3"].map(entryOf)).toEqual([
+    ...[{ role: "start" }, { role: "adopted" }, step("plan"), step("result")],
+  ]);
+  for (const name of ["c3", "a3", "w3", "e", ""]) expect(entryOf(name)).toBeUndefined();
 });
 
 describe("the message of an entry", () => {

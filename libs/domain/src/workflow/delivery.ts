@@ -8,43 +8,8 @@ import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
 import { lightBytesMax } from "../shared/limits.ts";
 import { type DeliveryKey, type EntryKey } from "./order.ts";
-import { toldPart } from "./failure-function.ts";
-import { type EntryDelivery, type PartName, type Run, type RunIn } from "./run.ts";
-
-export const partOf = (key: DeliveryKey): PartName => {
-  switch (key.role) {
-    case "start":
-    case "adopted":
-      return key.role;
-    case "plan":
-      return `p${key.step}`;
-    case "result":
-      return `s${key.step}`;
-    case "call":
-      return `c${key.step}`;
-    case "answer":
-      return `a${key.step}`;
-  }
-};
-
-const roles = new Map([
-  ["p", "plan"],
-  ["s", "result"],
-  ["c", "call"],
-  ["a", "answer"],
-] as const);
-
-/** Returns the delivery of a part. Undefined: the run does not go on by this part. */
-export function deliveryOf(name: PartName): DeliveryKey | undefined {
-  if (name === "start" || name === "adopted") return { role: name };
-  const [, letter, digits] = /^([psca])([1-9][0-9]*)$/.exec(name) ?? [];
-  const role = isLetter(letter) ? roles.get(letter) : undefined;
-  return role && { role, step: Number(digits) };
-}
-
-type Letter = "p" | "s" | "c" | "a";
-const isLetter = (text: string | undefined): text is Letter =>
-  text !== undefined && /^[psca]$/.test(text);
+import { deliveryOf, partOf, type PartName } from "./part-key.ts";
+import { type EntryDelivery, type Run, type RunIn } from "./run.ts";
 
 export const isStart = ({ part }: Pick<InRun, "part">): boolean => part === "start";
 
@@ -205,7 +170,7 @@ export function failureMessage(
   now: number,
 ): Message {
   const round = run.state.failure.function?.round ?? 1;
-  return messageOfRun(run, toldPart(round), now, { ...sent, body });
+  return messageOfRun(run, partOf({ role: "told", round }), now, { ...sent, body });
 }
 
 type Sent = EntryDelivery & {

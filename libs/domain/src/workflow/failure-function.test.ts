@@ -2,14 +2,13 @@ import { describe, expect, it } from "@jest/globals";
 import { aRun, epochStart } from "@posthaste/testing";
 import { failRun } from "./change.ts";
 import {
-  answeredPart,
   functionAgain,
   functionCanceled,
   functionEnded,
   isTelling,
   roundOf,
-  toldPart,
 } from "./failure-function.ts";
+import { partOf } from "./part-key.ts";
 import { type FailureFunction, type RunIn } from "./run.ts";
 
 function failedWith(told?: FailureFunction): RunIn<"failed"> {
@@ -25,9 +24,10 @@ const functionOf = (run: RunIn<"failed"> | undefined) => run?.state.failure.func
 
 describe("rounds of a failure function", () => {
   it("have names of their own", () => {
-    expect([1, 2, 10].map(toldPart)).toEqual(["f", "f2", "f10"]);
-    expect([1, 2, 10].map(answeredPart)).toEqual(["r", "r2", "r10"]);
-    for (const round of [1, 2, 9, 10, 11]) expect(roundOf(toldPart(round))).toBe(round);
+    const named = (role: "told" | "reply") => [1, 2, 10].map((round) => partOf({ role, round }));
+    expect(named("told")).toEqual(["f", "f2", "f10"]);
+    expect(named("reply")).toEqual(["r", "r2", "r10"]);
+    expect(named("told").map(roundOf)).toEqual([1, 2, 10]);
     for (const name of ["f0", "f1", "f02", "fx", "s1", "start", "x", ""])
       expect(roundOf(name)).toBeUndefined();
   });

@@ -2,18 +2,13 @@
  * The failure function is told of the failure of a run, in rounds: the first when the run fails, another when
  * the caller asks for it after a round that has not succeeded. A round ends once.
  */
-import { changedRun, type FailureFunction, type PartName, type Run, type RunIn } from "./run.ts";
-
-/** `f`, `f2`, `f3` …: what is told in a round. `r`, `r2` …: how that was answered. */
-export const toldPart = (round: number): PartName => (round === 1 ? "f" : `f${round}`);
-export const answeredPart = (round: number): PartName => (round === 1 ? "r" : `r${round}`);
-/** The headers of the answer that failed the run, beside its body, where no failure function is told of it. */
-export const answerHeadersPart: PartName = "h";
+import { partKeyOf, type PartName } from "./part-key.ts";
+import { changedRun, type FailureFunction, type Run, type RunIn } from "./run.ts";
 
 /** Returns the round of a part; undefined for a part that does not tell of a failure. */
 export function roundOf(part: PartName): number | undefined {
-  const [, digits] = /^f([2-9]|[1-9][0-9]+)?$/.exec(part) ?? ["", "none"];
-  return digits === "none" ? undefined : Number(digits ?? 1);
+  const key = partKeyOf(part);
+  return key?.role === "told" ? key.round : undefined;
 }
 
 export const isTelling = (run: Run | undefined, part: PartName): boolean =>

@@ -7,7 +7,8 @@ import { type Headers } from "../message/headers.ts";
 import { type Dialect, type InRun, type Message } from "../message/message.ts";
 import { type Answer, type Outcome, isSuccess } from "../message/outcome.ts";
 import { isAnswered } from "./change.ts";
-import { deliveryOf, isStart } from "./delivery.ts";
+import { isStart } from "./delivery.ts";
+import { deliveryOf } from "./part-key.ts";
 import { changedRun, isActive, type Run, type RunIn } from "./run.ts";
 
 export const protocolVersion = "1";

@@ -1,7 +1,7 @@
 /** The parts that a head names. Each name is given once: a change that gave one again would lose the stored part. */
-import { deliveryOf, partOf } from "./delivery.ts";
 import { has } from "./order.ts";
-import { type PartName, type Pending, type Run } from "./run.ts";
+import { deliveryOf, partOf, type PartName } from "./part-key.ts";
+import { type Pending, type Run } from "./run.ts";
 
 /** Returns the part that stores how a step waits, until its wait ends. */
 export function pendingPart({ kind, step }: Pick<Pending, "kind" | "step">): PartName {
@@ -9,9 +9,9 @@ export function pendingPart({ kind, step }: Pick<Pending, "kind" | "step">): Par
     case "call":
       return partOf({ role: "call", step });
     case "wait":
-      return `w${step}`;
+      return partOf({ role: "wait", step });
     case "invoke":
-      return `v${step}`;
+      return partOf({ role: "invocation", step });
   }
 }
 

@@ -1,7 +1,7 @@
 /** Finds the open deliveries and calls by which a run goes on. */
-import { partOf } from "./delivery.ts";
 import { type EntryKey, entriesBetween, has, type Order } from "./order.ts";
-import { type PartName, type Run, type RunState } from "./run.ts";
+import { partOf, type PartName } from "./part-key.ts";
+import { type Run, type RunState } from "./run.ts";
 
 type Open = Pick<Run, "history"> & { readonly state: Pick<RunState, "pending"> };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { partOf } from "./delivery.ts";
+import { partOf } from "./part-key.ts";
 import {
   entriesBetween,
   type EntryKey,

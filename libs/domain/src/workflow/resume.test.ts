@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { runAliasesMax } from "../shared/limits.ts";
 import { messageId, runId, runKey, tenantId } from "../shared/ids.ts";
 import { append, awaiting, failRun } from "./change.ts";
-import { partOf } from "./delivery.ts";
+import { partOf } from "./part-key.ts";
 import { has, type StepKey } from "./order.ts";
 import { loggedInvocation } from "./invocations.ts";
 import { openEntries } from "./open.ts";

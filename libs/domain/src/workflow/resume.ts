@@ -4,17 +4,10 @@
  */
 import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
 import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
-import { partOf } from "./delivery.ts";
 import { eventsOf } from "./waits.ts";
 import { pendingPart } from "./named-parts.ts";
-import {
-  type PartName,
-  type Pending,
-  type Run,
-  type RunIn,
-  type RunPlan,
-  type RunRef,
-} from "./run.ts";
+import { isKeyOfLog, partKeyOf, partOf, type PartName } from "./part-key.ts";
+import { type Pending, type Run, type RunIn, type RunPlan, type RunRef } from "./run.ts";
 
 /**
  * Returns the parts that a resumed run needs of the failed one beside its entries. A wait's part is written anew, with its
@@ -38,16 +31,13 @@ function partsOfPending({ kind, step, ...rest }: Pending): readonly PartName[] {
   }
 }
 
-/** First letters of the parts of calls, waits and invocations that a log shows beside their results. */
-export const lettersOfLog = ["c", "i", "v", "w"] as const;
-
 /**
  * Reports whether a part is only for the log, since its step is done. Parts of waiting steps are inherited or written anew.
  */
-export const isOfLog = ({ state }: Run, name: PartName): boolean =>
-  lettersOfLog.some((letter) => name.startsWith(letter)) &&
-  /^.[1-9]/.test(name) &&
-  !state.pending.some(({ step }) => step === Number(name.slice(1)));
+export function isOfLog({ state }: Run, name: PartName): boolean {
+  const key = partKeyOf(name);
+  return !!key && isKeyOfLog(key) && !state.pending.some(({ step }) => step === key.step);
+}
 
 /** The fields of a resumed run that it does not take from the failed one. */
 export type NewUse = {

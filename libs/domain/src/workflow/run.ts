@@ -13,6 +13,7 @@ import {
   type TenantId,
 } from "../shared/ids.ts";
 import { type Order } from "./order.ts";
+import { type PartName } from "./part-key.ts";
 
 /** Features that a client announces; unknown ones are left out. */
 export const features = ["WF_DetectTrigger", "WF_TriggerOnConfig"] as const;
@@ -190,14 +191,6 @@ export const changedRun = <R extends Run>(run: R): R => ({ ...run, version: run.
 
 export const isActive = (run: Run): run is RunIn<"active"> => run.state.kind === "active";
 export const isFailed = (run: Run): run is RunIn<"failed"> => run.state.kind === "failed";
-
-/**
- * Names of parts, of which the message ids of a run are made. `start`; of step 3 `p3` its plan, `s3` its result, `c3` the
- * call that it makes, `a3` how that call was answered, `w3` its wait, `v3` its invocation, and `i3` when the run that it
- * started was created; `n7` an event that came before its wait; `e` what the run returned; `x` the answer that failed it;
- * `h` the headers of that answer where no `f` has them; `f` what the failure function is told.
- */
-export type PartName = string;
 
 /** Written once, before the head that names it. */
 export type RunPart = {

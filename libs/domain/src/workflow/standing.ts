@@ -1,7 +1,7 @@
 /** Finds runs that stand still: an endpoint has taken a delivery and published nothing (docs/design/runs#standing-still). */
-import { partOf } from "./delivery.ts";
 import { openEntries } from "./open.ts";
-import { isActive, type PartName, type Run } from "./run.ts";
+import { partOf, type PartName } from "./part-key.ts";
+import { isActive, type Run } from "./run.ts";
 
 /**
  * Reports whether a run stands still after the delivery of `part` was answered with 2xx: what that was to cause is still

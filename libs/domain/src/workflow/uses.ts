@@ -5,8 +5,8 @@
  */
 import { agoMs } from "../shared/time.ts";
 import { runMessageId, type MessageId } from "../shared/ids.ts";
-import { partOf } from "./delivery.ts";
 import { entriesBetween } from "./order.ts";
+import { partOf } from "./part-key.ts";
 import { changedRun, isActive, type Run, type RunIn, type RunRef } from "./run.ts";
 
 /** Returns the use behind which a run that starts now is held. Undefined: no delivery of that use can be under way. */

@@ -1,6 +1,5 @@
 /** Ends runs: a run returns, is cancelled, or fails with one of its deliveries. Each end is one write of its head. */
 import {
-  answerHeadersPart,
   callbackBody,
   type CallbackItem,
   cancelRun,
@@ -16,7 +15,7 @@ import {
   type Run,
   type RunItem,
   type RunPart,
-  toldPart,
+  partOf,
   unmarked,
 } from "@posthaste/domain";
 import { type Decision, type RunAddress, type RunStore } from "@posthaste/ports";
@@ -39,7 +38,7 @@ export const finishRun = (
 ): Promise<Ended> =>
   end(ports, address, (run, now) => {
     const parts: readonly RunPart[] =
-      result.length > 0 ? [{ name: "e", at: now, body: result }] : [];
+      result.length > 0 ? [{ name: partOf({ role: "returned" }), at: now, body: result }] : [];
     return isActive(run) && !isOfUseBefore(run, address)
       ? { verdict: "now", write: { run: finish(run, now), parts, deliveries: [] } }
       : before;
@@ -130,11 +129,11 @@ export async function failDelivered(
     });
     const sent = told && failureDelivery(failed, told, message.origin, now);
     const parts: readonly RunPart[] = [
-      { name: "x", at: now, body: response?.body ?? noBody },
+      { name: partOf({ role: "failure" }), at: now, body: response?.body ?? noBody },
       sent
-        ? { name: toldPart(1), at: now, body, sent }
+        ? { name: partOf({ role: "told", round: 1 }), at: now, body, sent }
         : {
-            name: answerHeadersPart,
+            name: partOf({ role: "failureHeaders" }),
             at: now,
             body: jsonBytes({ headers: response?.headers ?? [] }),
           },

@@ -1,6 +1,5 @@
 /** Failure functions, which are told of the failure of a run, in rounds: ends, cancels and repeats a round. */
 import {
-  answeredPart,
   failureMessage,
   fault,
   type Fault,
@@ -12,7 +11,7 @@ import {
   type Run,
   type RunItem,
   type RunPart,
-  toldPart,
+  partOf,
 } from "@posthaste/domain";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
@@ -30,7 +29,13 @@ export async function failureTold(
     const next = functionEnded(run, inRun.part, reason === undefined ? "succeeded" : "failed");
     if (!next) return { verdict: undefined };
     const parts: readonly RunPart[] = response
-      ? [{ name: answeredPart(round), at: clock.now(), body: jsonBytes(keptOf(response)) }]
+      ? [
+          {
+            name: partOf({ role: "reply", round }),
+            at: clock.now(),
+            body: jsonBytes(keptOf(response)),
+          },
+        ]
       : [];
     return { verdict: undefined, write: { run: next, parts, deliveries: [] } };
   });
@@ -57,7 +62,7 @@ export async function cancelFunction(ports: EndPorts, failed: Run): Promise<bool
 /** Begins another round after one that has failed or was cancelled. */
 export async function tellAgain(ports: EndPorts, failed: Run): Promise<Fault | undefined> {
   const { clock, runs } = ports;
-  const told = await runs.part(failed, toldPart(1));
+  const told = await runs.part(failed, partOf({ role: "told", round: 1 }));
   const { body, sent } = told ?? {};
   if (!body || !sent) return hasNone;
   const deliveries = new Deliveries(ports, failed.tenant, [sent.url]);
@@ -67,7 +72,11 @@ export async function tellAgain(ports: EndPorts, failed: Run): Promise<Fault | u
       if (!next?.state.failure.function) return { verdict: false };
       const now = clock.now();
       const message = failureMessage(next, { ...sent, notBefore: now }, body, now);
-      const part = { name: toldPart(next.state.failure.function.round), at: now, body };
+      const part = {
+        name: partOf({ role: "told", round: next.state.failure.function.round }),
+        at: now,
+        body,
+      };
       const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
       return { verdict: true, write };
     }),

@@ -66,7 +66,7 @@ const partName = (step: number): PartName => pendingPart({ kind: "invoke", step 
 
 /** Keeps when the child was created, which is known once the child exists. */
 const createdPart = (step: number, { createdAt }: Run, at: number): RunPart => ({
-  name: `i${step}`,
+  name: partOf({ role: "invoked", step }),
   at,
   body: jsonBytes({ createdAt }),
 });
@@ -180,7 +180,8 @@ async function toBeTold(
 
 async function endOf({ runs }: InvokePorts, ended: Run): Promise<object> {
   const { kind } = ended.state;
-  const returned = kind === "succeeded" ? await runs.part(ended, "e") : undefined;
+  const returned =
+    kind === "succeeded" ? await runs.part(ended, partOf({ role: "returned" })) : undefined;
   return {
     ...(returned && { body: new TextDecoder().decode(returned.body) }),
     isCanceled: kind === "canceled",

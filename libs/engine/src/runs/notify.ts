@@ -105,7 +105,11 @@ async function take(
     otherwise: (seen) => {
       kept = undefined;
       if (!notes) return { verdict: isActive(seen) ? [] : "unknown" };
-      const part = { name: `n${seen.version}`, at: ports.clock.now(), body };
+      const part = {
+        name: partOf({ role: "note", version: seen.version }),
+        at: ports.clock.now(),
+        body,
+      };
       const next = noted(seen, { event, part: part.name, by, bytes: body.length });
       if (!next) return { verdict: "full" };
       kept = { run: next, part };

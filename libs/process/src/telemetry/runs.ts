@@ -1,5 +1,5 @@
 /** The metrics of runs. */
-import { type PartName, type Run, agoMs } from "@posthaste/domain";
+import { agoMs, partKeyOf, type Run } from "@posthaste/domain";
 import {
   type Clock,
   countedMax,
@@ -54,25 +54,11 @@ function countWrite(metrics: Metrics, from: Run, { parts, run }: RunWrite): void
   if (from.state.kind === "active" && kind !== "active")
     metrics.count("posthaste_runs_total", kind);
   for (const { name } of parts) {
-    const role = roleOf(name);
+    const key = partKeyOf(name);
+    const role = roles.find((each) => each === key?.role);
     if (role) metrics.count("posthaste_run_entries_total", role);
   }
 }
 
-const roles = {
-  p: "plan",
-  s: "result",
-  c: "call",
-  a: "answer",
-  w: "wait",
-  v: "invocation",
-} as const;
-
-/** Returns undefined for a part that is neither an entry nor something that a step waits for. */
-function roleOf(name: PartName): (typeof roles)[keyof typeof roles] | undefined {
-  const [, letter] = /^([pscawv])[1-9]/.exec(name) ?? [];
-  return isLetter(letter) ? roles[letter] : undefined;
-}
-
-const isLetter = (letter: string | undefined): letter is keyof typeof roles =>
-  letter !== undefined && letter in roles;
+/** The roles of parts that are entries, or something that a step waits for. */
+const roles = ["plan", "result", "call", "answer", "wait", "invocation"] as const;

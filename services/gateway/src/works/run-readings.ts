@@ -1,6 +1,5 @@
 /** Runs with everything that is shown of them: heads, parts, attempts, and the progress of deliveries under way. */
 import {
-  deliveriesShown,
   type ReadView,
   type RunReading,
   type Seat,
@@ -8,6 +7,7 @@ import {
   shownParts,
 } from "@posthaste/contract";
 import {
+  deliveriesShown,
   type PartName,
   type Progress,
   type Run,

@@ -1,0 +1,163 @@
+/**
+ * The story of a run: its steps in the groups in which they were published, each at the place where the head says it is.
+ * Every way of showing a run prints this one account.
+ */
+import { isFinished, type Progress } from "../message/message.ts";
+import { openEntries } from "./open.ts";
+import { type DeliveryKey, has, type Order } from "./order.ts";
+import { deliveryOf, type PartKey, partOf, type PartName } from "./part-key.ts";
+import { isFailed, type Pending, type Run } from "./run.ts";
+
+/** How a step stands that is not done. `retried`: an attempt of its delivery has failed, and another follows. */
+export type Standing = "open" | "retried" | "failed" | "canceled";
+
+export type StepStory =
+  /** `by`: the delivery by which the step was done. Absent: by the end of a run that it had invoked. */
+  | { readonly kind: "done"; readonly step: number; readonly by?: DeliveryKey }
+  /** A sleep has its result from its beginning, which is delivered when its time has come. */
+  | (At & { readonly kind: "sleeping"; readonly by: DeliveryKey; readonly until?: number })
+  /** A member of a group, of which only the plan is known. */
+  | (At & Delivered & { readonly kind: "planned" })
+  | (At & Delivered & { readonly kind: "called" })
+  | (At & { readonly kind: "waiting"; readonly wait: Pending & { readonly kind: "wait" } })
+  | (At & { readonly kind: "invoked"; readonly invocation: Pending & { readonly kind: "invoke" } })
+  /** The step that the last delivery of the route is to publish. */
+  | (At & Delivered & { readonly kind: "running" });
+
+type At = { readonly step: number; readonly standing: Standing };
+type Delivered = { readonly by: DeliveryKey; readonly progress?: Progress };
+
+export type StoryGroup = {
+  readonly type: "sequential" | "parallel" | "next";
+  readonly steps: readonly StepStory[];
+};
+
+/** What is known of a run beside its head. */
+export type Known = {
+  /** Of the deliveries of `deliveriesShown` that exist. */
+  readonly progress: ReadonlyMap<PartName, Progress>;
+  /** Returns when the sleep of a step ends; undefined for any other step. */
+  readonly sleepsUntil: (step: number) => number | undefined;
+};
+
+/** Returns the groups after the start, in the order of the history; a result is told where its step was planned. */
+export function storyOf(run: Run, known: Known): readonly StoryGroup[] {
+  const { history, state } = run;
+  const groups: StoryGroup[] = [];
+  const planned = plannedSteps(history);
+  let before: DeliveryKey = { role: "start" };
+  for (const { role, from, to } of history.spans)
+    if (role === "plan")
+      groups.push({ type: "parallel", steps: range(from, to, (step) => memberOf(step)) });
+    else
+      for (let step = from; step <= to; step++) {
+        if (!planned.has(step)) groups.push(sequential(doneBy(step, before)));
+        before = { role, step };
+      }
+  for (const pending of state.pending)
+    if (!planned.has(pending.step)) groups.push(sequential(pendingStep(pending)));
+  const next = nextDelivery(run);
+  if (next && !isAsleep(next))
+    groups.push({
+      type: "next",
+      steps: [{ kind: "running", step: run.reached + 1, ...delivered(next) }],
+    });
+  return groups;
+
+  function memberOf(step: number): StepStory {
+    const by = { role: "plan", step } as const;
+    if (has(history, { role: "result", step })) return doneBy(step, by);
+    const pending = state.pending.find((each) => each.step === step);
+    return pending ? pendingStep(pending, by) : { kind: "planned", step, ...delivered(by) };
+  }
+
+  function doneBy(step: number, by: DeliveryKey): StepStory {
+    const until = known.sleepsUntil(step);
+    if (until === undefined) return { kind: "done", step, by };
+    if (state.kind !== "active")
+      return until > state.endedAt
+        ? { kind: "sleeping", step, by, standing: "canceled" }
+        : { kind: "done", step, by };
+    const progress = known.progress.get(partOf({ role: "result", step }));
+    return progress?.state.kind === "held" && progress.retried === 0
+      ? { kind: "sleeping", step, by, standing: "open", until: progress.state.dueAt }
+      : { kind: "done", step, by };
+  }
+
+  function pendingStep(pending: Pending, by?: DeliveryKey): StepStory {
+    const { kind, step } = pending;
+    switch (kind) {
+      case "call":
+        return { kind: "called", step, ...delivered(callKey(pending)) };
+      case "wait":
+        return { kind: "waiting", step, wait: pending, standing: standingOf({ role: kind, step }) };
+      case "invoke":
+        // The end of that run is in this run's log, and in no history.
+        if (pending.isLogged) return { kind: "done", step, ...(by && { by }) };
+        return {
+          ...{ kind: "invoked", step, invocation: pending },
+          standing: standingOf({ role: "invocation", step }),
+        };
+    }
+  }
+
+  function isAsleep(next: DeliveryKey): boolean {
+    return next.role === "result" && doneBy(next.step, next).kind === "sleeping";
+  }
+
+  function delivered(by: DeliveryKey): Delivered & Pick<At, "standing"> {
+    const progress = known.progress.get(partOf(by));
+    return { by, standing: standingOf(by, progress), ...(progress && { progress }) };
+  }
+
+  function standingOf(key: PartKey, progress?: Progress): Standing {
+    if (state.kind === "failed" && state.failure.at === partOf(key)) return "failed";
+    if (state.kind !== "active") return "canceled";
+    return progress && !isFinished(progress.state) && progress.retried > 0 ? "retried" : "open";
+  }
+}
+
+const plannedSteps = ({ spans }: Order): ReadonlySet<number> =>
+  new Set(
+    spans.flatMap(({ from, role, to }) => (role === "plan" ? range(from, to, (step) => step) : [])),
+  );
+
+const sequential = (step: StepStory): StoryGroup => ({ type: "sequential", steps: [step] });
+
+const range = <Item>(from: number, to: number, make: (step: number) => Item): readonly Item[] =>
+  Array.from({ length: to - from + 1 }, (_, i) => make(from + i));
+
+const callKey = ({ isAnswered, step }: Pending & { readonly kind: "call" }): DeliveryKey => ({
+  role: isAnswered ? "answer" : "call",
+  step,
+});
+
+/** Returns the delivery that goes on with the route, or has failed to. */
+function nextDelivery(run: Run): DeliveryKey | undefined {
+  const { state } = run;
+  if (state.kind === "succeeded") return undefined;
+  if (state.kind === "failed") {
+    const failed = deliveryOf(state.failure.at);
+    // These are told at their step.
+    const isTold = failed?.role === "plan" || failed?.role === "answer";
+    return isTold ? undefined : failed;
+  }
+  const [first] = openDeliveries(run);
+  return first && first.role !== "plan" && state.pending.length === 0 ? first : undefined;
+}
+
+/** Returns the deliveries by which a run goes on: open ones of its history, and calls. */
+export function openDeliveries(run: Run): readonly DeliveryKey[] {
+  const entries = openEntries(run).map((key) =>
+    key.role === "start" && run.adoption === "done" ? ({ role: "adopted" } as const) : key,
+  );
+  const calls = run.state.pending.flatMap((each) => (each.kind === "call" ? callKey(each) : []));
+  return [...entries, ...calls];
+}
+
+/** Returns the deliveries that tell how far a run is: open ones, or the one that tells of its failure. */
+export function deliveriesShown(run: Run): readonly PartName[] {
+  if (run.state.kind === "active") return openDeliveries(run).map(partOf);
+  const told = isFailed(run) ? run.state.failure.function : undefined;
+  return told?.state === "running" ? [partOf({ role: "told", round: told.round })] : [];
+}

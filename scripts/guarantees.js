@@ -1,7 +1,9 @@
-// Checks docs/guarantees.md: each file and each test name in its tables exists.
+// Checks the guarantees, tests/guarantees/: each file and each test that a row names exists, and the page of promises has
+// each number.
 //
-// In the column of tests a file stands in `backticks`, without its folder and ending (`e2e/queues.e2e`), and the name of a
-// test in _italics_, cut by an ellipsis where it is long. The placeholders of a table of cases match any text.
+// A file is { section, of?, promise?, rows }, and a row { promise?, tests, wrong?, seen? }, see docs/guarantees.md. In `tests`
+// a file stands in `backticks`, without its folder and ending (`e2e/queues.e2e`), and the name of a test in _italics_, cut by
+// an ellipsis where it is long. The placeholders of a table of cases match any text.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -20,27 +22,44 @@ const endings = [
 const sources = "{apps,bench,deploy,libs,services,tests}/**/*.{ts,tsx}";
 const isForeign = (name) => ["node_modules", "dist"].includes(name);
 const page = "docs/guarantees.md";
+const fields = ["promise", "tests", "wrong", "seen"];
 /** `%s` and `$name` of a table of cases, and a template's expressions. */
 const placeholder = /%[sijdp]|\$\w+|\$\{[^}]*\}/;
 
 /** A pattern with fewer fixed characters would match any name. */
 const literalCharsMin = 8;
 
+export function guarantees() {
+  return globSync("tests/guarantees/*.json", { cwd: root })
+    .toSorted()
+    .map((path) => ({ path, ...JSON.parse(readFileSync(join(root, path), "utf8")) }));
+}
+
 export function readGuarantees() {
-  const lines = readFileSync(join(root, page), "utf8").split("\n");
-  const rows = lines.flatMap((line, nth) => {
-    const tests = line.startsWith("|") ? line.split(/(?<!\\)\|/)[2] : undefined;
-    return tests === undefined ? [] : [{ place: `${page}:${nth + 1}`, tests }];
-  });
   const isThere = testNames();
-  return rows.flatMap(({ place, tests }) => [
+  const promises = readFileSync(join(root, page), "utf8");
+  return guarantees().flatMap(({ path, rows }) =>
+    rows.flatMap((row, nth) =>
+      faultsOf(row, isThere, promises).map((fault) => `${path}[${nth}] ${fault}`),
+    ),
+  );
+}
+
+function faultsOf(row, isThere, promises) {
+  const strange = Object.keys(row).filter((field) => !fields.includes(field));
+  if (strange.length > 0) return [`has the field ${strange[0]}`];
+  const tests = row.tests?.join("; ") ?? "";
+  const [number] = /\*\*[A-Z]\d+\*\*/.exec(row.promise ?? "") ?? [];
+  return [
+    ...(tests === "" ? ["names no test"] : []),
+    ...(number && !promises.includes(number) ? [`has ${number}, which ${page} has not`] : []),
     ...filesIn(tests)
       .filter((file) => !hasFile(file))
-      .map((file) => `${place} names the file ${file}, which is not there`),
+      .map((file) => `names the file ${file}, which is not there`),
     ...namesIn(tests)
       .filter((name) => !isThere(name))
-      .map((name) => `${place} names the test "${name}", which is not there`),
-  ]);
+      .map((name) => `names the test "${name}", which is not there`),
+  ];
 }
 
 const filesIn = (text) =>

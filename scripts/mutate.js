@@ -1,7 +1,7 @@
 // Plants wrong lines of tests/mutations/, one at a time, into a copy of this tree, and runs the test that must fail.
 //
-//   npm run mutate                            ten of them, by a seed that it prints
-//   npm run mutate -- --seed 7 --count 20     the same twenty each time
+//   npm run mutate                            the ten of the day, so that all have their turn
+//   npm run mutate -- --turn 7 --count 20     the seventh twenty
 //   npm run mutate -- sender/src/dial         all whose file, test, name or section contains this text
 //
 // A line that no test notices is a survivor, and the exit code is 1. The tests are first run without any wrong line: a test
@@ -19,7 +19,7 @@ const testsMsMax = 20 * 60_000;
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { seed: { type: "string" }, count: { type: "string" } },
+  options: { turn: { type: "string" }, count: { type: "string" } },
 });
 
 const problems = readWrongLines();
@@ -27,10 +27,10 @@ for (const problem of problems) console.log(problem);
 process.exitCode = problems.length > 0 ? 1 : main();
 
 function main() {
-  const seed = Number(values.seed ?? Math.floor(Date.now() / 86_400_000));
-  const chosen = positionals.length > 0 ? matching(positionals) : drawn(seed);
+  const turn = Number(values.turn ?? Math.floor(Date.now() / 86_400_000));
+  const chosen = positionals.length > 0 ? matching(positionals) : inTurn(turn);
   if (chosen.length === 0) return fail("no wrong line has that in it");
-  console.log(`${chosen.length} wrong lines${positionals.length > 0 ? "" : `, --seed ${seed}`}`);
+  console.log(`${chosen.length} wrong lines${positionals.length > 0 ? "" : `, --turn ${turn}`}`);
   copyTree();
   const unsound = unsoundOf(chosen);
   for (const line of unsound) console.log(`does not pass without it: ${inShort(line)}`);
@@ -48,23 +48,10 @@ function matching(texts) {
   return wrongLines().filter(isMeant);
 }
 
-function drawn(seed) {
+function inTurn(turn) {
   const lines = wrongLines();
-  const next = randomOf(seed);
-  const chosen = [];
-  for (let left = Math.min(Number(values.count ?? 10), lines.length); left > 0; left--)
-    chosen.push(...lines.splice(Math.floor(next() * lines.length), 1));
-  return chosen;
-}
-
-function randomOf(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const count = Math.min(Number(values.count ?? 10), lines.length);
+  return Array.from({ length: count }, (_, i) => lines[(turn * count + i) % lines.length]);
 }
 
 /**

@@ -1,9 +1,10 @@
 // Reads the wrong lines of tests/mutations/: each is a careless change of one place, with the test that must fail for it.
 //
 // A file is a room: a list of { file, text, wrong, test, name, promise }. `text` stands in `file` once and is replaced by
-// `wrong`; then a test in `test` whose name contains `name` fails. `promise` is the section of docs/guarantees.md.
+// `wrong`; then a test in `test` whose name contains `name` fails. `promise` is a section of tests/guarantees/.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { guarantees } from "./guarantees.js";
 
 const root = dirname(import.meta.dirname);
 const fields = ["file", "name", "place", "promise", "test", "text", "wrong"];
@@ -17,9 +18,7 @@ export function wrongLines() {
 }
 
 export function readWrongLines() {
-  const sections = new Set(
-    [...read("docs/guarantees.md").matchAll(/^#+ (.*)$/gm)].map(([, heading]) => heading),
-  );
+  const sections = new Set(guarantees().flatMap(({ of = [], section }) => [section, of].flat()));
   return wrongLines().flatMap((line) => faultsOf(line, sections).map((f) => `${line.place} ${f}`));
 }
 
@@ -33,7 +32,7 @@ function faultsOf(line, sections) {
   return [
     ...(times === 1 ? [] : [`has a text that stands ${times} times in ${file}, not once`]),
     ...(text === wrong ? ["changes nothing"] : []),
-    ...(sections.has(promise) ? [] : [`is of no section of docs/guarantees.md: ${promise}`]),
+    ...(sections.has(promise) ? [] : [`is of no section of tests/guarantees: ${promise}`]),
   ];
 }
 

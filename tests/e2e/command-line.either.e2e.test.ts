@@ -432,7 +432,13 @@ describe("what stands", () => {
       4,
       expect.stringMatching(/^posthaste: this token may not do that: .+\n$/),
     ]);
-    expect(await cli.ok("tenants", "tokens", "shop")).toHaveLength(1);
+    const expires = ["--name", "mailer", "--expires", "2999-01-01T00:00:00Z"];
+    const [ofQueue] = await cli.ok("tenants", "token", "shop", "--queue", "emails", ...expires);
+    const listed = { scope: "queue:emails", name: "mailer", expiresAt: 32_472_144_000_000 };
+    expect(ofQueue).toMatchObject(listed);
+    const list = await cli.ok("tenants", "tokens", "shop");
+    expect(list).toMatchObject([{ scope: "read" }, listed]);
+    expect((await cli.run(["tenants", "token", "shop", "--read", "--publish"])).code).toBe(2);
     await cli.ok("tenants", "revoke", "shop", textOf(made?.["id"]));
     await eventually(
       () => cli.run(["queues", "ls"], { env }),

@@ -554,8 +554,66 @@ describe("a token", () => {
     expect((await reader.get("/v2/events")).status).toBe(200);
     expect(refusal(await reader.publish(destination.url("/never")))).toEqual({
       status: 403,
-      error: "this token may only read",
+      error: "this needs a token of scope full or publish; the scope of this token is read",
     });
+  });
+
+  it("that may only publish publishes, and reads nothing but itself", async () => {
+    const id = newName();
+    const full = await operator.tenant(id);
+    const publisher = await operator.caller(id, "publish");
+
+    const published = await publisher.publish(destination.url("/by-publisher"));
+    const read = await publisher.get(`/v2/messages/${textOf(published.object()["messageId"])}`);
+
+    expect(published.status).toBe(200);
+    expect(refusal(read)).toEqual({
+      status: 403,
+      error: "this needs a token of scope full or read; the scope of this token is publish",
+    });
+    expect((await publisher.post("/v2/queues", {}, '{"queueName":"q"}')).status).toBe(403);
+    expect((await publisher.post(`/v2/schedules/${destination.url("/")}`)).status).toBe(403);
+    expect((await publisher.get("/v2/me")).object()).toMatchObject({ scope: "publish" });
+    expect((await full.get("/v2/schedules")).list()).toEqual([]);
+  });
+
+  it("of one queue does all with that queue, and nothing with any other", async () => {
+    const id = newName();
+    await operator.tenant(id);
+    const owner = await operator.caller(id, "queue:mine");
+    const enqueue = (queue: string) =>
+      owner.post(`/v2/enqueue/${queue}/${destination.url("/of-queue")}`);
+
+    expect((await enqueue("mine")).status).toBe(200);
+    for (const path of ["mine/pause", "mine/resume"])
+      expect((await owner.post(`/v2/queues/${path}`)).status).toBe(200);
+    expect((await owner.get("/v2/queues/mine")).status).toBe(200);
+
+    for (const other of ["theirs", "Mine", "mine2"])
+      expect(refusal(await enqueue(other))).toEqual({
+        status: 403,
+        error: `this needs a token of scope full or publish or queue:${other}; the scope of this token is queue:mine`,
+      });
+    expect((await owner.post("/v2/queues/theirs/pause")).status).toBe(403);
+    expect((await owner.get("/v2/queues")).status).toBe(403);
+    expect((await owner.publish(destination.url("/"))).status).toBe(403);
+  });
+
+  it("that expires says when, in the list and once it is refused", async () => {
+    const id = newName();
+    await operator.tenant(id);
+    const expiresAt = Date.now() + 2_000;
+    const token = await operator.token(id, "read", { name: "brief", expiresAt });
+    const brief = new Client(server.port, token);
+    await untilStatus(brief, 401);
+
+    expect((await brief.get("/v2/me")).error()).toBe(
+      `the token expired at ${new Date(expiresAt).toISOString()}`,
+    );
+    expect((await operator.get(`/v2/tenants/${id}/tokens`)).list()).toMatchObject([
+      { scope: "full" },
+      { scope: "read", name: "brief", expiresAt },
+    ]);
   });
 
   it("that is revoked is refused within seconds, and the others are not", async () => {
@@ -607,9 +665,13 @@ describe("a token", () => {
   });
 
   it.each([
-    [{}, "scope: must be one of full, read"],
-    [{ scope: "write" }, "scope: must be one of full, read"],
-    [{ scope: "full", token: "mine" }, 'body: unknown field "token"; known are scope'],
+    [{}, "scope: must be full, read, publish or queue:NAME"],
+    [{ scope: "queue:" }, "scope: must be full, read, publish or queue:NAME"],
+    [
+      { scope: "full", token: "mine" },
+      'body: unknown field "token"; known are scope, name, expiresAt',
+    ],
+    [{ scope: "full", expiresAt: 1 }, "expiresAt: must be in the future, in Unix milliseconds"],
   ])("400 is not made of %j", async (body, error) => {
     const reply = await operator.post(`/v2/tenants/${firstUser.userId}/tokens`, body);
 

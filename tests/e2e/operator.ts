@@ -1,4 +1,5 @@
 /** The operator of a test server: the management API with its credentials. */
+import { type TokenScope } from "@posthaste/domain";
 import { Client, type Reply } from "./client.ts";
 import { textOf } from "./json.ts";
 import { type TestServer } from "./test-server.ts";
@@ -59,14 +60,14 @@ export class Operator {
   }
 
   /** Returns a client with a new token. Resolves when the gateway knows the token. */
-  async caller(id: string, scope: "full" | "read" = "full"): Promise<Client> {
+  async caller(id: string, scope: TokenScope = "full"): Promise<Client> {
     const client = new Client(this.#server.port, await this.token(id, scope));
     await untilStatus(client, 200);
     return client;
   }
 
-  async token(id: string, scope: "full" | "read" = "full"): Promise<string> {
-    const made = await this.post(`/v2/tenants/${id}/tokens`, { scope });
+  async token(id: string, scope: TokenScope = "full", more: object = {}): Promise<string> {
+    const made = await this.post(`/v2/tenants/${id}/tokens`, { scope, ...more });
     return textOf(made.object()["token"]);
   }
 }
@@ -84,7 +85,7 @@ const askEveryMs = 250;
 export async function untilStatus(client: Client, status: number): Promise<void> {
   const until = Date.now() + waitMsMax;
   for (;;) {
-    const reply = await client.get("/v2/dlq?count=1", freshNetwork());
+    const reply = await client.get("/v2/me", freshNetwork());
     if (reply.status === status) return;
     if (Date.now() > until) throw new Error(`still ${reply.status}, not ${status}`);
     await new Promise((resolve) => setTimeout(resolve, askEveryMs));

@@ -92,7 +92,7 @@ export function queryOf(
   return query;
 }
 
-function timeIn(flag: string, text: string): string {
+export function timeIn(flag: string, text: string): string {
   if (/^\d+$/.test(text)) return text;
   const at = Date.parse(text);
   if (Number.isNaN(at))

@@ -1311,9 +1311,11 @@ export interface Operations {
   createToken: {
     body: {
       /**
-       * `read` may not change anything
+       * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
        */
-      scope: "full" | "read";
+      scope: string;
+      name?: string;
+      expiresAt?: number;
     };
     answer: NewToken;
   };
@@ -1760,9 +1762,9 @@ export interface Me {
    */
   tenant: string;
   /**
-   * `read` may not change anything
+   * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
    */
-  scope: "full" | "read";
+  scope: string;
   plan: {
     /**
      * Retries of a publish that names none
@@ -2710,13 +2712,25 @@ export interface Token {
    */
   id: string;
   /**
-   * `read` may not change anything
+   * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
    */
-  scope: "full" | "read";
+  scope: string;
+  /**
+   * What the operator calls it
+   */
+  name?: string;
   /**
    * Unix timestamp in milliseconds
    */
   createdAt?: number;
+  /**
+   * Unix timestamp in milliseconds; from then on the token is refused
+   */
+  expiresAt?: number;
+  /**
+   * Unix timestamp in milliseconds, to about a minute; absent before the first use
+   */
+  lastUsedAt?: number;
 }
 export interface NewToken {
   /**
@@ -2724,13 +2738,25 @@ export interface NewToken {
    */
   id: string;
   /**
-   * `read` may not change anything
+   * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
    */
-  scope: "full" | "read";
+  scope: string;
+  /**
+   * What the operator calls it
+   */
+  name?: string;
   /**
    * Unix timestamp in milliseconds
    */
   createdAt?: number;
+  /**
+   * Unix timestamp in milliseconds; from then on the token is refused
+   */
+  expiresAt?: number;
+  /**
+   * Unix timestamp in milliseconds, to about a minute; absent before the first use
+   */
+  lastUsedAt?: number;
   /**
    * Shown this once: only its hash is kept
    */

@@ -122,7 +122,7 @@ export {
   type tenants,
   type TenantSettings,
 } from "./management/tenants.ts";
-export { type TokenJson, type tokens } from "./management/tokens.ts";
+export { type CreateToken, type TokenJson, type tokens } from "./management/tokens.ts";
 export { type CancelSelection, parseCancelSelection } from "./queries/cancel-selection.ts";
 export { type PageQuery } from "./queries/page.ts";
 export {

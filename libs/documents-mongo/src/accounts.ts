@@ -24,7 +24,7 @@ type TenantAccounts = Pick<
 >;
 type TokenAccounts = Pick<
   Accounts,
-  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken"
+  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken" | "noteUses"
 >;
 type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
@@ -119,6 +119,10 @@ function createTokens({ again, collection }: Connection, changed: Changed): Toke
       if (!token) return;
       await again(() => tokens.deleteOne({ _id: hash }));
       await changed(token.tenant);
+    },
+    noteUses: async (hashes, at) => {
+      const used = { _id: { $in: [...hashes] } };
+      await again(() => tokens.updateMany(used, { $max: { usedAt: at } }));
     },
   };
 }

@@ -276,10 +276,17 @@ export {
   searchIndexRegions,
   type SearchIndexType,
   searchIndexTypes,
+} from "./shared/accounts.ts";
+export {
+  isTokenScope,
+  type OperationKind,
+  queueScope,
+  refusalOfScope,
+  scopesFor,
   type TokenScope,
   tokenScopeFrom,
-  tokenScopes,
-} from "./shared/accounts.ts";
+  tokenScopePattern,
+} from "./shared/token-scope.ts";
 export { parseDuration } from "./shared/duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./shared/fault.ts";
 export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./shared/format.ts";

@@ -19,7 +19,7 @@ type TenantAccounts = Pick<
 >;
 type TokenAccounts = Pick<
   Accounts,
-  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken"
+  "tokens" | "token" | "tokenPage" | "tokensOf" | "putToken" | "removeToken" | "noteUses"
 >;
 type SecretAccounts = Pick<Accounts, "secret" | "changeSecret">;
 
@@ -94,16 +94,16 @@ function tenantFrom(json: string): Tenant {
 }
 
 function openTokens(db: DatabaseSync, writer: Writer, changed: Changed): TokenAccounts {
-  const all = db.prepare("SELECT hash, tenant, scope, created_at FROM tokens ORDER BY hash");
-  const own = db.prepare(
-    "SELECT hash, tenant, scope, created_at FROM tokens WHERE tenant = ? ORDER BY hash",
-  );
-  const page = db.prepare(
-    "SELECT hash, tenant, scope, created_at FROM tokens WHERE hash > ? ORDER BY hash LIMIT ?",
-  );
-  const find = db.prepare("SELECT hash, tenant, scope, created_at FROM tokens WHERE hash = ?");
-  const put = db.prepare(
-    "INSERT OR REPLACE INTO tokens (hash, tenant, scope, created_at) VALUES (?, ?, ?, ?)",
+  const select = "SELECT hash, tenant, scope, name, created_at, expires_at, used_at FROM tokens";
+  const all = db.prepare(`${select} ORDER BY hash`);
+  const own = db.prepare(`${select} WHERE tenant = ? ORDER BY hash`);
+  const page = db.prepare(`${select} WHERE hash > ? ORDER BY hash LIMIT ?`);
+  const find = db.prepare(`${select} WHERE hash = ?`);
+  const put = db.prepare(`
+    INSERT OR REPLACE INTO tokens (hash, tenant, scope, name, created_at, expires_at, used_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`);
+  const use = db.prepare(
+    "UPDATE tokens SET used_at = ?2 WHERE hash = ?1 AND (used_at IS NULL OR used_at < ?2)",
   );
   const remove = db.prepare("DELETE FROM tokens WHERE hash = ?");
   const tokenBy = (hash: string): Token | undefined => {
@@ -115,9 +115,10 @@ function openTokens(db: DatabaseSync, writer: Writer, changed: Changed): TokenAc
     token: (hash) => writer.read(() => tokenBy(hash)),
     tokenPage: ({ after, limit }) => writer.read(() => page.all(after, limit).map(tokenOf)),
     tokensOf: (tenant) => writer.read(() => own.all(tenant).map(tokenOf)),
-    putToken: ({ hash, tenant, scope, createdAt }) =>
+    putToken: ({ hash, tenant, scope, name, createdAt, expiresAt, usedAt }) =>
       writer.write(() => {
-        put.run(hash, tenant, scope, createdAt ?? null);
+        const times = [createdAt ?? null, expiresAt ?? null, usedAt ?? null] as const;
+        put.run(hash, tenant, scope, name ?? null, ...times);
         changed(tenant);
       }, "accepted"),
     removeToken: (hash) =>
@@ -127,16 +128,26 @@ function openTokens(db: DatabaseSync, writer: Writer, changed: Changed): TokenAc
         remove.run(hash);
         changed(token.tenant);
       }, "accepted"),
+    noteUses: (hashes, at) =>
+      writer.write(() => {
+        for (const hash of hashes) use.run(hash, at);
+      }, "accepted"),
   };
 }
 
 function tokenOf(row: Row): Token {
+  const name = optionalText(row["name"] ?? null);
   const createdAt = optionalInteger(row["created_at"]);
+  const expiresAt = optionalInteger(row["expires_at"]);
+  const usedAt = optionalInteger(row["used_at"]);
   return {
     hash: text(row["hash"]),
     tenant: tenantId(text(row["tenant"])),
     scope: tokenScopeFrom(text(row["scope"])),
+    ...(name !== undefined && { name }),
     ...(createdAt !== undefined && { createdAt }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(usedAt !== undefined && { usedAt }),
   };
 }
 

@@ -30,8 +30,14 @@ export type Token = {
   readonly hash: string;
   readonly tenant: TenantId;
   readonly scope: TokenScope;
+  /** Given by the operator, for people. */
+  readonly name?: string;
   /** Unix milliseconds. Absent from tokens that predate this field. */
   readonly createdAt?: number;
+  /** Unix milliseconds. From this time on the token authenticates no request. */
+  readonly expiresAt?: number;
+  /** Unix milliseconds, at most about a minute after the latest use. Absent until the first use is noted. */
+  readonly usedAt?: number;
 };
 
 /** A reader's position in the changes. `changedSince` returns it, and only `changedSince` interprets it. */
@@ -66,6 +72,11 @@ export interface Accounts {
   /** Stores a token, and replaces one with the same hash. */
   putToken(token: Token): Promise<void>;
   removeToken(hash: string): Promise<void>;
+  /**
+   * Notes that tokens were used at `at`, unless a later use is noted. Is no change that `changedSince` tells of. Hashes of no token
+   * are passed over.
+   */
+  noteUses(hashes: readonly string[], at: number): Promise<void>;
   /**
    * Returns the changes since `mark` was returned, without reading tenants and tokens. A change that was answered is reported
    * from then on. A change whose answer was lost, or that an older Posthaste made, is reported within a minute.

@@ -129,6 +129,20 @@ describe("a session", () => {
     expect(await asked(0, other)).toEqual(sessionHasEnded);
   });
 
+  it("ends when its token expires", async () => {
+    const expiring = { hash: tokenHash("brief"), tenant: tenant.id, scope: "full" } as const;
+    await store.accounts.putToken({ ...expiring, expiresAt: clock.now() + 60_000 });
+    const req = await signedIn("brief");
+    const before = isFault(await asked(1, req));
+    await clock.advance(60_000);
+
+    expect([before, await asked(0, req), await asked(1, req)]).toEqual([
+      false,
+      sessionHasEnded,
+      sessionHasEnded,
+    ]);
+  });
+
   it("of a group is good for what the setting lets the group do, and for nothing where it names no such group", async () => {
     const [{ sessions }] = gateways;
     const of = async (group: string) => {

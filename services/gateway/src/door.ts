@@ -2,14 +2,8 @@
  * The checks that every request passes on its way in, by either way: load, caller, rights; then what the row of its endpoint
  * allows.
  */
-import {
-  type Answer,
-  type Endpoint,
-  type EndpointKind,
-  type EndpointSpec,
-  type Seat,
-} from "@posthaste/contract";
-import { type Fault, fault, isFault } from "@posthaste/domain";
+import { type Answer, type Endpoint, type EndpointSpec, type Seat } from "@posthaste/contract";
+import { type Fault, isFault, refusalOfScope } from "@posthaste/domain";
 import {
   type AddressSet,
   type AnswerStream,
@@ -18,7 +12,6 @@ import {
   askedOf,
   type Authenticator,
   type BodyBudget,
-  type Caller,
   callerIp,
   doneInRoom,
   inSeat,
@@ -44,21 +37,6 @@ export type Door = {
   readonly tracer: Tracer;
 };
 
-/** Refuses a read-only token every change, and the signing keys, with which a caller could sign as the tenant. */
-export function refusalOfScope({ scope }: Caller, kind: EndpointKind): Fault | undefined {
-  if (scope === "full") return undefined;
-  switch (kind) {
-    case "list":
-    case "read":
-      return undefined;
-    case "secret":
-      return fault("forbidden", "this token may not read the signing keys");
-    case "write":
-    case "publish":
-      return fault("forbidden", "this token may only read");
-  }
-}
-
 /** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
 export function admitted<Spec extends EndpointSpec>(
   door: Door,
@@ -76,7 +54,7 @@ export function admitted<Spec extends EndpointSpec>(
     if (isFault(caller)) return caller;
     const { scope, tenant } = caller;
     const refused =
-      refusalOfScope(caller, row.kind) ??
+      refusalOfScope(scope, { kind: row.kind, queue: req.params["queueName"]?.toString() }) ??
       (row.kind === "publish" && !row.asksForRoom ? door.backlog.refuse(tenant) : undefined) ??
       (row.kind === "list" ? door.rates.spendList(tenant) : undefined);
     if (refused) return refused;
@@ -116,6 +94,7 @@ function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind 
     case "publish":
       return kind;
     case "secret":
+    case "self":
       return "read";
     case "write":
       return "ongoing";

@@ -13,10 +13,10 @@ import {
   type RawTargetRow,
   type Seat,
 } from "@posthaste/contract";
-import { type Fault, fault, isFault } from "@posthaste/domain";
+import { type Fault, fault, isFault, refusalOfScope } from "@posthaste/domain";
 import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
 import { answer, type AnswerStream, callerIp, doneInRoom, readBody } from "@posthaste/http";
-import { type Door, refusalOfScope } from "./door.ts";
+import { type Door } from "./door.ts";
 
 /** The request that the work of a raw target gets. */
 type RawVisit = {
@@ -71,7 +71,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     if (isFault(caller)) return caller;
     if (isFault(target)) return faultOfRun(target, req.rawHeaders);
     const { tenant } = caller;
-    const refused = refusalOfScope(caller, "publish");
+    const refused = refusalOfScope(caller.scope, { kind: row.kind, queue: queueOf(row, target) });
     if (refused) return refused;
     const isFull = door.backlog.refuse(tenant);
     // A step that has run is accepted; refused, it would run again.
@@ -103,3 +103,9 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     });
   };
 }
+
+/** Returns the queue that the path names. */
+const queueOf = (
+  { names }: { readonly names: readonly string[] },
+  target: ParsedTarget,
+): string | undefined => target.names[names.indexOf("queueName")];

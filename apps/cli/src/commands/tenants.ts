@@ -2,6 +2,8 @@
 import { type Tenant, type Token } from "@posthaste/client";
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
+import { timeIn } from "../filters.ts";
+import { withValue } from "../option.ts";
 import { type Column, timeOf } from "../output.ts";
 import { type Acting } from "../session.ts";
 
@@ -12,8 +14,11 @@ const tenantColumns: readonly Column<Tenant>[] = [
 ];
 const tokenColumns: readonly Column<Token>[] = [
   ["token", ({ id }) => id],
+  ["name", ({ name = "" }) => name],
   ["scope", ({ scope }) => scope],
   ["made", ({ createdAt }) => timeOf(createdAt)],
+  ["expires", ({ expiresAt }) => timeOf(expiresAt)],
+  ["last used", ({ lastUsedAt }) => timeOf(lastUsedAt)],
 ];
 
 export function addTenants(program: Command, acting: Acting): void {
@@ -67,17 +72,7 @@ function addTokens(tenants: Command, acting: Acting): void {
         output.rows(await management.tokens.list(id), tokenColumns),
       ),
     );
-  tenants
-    .command("token <tenant>")
-    .description("a new token, which is shown this once")
-    .option("--read", "it may change nothing")
-    .action(
-      acting<{ read?: true }>(async ({ management, output }, [id = ""], { read }) =>
-        output.item(
-          await management.tokens.create(id, { body: { scope: read ? "read" : "full" } }),
-        ),
-      ),
-    );
+  addTokenMaking(tenants, acting);
   tenants
     .command("revoke <tenant> <token>")
     .description("a token by its id")
@@ -87,4 +82,51 @@ function addTokens(tenants: Command, acting: Acting): void {
         output.done(`${token} revoked`, { id: token, revoked: true });
       }),
     );
+}
+
+type TokenOptions = {
+  readonly read?: true;
+  readonly publish?: true;
+  readonly queue?: string;
+  readonly name?: string;
+  readonly expires?: string;
+};
+
+function addTokenMaking(tenants: Command, acting: Acting): void {
+  const command = tenants
+    .command("token <tenant>")
+    .description("a new token, which is shown this once; of scope full where no option says less")
+    .option("--read", "it may read all but the signing keys, and change nothing")
+    .option("--publish", "it may publish and start runs, and read nothing");
+  withValue(command, "--queue <queue>", {
+    about: "It may do what has this queue in its path, and nothing else",
+    example: "emails",
+  });
+  withValue(command, "--name <name>", { about: "What to call it", example: "shop" });
+  withValue(command, "--expires <time>", {
+    about: "From then on it is refused: a date, or Unix milliseconds",
+    fallback: "never",
+    example: "2027-01-31T12:00:00Z",
+  });
+  command.action(
+    acting<TokenOptions>(async ({ management, output }, [id = ""], options) => {
+      const { name, expires } = options;
+      const body = {
+        scope: scopeOf(options),
+        ...(name !== undefined && { name }),
+        ...(expires !== undefined && { expiresAt: Number(timeIn("--expires", expires)) }),
+      };
+      output.item(await management.tokens.create(id, { body }));
+    }),
+  );
+}
+
+function scopeOf({ read, publish, queue }: TokenOptions): Token["scope"] {
+  const scopes: readonly Token["scope"][] = [
+    ...(read ? ["read" as const] : []),
+    ...(publish ? ["publish" as const] : []),
+    ...(queue === undefined ? [] : [`queue:${queue}` as const]),
+  ];
+  if (scopes.length > 1) throw new CliError("usage", "one of --read, --publish and --queue");
+  return scopes[0] ?? "full";
 }

@@ -20,8 +20,8 @@ export const faultsEverywhere: readonly FaultCode[] = [
 
 function entryOfRaw({ prefix, names, ...row }: RawTarget): EndpointEntry {
   const path = [prefix, ...names.map((name) => `{${name}}`), "{destination}"].join("/");
-  const faults = faultsOf({ path, faults: row.faults });
-  return { ...row, method: "post", kind: "publish", path, faults, isRaw: true };
+  const faults = faultsOf({ path, kind: row.kind, faults: row.faults });
+  return { ...row, method: "post", path, faults, isRaw: true };
 }
 
 const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointEntry[] =>
@@ -32,11 +32,16 @@ const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointE
   }));
 
 /**
- * Adds `malformed`, for an unknown name in the query or a broken escape in the path. Where the path ends with the name of an
- * event, both are part of that name.
+ * Adds `forbidden`, for a token without the scope, and `malformed`, for an unknown name in the query or a broken escape in the path.
+ * Where the path ends with the name of an event, both are part of that name.
  */
-const faultsOf = ({ path, faults }: Pick<Endpoint, "path" | "faults">): readonly FaultCode[] =>
-  eventTarget(path) === undefined ? ["malformed", ...faults] : faults;
+const faultsOf = ({ path, kind, faults }: Pick<Endpoint, "path" | "kind" | "faults">) => [
+  ...new Set<FaultCode>([
+    ...(eventTarget(path) === undefined ? ["malformed" as const] : []),
+    ...(kind === "self" ? [] : ["forbidden" as const]),
+    ...faults,
+  ]),
+];
 
 export const endpoints: readonly EndpointEntry[] = [
   ...rawTargets.map(entryOfRaw),

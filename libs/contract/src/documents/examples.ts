@@ -77,7 +77,7 @@ const examples: Partial<Readonly<Record<Operation, Example>>> = {
   waitForEvent: { body: { url: `${shop}/workflow`, timeout: "1h", step: { stepId: 1 } } },
   createTenant: { body: { id: "north", plan: { groupEndpointsMax: 10 } } },
   changeTenant: { body: { plan: { retriesMax: 10 } } },
-  createToken: { body: { scope: "read" } },
+  createToken: { body: { scope: "publish", name: "shop" } },
   enterSearchIndex: {
     body: {
       customer_id: "north",

@@ -2,7 +2,13 @@
  * An endpoint as a row: what it takes, answers and refuses. The router, the types of the works, the documents and the tests
  * of tokens are made from the row.
  */
-import { type Fault, type FaultCode, isFault, type Plan } from "@posthaste/domain";
+import {
+  type Fault,
+  type FaultCode,
+  isFault,
+  type OperationKind,
+  type Plan,
+} from "@posthaste/domain";
 import type * as z from "zod";
 import { readQuery } from "../queries/query-values.ts";
 import { type JsonOf } from "../representations/schemas.ts";
@@ -10,11 +16,10 @@ import { badName, isName } from "../wire/text.ts";
 import { type Seat } from "./seat.ts";
 
 /**
- * A list or a read takes any token of the tenant, every other kind a full token. Under load lists are refused first.
- * Publishes are refused last but for what belongs to steps of runs; only publishes ask whether the tenant's backlog has
- * room.
+ * Says which scopes of tokens may ask (`scopesFor`). Under load lists are refused first. Publishes are refused last but for
+ * what belongs to steps of runs; only publishes ask whether the tenant's backlog has room.
  */
-export type EndpointKind = "list" | "read" | "secret" | "write" | "publish";
+export type EndpointKind = OperationKind;
 
 export type QueryRow<Query> = {
   /** Every name that is taken; any other is refused. */

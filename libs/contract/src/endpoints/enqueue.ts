@@ -4,6 +4,7 @@ import { type RawTarget } from "./raw-target.ts";
 
 export const enqueue = {
   operation: "enqueue",
+  kind: "publish",
   prefix: "/v2/enqueue",
   names: ["queueName"],
   summary:

@@ -13,7 +13,7 @@ export const me = {
   readMe: endpoint({
     method: "get",
     path: "/v2/me",
-    kind: "read",
+    kind: "self",
     summary: "Read what the token of this request is: its tenant, its scope and the plan",
     answers: { 200: { says: "What the token is", schema: meSchema } },
     faults: [],

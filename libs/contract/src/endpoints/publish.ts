@@ -23,6 +23,7 @@ export type PublishResult = {
 
 export const publish = {
   operation: "publish",
+  kind: "publish",
   prefix: "/v2/publish",
   names: [],
   summary:

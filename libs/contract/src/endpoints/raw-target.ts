@@ -1,9 +1,11 @@
 import { type FaultCode } from "@posthaste/domain";
-import { type AnswerRow } from "./endpoint.ts";
+import { type AnswerRow, type EndpointKind } from "./endpoint.ts";
 
 /** An endpoint whose target ends in a destination: `POST {prefix}/{name…}/{destination}`. */
 export type RawTarget = {
   readonly operation: string;
+  /** Publishing, or a change that lasts. */
+  readonly kind: Extract<EndpointKind, "publish" | "write">;
   /** In lower case; compared without case. */
   readonly prefix: string;
   /** The names between prefix and destination, one path segment each. */

@@ -58,6 +58,7 @@ const dryRunSchema = z.object({
 
 export const createSchedule = {
   operation: "createSchedule",
+  kind: "write",
   prefix: "/v2/schedules",
   names: [],
   routed: /^[^/?]+\/(?:pause|resume)\/?(?:\?|$)/i,

@@ -14,6 +14,7 @@ const startedSchema = z
 
 export const trigger = {
   operation: "trigger",
+  kind: "publish",
   prefix: "/v2/trigger",
   names: [],
   summary:

@@ -28,7 +28,7 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   forbidden: {
     status: 403,
     title: "Not allowed with this token",
-    advice: "Use the full token: a read-only one may only read.",
+    advice: "Use a token of one of the scopes that the text names.",
   },
   not_found: {
     status: 404,

@@ -85,12 +85,33 @@ describe("the limits of a plan", () => {
 });
 
 describe("a token to make", () => {
-  it("has a scope", () => {
-    expect(parseCreateToken(bytes({ scope: "read" }))).toEqual({ scope: "read" });
-    expect(parseCreateToken(bytes({}))).toEqual(malformed("scope: must be one of full, read"));
-    expect(parseCreateToken(bytes({ scope: "write" }))).toEqual(
-      malformed("scope: must be one of full, read"),
-    );
+  const scopeFault = malformed("scope: must be full, read, publish or queue:NAME");
+
+  it("has a scope, and may have a name and an end", () => {
+    for (const scope of ["full", "read", "publish", "queue:emails"])
+      expect(parseCreateToken(bytes({ scope }))).toEqual({ scope });
+    const whole = { scope: "publish", name: "shop", expiresAt: 253_402_300_799_999 };
+    expect(parseCreateToken(bytes(whole))).toEqual(whole);
+  });
+
+  it.each([
+    {},
+    { scope: "write" },
+    { scope: "queue:" },
+    { scope: "queue:a/b" },
+    { scope: ["full"] },
+  ])("is refused with %j, naming the field", (body) => {
+    expect(parseCreateToken(bytes(body))).toEqual(scopeFault);
+  });
+
+  it.each([
+    [{ name: "" }, "name: must be 1 to 64 characters on one line"],
+    [{ name: "a\nb" }, "name: must be 1 to 64 characters on one line"],
+    [{ expiresAt: "soon" }, "expiresAt: must be a whole number from 0 to 253402300799999"],
+    [{ expiresAt: 1e15 }, "expiresAt: must be a whole number from 0 to 253402300799999"],
+    [{ expires: 1 }, expect.stringContaining('unknown field "expires"')],
+  ])("is refused with %j beside its scope, naming the field", (more, text) => {
+    expect(parseCreateToken(bytes({ scope: "full", ...more }))).toEqual(malformed(text));
   });
 });
 

@@ -1,21 +1,48 @@
 /** A tenant's tokens as the management API shows and takes them. */
-import { tokenScopes } from "@posthaste/domain";
+import { tokenScopePattern } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";
 import { strictObject } from "../bodies/strict-object.ts";
 import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
-import { oneOf } from "./fields.ts";
+import { line, wholeNumber } from "./fields.ts";
 
-export const scope = oneOf(tokenScopes).describe("`read` may not change anything");
+const scopeRule = "must be full, read, publish or queue:NAME";
+
+export const scope = z
+  .string(scopeRule)
+  .regex(tokenScopePattern, scopeRule)
+  .describe(
+    "`full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else",
+  );
+
+/** The last millisecond of the year 9999. */
+const expiresAtMax = 253_402_300_799_999;
+const nameLengthMax = 64;
 
 const tokenSchema = z
   .object({
     id: z.string().describe("Names the token, and is no secret"),
     scope,
+    name: z.string().optional().describe("What the operator calls it"),
     createdAt: z.int().optional().describe("Unix timestamp in milliseconds"),
+    expiresAt: z
+      .int()
+      .optional()
+      .describe("Unix timestamp in milliseconds; from then on the token is refused"),
+    lastUsedAt: z
+      .int()
+      .optional()
+      .describe("Unix timestamp in milliseconds, to about a minute; absent before the first use"),
   })
   .meta({ id: "Token" });
+
+const createTokenSchema = strictObject({
+  scope,
+  name: line(1, nameLengthMax).optional(),
+  expiresAt: wholeNumber({ min: 0, max: expiresAtMax }).optional(),
+});
+export type CreateToken = JsonOf<typeof createTokenSchema>;
 
 const newTokenSchema = tokenSchema
   .extend({ token: z.string().describe("Shown this once: only its hash is kept") })
@@ -36,8 +63,8 @@ export const tokens = {
     method: "post",
     path: "/v2/tenants/{id}/tokens",
     kind: "write",
-    summary: "Make a token",
-    body: jsonBody(strictObject({ scope })),
+    summary: "Make a token, for good or until it expires",
+    body: jsonBody(createTokenSchema),
     answers: { 201: { says: "Made, and shown this once", schema: newTokenSchema } },
     faults: ["forbidden", "not_found", "beyond_plan", "too_large"],
   }),

@@ -244,6 +244,11 @@ export const migrations: readonly string[] = [
   -- When the turn was given; null in rows that were there before.
   ALTER TABLE turns ADD COLUMN given_at INTEGER;
   `,
+  `
+  ALTER TABLE tokens ADD COLUMN name TEXT;
+  ALTER TABLE tokens ADD COLUMN expires_at INTEGER;
+  ALTER TABLE tokens ADD COLUMN used_at INTEGER;
+  `,
 ];
 
 /** The file of the database in a data folder. */

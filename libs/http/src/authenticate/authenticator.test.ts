@@ -33,6 +33,7 @@ let tenants: readonly Tenant[];
 let tokens: readonly Token[];
 let changed = noChangedAccounts;
 let calls: string[];
+let noted: (readonly [hashes: readonly string[], at: number])[];
 let beforeCall: () => Promise<void>;
 let authenticator: Authenticator;
 const log = recordingLog();
@@ -60,6 +61,10 @@ function accountsOf(): AuthenticatorOptions["accounts"] {
         mark: { version: changed.version },
         tenants: changesOf(changed, mark?.version),
       })),
+    noteUses: (hashes, at) =>
+      called("noteUses", () => {
+        noted.push([hashes, at]);
+      }),
     tenant: (id) => called("tenant", () => tenants.find((known) => known.id === id)),
     tenantPage: ({ after }) => called("tenantPage", () => page(tenants, after)),
     token: (hash) => called("token", () => tokens.find((known) => known.hash === hash)),
@@ -77,6 +82,7 @@ beforeEach(async () => {
   tenants = [tenant];
   tokens = [tokenFor("secret"), tokenFor("reader", "read")];
   changed = noChangedAccounts;
+  noted = [];
   beforeCall = async () => undefined;
   authenticator = createAuthenticator({ accounts: accountsOf(), clock, log });
   calls = [];
@@ -109,6 +115,64 @@ describe("a known token", () => {
       tenant,
       scope: "read",
     });
+  });
+});
+
+describe("a token that expires", () => {
+  const asked = async (token: string) => authenticator.authenticate(`Bearer ${token}`, undefined);
+
+  it("is good until then, and then refused with the time, which is no failed guess", async () => {
+    const expiresAt = clock.now() + 10_000;
+    add({ ...tokenFor("brief"), expiresAt });
+    await authenticator.refresh();
+    await clock.advance(9_999);
+    expect(await asked("brief")).toMatchObject({ scope: "full" });
+    await clock.advance(1);
+
+    for (let i = 0; i < 20; i++)
+      expect(await asked("brief")).toEqual({
+        fault: "unauthorized",
+        text: `the token expired at ${new Date(expiresAt).toISOString()}`,
+      });
+    expect(authenticator.holderOf(tokenHash("brief"))).toBeUndefined();
+    expect(await asked("wrong")).toEqual(unauthorized);
+  });
+
+  it("and had expired before this process knew of it is refused alike", async () => {
+    tokens = [...tokens, { ...tokenFor("late"), expiresAt: 1 }];
+
+    expect(await asked("late")).toMatchObject({
+      text: "the token expired at 1970-01-01T00:00:00.001Z",
+    });
+  });
+});
+
+describe("the use of a token", () => {
+  const use = async (token: string) => authenticator.authenticate(`Bearer ${token}`, undefined);
+
+  it("is noted once a minute, by one write for all, and not where none was used", async () => {
+    for (let i = 0; i < 1_000; i++) {
+      await use("secret");
+      await use("reader");
+      await use("wrong");
+    }
+    expect(noted).toEqual([]);
+    await clock.advance(60_000);
+    await clock.advance(60_000);
+
+    expect(noted).toEqual([[[tokenHash("secret"), tokenHash("reader")], expect.any(Number)]]);
+  });
+
+  it("is noted later where the store does not answer, and at the end", async () => {
+    await use("secret");
+    beforeCall = storeIsAway;
+    await clock.advance(60_000);
+    beforeCall = async () => undefined;
+    noted = [];
+    await authenticator.stop();
+
+    expect(noted.map(([hashes]) => hashes)).toEqual([[tokenHash("secret")]]);
+    expect(log.events()).toContain("token.uses_not_noted");
   });
 });
 

@@ -3,10 +3,17 @@
  * one hash and one look into the copy, and a revoked token lives no longer than that. A refresh reads only changed accounts, and an
  * unknown token is looked up in the store by its hash.
  *
- * Every failure is answered alike (docs/design/security#authentication): a caller does not learn what was wrong with its token. A known
+ * Every failure but expiry is answered alike (docs/design/security#authentication): a caller does not learn what was wrong with its token. A known
  * token passes even from a network that has failed too often: tokens are too long to be guessed, and neighbours must not be locked out.
  */
-import { fault, type Fault, type Plan, type TenantId, type TokenScope } from "@posthaste/domain";
+import {
+  fault,
+  type Fault,
+  isFault,
+  type Plan,
+  type TenantId,
+  type TokenScope,
+} from "@posthaste/domain";
 import {
   type AccountChanges,
   type Accounts,
@@ -23,8 +30,9 @@ import {
 import { type Refusal } from "../answers/answers.ts";
 import { tokenHash } from "./credentials.ts";
 import { createFailureLimit } from "./failure-limit.ts";
+import { createTokenUses } from "./token-uses.ts";
 
-/** The caller, and the scope of its token: `read` may not change anything. */
+/** The caller, and the scope of its token. */
 export type Caller = { readonly tenant: Tenant; readonly scope: TokenScope };
 
 export interface Authenticator extends Service {
@@ -43,8 +51,8 @@ export interface Authenticator extends Service {
     isOfOtherOrigin?: boolean,
   ) => Caller | Refusal | Promise<Caller | Refusal>;
   /**
-   * Returns the caller whose token has this hash; looks an unknown hash up, since the token may be new. A miss is not counted as a
-   * failure.
+   * Returns the caller whose token has this hash and has not expired; looks an unknown hash up, since the token may be new. A miss is
+   * not counted as a failure.
    */
   holderOf(hash: string): Caller | Promise<Caller | undefined> | undefined;
   /** Returns the tenant as last read, or undefined when there is none or it is closed. */
@@ -62,7 +70,7 @@ export interface Authenticator extends Service {
 export type AuthenticatorOptions = {
   readonly accounts: Pick<
     Accounts,
-    "changedSince" | "tenant" | "tenantPage" | "token" | "tokenPage" | "tokensOf"
+    "changedSince" | "noteUses" | "tenant" | "tenantPage" | "token" | "tokenPage" | "tokensOf"
   >;
   readonly clock: Clock;
   readonly log: Log;
@@ -84,6 +92,7 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
   let lookUpsLeft = 0;
   let lookUpsUntil = Number.NEGATIVE_INFINITY;
   const failures = createFailureLimit(clock);
+  const uses = createTokenUses({ accounts, clock, log });
   const { look, refresh } = followAccounts(accounts, read);
 
   async function read(ids: AccountChanges["tenants"]): Promise<void> {
@@ -113,6 +122,21 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
         .catch((error: unknown) => log.warn("accounts.stale", { error }))
         .finally(refreshLater);
     });
+  }
+
+  /** Returns the caller of a known token, and notes the use, or says when the token has expired. */
+  function admit(hash: string): Caller | Refusal | undefined {
+    const entry = known.callers.get(hash);
+    if (entry === undefined) return undefined;
+    const { caller, expiresAt } = entry;
+    if (expiresAt !== undefined && expiresAt <= clock.now()) return expired(expiresAt);
+    uses.add(hash);
+    return caller;
+  }
+
+  function holder(hash: string): Caller | undefined {
+    const admitted = admit(hash);
+    return admitted && !isFault(admitted) ? admitted : undefined;
   }
 
   /**
@@ -148,10 +172,12 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     start: async () => {
       await untilAvailable(clock, refresh, () => stopped);
       refreshLater();
+      await uses.start();
     },
     stop: async () => {
       stopped = true;
       callOff();
+      await uses.stop();
     },
     openTenant: (id) => {
       const tenant = known.tenants.get(id)?.tenant;
@@ -162,24 +188,27 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
     knowsAnybody: () => known.callers.size > 0,
     refresh,
     holderOf: (hash) =>
-      known.callers.get(hash) ?? lookUp(hash)?.then(() => known.callers.get(hash)),
+      known.callers.has(hash) ? holder(hash) : lookUp(hash)?.then(() => holder(hash)),
     authenticate: (authorization, queryToken, callerIp = "", isOfOtherOrigin = false) => {
       if (authorization === undefined && !queryToken) return unauthorized;
       const token = authorization === undefined ? queryToken : bearerToken(authorization);
       if (!token || token.length > tokenLengthMax)
         return isOfOtherOrigin ? unauthorized : refusalOf(callerIp);
       const hash = tokenHash(token);
-      const caller = known.callers.get(hash);
+      const caller = admit(hash);
       if (caller) return caller;
       if (isOfOtherOrigin) return unauthorized;
       if (failures.blockedSeconds(callerIp) !== undefined) return refusalOf(callerIp);
       const refused = (): Refusal => refusalOf(callerIp);
-      return lookUp(hash)?.then(() => known.callers.get(hash) ?? refused()) ?? refused();
+      return lookUp(hash)?.then(() => admit(hash) ?? refused()) ?? refused();
     },
   };
 }
 
 const unauthorized: Fault = fault("unauthorized", "no or unknown token");
+
+const expired = (at: number): Fault =>
+  fault("unauthorized", `the token expired at ${new Date(at).toISOString()}`);
 
 const tooManyFailures = (retryAfterSeconds: number): Refusal => ({
   ...fault("too_many_requests", "too many requests without a known token"),
@@ -187,17 +216,19 @@ const tooManyFailures = (retryAfterSeconds: number): Refusal => ({
 });
 
 type Known = {
-  readonly callers: Map<string, Caller>;
+  readonly callers: Map<string, { readonly caller: Caller; readonly expiresAt?: number }>;
   /** Tenants, with the hashes of their tokens in `callers`. */
   readonly tenants: Map<TenantId, { readonly tenant: Tenant; readonly hashes: string[] }>;
 };
 
 /** Adds a token. A token whose tenant is missing (or not there yet) or closed is left out. */
-function know({ callers, tenants }: Known, { hash, scope, tenant: id }: Token): void {
+function know({ callers, tenants }: Known, { hash, scope, tenant: id, ...token }: Token): void {
   const account = tenants.get(id);
   if (!account || account.tenant.closedAt !== undefined) return;
   account.hashes.push(hash);
-  callers.set(hash, { tenant: account.tenant, scope });
+  const caller = { tenant: account.tenant, scope };
+  const { expiresAt } = token;
+  callers.set(hash, { caller, ...(expiresAt !== undefined && { expiresAt }) });
 }
 
 /** Returns the hash of the token in this header, or undefined where there is none. */

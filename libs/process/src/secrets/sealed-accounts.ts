@@ -22,6 +22,7 @@ export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
     tokensOf: (tenant) => accounts.tokensOf(tenant),
     putToken: (token) => accounts.putToken(token),
     removeToken: (hash) => accounts.removeToken(hash),
+    noteUses: (hashes, at) => accounts.noteUses(hashes, at),
     changedSince: (mark) => accounts.changedSince(mark),
     addTenant: (tenant) => accounts.addTenant(sealed(tenant, seal)),
     changeTenant: async (id, change) => {

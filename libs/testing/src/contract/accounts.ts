@@ -148,6 +148,31 @@ export function describeAccounts(
       },
     );
 
+    guarantee("a token keeps its scope, name, times and latest use", async ({ accounts }) => {
+      const whole: Token = {
+        hash: "a".repeat(43),
+        tenant: aTenant,
+        scope: "queue:emails",
+        name: "shop",
+        createdAt: epochStart,
+        expiresAt: epochStart + 2,
+      };
+      const other: Token = { hash: "b".repeat(43), tenant: aTenant, scope: "publish" };
+      await accounts.putToken(whole);
+      await accounts.putToken(other);
+      const told = follow(accounts);
+      await told();
+
+      await accounts.noteUses([whole.hash, "c".repeat(43)], epochStart + 1);
+      await accounts.noteUses([whole.hash], epochStart);
+      await accounts.noteUses([], epochStart);
+
+      const used = { ...whole, usedAt: epochStart + 1 };
+      expect(await accounts.token(whole.hash)).toEqual(used);
+      expect(byHash(await accounts.tokens())).toEqual([used, other]);
+      expect(await told()).toEqual([]);
+    });
+
     guarantee("a token that was removed is gone, and the others stay", async ({ accounts }) => {
       const stays: Token = { hash: "a".repeat(43), tenant: aTenant, scope: "full" };
       const goes: Token = { hash: "b".repeat(43), tenant: aTenant, scope: "full" };

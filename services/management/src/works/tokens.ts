@@ -1,6 +1,6 @@
 /** `/v2/tenants/{id}/tokens`: the tokens of a tenant. A token is shown once, when it is made. */
-import { type TokenJson, type tokens } from "@posthaste/contract";
-import { fault, type Fault, isFault, tenantId } from "@posthaste/domain";
+import { type CreateToken, type TokenJson, type tokens } from "@posthaste/contract";
+import { fault, type Fault, isFault, tenantId, tokenScopeFrom } from "@posthaste/domain";
 import { type Accounts, type Token } from "@posthaste/ports";
 import { newToken, tokenHash } from "@posthaste/http";
 import { type ManagementPorts } from "../ports.ts";
@@ -24,7 +24,7 @@ export const tokenWorks = (ports: ManagementPorts): Works<keyof typeof tokens> =
     },
   }),
   createToken: async ({ param, body }) => {
-    const made = await create(ports, param("id"), body.scope);
+    const made = await create(ports, param("id"), body);
     if (isFault(made)) return made;
     return { status: 201, json: { ...tokenJson(made.token), token: made.text } };
   },
@@ -45,21 +45,34 @@ const tokenIdOf = ({ hash }: Token): string => `${tokenIdPrefix}${hash.slice(0, 
 const tokenJson = (token: Token): TokenJson => ({
   id: tokenIdOf(token),
   scope: token.scope,
+  ...(token.name !== undefined && { name: token.name }),
   ...(token.createdAt !== undefined && { createdAt: token.createdAt }),
+  ...(token.expiresAt !== undefined && { expiresAt: token.expiresAt }),
+  ...(token.usedAt !== undefined && { lastUsedAt: token.usedAt }),
 });
 
 async function create(
   { accounts, clock, random }: ManagementPorts,
   id: string,
-  scope: Token["scope"],
+  { scope, name, expiresAt }: CreateToken,
 ): Promise<{ readonly token: Token; readonly text: string } | Fault> {
+  const createdAt = clock.now();
+  if (expiresAt !== undefined && expiresAt <= createdAt)
+    return fault("malformed", "expiresAt: must be in the future, in Unix milliseconds");
   const all = await tokensOf(accounts, id);
   if (isFault(all)) return all;
   if (all.length >= tokensPerTenantMax)
     return fault("beyond_plan", `a tenant may have ${tokensPerTenantMax} tokens`);
   const tenant = tenantId(id);
   const text = newToken(tenant, random);
-  const token: Token = { hash: tokenHash(text), tenant, scope, createdAt: clock.now() };
+  const token: Token = {
+    hash: tokenHash(text),
+    tenant,
+    scope: tokenScopeFrom(scope),
+    createdAt,
+    ...(name !== undefined && { name }),
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
   await accounts.putToken(token);
   return { token, text };
 }

@@ -1,23 +1,35 @@
-import { type Token } from "@posthaste/client/api";
+import { type Operations, type Token } from "@posthaste/client/api";
 import { useAsked, useChange } from "../../api/asked.ts";
 import { shown } from "../../api/text.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Action } from "../../parts/action.tsx";
 import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
+import { textIn } from "../../parts/form.ts";
 import { Panel } from "../../parts/page.tsx";
 import { type Column, Table } from "../../parts/table.tsx";
 import { Time } from "../../parts/text.tsx";
 import { Trouble } from "../../parts/trouble.tsx";
 
-const scopes = { full: "everything", read: "may only read" } as const;
+const scopes = {
+  full: "everything",
+  read: "may only read",
+  publish: "may only publish",
+  queue: "may only use one queue",
+} as const;
+const isPlain = (scope: string): scope is keyof typeof scopes => Object.hasOwn(scopes, scope);
+const textOf = (scope: string): string =>
+  isPlain(scope) ? scopes[scope] : `only queue ${scope.replace("queue:", "")}`;
 const keyOf = ({ id }: Token): string => id;
 
 export function Tokens({ tenant }: { readonly tenant: string }) {
   const { data, error } = useAsked({ id: "listTokens", params: [tenant] }, { fresh: "often" });
   const columns: readonly Column<Token>[] = [
     { title: "Token", cell: ({ id }) => <span className="mono">{shown(id)}</span> },
-    { title: "May", cell: ({ scope }) => scopes[scope] },
+    { title: "Name", cell: ({ name }) => shown(name ?? "") },
+    { title: "May", cell: ({ scope }) => shown(textOf(scope)) },
     { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: "Expires", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
     {
       title: "Actions",
       isActions: true,
@@ -47,17 +59,33 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
   );
 }
 
+const dayMs = 86_400_000;
+
 const inputs: readonly Input[] = [
+  { name: "scope", label: "It may", kind: Object.entries(scopes), initial: "full" },
+  { name: "queue", label: "Queue", hint: "of a token for one queue" },
+  { name: "name", label: "Name" },
   {
-    name: "scope",
-    label: "It may",
+    name: "expiresAt",
+    label: "Expires",
     kind: [
-      ["full", scopes.full],
-      ["read", scopes.read],
+      ["", "never"],
+      ["30", "in 30 days"],
+      ["90", "in 90 days"],
+      ["365", "in a year"],
     ],
-    initial: "full",
   },
 ];
+
+function bodyOf(form: FormData): Operations["createToken"]["body"] {
+  const given = (name: string): string => textIn(form, name);
+  const [scope, name, days] = [given("scope"), given("name"), Number(given("expiresAt"))];
+  return {
+    scope: scope === "queue" ? `queue:${given("queue")}` : scope,
+    ...(name !== "" && { name }),
+    ...(days > 0 && { expiresAt: Date.now() + days * dayMs }),
+  };
+}
 
 function Add({ tenant }: { readonly tenant: string }) {
   const { mutate, isPending, error, data } = useChange<"createToken">();
@@ -67,10 +95,7 @@ function Add({ tenant }: { readonly tenant: string }) {
       className="inline-form"
       inputs={inputs}
       error={error}
-      onGiven={(form) => {
-        const scope = form.get("scope") === "read" ? "read" : "full";
-        mutate({ id: "createToken", params: [tenant], body: { scope } });
-      }}
+      onGiven={(form) => mutate({ id: "createToken", params: [tenant], body: bodyOf(form) })}
     >
       <Inputs inputs={inputs} />
       <button type="submit" disabled={isPending}>

@@ -1,0 +1,62 @@
+/** The scopes of tokens: what a token may do, as a rule over the kind of an operation and the queue that its path names. */
+import { fault, type Fault } from "./fault.ts";
+
+/**
+ * `full` may do everything. `read` reads all but the signing keys. `publish` publishes and starts runs, and reads nothing.
+ * `queue:NAME` may do everything whose path names that queue, and nothing else.
+ */
+export type TokenScope = (typeof plainScopes)[number] | `${typeof queuePrefix}${string}`;
+
+const plainScopes = ["full", "read", "publish"] as const;
+const queuePrefix = "queue:";
+
+export const queueScope = (queue: string): TokenScope => `${queuePrefix}${queue}`;
+
+/** Matches the text of a scope. The name of a queue is as `isName` of the contract has it. */
+export const tokenScopePattern = /^(?:full|read|publish|queue:(?!\.{1,2}$)[A-Za-z0-9._-]{1,128})$/;
+
+export const isTokenScope = (text: string): text is TokenScope => tokenScopePattern.test(text);
+
+/** Returns the scope that `text` names. A scope of a newer build is read as `read`. */
+export const tokenScopeFrom = (text: string): TokenScope => (isTokenScope(text) ? text : "read");
+
+/**
+ * The kinds of operations. `self` tells a token of itself, `secret` reads signing keys or tokens. A `write` changes something other
+ * than by publishing.
+ */
+export type OperationKind = "self" | "list" | "read" | "secret" | "write" | "publish";
+
+export type Operation = {
+  readonly kind: OperationKind;
+  /** The queue that the path names. */
+  readonly queue?: string | undefined;
+};
+
+/** Returns the scopes that may do an operation, the widest first. Every scope may do what is of kind `self`. */
+export function scopesFor({ kind, queue }: Operation): readonly TokenScope[] {
+  const own = queue === undefined ? [] : [queueScope(queue)];
+  switch (kind) {
+    case "self":
+      return [...plainScopes, ...own];
+    case "list":
+    case "read":
+      return ["full", "read", ...own];
+    case "publish":
+      return ["full", "publish", ...own];
+    case "write":
+      return ["full", ...own];
+    case "secret":
+      return ["full"];
+  }
+}
+
+/** Refuses an operation that a token of this scope may not do, and names the scopes that may. */
+export function refusalOfScope(held: TokenScope, operation: Operation): Fault | undefined {
+  if (held === "full" || operation.kind === "self") return undefined;
+  const needed = scopesFor(operation);
+  if (needed.includes(held)) return undefined;
+  return fault(
+    "forbidden",
+    `this needs a token of scope ${needed.join(" or ")}; the scope of this token is ${held}`,
+  );
+}

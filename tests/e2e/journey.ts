@@ -1,4 +1,8 @@
-/** The journey for tests of traces: one retry, then delivered, with a callback at the end of each attempt. */
+/**
+ * The journeys for tests of traces: of a traced message one retry, then delivered, with a callback at the end of each attempt; of an
+ * untraced one two retries.
+ */
+import { expect } from "@jest/globals";
 import { type Client } from "./client.ts";
 import { type CollectedSpan, type Collector } from "./collector.ts";
 import { type Destination, failing } from "./destination.ts";
@@ -86,4 +90,46 @@ export async function collectedJourney(
     callbackAttempts: attempts.filter((span) => !ofMessage(span)),
     all: mine(spans),
   };
+}
+
+/** Publishes untraced, and returns the spans of the message, first attempt first: it fails twice and is delivered then. */
+export async function untracedJourney(
+  { client, destination, collector }: UntracedJourney,
+  path: string,
+): Promise<readonly CollectedSpan[]> {
+  destination.answers(path, failing(2));
+  const id = await client.published(destination.url(path), {
+    "service-retries": "2",
+    "service-retry-delay": "100",
+  });
+  await destination.arrivals(path, 3, 60_000);
+  const ofMessage = ({ name, attributes }: CollectedSpan) =>
+    name === "attempt" && attributes["posthaste.message.id"] === id;
+  const spans = await collector.until((found) => found.filter(ofMessage).length >= 3);
+  return spans
+    .filter(({ attributes }) => Object.values(attributes).includes(id))
+    .toSorted(
+      (a, b) =>
+        Number(a.attributes["posthaste.retried"]) - Number(b.attributes["posthaste.retried"]),
+    );
+}
+
+type UntracedJourney = {
+  readonly client: Client;
+  readonly destination: Destination;
+  readonly collector: Collector;
+};
+
+/** The spans of an untraced message that fails twice: its attempts and nothing else, the first one at the top. */
+export function expectAttemptsOnly(spans: readonly CollectedSpan[]): void {
+  const [first, ...retries] = spans;
+
+  expect(spans.map(({ name, attributes }) => [name, attributes["posthaste.outcome"]])).toEqual([
+    ["attempt", "refused"],
+    ["attempt", "refused"],
+    ["attempt", "delivered"],
+  ]);
+  expect(first).toMatchObject({ parentSpanId: undefined, status: 2 });
+  for (const { parentSpanId, traceId } of retries)
+    expect([traceId, parentSpanId]).toEqual([first?.traceId, first?.spanId]);
 }

@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { type AloneServer, startAlone } from "./alone.ts";
-import { type Collector, startCollector } from "./collector.ts";
-import { always, Destination } from "./destination.ts";
-import { canary, collectedJourney, incoming, type Journey, publishJourney } from "./journey.ts";
+import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
+import { always, deadUrl, Destination } from "./destination.ts";
+import {
+  canary,
+  collectedJourney,
+  expectAttemptsOnly,
+  incoming,
+  type Journey,
+  publishJourney,
+  untracedJourney,
+} from "./journey.ts";
 
 let destination: Destination;
 let collector: Collector;
@@ -123,6 +131,32 @@ describe("a message that is not traced", () => {
     },
     240_000,
   );
+});
+
+describe("a message that is not traced and fails", () => {
+  it("is traced from its first failure on, and one that does not fail is not", async () => {
+    const server = await startAlone({
+      env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: "0" },
+    });
+    const { client } = server;
+
+    const well = await client.published(destination.url("/well"));
+    const spans = await untracedJourney({ client, destination, collector }, "/fails");
+    const dead = await client.published(await deadUrl(), { "service-retries": "0" });
+    const isOfDead = ({ attributes }: CollectedSpan) => attributes["posthaste.message.id"] === dead;
+    const found = await collector.until((all) => all.some(isOfDead));
+    await server.stop();
+
+    expectAttemptsOnly(spans);
+    expect(destination.at("/fails").map(({ headers }) => headers["traceparent"])).toEqual([
+      undefined,
+      ...spans.slice(1).map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`),
+    ]);
+    expect(found.filter(isOfDead)).toMatchObject([
+      { status: 2, attributes: { "posthaste.outcome": "unreachable" } },
+    ]);
+    expect(collector.received()).not.toContain(well);
+  }, 240_000);
 });
 
 describe("what begins here", () => {

@@ -8,11 +8,13 @@ import { Destination } from "./destination.ts";
 import {
   canary,
   collectedJourney,
+  expectAttemptsOnly,
   incoming,
   type Incoming,
   incomingElse,
   type Journey,
   publishJourney,
+  untracedJourney,
 } from "./journey.ts";
 
 let destination: Destination;
@@ -122,3 +124,12 @@ describe.each<{ name: string; path: string; from: Incoming; headers: Record<stri
     expect(collector.received()).not.toContain(canary);
   });
 });
+
+it("a message that is not traced and fails is traced from its first failure on, by whichever process", async () => {
+  const client = new Client(services.gateway.port);
+
+  const spans = await untracedJourney({ client, destination, collector }, "/fails");
+
+  expectAttemptsOnly(spans);
+  expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(["posthaste-deliverer"]));
+}, 180_000);

@@ -39,7 +39,7 @@ const fillPercent = 10;
 /** Where the console of a gateway on this machine is. The chart puts the release's in its place. */
 const consoleUrl = "http://127.0.0.1:8080/console/";
 
-/** Grafana's page Explore, asking Tempo for failed attempts, which are all traced. */
+/** Grafana's page Explore, asking Tempo for failed attempts, which are all traced (ADR 199). */
 const failedAttempts = exploring({
   datasource: "${traces}",
   range: { from: "${__from}", to: "${__to}" },

@@ -31,6 +31,8 @@ export type SpanOptions = {
   readonly kind: SpanKind;
   /** Absent: the span begins a trace, if that is sampled. */
   readonly cause?: Cause;
+  /** The place of the span itself, where that follows from something. The span begins the trace. */
+  readonly place?: TraceParent;
   readonly attributes?: Attributes;
   /** Milliseconds since the span began, if it began before it was known to be traced. */
   readonly begunMsAgo?: number;
@@ -50,6 +52,11 @@ export interface Tracer {
   /** Runs `task` with `context` as `current`, also after an await. Events published inside carry it. */
   within<R>(context: TraceParent | undefined, task: () => R): R;
   current(): TraceParent | undefined;
+  /**
+   * Returns the place of the first attempt of an untraced message, whose trace begins when an attempt fails (ADR 199). The place
+   * follows from the message's id. Undefined while no trace may begin.
+   */
+  placeOfFailure(id: string): TraceParent | undefined;
 }
 
 export const noTracer: Tracer = {
@@ -57,6 +64,7 @@ export const noTracer: Tracer = {
   start: () => undefined,
   within: (_, task) => task(),
   current: () => undefined,
+  placeOfFailure: () => undefined,
 };
 
 /** Backends assemble a trace from spans that arrive within minutes. A later span begins a trace of its own, with a link. */

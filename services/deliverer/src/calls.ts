@@ -141,7 +141,7 @@ export class Calls {
       attempt.startedAt = now;
       attempt.callingSince = passedMs;
       attempt.isCalling = true;
-      attempt.span ??= startAttempt(this.#parts.tracer, attempt.record, now);
+      attempt.span ??= startAttempt(this.#parts.tracer, attempt.record, { now });
       const request = this.#parts.compose(sentOf(attempt), now, attempt.span?.traceParent);
       if (!request) return void this.#callOnceKnown(attempt, done);
       attempt.sending = this.#ports.sender.send(request);

@@ -31,6 +31,7 @@ import {
   type Random,
   type RetryDelays,
   type Settled,
+  type Span,
   type Telemetry,
   type TokenStore,
   traceIdOf,
@@ -39,7 +40,7 @@ import { type Attempt } from "./attempt.ts";
 import { OwedLog } from "./owed-log.ts";
 import { countAttempt, type FailedAttempt } from "./report.ts";
 import { StandingRuns } from "./standing-runs.ts";
-import { endAttempt } from "./trace.ts";
+import { endAttempt, startAttempt } from "./trace.ts";
 
 export type SettlingPorts = FollowUpPorts &
   TurnPorts & {
@@ -113,6 +114,7 @@ export class Settling {
 
   settle(attempt: Attempt, received: Outcome): Promise<void> {
     const outcome = isCallOfRun(attempt.record.message) ? asResult(received) : received;
+    if (!isSuccess(outcome)) attempt.span ??= this.#startFailed(attempt);
     endAttempt(attempt.span, outcome);
     if (attempt.lost) {
       this.#options.called(attempt);
@@ -122,6 +124,12 @@ export class Settling {
     const settlement = this.#settlementOf(attempt, outcome);
     this.#report(attempt, outcome, settlement);
     return this.write(attempt, settlement);
+  }
+
+  #startFailed({ callingSince, record }: Attempt): Span | undefined {
+    const { clock } = this.#ports;
+    const tookMs = clock.passedMs() - callingSince;
+    return startAttempt(this.#options.telemetry.tracer, record, { now: clock.now(), tookMs });
   }
 
   write(attempt: Attempt, settlement: Settlement): Promise<void> {
@@ -147,8 +155,8 @@ export class Settling {
     error: unknown,
   ): Promise<void> {
     const { clock, log } = this.#ports;
-    const { id, trace } = settlement.message;
-    log.warn("settle.failed", { id, traceId: traceIdOf(trace), error });
+    const { id } = settlement.message;
+    log.warn("settle.failed", { id, traceId: traceIdOfAttempt(attempt), error });
     await new Promise<void>((resolve) => clock.after(waitMs, resolve));
     await this.#offer(attempt, settlement, Math.min(waitMs * 2, retryMsMax));
   }
@@ -223,16 +231,23 @@ export class Settling {
     this.#options.ended(attempt);
   }
 
-  /** Tells within the attempt's trace, or outside any trace if the attempt has none. */
+  /** Tells within the message's trace, if it has one. A trace that a failure began has attempts only. */
   #tellTraced(attempt: Attempt, settlement: Settlement, left: readonly FollowUp[]): Promise<void> {
     const { tracer } = this.#options.telemetry;
-    if (!tracer.isOn) return this.#tell(settlement, left);
-    return tracer.within(attempt.span?.traceParent, () => this.#tell(settlement, left));
+    if (!tracer.isOn) return this.#tell(attempt, settlement, left);
+    const { trace } = attempt.record.message;
+    const within = trace === undefined ? undefined : attempt.span?.traceParent;
+    return tracer.within(within, () => this.#tell(attempt, settlement, left));
   }
 
-  async #tell({ append, message, next }: Settlement, left: readonly FollowUp[]): Promise<void> {
+  async #tell(
+    attempt: Attempt,
+    { append, message, next }: Settlement,
+    left: readonly FollowUp[],
+  ): Promise<void> {
+    const traceId = traceIdOfAttempt(attempt);
     const postponed = (event: string) => (error: unknown) =>
-      this.#ports.log.warn(event, { id: message.id, error });
+      this.#ports.log.warn(event, { id: message.id, traceId, error });
     const fact = append.find((item) => item.kind === "fact");
     await Promise.all([
       this.#moveOn(message, next).catch(postponed("slot.kept")),
@@ -272,11 +287,8 @@ export class Settling {
     }
   }
 
-  #report(
-    { callingSince, record, startedAt }: Attempt,
-    outcome: Outcome,
-    settlement: Settlement,
-  ): void {
+  #report(attempt: Attempt, outcome: Outcome, settlement: Settlement): void {
+    const { callingSince, record, startedAt } = attempt;
     const { log, clock } = this.#ports;
     const { metrics } = this.#options.telemetry;
     countAttempt(metrics, { record, startedAt }, outcome, settlement.next, clock.now());
@@ -287,7 +299,7 @@ export class Settling {
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,
-        traceId: traceIdOf(record.message.trace),
+        traceId: traceIdOfAttempt(attempt),
         code: outcome.code,
         reason: outcome.text,
       });
@@ -295,7 +307,7 @@ export class Settling {
     if (!log.debugs) return;
     log.debug("attempt.ended", {
       id: record.message.id,
-      traceId: traceIdOf(record.message.trace),
+      traceId: traceIdOfAttempt(attempt),
       tenant: record.message.tenant,
       retried: record.retried,
       epoch: record.epoch,
@@ -307,6 +319,9 @@ export class Settling {
     });
   }
 }
+
+const traceIdOfAttempt = ({ record, span }: Attempt): string | undefined =>
+  traceIdOf(span?.traceParent ?? record.message.trace);
 
 const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[]): boolean =>
   left.length === 0 &&

@@ -1,4 +1,4 @@
-/** The spans of the deliverer for messages whose trace is sampled: claims and attempts. */
+/** The spans of the deliverer: claims and attempts of messages whose trace is sampled, and failed attempts and retries of all others. */
 import {
   agoMs,
   type InState,
@@ -7,7 +7,13 @@ import {
   type Outcome,
   unreachable,
 } from "@posthaste/domain";
-import { type Attributes, causeOf, type Span, type Tracer } from "@posthaste/ports";
+import {
+  type Attributes,
+  causeOf,
+  type Span,
+  type SpanOptions,
+  type Tracer,
+} from "@posthaste/ports";
 import { outcomeWord } from "./report.ts";
 
 type Claimed = InState<"claimed">;
@@ -45,15 +51,27 @@ export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void 
 /** Returns when the message's trace began: with its run, if it has one. */
 const beganAt = ({ createdAt, run }: Message): number => run?.createdAt ?? createdAt;
 
+/** `tookMs`: how long the attempt took that has failed; absent while none has. */
+type Begun = { readonly now: number; readonly tookMs?: number };
+
+/**
+ * Starts the span of an attempt. An untraced message has none while all is well: the first attempt gets one when it has failed, and
+ * begins a trace with it, of which the retries are part (ADR 199).
+ */
 export function startAttempt(
   tracer: Tracer,
-  { message, retried, epoch }: Claimed,
-  now: number,
+  record: Claimed,
+  { now, tookMs }: Begun,
 ): Span | undefined {
-  if (!tracer.isOn || message.trace === undefined) return undefined;
+  if (!tracer.isOn) return undefined;
+  const { message, retried, epoch } = record;
+  const hasFailed = tookMs !== undefined;
+  if (message.trace === undefined && retried === 0 && !hasFailed) return undefined;
+  const place = placeOf(tracer, record, now, hasFailed);
+  if (!place) return undefined;
   return tracer.start("attempt", {
-    kind: "client",
-    cause: causeOf(message.trace, beganAt(message), now),
+    ...{ kind: "client", ...place },
+    ...(hasFailed && { begunMsAgo: tookMs }),
     attributes: {
       "posthaste.tenant": message.tenant,
       "posthaste.message.id": message.id,
@@ -64,6 +82,19 @@ export function startAttempt(
       ...serverOf(message.url),
     },
   });
+}
+
+function placeOf(
+  tracer: Tracer,
+  { message, epoch }: Claimed,
+  now: number,
+  hasFailed: boolean,
+): Pick<SpanOptions, "cause" | "place"> | undefined {
+  if (message.trace !== undefined) return { cause: causeOf(message.trace, beganAt(message), now) };
+  const first = tracer.placeOfFailure(message.id);
+  if (first === undefined) return undefined;
+  const isFirst = epoch === 1 && hasFailed;
+  return isFirst ? { place: first } : { cause: causeOf(first, message.notBefore, now) };
 }
 
 /** `part` names the delivery by role and step, such as `s2`, the result of the second step; `step` is the endpoint's name for the step. */

@@ -35,7 +35,7 @@ export const telemetryShape = {
       subject,
       rule: "a number from 0 to 1",
       summary:
-        "The part of the messages that are traced. A publish with a `traceparent` goes by what that says.",
+        "The part of the messages that are traced from their publish. A publish with a `traceparent` goes by what that says. A failed attempt and its retries are always traced.",
       default: "0.01",
     }),
 };

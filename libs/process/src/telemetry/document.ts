@@ -45,13 +45,17 @@ sampled, and nothing is traced when it says not; without one \`POSTHASTE_TRACE_R
 the \`traceparent\` of what made it, in every store and as long as it lives; group children have their publish's, callbacks
 that of the span that made them. A delivery carries the \`traceparent\` of its attempt, unless the publisher forwards one.
 
+**A failed attempt is always traced**, whatever the part of the messages that are. A message that was not sampled is traced from the
+attempt that fails: that attempt begins a trace, and the retries are part of it. The trace follows from the message's id, so every process
+continues the same one. There are only attempts in it: no publish, claim or callback ([ADR 199](adr/0199-a-failed-attempt-is-always-traced.md)).
+
 | Span | Kind | Of | Part of | Attributes |
 | --- | --- | --- | --- | --- |
 | \`publish\` | server | gateway | the caller's trace, or begins one | \`posthaste.tenant\`, \`posthaste.body.bytes\`, \`posthaste.message.id\`, \`posthaste.deduplicated\`; to a group \`posthaste.endpoints\`; of a trigger \`posthaste.run.id\`; of a step of a run that, \`posthaste.run.part\`, and \`posthaste.run.step\`, its name |
 | \`request\` | server | gateway, of every other endpoint and of webhooks, once the caller is known | the caller's trace, or begins one | \`posthaste.tenant\`, \`http.request.method\`, \`http.route\`, \`http.response.status_code\` |
 | \`schedule\` | producer | scheduler, for each slot that fires | begins one | \`posthaste.tenant\`, \`posthaste.schedule.id\`, \`posthaste.message.id\` |
 | \`claim\` | internal | deliverer | the message's trace | \`posthaste.message.id\`, \`posthaste.epoch\`, \`posthaste.batch.size\` |
-| \`attempt\` | client | deliverer | the message's trace | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.retried\`, \`posthaste.epoch\`, \`posthaste.outcome\`, \`http.request.method\`, \`http.response.status_code\`, \`server.address\`, \`server.port\` |
+| \`attempt\` | client | deliverer | the message's trace; of a failure begins one | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.retried\`, \`posthaste.epoch\`, \`posthaste.outcome\`, \`http.request.method\`, \`http.response.status_code\`, \`server.address\`, \`server.port\` |
 | \`callback\` | producer | callback-dispatcher, or the scheduler when that was away | the trace of the message that it tells of | \`posthaste.tenant\`, \`posthaste.message.id\`, \`posthaste.source.id\` |
 | \`bus.handle\` | consumer | who hears a Kafka event | the publish, attempt or callback that said it | |
 

@@ -1,8 +1,6 @@
 /**
  * Makes spans by OpenTelemetry and sends them, as OTLP over HTTP with JSON. Loaded only where traces are sent.
- *
- * Nothing is detected and nothing instrumented: the SDK gets empty lists for parts that are not configured, since by default it
- * would send the host's name and the command line, and dial a collector for logs and metrics on this host.
+ * Nothing is detected and nothing instrumented.
  */
 import { cutOff } from "@posthaste/domain";
 import {
@@ -16,8 +14,13 @@ import {
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { resourceFromAttributes } from "@opentelemetry/resources";
-import { NodeSDK } from "@opentelemetry/sdk-node";
-import { AlwaysOnSampler, BatchSpanProcessor, type SpanExporter } from "@opentelemetry/sdk-trace";
+import {
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  RandomIdGenerator,
+  type SpanExporter,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import {
   type Clock,
   type Log,
@@ -33,7 +36,7 @@ export type Otel = {
   start(
     name: string,
     options: SpanOptions,
-    place: { readonly parent?: SpanPlace; readonly link?: SpanPlace },
+    place: { readonly own?: SpanPlace; readonly parent?: SpanPlace; readonly link?: SpanPlace },
   ): Span;
   /** Reports whether the collector has refused the last spans sent. */
   isAway(): boolean;
@@ -66,11 +69,14 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
 export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
   const url = new URL("v1/traces", endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
   const exporter = saying(new OTLPTraceExporter({ url: url.href, timeoutMillis: sendMsMax }), log);
-  const sdk = new NodeSDK({
-    autoDetectResources: false,
-    instrumentations: [],
-    metricReaders: [],
-    logRecordProcessors: [],
+  const drawn = new RandomIdGenerator();
+  /** The place of the span that is being started, where that is not drawn. */
+  let given: SpanPlace | undefined;
+  const provider = new TracerProvider({
+    idGenerator: {
+      generateTraceId: () => given?.traceId ?? drawn.generateTraceId(),
+      generateSpanId: () => given?.spanId ?? drawn.generateSpanId(),
+    },
     sampler: new AlwaysOnSampler(),
     resource: resourceFromAttributes({
       "service.name": `posthaste-${service}`,
@@ -88,10 +94,9 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
       }),
     ],
   });
-  sdk.start();
-  const tracer = trace.getTracer("posthaste");
+  const tracer = provider.getTracer("posthaste");
   return {
-    start: (name, { kind, attributes, begunMsAgo }, { parent, link }) => {
+    start: (name, { kind, attributes, begunMsAgo }, { own, parent, link }) => {
       const context = parent ? trace.setSpanContext(ROOT_CONTEXT, contextOf(parent)) : ROOT_CONTEXT;
       const options = {
         kind: kinds[kind],
@@ -99,10 +104,13 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
         ...(link && { links: [{ context: contextOf(link) }] }),
         ...(begunMsAgo !== undefined && { startTime: cutOff(begunMsAgo, clock.now()) }),
       };
-      return spanOver(tracer.startSpan(name, options, context));
+      given = own;
+      const span = tracer.startSpan(name, options, context);
+      given = undefined;
+      return spanOver(span);
     },
     isAway: exporter.isAway,
-    close: () => sdk.shutdown().catch(() => undefined),
+    close: () => provider.shutdown().catch(() => undefined),
   };
 }
 

@@ -8,12 +8,13 @@ import { tracedLog } from "../log/traced-log.ts";
 import { createTracing, type Tracing } from "./tracing.ts";
 
 const clock = virtualClock();
-const log = recordingLog();
+let log: ReturnType<typeof recordingLog>;
 let collector: Server;
 let port: number;
 let tracing: Tracing;
 
 beforeEach(async () => {
+  log = recordingLog();
   await listen(0);
   port = (collector.address() as AddressInfo).port;
   collector.close();
@@ -56,6 +57,32 @@ it("while a collector is away one trace in ten seconds is begun, and all are whe
 
   expect(begun()).toBeDefined();
   expect(begun()).toBeDefined();
+});
+
+it("each process finds the same place for the first failure of a message, and a span that begins there", async () => {
+  const other = createTracing({
+    ...{ service: "deliverer", endpoint: `http://127.0.0.1:${port}`, ratio: 0 },
+    ...{ clock, log, random: seededRandom(2) },
+  });
+  expect(other.tracer.placeOfFailure("msg_1")).toBeUndefined();
+  await other.sending.start();
+
+  const place = tracing.tracer.placeOfFailure("msg_1");
+  const span = other.tracer.start("attempt", { kind: "client", ...(place && { place }) });
+  await other.sending.stop();
+
+  expect(place).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  expect(span?.traceParent).toBe(place);
+  expect(tracing.tracer.placeOfFailure("msg_2")).not.toBe(place);
+});
+
+it("while a collector is away one failure in ten seconds begins a trace", async () => {
+  begun()?.end();
+  await told("traces.refused");
+
+  const places = [1, 2].map((n) => tracing.tracer.placeOfFailure(`msg_${n}`));
+
+  expect(places).toEqual([expect.any(String), undefined]);
 });
 
 it("a span may be part of one trace and point to another; of a caller that samples none, it is part of none", () => {

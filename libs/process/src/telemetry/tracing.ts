@@ -1,10 +1,12 @@
 /**
  * The Tracer port over OpenTelemetry. Sampling is decided here, once per trace, before anything is made: a trace that began
- * elsewhere goes by its own flag, one that is kept with a message or linked is sampled, the others are drawn.
+ * elsewhere goes by its own flag, one that is kept with a message or linked is sampled, the others are drawn. A failed attempt of a
+ * message that was not drawn begins a trace all the same (ADR 199).
  *
  * The SDK is loaded when the process starts, and only then: until it is there nothing is traced.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
+import { hash } from "node:crypto";
 import {
   type Clock,
   endsWithin,
@@ -17,7 +19,7 @@ import {
   type Tracer,
 } from "@posthaste/ports";
 import type { Otel } from "./otel.ts";
-import { parseTraceParent, type SpanPlace } from "./trace-parent.ts";
+import { parseTraceParent, type SpanPlace, traceParentOf } from "./trace-parent.ts";
 
 export type TracingOptions = {
   readonly service: Reporter;
@@ -41,11 +43,14 @@ export function createTracing(options: TracingOptions): Tracing {
   let otel: Otel | undefined;
   let probeAt = 0;
 
-  function draw(): boolean {
-    if (!otel?.isAway()) return random.fraction() < ratio;
+  const draw = (): boolean =>
+    otel?.isAway() ? ratio > 0 && mayBegin() : random.fraction() < ratio;
+
+  function mayBegin(): boolean {
+    if (!otel?.isAway()) return otel !== undefined;
     if (clock.passedMs() < probeAt) return false;
     probeAt = clock.passedMs() + probeEveryMs;
-    return ratio > 0;
+    return true;
   }
 
   return {
@@ -57,6 +62,7 @@ export function createTracing(options: TracingOptions): Tracing {
       },
       within: (traceParent, task) => context.run(traceParent, task),
       current: () => context.getStore(),
+      placeOfFailure: (id) => (mayBegin() ? placeFrom(id) : undefined),
     },
     sending: {
       name: "traces",
@@ -75,13 +81,28 @@ export function createTracing(options: TracingOptions): Tracing {
 }
 
 function placeOf(
-  { cause }: SpanOptions,
+  { cause, place }: SpanOptions,
   draw: () => boolean,
-): { readonly parent?: SpanPlace; readonly link?: SpanPlace } | undefined {
+):
+  | { readonly own?: SpanPlace; readonly parent?: SpanPlace; readonly link?: SpanPlace }
+  | undefined {
+  const own = place === undefined ? undefined : parseTraceParent(place);
+  if (own) return { own };
   const parent = cause && "parent" in cause ? parseTraceParent(cause.parent) : undefined;
   const pointed = cause?.link === undefined ? undefined : parseTraceParent(cause.link);
   const link = pointed?.isSampled ? pointed : undefined;
   if (parent?.isSampled) return { parent, ...(link && { link }) };
   if (link) return { link };
   return !parent && !pointed && draw() ? {} : undefined;
+}
+
+const traceIdLength = 32;
+const spanIdLength = 16;
+
+/** Every process finds the same place, and none keeps it. */
+function placeFrom(id: string): TraceParent {
+  const digest = hash("sha256", id, "hex");
+  const traceId = digest.slice(0, traceIdLength);
+  const spanId = digest.slice(traceIdLength, traceIdLength + spanIdLength);
+  return traceParentOf({ traceId, spanId });
 }

@@ -1,4 +1,4 @@
-/** A collector for tests: takes OTLP over HTTP with JSON, as a real one would, and keeps the spans. */
+/** A collector for tests: takes OTLP over HTTP with JSON, as a real one would, and keeps spans, metrics and lines of the log. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -19,9 +19,29 @@ export type CollectedSpan = {
   readonly status: unknown;
 };
 
+type CollectedMetric = {
+  readonly service: string;
+  readonly name: string;
+  readonly type: "sum" | "gauge" | "histogram";
+  /** By the value of the label; under the empty text where there is none. Of a histogram the count. */
+  readonly values: Readonly<Record<string, number>>;
+};
+
+export type CollectedLine = {
+  readonly service: string;
+  readonly event: string;
+  readonly level: string;
+  readonly traceId: string | undefined;
+  readonly spanId: string | undefined;
+  readonly attributes: Readonly<Record<string, string>>;
+};
+
 export type Collector = {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
+  /** Of each process the metrics that came last, by service and name. */
+  readonly metrics: ReadonlyMap<string, CollectedMetric>;
+  readonly lines: readonly CollectedLine[];
   /** Returns every byte received, headers included. */
   readonly received: () => string;
   /** Resolves as soon as `test` holds for all spans so far. */
@@ -33,6 +53,8 @@ const waitMsMax = 60_000;
 
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
+  const metrics = new Map<string, CollectedMetric>();
+  const lines: CollectedLine[] = [];
   let received = "";
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -40,7 +62,12 @@ export async function startCollector(): Promise<Collector> {
     request.on("end", () => {
       const text = Buffer.concat(chunks).toString();
       received += `${request.method} ${request.url} ${JSON.stringify(request.headers)} ${text}\n`;
-      if (request.url === "/v1/traces") spans.push(...spansIn(objectOf(JSON.parse(text))));
+      const body = objectOf(JSON.parse(text));
+      if (request.url === "/v1/traces") spans.push(...spansIn(body));
+      if (request.url === "/v1/logs") lines.push(...linesIn(body));
+      if (request.url === "/v1/metrics")
+        for (const metric of metricsIn(body))
+          metrics.set(`${metric.service} ${metric.name}`, metric);
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     });
   }).listen(0, "127.0.0.1");
@@ -48,6 +75,8 @@ export async function startCollector(): Promise<Collector> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
+    metrics,
+    lines,
     received: () => received,
     until: (test) => eventually(() => Promise.resolve(spans), test, waitMsMax),
     stop: async () => {
@@ -59,22 +88,56 @@ export async function startCollector(): Promise<Collector> {
 }
 
 const spansIn = (body: Json): readonly CollectedSpan[] =>
-  listOf(body["resourceSpans"]).flatMap((resource) => {
+  itemsIn(body, ["resourceSpans", "scopeSpans", "spans"], spanFrom);
+const linesIn = (body: Json): readonly CollectedLine[] =>
+  itemsIn(body, ["resourceLogs", "scopeLogs", "logRecords"], lineFrom);
+const metricsIn = (body: Json): readonly CollectedMetric[] =>
+  itemsIn(body, ["resourceMetrics", "scopeMetrics", "metrics"], metricFrom);
+
+function itemsIn<T>(
+  body: Json,
+  [resources, scopes, items]: readonly [string, string, string],
+  from: (service: string, item: Json) => T,
+): readonly T[] {
+  return listOf(body[resources]).flatMap((resource) => {
     const { "service.name": service = "" } = attributesOf(objectOf(resource["resource"]));
-    return listOf(resource["scopeSpans"]).flatMap((scope) =>
-      listOf(scope["spans"]).map((span) => spanFrom(service, span)),
+    return listOf(resource[scopes]).flatMap((scope) =>
+      listOf(scope[items]).map((item) => from(service, item)),
     );
   });
+}
+
+function metricFrom(service: string, metric: Json): CollectedMetric {
+  const type = (["sum", "gauge", "histogram"] as const).find((one) => one in metric);
+  if (type === undefined) throw new Error(`no metric: ${JSON.stringify(metric)}`);
+  const { dataPoints } = objectOf(metric[type]);
+  const values = listOf(dataPoints).map((point): [string, number] => [
+    Object.values(attributesOf(point)).join(),
+    Number(point["asDouble"] ?? point["asInt"] ?? point["count"]),
+  ]);
+  return { service, name: textOf(metric["name"]), type, values: Object.fromEntries(values) };
+}
+
+const lineFrom = (service: string, line: Json): CollectedLine => ({
+  service,
+  event: textOf(objectOf(line["body"])["stringValue"]),
+  level: textOf(line["severityText"]),
+  traceId: someText(line["traceId"]),
+  spanId: someText(line["spanId"]),
+  attributes: attributesOf(line),
+});
+
+const someText = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
 
 function spanFrom(service: string, span: Json): CollectedSpan {
-  const parent = span["parentSpanId"];
   return {
     service,
     name: textOf(span["name"]),
     kind: span["kind"],
     traceId: textOf(span["traceId"]),
     spanId: textOf(span["spanId"]),
-    parentSpanId: typeof parent === "string" && parent !== "" ? parent : undefined,
+    parentSpanId: someText(span["parentSpanId"]),
     links: listOf(span["links"] ?? []).map(({ traceId }) => textOf(traceId)),
     attributes: attributesOf(span),
     status: objectOf(span["status"])["code"],

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { type AloneServer, startAlone } from "./alone.ts";
-import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
+import { eventually } from "./client.ts";
+import {
+  type CollectedLine,
+  type CollectedSpan,
+  type Collector,
+  startCollector,
+} from "./collector.ts";
 import { always, deadUrl, Destination } from "./destination.ts";
+import { promisedBy } from "./metrics.ts";
 import {
   canary,
   collectedJourney,
@@ -180,6 +187,81 @@ describe("what begins here", () => {
     expect(new Set(publishes.map(({ traceId }) => traceId)).size).toBe(2);
     expect(collector.received()).not.toContain(canary);
   }, 240_000);
+});
+
+describe("a collector that is named by the standard's variables", () => {
+  let server: AloneServer;
+  let everything: Collector;
+  let id: string;
+
+  beforeAll(async () => {
+    everything = await startCollector();
+    server = await startAlone({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: everything.url,
+        OTEL_EXPORTER_OTLP_HEADERS: "x-key=key-of-the-collector",
+        OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=trial",
+        OTEL_METRIC_EXPORT_INTERVAL: "200",
+        POSTHASTE_TRACE_RATIO: "1",
+        POSTHASTE_LOG_LEVEL: "debug",
+      },
+    });
+    const { client } = server;
+    id = await client.published(`${destination.url("/everything")}?${canary}-query`, {}, canary);
+    await destination.arrival("/everything", 60_000);
+  });
+  afterAll(async () => {
+    await server.stop();
+    await everything.stop();
+  });
+
+  it("is sent the metrics of the catalogue, as Prometheus would read them", async () => {
+    const promised = promisedBy("standalone");
+    const metric = (name: string) => everything.metrics.get(`posthaste-standalone ${name}`);
+
+    await eventually(
+      async () => metric("posthaste_attempts_total")?.values["delivered"],
+      (delivered) => delivered === 1,
+      60_000,
+    );
+
+    expect(promised.filter((name) => !metric(name))).toEqual([]);
+    expect([...everything.metrics.values()].map(({ name }) => name).toSorted()).toEqual(
+      promised.toSorted(),
+    );
+    expect(metric("posthaste_attempts_total")).toMatchObject({ type: "sum" });
+    expect(metric("posthaste_delivery_latency_seconds")).toMatchObject({
+      type: "histogram",
+      values: { "": 1 },
+    });
+    expect(metric("process_open_fds")).toMatchObject({ type: "gauge" });
+  });
+
+  it("is sent the lines of the log, those of a message with its trace", async () => {
+    const isOfMessage = ({ event, attributes }: CollectedLine) =>
+      event === "attempt.ended" && attributes["id"] === id;
+    const lines = await eventually(
+      async () => everything.lines,
+      (found) => found.some(isOfMessage),
+      60_000,
+    );
+    const spans = await everything.until((found) => found.some(({ name }) => name === "attempt"));
+    const attempt = spans.find(({ name }) => name === "attempt");
+
+    expect(lines.filter(isOfMessage)).toMatchObject([
+      { level: "debug", traceId: attempt?.traceId, spanId: attempt?.spanId },
+    ]);
+    expect(lines.map(({ event }) => event)).toContain("service.started");
+  });
+
+  it("is sent the key that it wants and the names that it is told, and nothing of what a caller has sent", () => {
+    const { received } = everything;
+
+    expect(received()).toContain("key-of-the-collector");
+    expect(received()).toContain("deployment.environment.name");
+    expect(received()).toContain("service.instance.id");
+    expect(received()).not.toContain(canary);
+  });
 });
 
 describe("a collector that is away", () => {

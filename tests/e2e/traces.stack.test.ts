@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type RunningServices, startServices } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
-import { Client } from "./client.ts";
+import { Client, eventually } from "./client.ts";
 import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
 import { Destination } from "./destination.ts";
 import {
@@ -28,7 +28,9 @@ beforeAll(async () => {
     stores: testStores(),
     room: `traces-${randomBytes(6).toString("hex")}`,
     env: {
-      POSTHASTE_LOG_LEVEL: "warn",
+      OTEL_METRICS_EXPORTER: "otlp",
+      OTEL_LOGS_EXPORTER: "otlp",
+      OTEL_METRIC_EXPORT_INTERVAL: "500",
       POSTHASTE_KAFKA_PARTITIONS: "2",
       POSTHASTE_REDIS_BUDGET_MS: "5000",
       POSTHASTE_OTLP_ENDPOINT: collector.url,
@@ -133,3 +135,29 @@ it("a message that is not traced and fails is traced from its first failure on, 
   expectAttemptsOnly(spans);
   expect(new Set(spans.map(({ service }) => service))).toEqual(new Set(["posthaste-deliverer"]));
 }, 180_000);
+
+it("each process sends its metrics and the lines of its log", async () => {
+  const six = [
+    "gateway",
+    "scheduler",
+    "deliverer",
+    "callback-dispatcher",
+    "workflow-log",
+    "management",
+  ];
+  const named = six.map((name) => `posthaste-${name}`);
+  const { lines, metrics } = collector;
+
+  const [ofMetrics, ofLines] = await eventually(
+    async () =>
+      [[...metrics.values()], lines].map((all) => new Set(all.map(({ service }) => service))),
+    (found) => found.every((services) => services.size === six.length),
+    60_000,
+  );
+
+  expect(ofMetrics).toEqual(new Set(named));
+  expect(ofLines).toEqual(new Set(named));
+  expect(
+    metrics.get("posthaste-deliverer posthaste_attempts_total")?.values["delivered"],
+  ).toBeGreaterThan(0);
+}, 120_000);

@@ -105,6 +105,13 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 - {name: POSTHASTE_OTLP_ENDPOINT, value: {{ . | quote }}}
 - {name: POSTHASTE_TRACE_RATIO, value: {{ $values.traces.ratio | quote }}}
 {{- end }}
+{{- if $values.otlp.metrics }}
+- {name: OTEL_METRICS_EXPORTER, value: otlp}
+- {name: OTEL_METRIC_EXPORT_INTERVAL, value: {{ printf "%d000" (int $values.otlp.metricsSeconds) | quote }}}
+{{- end }}
+{{- if $values.otlp.logs }}
+- {name: OTEL_LOGS_EXPORTER, value: otlp}
+{{- end }}
 {{- end }}
 {{- if has "alone" .reads }}
 - {name: POSTHASTE_DATA_DIR, value: {{ include "posthaste.dataFolder" . | quote }}}

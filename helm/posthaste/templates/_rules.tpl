@@ -8,6 +8,7 @@
 {{- if has (int .Values.metricsPort) (list 8080 8082) }}{{ fail "metricsPort: 8080 and 8082 are taken" }}{{ end -}}
 {{- if and .Values.monitoring.podMonitor.enabled (not .Values.metricsPort) }}{{ fail "monitoring.podMonitor: wants metricsPort" }}{{ end -}}
 {{- if and .Values.observability.enabled (not .Values.metricsPort) }}{{ fail "observability: wants metricsPort" }}{{ end -}}
+{{- if and (or .Values.otlp.metrics .Values.otlp.logs) (not .Values.traces.endpoint) }}{{ fail "otlp: wants traces.endpoint" }}{{ end -}}
 {{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress: wants host" }}{{ end -}}
 {{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute: wants parentRefs" }}{{ end -}}
 {{- with .Values.oidc -}}

@@ -107,6 +107,7 @@ export {
   type SpanOptions,
   type TraceParent,
   type Tracer,
+  traceFields,
   traceIdOf,
 } from "./tracer.ts";
 export { type OutgoingRequest, type Sender, type Sending } from "./sender.ts";

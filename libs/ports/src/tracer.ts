@@ -77,3 +77,13 @@ export const causeOf = (trace: TraceParent, since: number, now: number): Cause =
 /** Returns the id by which logs and backends know the trace. */
 export const traceIdOf = (trace: TraceParent | undefined): string | undefined =>
   trace?.split("-")[1];
+
+/** Returns the fields by which a line of the log says its trace, and the span of it. */
+export function traceFields(trace: TraceParent | undefined): {
+  readonly traceId?: string | undefined;
+  readonly spanId?: string | undefined;
+} {
+  if (trace === undefined) return {};
+  const [, traceId, spanId] = trace.split("-");
+  return { traceId, spanId };
+}

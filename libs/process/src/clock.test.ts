@@ -68,6 +68,7 @@ describe("a steady clock", () => {
       host: "127.0.0.1",
       logLevel: "error",
       metricsPort: undefined,
+      otelMetricExportInterval: 60_000,
       otlpEndpoint: undefined,
       port: 0,
       profile: "production",

@@ -16,7 +16,6 @@ export { runServices, type RunOptions } from "./lifecycle/run.ts";
 export { renderTelemetry } from "./telemetry/document.ts";
 export { watchLines } from "./telemetry/lines.ts";
 export { meteredRuns, watchRuns } from "./telemetry/runs.ts";
-export { tracedLog } from "./log/traced-log.ts";
 export { createTelemetry } from "./telemetry/telemetry.ts";
 export { secretInFile, type SecretName } from "./secrets/first-secrets.ts";
 export { keyInFile } from "./secrets/key-file.ts";

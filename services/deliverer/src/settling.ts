@@ -34,7 +34,7 @@ import {
   type Span,
   type Telemetry,
   type TokenStore,
-  traceIdOf,
+  traceFields,
 } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { OwedLog } from "./owed-log.ts";
@@ -156,7 +156,7 @@ export class Settling {
   ): Promise<void> {
     const { clock, log } = this.#ports;
     const { id } = settlement.message;
-    log.warn("settle.failed", { id, traceId: traceIdOfAttempt(attempt), error });
+    log.warn("settle.failed", { id, ...traceOf(attempt), error });
     await new Promise<void>((resolve) => clock.after(waitMs, resolve));
     await this.#offer(attempt, settlement, Math.min(waitMs * 2, retryMsMax));
   }
@@ -245,9 +245,9 @@ export class Settling {
     { append, message, next }: Settlement,
     left: readonly FollowUp[],
   ): Promise<void> {
-    const traceId = traceIdOfAttempt(attempt);
+    const trace = traceOf(attempt);
     const postponed = (event: string) => (error: unknown) =>
-      this.#ports.log.warn(event, { id: message.id, traceId, error });
+      this.#ports.log.warn(event, { id: message.id, ...trace, error });
     const fact = append.find((item) => item.kind === "fact");
     await Promise.all([
       this.#moveOn(message, next).catch(postponed("slot.kept")),
@@ -299,7 +299,7 @@ export class Settling {
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,
-        traceId: traceIdOfAttempt(attempt),
+        ...traceOf(attempt),
         code: outcome.code,
         reason: outcome.text,
       });
@@ -307,7 +307,7 @@ export class Settling {
     if (!log.debugs) return;
     log.debug("attempt.ended", {
       id: record.message.id,
-      traceId: traceIdOfAttempt(attempt),
+      ...traceOf(attempt),
       tenant: record.message.tenant,
       retried: record.retried,
       epoch: record.epoch,
@@ -320,8 +320,9 @@ export class Settling {
   }
 }
 
-const traceIdOfAttempt = ({ record, span }: Attempt): string | undefined =>
-  traceIdOf(span?.traceParent ?? record.message.trace);
+/** A span that was not made leaves the trace of the message, if it has one. */
+const traceOf = ({ record, span }: Attempt): ReturnType<typeof traceFields> =>
+  traceFields(span?.traceParent ?? record.message.trace);
 
 const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[]): boolean =>
   left.length === 0 &&

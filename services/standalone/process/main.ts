@@ -13,7 +13,6 @@ import {
   createReadiness,
   createSealer,
   createTelemetry,
-  tracedLog,
   destinationPolicyOf,
   fitSockets,
   keyInFile,
@@ -40,18 +39,17 @@ const config = readConfig(configSchemas.standalone);
 const isDev = config.profile === "dev";
 const clock = systemClock();
 const random = systemRandom();
-const plainLog = createLog({
+const written = createLog({
   service: "standalone",
   level: config.logLevel,
   format: isDev ? "human" : "json",
   clock,
 });
-const { telemetry, reporting } = createTelemetry("standalone", config, {
+const { telemetry, log, reporting } = createTelemetry("standalone", config, {
   clock,
-  log: plainLog,
+  log: written,
   random,
 });
-const log = tracedLog(plainLog, telemetry.tracer);
 const { metrics } = telemetry;
 const drainMs = config.drainSeconds * 1_000;
 const mebibyte = 1024 * 1024;

@@ -85,6 +85,7 @@ describe("a configuration", () => {
       maxInFlightMib: 128,
       maxInlineHistoryKib: 3_072,
       maxWaiting: 10_000,
+      otelMetricExportInterval: 60_000,
       scheduleLateMinutes: 60,
       traceRatio: 0.01,
       dataDir: "./.posthaste",
@@ -128,6 +129,27 @@ describe("a configuration", () => {
     const env = { ...onServersToo, POSTHASTE_MAX_IN_FLIGHT: "5" };
 
     expect(loadConfig(configSchemas.scheduler, { env }).kind).toBe("loaded");
+  });
+});
+
+describe("a variable of OpenTelemetry", () => {
+  it.each([
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", "collector:4318"],
+    ["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "https://user@collector/v1/metrics"],
+    ["OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"],
+    ["OTEL_TRACES_EXPORTER", "zipkin"],
+    ["OTEL_METRICS_EXPORTER", "prometheus"],
+    ["OTEL_LOGS_EXPORTER", "console"],
+    ["OTEL_METRIC_EXPORT_INTERVAL", "0"],
+    ["OTEL_SDK_DISABLED", "yes"],
+  ])("%s may not be %s, and the problem names it", (name, text) => {
+    expect(problemsOf({ [name]: text })).toEqual([
+      expect.stringMatching(new RegExp(`^  - ${name} is ".+": must be `)),
+    ]);
+  });
+
+  it("that says neither whether nor where is not ours to refuse", () => {
+    expect(problemsOf({ OTEL_EXPORTER_OTLP_HEADERS: "a=b", OTEL_OTHER: "x" })).toEqual([]);
   });
 });
 

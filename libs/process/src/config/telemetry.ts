@@ -1,4 +1,4 @@
-/** Metrics to be read and traces to be sent. Both are off until they are configured. */
+/** Metrics to be read, and signals to be sent. All are off until they are configured. */
 import { z } from "zod";
 import { variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";
@@ -6,6 +6,64 @@ import { wholeNumber } from "./values.ts";
 const subject = "Telemetry";
 const portMax = 65_535;
 const urlLengthMax = 2_048;
+
+const endpointRule = "an http:// or https:// address without user and query";
+const endpoint = () =>
+  z
+    .url({ protocol: /^https?$/ })
+    .max(urlLengthMax)
+    .refine((text) => !text.includes("@") && !text.includes("?"))
+    .optional();
+
+const whole = (signal: string) =>
+  endpoint().register(variables, {
+    ...{ subject, rule: endpointRule },
+    summary: `The whole address to which ${signal} are sent, instead of one below \`OTEL_EXPORTER_OTLP_ENDPOINT\`.`,
+  });
+
+const exporter = (signal: string) =>
+  z
+    .enum(["otlp", "none"])
+    .optional()
+    .register(variables, {
+      subject,
+      rule: "otlp or none",
+      summary: `Whether ${signal} are sent. Not set: they are where an endpoint of the standard is. \`otlp\` without one: to \`POSTHASTE_OTLP_ENDPOINT\`, or \`http://localhost:4318\`.`,
+    });
+
+const intervalMsMin = 100;
+const intervalMsMax = 3_600_000;
+
+/** The variables of OpenTelemetry's standard that say whether and where. Its exporters read the others, such as headers, by themselves. */
+const standardShape = {
+  otelSdkDisabled: z.enum(["true", "false"]).optional().register(variables, {
+    subject,
+    rule: "true or false",
+    summary: "`true`: nothing is sent, whatever the other variables say.",
+  }),
+  otelExporterOtlpEndpoint: endpoint().register(variables, {
+    ...{ subject, rule: endpointRule },
+    summary:
+      "Metrics, logs, and traces without `POSTHASTE_OTLP_ENDPOINT`, are sent to `/v1/metrics`, `/v1/logs` and `/v1/traces` below it, as OTLP over HTTP with JSON. Not set: nothing is sent.",
+  }),
+  otelExporterOtlpProtocol: z.enum(["http/json"]).optional().register(variables, {
+    subject,
+    rule: "http/json, if it is set",
+    summary: "How a collector is spoken to. Each that takes OTLP over HTTP takes JSON.",
+  }),
+  otelExporterOtlpTracesEndpoint: whole("traces"),
+  otelExporterOtlpMetricsEndpoint: whole("metrics"),
+  otelExporterOtlpLogsEndpoint: whole("lines of the log"),
+  otelTracesExporter: exporter("traces"),
+  otelMetricsExporter: exporter("metrics"),
+  otelLogsExporter: exporter("lines of the log"),
+  otelMetricExportInterval: wholeNumber(intervalMsMin, intervalMsMax).register(variables, {
+    subject,
+    rule: `a whole number from ${intervalMsMin} to ${intervalMsMax}`,
+    summary: "How many milliseconds lie between two times that metrics are sent.",
+    default: "60000",
+  }),
+};
 
 export const telemetryShape = {
   metricsPort: wholeNumber(0, portMax)
@@ -16,17 +74,11 @@ export const telemetryShape = {
       summary:
         "Prometheus reads `/metrics` there, without a token, on the address of `POSTHASTE_HOST`. 0: any free port. Not set: nothing is listened on.",
     }),
-  otlpEndpoint: z
-    .url({ protocol: /^https?$/ })
-    .max(urlLengthMax)
-    .refine((text) => !text.includes("@") && !text.includes("?"))
-    .optional()
-    .register(variables, {
-      subject,
-      rule: "an http:// or https:// address without user and query",
-      summary:
-        "Traces are sent to `/v1/traces` below it, as OTLP over HTTP with JSON. Not set: nothing is traced. Headers that the collector wants stand in `OTEL_EXPORTER_OTLP_HEADERS`.",
-    }),
+  otlpEndpoint: endpoint().register(variables, {
+    ...{ subject, rule: endpointRule },
+    summary:
+      "Traces are sent to `/v1/traces` below it, as OTLP over HTTP with JSON. Not set: nothing is traced, unless a variable of OpenTelemetry's standard says so.",
+  }),
   traceRatio: z
     .string()
     .regex(/^(0|1|0?\.\d{1,9}|1\.0)$/)
@@ -38,4 +90,5 @@ export const telemetryShape = {
         "The part of the messages that are traced from their publish. A publish with a `traceparent` goes by what that says. A failed attempt and its retries are always traced.",
       default: "0.01",
     }),
+  ...standardShape,
 };

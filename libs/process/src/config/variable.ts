@@ -23,8 +23,11 @@ export function variableOf(schema: z.ZodType): Variable {
   return variable;
 }
 
-export const environmentName = (key: string): string =>
-  `POSTHASTE_${key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+/** The variables of OpenTelemetry have the names of its standard. */
+export function environmentName(key: string): string {
+  const name = key.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+  return key.startsWith("otel") ? name : `POSTHASTE_${name}`;
+}
 
 export function defaultText(variable: Variable, profile: Profile): string | undefined {
   const { default: given } = variable;

@@ -13,7 +13,6 @@ import { steadyClock, systemClock } from "../clock.ts";
 import { type ConfigOf } from "../config/services.ts";
 import { createLog } from "../log/log.ts";
 import { systemRandom } from "../random.ts";
-import { tracedLog } from "../log/traced-log.ts";
 import { createTelemetry } from "../telemetry/telemetry.ts";
 import { type CallsConfig, callsMaxOf, fitSockets, type Sockets } from "./open-files.ts";
 import { createReadiness } from "./readiness.ts";
@@ -36,31 +35,25 @@ export type ProcessParts = {
   readonly fatal: (error: Error) => void;
 };
 
-type ProcessConfig = Pick<
-  ConfigOf<"management">,
-  | "drainSeconds"
-  | "host"
-  | "logLevel"
-  | "metricsPort"
-  | "otlpEndpoint"
-  | "port"
-  | "profile"
-  | "traceRatio"
-> &
+type ProcessConfig = Pick<ConfigOf<"management">, "drainSeconds" | "port" | "profile"> &
+  Parameters<typeof createTelemetry>[1] &
   CallsConfig & { readonly devOrigins?: Origins };
 
 export function processParts(name: Reporter, config: ProcessConfig): ProcessParts {
   const hostClock = systemClock();
   const clock = steadyClock(hostClock);
   const isDev = config.profile === "dev";
-  const log = createLog({
+  const written = createLog({
     service: name,
     level: config.logLevel,
     format: isDev ? "human" : "json",
     clock: hostClock,
   });
   const random = systemRandom();
-  const { telemetry, reporting } = createTelemetry(name, config, { clock, log, random });
+  const { telemetry, log, reporting } = createTelemetry(name, config, {
+    ...{ clock, random },
+    log: written,
+  });
   return {
     name,
     host: config.host,
@@ -70,7 +63,7 @@ export function processParts(name: Reporter, config: ProcessConfig): ProcessPart
     origins: isDev ? (config.devOrigins ?? "none") : "none",
     clock,
     random,
-    log: tracedLog(log, telemetry.tracer),
+    log,
     readiness: createReadiness(),
     telemetry,
     reporting,

@@ -1,12 +1,10 @@
-import { type Log, type LogFields, traceIdOf, type Tracer } from "@posthaste/ports";
+import { type Log, type LogFields, traceFields, type Tracer } from "@posthaste/ports";
 
-/** Adds `traceId` to lines that are written inside a trace; a line that names one itself keeps that. */
+/** Adds trace and span to lines that are written inside one; a line that names a trace itself keeps that. */
 export function tracedLog(log: Log, tracer: Tracer): Log {
   if (!tracer.isOn) return log;
-  const traced = (fields?: LogFields): LogFields => ({
-    traceId: traceIdOf(tracer.current()),
-    ...fields,
-  });
+  const traced = (fields?: LogFields): LogFields =>
+    fields?.["traceId"] === undefined ? { ...traceFields(tracer.current()), ...fields } : fields;
   return {
     debug: (event, fields) => log.debug(event, traced(fields)),
     info: (event, fields) => log.info(event, traced(fields)),

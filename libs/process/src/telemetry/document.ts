@@ -15,7 +15,7 @@ const introduction = `# Telemetry
 
 Made from the catalogue in \`libs/ports/src/metrics\` by \`npm run generate\`.
 
-Every process can show metrics and send traces. Both are off until they are asked for, and cost nothing then: see
+Every process can show metrics and send traces, metrics and logs. All are off until they are asked for, and cost nothing then: see
 *Telemetry* in [configuration.md](configuration.md). No label, span or attribute holds a token, a header, a body, or the
 path or query of a URL.`;
 
@@ -65,13 +65,31 @@ comes within minutes. What a batch publishes is part of its request's trace. All
 runs that it invokes are part of the trace of its start, whatever its endpoint sends with its steps; of a run, the ten
 minutes begin with its start. Claims and attempts of a run have \`posthaste.run.id\` and \`posthaste.run.part\`: \`start\`, or by role and step \`s2\`
 (its result is delivered), \`p2\` (its plan), \`c2\` (a call) and \`a2\` (what that was answered); \`posthaste.run.step\` is the step's name. The publish of an invocation has \`v2\`. What its endpoint publishes
-for a step is a trace of its own, or part of the caller's, with a link to the run's. A line of the log that is written inside a trace has it as \`traceId\`. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
+for a step is a trace of its own, or part of the caller's, with a link to the run's. A line of the log that is written inside a trace has it as \`traceId\`, with \`spanId\`. In the standalone a message that is due is claimed by its own insert, without a \`claim\`; a retry
 has one. Where the insert has claimed it for a deliverer that the gateway named, its \`claim\` lasts from its acceptance until
 that deliverer has heard of it: the hop over the bus. The log hears of such a message from its attempt. Kafka events carry \`traceparent\` as a header; hints of the scheduler carry none.
 
-OpenTelemetry's SDK is loaded only where traces are sent. It detects nothing and instruments nothing, and exports neither
-logs nor metrics. Of the \`OTEL_\` variables \`OTEL_EXPORTER_OTLP_HEADERS\` is of use: what a collector wants to be sent. The
-resource says \`service.name\` (\`posthaste-gateway\` …), \`service.namespace\` and \`service.version\`, and nothing of the host.`;
+OpenTelemetry's SDK is loaded only where something is sent. It detects nothing and instruments nothing. The resource says \`service.name\`
+(\`posthaste-gateway\` …), \`service.namespace\`, \`service.version\` and \`service.instance.id\`, which a process draws at its start, and nothing of
+the host but what \`OTEL_RESOURCE_ATTRIBUTES\` and \`OTEL_SERVICE_NAME\` say.
+
+## OpenTelemetry for metrics and logs, too
+
+| to send | set |
+| --- | --- |
+| traces | \`POSTHASTE_OTLP_ENDPOINT\` |
+| traces, metrics and logs | \`OTEL_EXPORTER_OTLP_ENDPOINT\`; \`OTEL_LOGS_EXPORTER=none\` leaves one out |
+| metrics or logs as well as traces | \`OTEL_METRICS_EXPORTER=otlp\`, \`OTEL_LOGS_EXPORTER=otlp\` beside \`POSTHASTE_OTLP_ENDPOINT\` |
+
+**Metrics** have the names, labels and buckets of the table above, cumulative, once a minute (\`OTEL_METRIC_EXPORT_INTERVAL\`) and once more when a process
+stops; \`POSTHASTE_METRICS_PORT\` may be open beside them, or not. Exemplars are for Prometheus alone.
+**Logs** are copies of the lines that a process writes, at \`POSTHASTE_LOG_LEVEL\` and above: the event is the body, the fields are attributes, and a line inside a
+trace carries the trace and the span. The lines at the standard output stay, and are the ones to trust: what a process writes in its last moment is there only.
+Nothing is logged for each message unless the level is \`debug\`.
+
+Headers, certificates, compression and time limits are the exporters' own variables: \`OTEL_EXPORTER_OTLP_HEADERS\`, \`_CERTIFICATE\`, \`_COMPRESSION\`,
+\`_TIMEOUT\`, also for one signal (\`OTEL_EXPORTER_OTLP_LOGS_HEADERS\`). A collector that does not take a signal costs a line, \`metrics.refused\` or \`logs.refused\`,
+and one when it is back; 2048 lines wait, what is beyond is dropped.`;
 
 const rows = (): readonly string[] =>
   Object.entries<Metric>(metricCatalogue).map(

@@ -15,7 +15,6 @@ export type MetricsEndpointOptions = {
   readonly port: number;
   readonly counted: Counted;
   readonly log: Log;
-  readonly watching: () => void;
 };
 
 /** Few connections of collectors: they take from the files that a process has for itself. */
@@ -23,7 +22,7 @@ const connectionsMax = 16;
 const requestMsMax = 10_000;
 
 export function createMetricsEndpoint(options: MetricsEndpointOptions): Service {
-  const { host, port, counted, log, watching } = options;
+  const { host, port, counted, log } = options;
   const server = createServer({ requestTimeout: requestMsMax }, (req, res) => {
     answerMetrics(req, res, counted).catch((error: unknown) => {
       log.error("metrics.failed", { error });
@@ -40,7 +39,6 @@ export function createMetricsEndpoint(options: MetricsEndpointOptions): Service 
       log.info("metrics.listening", { host, port: typeof address === "object" && address?.port });
     },
     stop: async () => {
-      watching();
       if (!server.listening) return;
       server.close();
       server.closeAllConnections();

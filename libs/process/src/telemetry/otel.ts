@@ -13,23 +13,15 @@ import {
   TraceFlags,
 } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
   RandomIdGenerator,
-  type SpanExporter,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import {
-  type Clock,
-  type Log,
-  type Reporter,
-  type Span,
-  type SpanKind,
-  type SpanOptions,
-} from "@posthaste/ports";
-import { version } from "../version.ts";
+import { type Span, type SpanKind, type SpanOptions } from "@posthaste/ports";
+import { batchMax, type OtlpOptions, queueMax, sendEveryMs, sendMsMax } from "./bounds.ts";
+import { resourceOf, saying } from "./otlp.ts";
 import { type SpanPlace, traceParentOf } from "./trace-parent.ts";
 
 export type Otel = {
@@ -43,19 +35,6 @@ export type Otel = {
   close(): Promise<void>;
 };
 
-export type OtelOptions = {
-  readonly service: Reporter;
-  /** `/v1/traces` is below it. */
-  readonly endpoint: string;
-  readonly clock: Clock;
-  readonly log: Log;
-};
-
-/** Spans beyond it are dropped. */
-const queueMax = 2_048;
-const batchMax = 256;
-const sendEveryMs = 1_000;
-const sendMsMax = 5_000;
 const attributeLengthMax = 256;
 
 const kinds: Readonly<Record<SpanKind, OtelKind>> = {
@@ -66,9 +45,8 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 };
 
-export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
-  const url = new URL("v1/traces", endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
-  const exporter = saying(new OTLPTraceExporter({ url: url.href, timeoutMillis: sendMsMax }), log);
+export function openOtel({ url, clock, log, ...named }: OtlpOptions): Otel {
+  const exporter = saying(new OTLPTraceExporter({ url, timeoutMillis: sendMsMax }), "traces", log);
   const drawn = new RandomIdGenerator();
   /** The place of the span that is being started, where that is not drawn. */
   let given: SpanPlace | undefined;
@@ -78,11 +56,7 @@ export function openOtel({ service, endpoint, clock, log }: OtelOptions): Otel {
       generateSpanId: () => given?.spanId ?? drawn.generateSpanId(),
     },
     sampler: new AlwaysOnSampler(),
-    resource: resourceFromAttributes({
-      "service.name": `posthaste-${service}`,
-      "service.namespace": "posthaste",
-      "service.version": version,
-    }),
+    resource: resourceOf(named),
     spanLimits: { attributeValueLengthLimit: attributeLengthMax },
     spanProcessors: [
       new BatchSpanProcessor({
@@ -131,24 +105,3 @@ const contextOf = ({ traceId, spanId }: SpanPlace): SpanContext => ({
   traceFlags: TraceFlags.SAMPLED,
   isRemote: true,
 });
-
-/** Logs one line when the collector goes and one when it is back: only the spans that it does not take are lost. */
-function saying(
-  exporter: OTLPTraceExporter,
-  log: Log,
-): SpanExporter & { readonly isAway: () => boolean } {
-  let isAway = false;
-  return {
-    isAway: () => isAway,
-    export: (spans, done) =>
-      exporter.export(spans, (result) => {
-        const failed = result.error !== undefined;
-        if (failed && !isAway) log.warn("traces.refused", { error: result.error });
-        if (!failed && isAway) log.info("traces.taken_again");
-        isAway = failed;
-        done(result);
-      }),
-    shutdown: () => exporter.shutdown(),
-    forceFlush: () => exporter.forceFlush(),
-  };
-}

@@ -8,37 +8,30 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
 import {
-  type Clock,
   endsWithin,
-  type Log,
   type Random,
-  type Reporter,
   type Service,
   type SpanOptions,
   type TraceParent,
   type Tracer,
 } from "@posthaste/ports";
 import type { Otel } from "./otel.ts";
+import { closeMsMax, type OtlpOptions } from "./bounds.ts";
 import { parseTraceParent, type SpanPlace, traceParentOf } from "./trace-parent.ts";
 
-export type TracingOptions = {
-  readonly service: Reporter;
-  readonly endpoint: string;
+export type TracingOptions = OtlpOptions & {
   /** The part of the traces that begin here, 0 to 1. */
   readonly ratio: number;
-  readonly clock: Clock;
-  readonly log: Log;
   readonly random: Random;
 };
 
 export type Tracing = { readonly tracer: Tracer; readonly sending: Service };
 
-const closeMsMax = 2_000;
 /** While the collector is away, one trace in this time finds out whether it is back. No other is begun. */
 const probeEveryMs = 10_000;
 
 export function createTracing(options: TracingOptions): Tracing {
-  const { service, endpoint, ratio, clock, log, random } = options;
+  const { ratio, clock, random } = options;
   const context = new AsyncLocalStorage<TraceParent | undefined>();
   let otel: Otel | undefined;
   let probeAt = 0;
@@ -68,7 +61,7 @@ export function createTracing(options: TracingOptions): Tracing {
       name: "traces",
       start: async () => {
         const { openOtel } = await import("./otel.ts");
-        otel = openOtel({ service, endpoint, clock, log });
+        otel = openOtel(options);
       },
       stop: async () => {
         const closing = otel?.close();

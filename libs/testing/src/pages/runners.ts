@@ -44,6 +44,7 @@ const runners: Readonly<Record<string, Runner>> = {
   "sh stack": { test: "deploy/local/src/commands/stack.cluster.test.ts" },
   "sh kafka": { test: "libs/bus-kafka/src/made-by-hand.stack.test.ts" },
   "sh simulation": { test: "tests/simulation/page.sim.test.ts" },
+  "diff change": { test: "tests/compile/change.test.ts" },
   "sh test": { reason: "it is the run in which the others are checked" },
 };
 

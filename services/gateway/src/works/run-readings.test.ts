@@ -1,5 +1,13 @@
 import { describe, expect, it } from "@jest/globals";
-import { newOrder, type PartName, type Run, type RunPart, runId, runKey } from "@posthaste/domain";
+import {
+  newOrder,
+  type PartName,
+  type Progress,
+  type Run,
+  type RunPart,
+  runId,
+  runKey,
+} from "@posthaste/domain";
 import { type RunLog, type SomeParts } from "@posthaste/ports";
 import { aTenant, newId } from "@posthaste/testing";
 import { readsOf } from "../reads.fixture.ts";
@@ -43,5 +51,28 @@ describe("a run with eight steps of a mebibyte", () => {
     expect(parts.filter((part) => part.step?.out !== undefined).length).toBe(4);
     expect(parts.at(-2)?.step).toMatchObject({ stepName: "step 17" });
     expect(parts.at(-1)?.body).toEqual({ kind: "text", text: "the payload" });
+  });
+});
+
+describe("a run whose delivery fails while it is read", () => {
+  it("is told with a delivery that has failed as often as its attempts say, at the least", async () => {
+    let failed = 0;
+    const runLog = {
+      parts: async () => ({ parts: [] }),
+      attempts: async () => {
+        await Promise.resolve();
+        failed = 1;
+        return [];
+      },
+    } as unknown as RunLog;
+    const progress = async (): Promise<readonly Progress[]> => [
+      { state: { kind: "held", dueAt: 1 }, retried: failed, retriesMax: 3 },
+    ];
+    const active: Run = { ...aRun(), state: { kind: "active", pending: [], notes: [] } };
+
+    const reads = readsOf({ records: { progress } as never, runLog });
+    const reading = await readingOf(reads, aTenant, active, view);
+
+    expect(reading.progress.get("start")?.retried).toBe(1);
   });
 });

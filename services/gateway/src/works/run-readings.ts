@@ -48,10 +48,14 @@ export async function readingOf<R extends Run>(
 ): Promise<Reading<R>> {
   const names = deliveriesShown(run);
   const ids = names.map((name) => (name === "start" ? run.root : runMessageId(run.root, name)));
-  const [parts, attempts, found] = await Promise.all([
+  // An attempt is told of once its delivery has changed: progress that is read later is no older than the attempts.
+  const attemptsAndProgress = async () => {
+    const attempts = await attemptsOf(reads, run, view);
+    return [attempts, ids.length === 0 ? [] : await reads.progress(tenant, ids)] as const;
+  };
+  const [parts, [attempts, found]] = await Promise.all([
     partsOf(reads, run, view),
-    attemptsOf(reads, run, view),
-    ids.length === 0 ? [] : reads.progress(tenant, ids),
+    attemptsAndProgress(),
   ]);
   const progress = new Map<PartName, Progress>();
   for (const [i, name] of names.entries()) {

@@ -44,12 +44,13 @@ const standardShape = {
   otelExporterOtlpEndpoint: endpoint().register(variables, {
     ...{ subject, rule: endpointRule },
     summary:
-      "Metrics, logs, and traces without `POSTHASTE_OTLP_ENDPOINT`, are sent to `/v1/metrics`, `/v1/logs` and `/v1/traces` below it, as OTLP over HTTP with JSON. Not set: nothing is sent.",
+      "Metrics, logs, and traces without `POSTHASTE_OTLP_ENDPOINT`, are sent to `/v1/metrics`, `/v1/logs` and `/v1/traces` below it, as OTLP over HTTP. Not set: nothing is sent.",
   }),
-  otelExporterOtlpProtocol: z.enum(["http/json"]).optional().register(variables, {
+  otelExporterOtlpProtocol: z.enum(["http/json", "http/protobuf"]).optional().register(variables, {
     subject,
-    rule: "http/json, if it is set",
-    summary: "How a collector is spoken to. Each that takes OTLP over HTTP takes JSON.",
+    rule: "http/json or http/protobuf",
+    summary:
+      "The form of what is sent over HTTP. Not set: JSON, which every such collector takes. There is no gRPC.",
   }),
   otelExporterOtlpTracesEndpoint: whole("traces"),
   otelExporterOtlpMetricsEndpoint: whole("metrics"),
@@ -77,7 +78,7 @@ export const telemetryShape = {
   otlpEndpoint: endpoint().register(variables, {
     ...{ subject, rule: endpointRule },
     summary:
-      "Traces are sent to `/v1/traces` below it, as OTLP over HTTP with JSON. Not set: nothing is traced, unless a variable of OpenTelemetry's standard says so.",
+      "Traces are sent to `/v1/traces` below it, as OTLP over HTTP. Not set: nothing is traced, unless a variable of OpenTelemetry's standard says so.",
   }),
   traceRatio: z
     .string()

@@ -7,6 +7,7 @@ export type OtlpOptions = {
   readonly instance: string;
   /** Where the signal is sent, whole. */
   readonly url: string;
+  readonly protocol: "http/json" | "http/protobuf";
   readonly clock: Clock;
   readonly log: Log;
 };

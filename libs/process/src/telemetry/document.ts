@@ -36,7 +36,7 @@ not answered within two seconds, or cannot be, has no line. \`posthaste_lane_dep
 
 const traces = `## Traces
 
-\`POSTHASTE_OTLP_ENDPOINT\` names a collector; spans go to \`/v1/traces\` below it as OTLP over HTTP with JSON, every second,
+\`POSTHASTE_OTLP_ENDPOINT\` names a collector; spans go to \`/v1/traces\` below it as OTLP over HTTP, as JSON unless \`OTEL_EXPORTER_OTLP_PROTOCOL\` says \`http/protobuf\`, every second,
 at most 256 at a time. 2048 wait at the most; what is beyond is dropped, as is what the collector does not take: a line
 is logged when that begins and when it ends. A process that stops sends what is left for two seconds.
 

@@ -1,5 +1,5 @@
 /**
- * Makes spans by OpenTelemetry and sends them, as OTLP over HTTP with JSON. Loaded only where traces are sent.
+ * Makes spans by OpenTelemetry and sends them, as OTLP over HTTP. Loaded only where traces are sent.
  * Nothing is detected and nothing instrumented.
  */
 import { cutOff } from "@posthaste/domain";
@@ -12,7 +12,6 @@ import {
   trace,
   TraceFlags,
 } from "@opentelemetry/api";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import {
   AlwaysOnSampler,
   BatchSpanProcessor,
@@ -45,7 +44,17 @@ const kinds: Readonly<Record<SpanKind, OtelKind>> = {
   internal: OtelKind.INTERNAL,
 };
 
-export function openOtel({ url, clock, log, ...named }: OtlpOptions): Otel {
+export async function openOtel({
+  url,
+  protocol,
+  clock,
+  log,
+  ...named
+}: OtlpOptions): Promise<Otel> {
+  const { OTLPTraceExporter } =
+    protocol === "http/json"
+      ? await import("@opentelemetry/exporter-trace-otlp-http")
+      : await import("@opentelemetry/exporter-trace-otlp-proto");
   const exporter = saying(new OTLPTraceExporter({ url, timeoutMillis: sendMsMax }), "traces", log);
   const drawn = new RandomIdGenerator();
   /** The place of the span that is being started, where that is not drawn. */

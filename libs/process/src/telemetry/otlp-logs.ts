@@ -1,6 +1,5 @@
 /** Sends lines of the log as OTLP. Loaded only where they are sent. */
 import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from "@opentelemetry/api";
-import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-http";
 import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
 import { type Level } from "../log/human-line.ts";
 import { type Line } from "../log/copied-log.ts";
@@ -19,7 +18,16 @@ const severities: Readonly<Record<Level, SeverityNumber>> = {
   error: SeverityNumber.ERROR,
 };
 
-export function openOtlpLogs({ url, log, ...named }: OtlpOptions): OtlpLogs {
+export async function openOtlpLogs({
+  url,
+  protocol,
+  log,
+  ...named
+}: OtlpOptions): Promise<OtlpLogs> {
+  const { OTLPLogExporter } =
+    protocol === "http/json"
+      ? await import("@opentelemetry/exporter-logs-otlp-http")
+      : await import("@opentelemetry/exporter-logs-otlp-proto");
   const provider = new LoggerProvider({
     resource: resourceOf(named),
     processors: [

@@ -1,6 +1,5 @@
 /** Sends the numbers of a process as OTLP, under the names that Prometheus reads. Loaded only where they are sent. */
 import { type HrTime, ValueType } from "@opentelemetry/api";
-import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-http";
 import {
   AggregationTemporality,
   DataPointType,
@@ -18,10 +17,14 @@ export type OtlpMetrics = {
   close(): Promise<void>;
 };
 
-export function openOtlpMetrics(
+export async function openOtlpMetrics(
   counted: Pick<Counted, "read">,
-  { url, clock, log, ...named }: OtlpOptions,
-): OtlpMetrics {
+  { url, protocol, clock, log, ...named }: OtlpOptions,
+): Promise<OtlpMetrics> {
+  const { OTLPMetricExporter } =
+    protocol === "http/json"
+      ? await import("@opentelemetry/exporter-metrics-otlp-http")
+      : await import("@opentelemetry/exporter-metrics-otlp-proto");
   const exporter = saying<ResourceMetrics>(
     new OTLPMetricExporter({ url, timeoutMillis: sendMsMax }),
     "metrics",

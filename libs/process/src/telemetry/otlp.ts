@@ -1,4 +1,4 @@
-/** What the three signals share that are sent to a collector as OTLP over HTTP with JSON. Loaded only where one of them is sent. */
+/** What the three signals share that are sent to a collector as OTLP over HTTP. Loaded only where one of them is sent. */
 import { type ExportResult } from "@opentelemetry/core";
 import {
   detectResources,

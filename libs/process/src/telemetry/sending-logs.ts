@@ -23,8 +23,9 @@ export function sendLogs(collector: OtlpOptions): {
       name: "logs.sending",
       start: async () => {
         const { openOtlpLogs } = await import("./otlp-logs.ts");
-        otlp = openOtlpLogs(collector);
-        for (const line of early) otlp.send(line);
+        const opened = await openOtlpLogs(collector);
+        otlp = opened;
+        for (const line of early) opened.send(line);
         early = [];
       },
       stop: async () => {

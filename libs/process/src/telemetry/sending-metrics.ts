@@ -24,7 +24,7 @@ export function sendMetrics({ counted, everyMs, collector }: SendingMetricsOptio
     name: "metrics.sending",
     start: async () => {
       const { openOtlpMetrics } = await import("./otlp-metrics.ts");
-      otlp = openOtlpMetrics(counted, collector);
+      otlp = await openOtlpMetrics(counted, collector);
       cancel = clock.after(everyMs, () => void send());
     },
     stop: async () => {

@@ -22,6 +22,7 @@ import { sendMetrics } from "./sending-metrics.ts";
 import { createTracing } from "./tracing.ts";
 
 type TelemetryConfig = CollectorsConfig &
+  Partial<Pick<ConfigOf<"management">, "otelExporterOtlpProtocol">> &
   Pick<
     ConfigOf<"management">,
     "host" | "logLevel" | "metricsPort" | "otelMetricExportInterval" | "traceRatio"
@@ -44,8 +45,9 @@ export function createTelemetry(
   world: World,
 ): Reporting {
   const collectors = collectorsOf(config);
+  const { otelExporterOtlpProtocol: protocol = "http/json" } = config;
   const instance = world.random.text(instanceLength);
-  const at = (url: string): OtlpOptions => ({ service, instance, url, ...world });
+  const at = (url: string): OtlpOptions => ({ service, instance, url, protocol, ...world });
   const { metrics, reading } = metricsOf(service, config, world, collectors.metrics, at);
   const tracing =
     collectors.traces === undefined

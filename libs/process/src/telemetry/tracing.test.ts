@@ -20,7 +20,16 @@ beforeEach(async () => {
   collector.close();
   const url = `http://127.0.0.1:${port}/v1/traces`;
   const random = seededRandom(1);
-  tracing = createTracing({ service: "gateway", instance: "1", url, ratio: 1, clock, log, random });
+  tracing = createTracing({
+    service: "gateway",
+    instance: "1",
+    url,
+    protocol: "http/json",
+    ratio: 1,
+    clock,
+    log,
+    random,
+  });
   await tracing.sending.start();
 });
 afterEach(async () => {
@@ -61,7 +70,13 @@ it("while a collector is away one trace in ten seconds is begun, and all are whe
 
 it("each process finds the same place for the first failure of a message, and a span that begins there", async () => {
   const other = createTracing({
-    ...{ service: "deliverer", instance: "2", url: `http://127.0.0.1:${port}`, ratio: 0 },
+    ...{
+      service: "deliverer",
+      instance: "2",
+      protocol: "http/json",
+      url: `http://127.0.0.1:${port}`,
+      ratio: 0,
+    },
     ...{ clock, log, random: seededRandom(2) },
   });
   expect(other.tracer.placeOfFailure("msg_1")).toBeUndefined();

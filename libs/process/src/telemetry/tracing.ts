@@ -61,7 +61,7 @@ export function createTracing(options: TracingOptions): Tracing {
       name: "traces",
       start: async () => {
         const { openOtel } = await import("./otel.ts");
-        otel = openOtel(options);
+        otel = await openOtel(options);
       },
       stop: async () => {
         const closing = otel?.close();

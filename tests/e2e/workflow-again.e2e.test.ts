@@ -2,10 +2,8 @@
 import { once } from "node:events";
 import { type Server } from "node:http";
 import { type AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
+import { describe, expect, it } from "@jest/globals";
 import {
-  Client,
   serve,
   type TriggerOptions,
   type WorkflowContext,
@@ -14,33 +12,17 @@ import {
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
-import { developmentToken } from "./server-process.ts";
 import { firstUser } from "./users.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+import {
+  client,
+  endpoint,
+  qstashClient,
+  server,
+  startBeforeTests,
+  third,
+} from "./workflow-clients.ts";
 
-let server: TestServer;
-let endpoint: WorkflowEndpoint;
-let third: Destination;
-let client: Client;
-let qstashClient: Qstash;
-
-beforeAll(async () => {
-  // The SDK prints each error of a step, and there are many here.
-  jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer();
-  endpoint = await WorkflowEndpoint.start();
-  third = await Destination.start();
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
-  client = new Client(settings);
-  qstashClient = new Qstash(settings);
-});
-afterAll(async () => {
-  await endpoint.stop();
-  await third.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 class Fault {
   #isMended = false;

@@ -1,34 +1,19 @@
 /** Tests starts that no workflow client makes in one go: in two phases, and many in one request. */
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
-import { Client, serve, type WorkflowContext } from "@upstash/workflow";
+import { describe, expect, it } from "@jest/globals";
+import { serve, type WorkflowContext } from "@upstash/workflow";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { type Json } from "./json.ts";
-import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { type Delivery, WorkflowEndpoint } from "./workflow-endpoint.ts";
+import { type Delivery } from "./workflow-endpoint.ts";
+import {
+  client,
+  endpoint,
+  qstashClient,
+  server,
+  startBeforeTests,
+  third,
+} from "./workflow-clients.ts";
 
-let server: TestServer;
-let endpoint: WorkflowEndpoint;
-let third: Destination;
-let client: Client;
-let qstashClient: Qstash;
-
-beforeAll(async () => {
-  jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer();
-  endpoint = await WorkflowEndpoint.start();
-  third = await Destination.start();
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
-  client = new Client(settings);
-  qstashClient = new Qstash(settings);
-});
-afterAll(async () => {
-  await endpoint.stop();
-  await third.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 function workflow<Result>(path: string, route: (context: WorkflowContext) => Promise<Result>) {
   const { promise: ended, resolve } = Promise.withResolvers<Result>();

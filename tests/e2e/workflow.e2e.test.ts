@@ -1,46 +1,29 @@
 /** Tests workflows of the npm package `@upstash/workflow`, unmodified, against the server. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
+import { afterEach, describe, expect, it } from "@jest/globals";
 import {
-  Client,
   serve,
   WorkflowNonRetryableError,
   WorkflowRetryAfterError,
   type TriggerOptions,
   type WorkflowServeOptions,
 } from "@upstash/workflow";
-import { Client as Qstash, Receiver } from "@upstash/qstash";
+import { Receiver } from "@upstash/qstash";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { Destination } from "./destination.ts";
-import { developmentToken } from "./server-process.ts";
 import { firstUser } from "./users.ts";
-import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+import {
+  client,
+  endpoint,
+  qstashClient,
+  server,
+  startBeforeTests,
+  third,
+} from "./workflow-clients.ts";
 
-let server: TestServer;
-let endpoint: WorkflowEndpoint;
-let third: Destination;
-let client: Client;
-let qstashClient: Qstash;
-
-beforeAll(async () => {
-  // The SDK prints each error of a step, and there are some here.
-  jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer();
-  endpoint = await WorkflowEndpoint.start();
-  third = await Destination.start();
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
-  client = new Client(settings);
-  qstashClient = new Qstash(settings);
-});
-afterAll(async () => {
-  await endpoint.stop();
-  await third.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const receiver = new Receiver({
   currentSigningKey: firstUser.keys.current,

@@ -31,7 +31,7 @@ import { judged } from "./judged.ts";
 import { type Leases } from "./leases.ts";
 import { ourFault } from "./report.ts";
 import { type Settling } from "./settling.ts";
-import { startAttempt } from "./trace.ts";
+import { startAttempt, traceOf } from "./trace.ts";
 
 export type CallPorts = {
   readonly records: Pick<Records, "get" | "renew">;
@@ -117,7 +117,7 @@ export class Calls {
           );
       }
     } catch (error) {
-      this.#ports.log.warn("slot.unproven", { id: message.id, error });
+      this.#ports.log.warn("slot.unproven", { id: message.id, ...traceOf(attempt), error });
       return this.#parts.settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
     }
     const briefed = await this.#briefing.of(attempt);

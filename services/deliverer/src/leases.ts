@@ -22,6 +22,7 @@ import {
   mustAbort,
   needsRenewal,
 } from "./attempt.ts";
+import { traceOf } from "./trace.ts";
 
 export type LeasePorts = {
   readonly records: Pick<Records, "renew">;
@@ -90,7 +91,10 @@ export class Leases {
     const toTell: Attempt[] = [];
     for (const attempt of running.values()) {
       if (attempt.isCalling && mustAbort(attempt, passedMs)) {
-        this.#ports.log.warn("attempt.lease-unproven", { id: attempt.record.message.id });
+        this.#ports.log.warn("attempt.lease-unproven", {
+          id: attempt.record.message.id,
+          ...traceOf(attempt),
+        });
         lose(attempt);
         continue;
       }

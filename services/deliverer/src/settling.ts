@@ -34,13 +34,12 @@ import {
   type Span,
   type Telemetry,
   type TokenStore,
-  traceFields,
 } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { OwedLog } from "./owed-log.ts";
 import { countAttempt, type FailedAttempt } from "./report.ts";
 import { StandingRuns } from "./standing-runs.ts";
-import { endAttempt, startAttempt } from "./trace.ts";
+import { endAttempt, startAttempt, traceOf } from "./trace.ts";
 
 export type SettlingPorts = FollowUpPorts &
   TurnPorts & {
@@ -179,12 +178,13 @@ export class Settling {
    * Gives back the lane's slot and the queue's turn of a call whose claim was lost, if the message was cancelled: `cancelMessages` leaves both
    * to this process. Otherwise another attempt holds them.
    */
-  freeLane({ record }: Attempt): void {
+  freeLane(attempt: Attempt): void {
+    const { record } = attempt;
     if (record.message.flow === undefined && record.message.queue === undefined) return;
     this.#telling += 1;
     void this.#freeLane(record.message)
       .catch((error: unknown) =>
-        this.#ports.log.warn("slot.kept", { id: record.message.id, error }),
+        this.#ports.log.warn("slot.kept", { id: record.message.id, ...traceOf(attempt), error }),
       )
       .finally(() => {
         this.#telling -= 1;
@@ -319,10 +319,6 @@ export class Settling {
     });
   }
 }
-
-/** A span that was not made leaves the trace of the message, if it has one. */
-const traceOf = ({ record, span }: Attempt): ReturnType<typeof traceFields> =>
-  traceFields(span?.traceParent ?? record.message.trace);
 
 const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[]): boolean =>
   left.length === 0 &&

@@ -12,6 +12,7 @@ import {
   causeOf,
   type Span,
   type SpanOptions,
+  traceFields,
   type Tracer,
 } from "@posthaste/ports";
 import { outcomeWord } from "./report.ts";
@@ -106,6 +107,15 @@ const attributesOfRun = ({ run }: Message): Attributes =>
         ...(run.stepName !== undefined && { "posthaste.run.step": run.stepName }),
       }
     : {};
+
+/** Returns the fields by which a line of the log says the trace of an attempt, or of the message whose attempt has no span. */
+export const traceOf = ({
+  record,
+  span,
+}: {
+  readonly record: Pick<Claimed, "message">;
+  readonly span: Span | undefined;
+}): ReturnType<typeof traceFields> => traceFields(span?.traceParent ?? record.message.trace);
 
 export function endAttempt(span: Span | undefined, outcome: Outcome): void {
   if (!span) return;

@@ -73,7 +73,7 @@ export function admitted<Spec extends EndpointSpec>(
     const seated = <T>(read: (seat: Seat) => Promise<T>): Promise<T | Fault> =>
       inSeat(door.answers, tenant.id, read);
     const answer = () =>
-      inSpan(door.tracer, span, async () =>
+      inSpan(door.tracer, { req, span }, async () =>
         isFault(asked)
           ? asked
           : work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, seated }),

@@ -64,7 +64,9 @@ export function createHookDoor(door: Door, ports: RunPorts) {
         ...{ tenant, route, method: req.method ?? "" },
         rawHeaders: req.rawHeaders,
       });
-      const heard = await inSpan(door.tracer, span, () => hear(found, { tenant, address }));
+      const heard = await inSpan(door.tracer, { req, span }, () =>
+        hear(found, { tenant, address }),
+      );
       return isFault(heard) ? heard : undefined;
     }
 

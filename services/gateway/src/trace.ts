@@ -15,6 +15,7 @@ import {
   stepNameOf,
   type TenantId,
 } from "@posthaste/domain";
+import { failedIn } from "@posthaste/http";
 import { type Published, type PublishedGroup } from "@posthaste/engine";
 import { type Attributes, type Span, type Tracer } from "@posthaste/ports";
 
@@ -46,6 +47,7 @@ export async function traced<R>(
     return result;
   } catch (error) {
     span.end({ error: "failed" });
+    failedIn(req, span.traceParent);
     throw error;
   }
 }
@@ -131,10 +133,10 @@ export function requestSpan(tracer: Tracer, asked: Asked): Span | undefined {
   });
 }
 
-/** Runs `work` in `span`, and ends the span with it. */
+/** Runs `work` in the span of a request, and ends the span with it. */
 export async function inSpan<R extends { readonly status: number }>(
   tracer: Tracer,
-  span: Span | undefined,
+  { req, span }: { readonly req: IncomingMessage; readonly span: Span | undefined },
   work: () => Promise<R | Fault>,
 ): Promise<R | Fault> {
   if (!span) return work();
@@ -148,6 +150,7 @@ export async function inSpan<R extends { readonly status: number }>(
     return answered;
   } catch (error) {
     span.end({ error: "failed" });
+    failedIn(req, span.traceParent);
     throw error;
   }
 }

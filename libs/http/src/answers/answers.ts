@@ -2,10 +2,17 @@
 import { type ServerResponse } from "node:http";
 import { faultCatalogue, faultHeader, rateHeaders } from "@posthaste/contract";
 import { fault as faultOf, type Fault, type FaultCode, untilMs } from "@posthaste/domain";
-import { type Clock, isStoreError, type Log, type Random, type StoreError } from "@posthaste/ports";
+import {
+  type Clock,
+  isStoreError,
+  type Log,
+  type Random,
+  type StoreError,
+  traceFields,
+} from "@posthaste/ports";
 import { type AnswerStream, createAnswerRoom } from "./answer-room.ts";
 import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } from "./answer.ts";
-
+import { traceOfFailure } from "./failed-in.ts";
 import { sendStreamed, type StreamedReply } from "./streamed.ts";
 
 /** A fault with the time at which the caller may come back and, for a 401, the challenge where it is not the API's. */
@@ -68,13 +75,15 @@ export function createAnswers(options: AnswersOptions): Answers {
     Math.max(1, seconds - 1 + Math.floor(random.fraction() * spreadSeconds));
 
   function failed(res: ServerResponse, error: unknown): void {
+    const trace = traceFields(traceOfFailure(res.req));
     if (isStoreError(error)) {
-      log.warn("request.refused", { error });
+      log.warn("request.refused", { error, ...trace });
       fault(res, faultOfStore(error));
       return;
     }
     const errorId = random.text(errorIdLength);
-    log.error("request.failed", { errorId, error: Error.isError(error) ? error : typeof error });
+    const shown = Error.isError(error) ? error : typeof error;
+    log.error("request.failed", { errorId, error: shown, ...trace });
     fault(res, faultOf("internal", `internal error ${errorId}`));
   }
 

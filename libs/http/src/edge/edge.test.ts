@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { once } from "node:events";
-import { type ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { isFault } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
@@ -11,6 +11,7 @@ import { readBody } from "../bodies/body.ts";
 import { createBodyBudget } from "../bodies/body-budget.ts";
 import { type Edge } from "./edge.ts";
 import { hostClock, rawExchange, request, testEdge } from "./raw-exchange.fixture.ts";
+import { failedIn } from "../answers/failed-in.ts";
 
 const owner = { tenant: "t", address: "192.0.2.1" };
 const edges: Edge[] = [];
@@ -261,6 +262,23 @@ describe("a handler that throws", () => {
     expect(log.lines.find(({ event }) => event === "request.failed")?.fields["errorId"]).toBe(
       errorId,
     );
+  });
+
+  it("in a trace leaves a line that says which", async () => {
+    const log = recordingLog();
+    const [traceId, spanId] = ["a".repeat(32), "b".repeat(16)];
+    const handle = () => async (req: IncomingMessage) => {
+      failedIn(req, `00-${traceId}-${spanId}-01`);
+      throw new Error("secret of ours");
+    };
+    const { edge } = await started({ handle, log });
+
+    await rawExchange(edge.port, request("GET / HTTP/1.1"));
+
+    expect(log.lines.find(({ event }) => event === "request.failed")?.fields).toMatchObject({
+      traceId,
+      spanId,
+    });
   });
 
   it.each([

@@ -59,7 +59,7 @@ export function createScheduleWork({ tracer, ...parts }: CreateParts): RawWork {
   return (visit) => {
     const { req, tenant } = visit;
     const asked = { tenant: tenant.id, method: "post", route, rawHeaders: req.rawHeaders };
-    return inSpan(tracer, requestSpan(tracer, asked), () => create(visit));
+    return inSpan(tracer, { req, span: requestSpan(tracer, asked) }, () => create(visit));
   };
 }
 

@@ -1,7 +1,7 @@
 /** The form of a planted bug: a careless change, done to the ports of a process. */
 import { type CallbackDispatcherPorts } from "@posthaste/callback-dispatcher";
 import { type DelivererPorts } from "@posthaste/deliverer";
-import { isIn } from "@posthaste/domain";
+import { isIn, type Message, type MessageId } from "@posthaste/domain";
 import { type AcceptPorts, type CancelPorts } from "@posthaste/engine";
 import {
   type Alarms,
@@ -53,22 +53,37 @@ export const withRecords = (ports: NodePorts, other: Partial<Records>): NodePort
   records: otherwise(ports.records, other),
 });
 
+/** Changes each record that is inserted. */
+export const inserting = (ports: NodePorts, change: (record: Inserted) => Inserted): NodePorts =>
+  withRecords(ports, {
+    insert: (inserts, intake) =>
+      ports.records.insert(
+        inserts.map(({ record, ...rest }) => ({ ...rest, record: change(record) })),
+        intake,
+      ),
+  });
+
+type Inserted = Parameters<Records["insert"]>[0][number]["record"];
+
+/** Gives the messages that are inserted another id, where there is one. */
+export const insertingAs = (
+  ports: NodePorts,
+  idOf: (message: Message) => MessageId | undefined,
+): NodePorts =>
+  inserting(ports, (record) => {
+    const { message } = record;
+    return { ...record, message: { ...message, id: idOf(message) ?? message.id } };
+  });
+
 /** Makes records that are inserted in this state due instead. */
 export const dueAtOnce =
   (state: "held" | "queued") =>
   (ports: NodePorts): NodePorts =>
-    withRecords(ports, {
-      insert: (inserts, intake) =>
-        ports.records.insert(
-          inserts.map(({ record, ...rest }) => ({
-            ...rest,
-            record: isIn(record, state)
-              ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
-              : record,
-          })),
-          intake,
-        ),
-    });
+    inserting(ports, (record) =>
+      isIn(record, state)
+        ? { ...record, state: { kind: "due", hints: 0 }, wakeAt: ports.clock.now() }
+        : record,
+    );
 
 export const withAlarms = (ports: NodePorts, other: Partial<Alarms>): NodePorts => ({
   ...ports,

@@ -16,6 +16,8 @@ import { byKind } from "@posthaste/testing";
 import {
   type Mutation,
   dueAtOnce,
+  inserting,
+  insertingAs,
   otherwise,
   withAlarms,
   withBulkActions,
@@ -140,17 +142,7 @@ export const messageMutations: readonly Mutation[] = [
   },
   {
     name: "a hint instead of an alarm",
-    change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts, intake) =>
-          ports.records.insert(
-            inserts.map((insert) => ({
-              ...insert,
-              record: { ...insert.record, wakeAt: undefined },
-            })),
-            intake,
-          ),
-      }),
+    change: (ports) => inserting(ports, (record) => ({ ...record, wakeAt: undefined })),
   },
   {
     name: "promoted without a slot",
@@ -283,38 +275,16 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "callbacks under random ids",
     change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts, intake) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => {
-              const { message } = record;
-              if (message.origin.callbackOf === undefined) return { ...rest, record };
-              return {
-                ...rest,
-                record: { ...record, message: { ...message, id: ports.ids.next() } },
-              };
-            }),
-            intake,
-          ),
-      }),
+      insertingAs(ports, ({ origin }) =>
+        origin.callbackOf === undefined ? undefined : ports.ids.next(),
+      ),
   },
   {
     name: "children under the ids of their neighbours",
     change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts, intake) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => {
-              const of = parentOf(record.message.id);
-              return of
-                ? {
-                    ...rest,
-                    record: { ...record, message: { ...record.message, id: neighbour(of) } },
-                  }
-                : { ...rest, record };
-            }),
-            intake,
-          ),
+      insertingAs(ports, ({ id }) => {
+        const of = parentOf(id);
+        return of && neighbour(of);
       }),
   },
   {

@@ -3,7 +3,14 @@ import { type InState, isIn, limits, type Owner, owner } from "@posthaste/domain
 import { type FlowLanes, type Hint, type RosterEntry } from "@posthaste/ports";
 import { type Model } from "./backend.ts";
 import { type Life } from "./world/node.ts";
-import { type Mutation, type NodePorts, otherwise, withFlowLanes, withRecords } from "./mutate.ts";
+import {
+  inserting,
+  type Mutation,
+  type NodePorts,
+  otherwise,
+  withFlowLanes,
+  withRecords,
+} from "./mutate.ts";
 
 export const namingMutations: readonly Mutation[] = [
   {
@@ -20,11 +27,11 @@ export const namingMutations: readonly Mutation[] = [
   },
   {
     name: "a named message inserted without an alarm",
-    change: (ports) => inserting(ports, (record) => ({ ...record, wakeAt: undefined })),
+    change: (ports) => insertingClaimed(ports, (record) => ({ ...record, wakeAt: undefined })),
   },
   {
     name: "the lapse of a lease that only an insert took counted as a loss",
-    change: (ports) => inserting(ports, (record) => ({ ...record, leaseLosses: 0 })),
+    change: (ports) => insertingClaimed(ports, (record) => ({ ...record, leaseLosses: 0 })),
   },
   {
     name: "a slot taken by a publish whatever stands in line",
@@ -148,17 +155,10 @@ const hearing = (ports: NodePorts, change: (record: Named) => Named): NodePorts 
 });
 
 /** Changes the records that an insert claims for another process. */
-const inserting = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
-  withRecords(ports, {
-    insert: (inserts, intake) =>
-      ports.records.insert(
-        inserts.map(({ record, ...rest }) => ({
-          ...rest,
-          record: isIn(record, "claimed") && record.leaseLosses < 0 ? change(record) : record,
-        })),
-        intake,
-      ),
-  });
+const insertingClaimed = (ports: NodePorts, change: (record: Named) => Named): NodePorts =>
+  inserting(ports, (record) =>
+    isIn(record, "claimed") && record.leaseLosses < 0 ? change(record) : record,
+  );
 
 const withRoster = (
   ports: NodePorts,

@@ -3,6 +3,7 @@ import { isFinished, type MessageId, queueId, type QueueId } from "@posthaste/do
 import { type Model } from "./backend.ts";
 import {
   dueAtOnce,
+  inserting,
   type Mutation,
   type NodePorts,
   otherwise,
@@ -26,16 +27,10 @@ const planted: readonly Mutation[] = [
   {
     name: "a callback that keeps no turn",
     change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts, intake) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => {
-              const { turnOf: _, ...message } = record.message;
-              return { ...rest, record: { ...record, message } };
-            }),
-            intake,
-          ),
-      }),
+      inserting(ports, ({ message: { turnOf: _, ...message }, ...record }) => ({
+        ...record,
+        message,
+      })),
   },
   {
     name: "a pause of a queue that is said and not done",

@@ -8,7 +8,7 @@ import {
   type ScheduleId,
 } from "@posthaste/domain";
 import { type Schedules } from "@posthaste/ports";
-import { type Mutation, type NodePorts, withAlarms, withRecords, withSchedules } from "./mutate.ts";
+import { type Mutation, type NodePorts, insertingAs, withAlarms, withSchedules } from "./mutate.ts";
 
 /** Replaces what a scheduler writes where a slot begins. */
 const withBeginnings = (
@@ -69,20 +69,9 @@ const planted: readonly Mutation[] = [
   {
     name: "messages of slots under random ids",
     change: (ports) =>
-      withRecords(ports, {
-        insert: (inserts, intake) =>
-          ports.records.insert(
-            inserts.map(({ record, ...rest }) => {
-              const { message } = record;
-              if (message.origin.scheduleId === undefined) return { ...rest, record };
-              return {
-                ...rest,
-                record: { ...record, message: { ...message, id: ports.ids.next() } },
-              };
-            }),
-            intake,
-          ),
-      }),
+      insertingAs(ports, ({ origin }) =>
+        origin.scheduleId === undefined ? undefined : ports.ids.next(),
+      ),
   },
   {
     name: "the next slot counted from the clock",

@@ -4,16 +4,14 @@ export type Template = {
   readonly bytes: Buffer;
   /** The offsets of the message numbers. A batch has many. */
   readonly offsets: readonly number[];
-  /** The offsets of the first number's copies in headers. */
-  readonly echoes: readonly number[];
 };
 
 export type PublishHeaders = Readonly<Record<string, string>>;
 
 const digits = 10;
 export const bodyBytes = 600;
-/** In a header's value, becomes the message's number, so that no two messages share the value. */
-export const numberPlace = "#".repeat(digits);
+/** Becomes the number of the message. */
+const numberPlace = "#".repeat(digits);
 const bodyStart = `{"id":"`;
 /** The offset of the number in the delivered body. */
 export const idOffset = bodyStart.length;
@@ -62,8 +60,7 @@ export const copyOf = ({ bytes, ...places }: Template): Template => ({
   ...places,
 });
 
-export function renumber({ bytes, offsets, echoes }: Template, first: number): void {
-  for (const echo of echoes) writeDigits(bytes, echo, first);
+export function renumber({ bytes, offsets }: Template, first: number): void {
   let index = first;
   for (const offset of offsets) writeDigits(bytes, offset, index++);
 }
@@ -94,7 +91,6 @@ function request(path: string, headers: PublishHeaders, content: string): Templa
   return {
     bytes: Buffer.from(beforeContent + content, "latin1"),
     offsets: placesOf(content).map((at) => beforeContent.length + at),
-    echoes: placesOf(beforeContent),
   };
 }
 

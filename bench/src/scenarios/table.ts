@@ -5,9 +5,7 @@ import { batch } from "./batch.ts";
 import { bulk } from "./bulk.ts";
 import { burst } from "./burst.ts";
 import { crowds } from "./crowds.ts";
-import { destinations } from "./destinations.ts";
 import { documentWrites } from "./document-writes.ts";
-import { expressions } from "./expressions.ts";
 import { flowKey } from "./flow-key.ts";
 import { growth } from "./growth.ts";
 import { urlGroup } from "./group.ts";
@@ -35,8 +33,6 @@ export const scenarios: readonly Scenario[] = [
   timers,
   growth,
   burst,
-  destinations,
-  expressions,
   hanging,
   memory,
   neighbours,

@@ -83,7 +83,7 @@ const numbers: readonly Panel[] = [
     kind: "number",
     title: "Since the last start",
     description:
-      "How long ago a process started last. Short where none was deployed: one was killed.",
+      "How long ago a process started last. Short without a deploy: one has crashed, or one was added.",
     unit: "s",
     queries: [
       { expr: `time() - max(process_start_time_seconds{${selected}})`, legend: "last start" },

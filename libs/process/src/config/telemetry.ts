@@ -34,7 +34,7 @@ const exporter = (signal: string) =>
 const intervalMsMin = 100;
 const intervalMsMax = 3_600_000;
 
-/** The variables of OpenTelemetry's standard that say whether and where. Its exporters read the others, such as headers, by themselves. */
+/** The variables of OpenTelemetry's standard that say whether, where and how often. Its exporters read the headers and certificates. */
 const standardShape = {
   otelSdkDisabled: z.enum(["true", "false"]).optional().register(variables, {
     subject,

@@ -87,8 +87,8 @@ stops; \`POSTHASTE_METRICS_PORT\` may be open beside them, or not. Exemplars are
 trace carries the trace and the span. The lines at the standard output stay, and are the ones to trust: what a process writes in its last moment is there only.
 Nothing is logged for each message unless the level is \`debug\`.
 
-Headers, certificates, compression and time limits are the exporters' own variables: \`OTEL_EXPORTER_OTLP_HEADERS\`, \`_CERTIFICATE\`, \`_COMPRESSION\`,
-\`_TIMEOUT\`, also for one signal (\`OTEL_EXPORTER_OTLP_LOGS_HEADERS\`). A collector that does not take a signal costs a line, \`metrics.refused\` or \`logs.refused\`,
+Headers, certificates and compression are the exporters' own variables: \`OTEL_EXPORTER_OTLP_HEADERS\`, \`_CERTIFICATE\`, \`_COMPRESSION\`,
+also for one signal (\`OTEL_EXPORTER_OTLP_LOGS_HEADERS\`). A collector that does not take a signal costs a line, \`metrics.refused\` or \`logs.refused\`,
 and one when it is back; 2048 lines wait, what is beyond is dropped.`;
 
 const rows = (): readonly string[] =>

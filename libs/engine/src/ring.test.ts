@@ -16,7 +16,7 @@ import { type RunStore } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant, newId } from "@posthaste/testing";
 import { insert, insertClaimed, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
 import { followUpSome } from "./follow-up/follow-up.ts";
-import { type Background, ringOnce, type Round, sourcesNow } from "./ring.ts";
+import { type Background, type BatchKind, ringOnce, type Round, sourcesNow } from "./ring.ts";
 import { ringRuns } from "./runs/ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
@@ -34,14 +34,8 @@ function anIdleBackground(): Background & {
     grant: (lane) => void lanes.push(lane),
     expand: (parent, task) => void tasks.set(`expand ${parent}`, task),
     followUpLater: (_, id) => void tasks.set(`later ${id}`, async () => undefined),
-    followUp: (task) => void tasks.set(`follow up ${tasks.size}`, task),
-    hasRoomToFollowUp: true,
-    fire: (task) => void tasks.set("fire", task),
-    hasRoomToFire: true,
-    actInBulk: (task) => void tasks.set("act", task),
-    hasRoomToAct: true,
-    ringRuns: (task) => void tasks.set("ring runs", task),
-    hasRoomToRingRuns: true,
+    mayRun: () => true,
+    runBatch: (kind, task) => void tasks.set(`${kind} ${tasks.size}`, task),
   };
 }
 
@@ -95,7 +89,7 @@ describe("a round of ringing", () => {
 
     await ports.clock.advance(limits.ringAheadMs);
     await ringOnce(ports, background, allShards, 100);
-    await background.tasks.get("follow up 0")?.();
+    await background.tasks.get("followUp 0")?.();
 
     expect((await readIn(ports, record.message, "delivered")).outbox).toEqual([]);
   });
@@ -104,7 +98,7 @@ describe("a round of ringing", () => {
     const ports = open();
     const policy = aPolicy({ callback: aCallbackPlan() });
     const { message } = await retriedLater(ports, policy);
-    const background = { ...anIdleBackground(), hasRoomToFollowUp: false };
+    const background = { ...anIdleBackground(), mayRun: () => false };
 
     await ports.clock.advance(limits.ringAheadMs);
     await ringOnce(ports, background, allShards, 100);
@@ -123,12 +117,11 @@ describe("a round of ringing", () => {
       alarmSources.filter((source) => !left.includes(source));
     expect(sourcesNow(bus, background)).toEqual(alarmSources);
     expect(sourcesNow(away, background)).toEqual(without("fact"));
-    expect(sourcesNow(bus, { ...background, hasRoomToFollowUp: false })).toEqual(
-      without("followUp", "fact"),
-    );
-    expect(sourcesNow(bus, { ...background, hasRoomToFire: false })).toEqual(without("schedule"));
-    expect(sourcesNow(bus, { ...background, hasRoomToAct: false })).toEqual(without("bulkAction"));
-    expect(sourcesNow(bus, { ...background, hasRoomToRingRuns: false })).toEqual(without("run"));
+    const fullOf = (full: BatchKind) => ({ mayRun: (kind: BatchKind) => kind !== full });
+    expect(sourcesNow(bus, fullOf("followUp"))).toEqual(without("followUp", "fact"));
+    expect(sourcesNow(bus, fullOf("schedule"))).toEqual(without("schedule"));
+    expect(sourcesNow(bus, fullOf("bulkAction"))).toEqual(without("bulkAction"));
+    expect(sourcesNow(bus, fullOf("run"))).toEqual(without("run"));
   });
 
   it("works runs whose alarm is due some at a time, and one that fails stops no other", async () => {

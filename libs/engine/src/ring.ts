@@ -31,47 +31,37 @@ export type Background = {
   grant(lane: LaneId): void;
   /** Expands a fan-out; a few at a time, since each holds the body of its children. */
   expand(parent: MessageId, task: () => Promise<void>): void;
-  /** Works outboxes that hold `bytes` with their messages. Starts a new batch with each call. */
-  followUp(task: () => Promise<void>, bytes: number): void;
   /** Works the outbox of an unfinished message, which is read when its turn comes. */
   followUpLater(tenant: TenantId, id: MessageId): void;
-  /** When false, finished records that ring now would wait. */
-  readonly hasRoomToFollowUp: boolean;
-  /** Fires schedules. Starts a new batch with each call. */
-  fire(task: () => Promise<void>): void;
-  readonly hasRoomToFire: boolean;
-  /** Works bulk actions. Starts a new batch with each call. */
-  actInBulk(task: () => Promise<void>): void;
-  readonly hasRoomToAct: boolean;
-  /** Works runs whose alarms are due. Starts a new batch with each call. */
-  ringRuns(task: () => Promise<void>): void;
-  readonly hasRoomToRingRuns: boolean;
+  /** When false, a batch of this kind would wait. */
+  mayRun(kind: BatchKind): boolean;
+  /** Starts a new batch with each call. `bytes`: held by the batch as long as it runs. */
+  runBatch(kind: BatchKind, task: () => Promise<void>, bytes?: number): void;
 };
 
-type Room = Pick<
-  Background,
-  "hasRoomToAct" | "hasRoomToFire" | "hasRoomToFollowUp" | "hasRoomToRingRuns"
->;
+/** A kind of batch that a ring starts. */
+export type BatchKind = "followUp" | "schedule" | "bulkAction" | "run";
 
-/**
- * Returns the sources to ring now. Every other source keeps its alarms: facts while the bus is away, all follow-ups, schedules,
- * bulk actions and runs while enough of their kind are being worked.
- */
-export function sourcesNow(
+/** The kind of batch that the alarms of a source start. Alarms of the other sources always ring. */
+const batchOf: { readonly [Source in AlarmSource]: BatchKind | undefined } = {
+  record: undefined,
+  fanOut: undefined,
+  followUp: "followUp",
+  fact: "followUp",
+  schedule: "schedule",
+  bulkAction: "bulkAction",
+  run: "run",
+};
+
+/** Returns the sources to ring now. Facts keep their alarms while the bus is away, and so does a kind that is worked enough. */
+export const sourcesNow = (
   bus: EventBus,
-  { hasRoomToAct, hasRoomToFire, hasRoomToFollowUp, hasRoomToRingRuns }: Room,
-): readonly AlarmSource[] {
-  const areRung: { readonly [Source in AlarmSource]: boolean } = {
-    record: true,
-    fanOut: true,
-    followUp: hasRoomToFollowUp,
-    fact: hasRoomToFollowUp && bus.isUp(),
-    schedule: hasRoomToFire,
-    bulkAction: hasRoomToAct,
-    run: hasRoomToRingRuns,
-  };
-  return alarmSources.filter((source) => areRung[source]);
-}
+  background: Pick<Background, "mayRun">,
+): readonly AlarmSource[] =>
+  alarmSources.filter((source) => {
+    const kind = batchOf[source];
+    return (kind === undefined || background.mayRun(kind)) && (source !== "fact" || bus.isUp());
+  });
 
 /** `more`: more alarms may be due. */
 export type Round = { readonly rang: number; readonly more: boolean };
@@ -124,10 +114,12 @@ export async function ringOnce(
         unreachable(each);
     }
   }
-  if (outboxes.length > 0) background.followUp(() => followUp(ports, outboxes), outboxBytes);
-  if (runs.length > 0) background.ringRuns(() => ringRuns(ports, runs));
-  if (schedules.length > 0) background.fire(() => fireSchedules(ports, schedules));
-  if (actions.length > 0) background.actInBulk(() => goOnWithBulkActions(ports, actions));
+  if (outboxes.length > 0)
+    background.runBatch("followUp", () => followUp(ports, outboxes), outboxBytes);
+  if (runs.length > 0) background.runBatch("run", () => ringRuns(ports, runs));
+  if (schedules.length > 0) background.runBatch("schedule", () => fireSchedules(ports, schedules));
+  if (actions.length > 0)
+    background.runBatch("bulkAction", () => goOnWithBulkActions(ports, actions));
   if (hints.length > 0) await ports.bus.publish("message.due", hints);
   return { rang: rung.length, more };
 }

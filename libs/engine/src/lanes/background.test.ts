@@ -113,16 +113,16 @@ describe("background work", () => {
     const ends: (() => void)[] = [];
     const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
 
-    work.followUp(waits, 1);
-    expect(work.hasRoomToFollowUp).toBe(true);
-    work.followUp(waits, 1);
-    work.followUp(waits, 1);
+    work.runBatch("followUp", waits, 1);
+    expect(work.mayRun("followUp")).toBe(true);
+    work.runBatch("followUp", waits, 1);
+    work.runBatch("followUp", waits, 1);
 
     expect(ends).toHaveLength(3);
-    expect(work.hasRoomToFollowUp).toBe(false);
+    expect(work.mayRun("followUp")).toBe(false);
     for (const end of ends) end();
     await work.settled();
-    expect(work.hasRoomToFollowUp).toBe(true);
+    expect(work.mayRun("followUp")).toBe(true);
     expect(rooms).toBe(3);
   });
 
@@ -130,12 +130,12 @@ describe("background work", () => {
     const work = new BackgroundWork(parts());
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
 
-    work.followUp(() => ended, limits.readBytesMax);
+    work.runBatch("followUp", () => ended, limits.readBytesMax);
 
-    expect(work.hasRoomToFollowUp).toBe(false);
+    expect(work.mayRun("followUp")).toBe(false);
     end();
     await work.settled();
-    expect(work.hasRoomToFollowUp).toBe(true);
+    expect(work.mayRun("followUp")).toBe(true);
   });
 
   it("has no room for another batch while one goes on that has used up its time", async () => {
@@ -143,14 +143,14 @@ describe("background work", () => {
     const work = new BackgroundWork(parts({ clock }));
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
 
-    work.followUp(() => ended, limits.readBytesMax);
+    work.runBatch("followUp", () => ended, limits.readBytesMax);
     await clock.advance(60_000);
     await work.settled();
 
-    expect(work.hasRoomToFollowUp).toBe(false);
+    expect(work.mayRun("followUp")).toBe(false);
     end();
     await clock.advance(0);
-    expect(work.hasRoomToFollowUp).toBe(true);
+    expect(work.mayRun("followUp")).toBe(true);
   });
 
   it("works outboxes that are named some at a time, of one tenant after the other, each once", async () => {
@@ -178,7 +178,7 @@ describe("background work", () => {
       [aTenant, "d"],
     ]);
     expect(most).toBe(1);
-    expect(work.hasRoomToFollowUp).toBe(true);
+    expect(work.mayRun("followUp")).toBe(true);
   });
 
   it("expands three parents at a time, and none twice; once stopped it begins no other", async () => {
@@ -237,23 +237,20 @@ describe("places for batches", () => {
     await expectAllGivenBack(() => {
       const work = new BackgroundWork(parts({ log }));
       const ways = [
-        ["hasRoomToFollowUp", (task: () => Promise<void>) => work.followUp(task, 100)],
-        [
-          "hasRoomToFollowUp",
-          (task: () => Promise<void>) => work.followUp(task, limits.readBytesMax),
-        ],
-        ["hasRoomToFire", (task: () => Promise<void>) => work.fire(task)],
-        ["hasRoomToAct", (task: () => Promise<void>) => work.actInBulk(task)],
-        ["hasRoomToRingRuns", (task: () => Promise<void>) => work.ringRuns(task)],
+        ["followUp", 100],
+        ["followUp", limits.readBytesMax],
+        ["schedule"],
+        ["bulkAction"],
+        ["run"],
       ] as const;
-      const takes = ways.map(([hasRoom, begin]) => () => {
-        if (!work[hasRoom]) return undefined;
-        return heldByWork(async (task) => begin(task));
+      const takes = ways.map(([kind, bytes]) => () => {
+        if (!work.mayRun(kind)) return undefined;
+        return heldByWork(async (task) => work.runBatch(kind, task, bytes));
       });
       let expanded = 0;
       const expand = () =>
         heldByWork(async (task) => work.expand(messageId(`msg_${expanded++}`), task));
-      const held = () => ways.map(([hasRoom]) => work[hasRoom]);
+      const held = () => ways.map(([kind]) => work.mayRun(kind));
       return { takes: [...takes, expand], held, endsOnce: true };
     });
   });

@@ -4,7 +4,7 @@
  */
 import { type LaneId, limits, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
-import { type Background } from "../ring.ts";
+import { type Background, type BatchKind } from "../ring.ts";
 import { LanesInLine } from "./lanes-in-line.ts";
 
 export type BackgroundParts = {
@@ -29,11 +29,9 @@ const failedMax = 10_000;
 /** The number of fan-outs expanded at once. The rest wait without their bodies. */
 const expandingMax = 3;
 /**
- * The number of batches held and worked at once: of outboxes (while they hold less than one read), of fired schedules, of bulk
- * actions, and of rung runs.
+ * The number of batches of one kind held and worked at once; of outboxes one, where they hold as much as one read.
  */
-const batchesMax = { "follow up": 2, fire: 2, act: 2, run: 2 } as const;
-type BatchKind = keyof typeof batchesMax;
+const batchesMax = 2;
 /** The number of outboxes in line, by name. Outboxes beyond it have their alarms. */
 const outboxesMax = 10_000;
 const outboxesPerReading = 100;
@@ -48,9 +46,14 @@ export class BackgroundWork implements Background {
   #served = 0;
   #expanding = 0;
   readonly #waiting: (() => void)[] = [];
-  readonly #batches: Record<BatchKind, number> = { "follow up": 0, fire: 0, act: 0, run: 0 };
+  readonly #batches: Record<BatchKind, number> = {
+    followUp: 0,
+    schedule: 0,
+    bulkAction: 0,
+    run: 0,
+  };
   #batchesBegun = 0;
-  /** The bytes of the outboxes being worked, with their messages. */
+  /** The bytes that batches hold: those of outboxes, with their messages. */
   #batchBytes = 0;
   /** The messages whose outboxes are in line; a batch holds messages of one tenant. */
   readonly #outboxes = new Map<MessageId, TenantId>();
@@ -106,15 +109,6 @@ export class BackgroundWork implements Background {
     this.#waiting.shift()?.();
   }
 
-  get hasRoomToFollowUp(): boolean {
-    const isLittle = this.#batchBytes < limits.readBytesMax;
-    return isLittle && this.#batches["follow up"] < batchesMax["follow up"];
-  }
-
-  followUp(task: () => Promise<void>, bytes: number): void {
-    this.#runBatch("follow up", task, bytes);
-  }
-
   followUpLater(tenant: TenantId, id: MessageId): void {
     if (this.#outboxes.size < outboxesMax) this.#outboxes.set(id, tenant);
     if (this.#running.has(outboxesName)) this.#again.add(outboxesName);
@@ -134,31 +128,14 @@ export class BackgroundWork implements Background {
     if (this.#outboxes.size > 0 && !this.#stopped) this.#again.add(outboxesName);
   }
 
-  get hasRoomToFire(): boolean {
-    return this.#batches.fire < batchesMax.fire;
+  mayRun(kind: BatchKind): boolean {
+    return (
+      this.#batches[kind] < batchesMax &&
+      (kind !== "followUp" || this.#batchBytes < limits.readBytesMax)
+    );
   }
 
-  fire(task: () => Promise<void>): void {
-    this.#runBatch("fire", task);
-  }
-
-  get hasRoomToAct(): boolean {
-    return this.#batches.act < batchesMax.act;
-  }
-
-  actInBulk(task: () => Promise<void>): void {
-    this.#runBatch("act", task);
-  }
-
-  get hasRoomToRingRuns(): boolean {
-    return this.#batches.run < batchesMax.run;
-  }
-
-  ringRuns(task: () => Promise<void>): void {
-    this.#runBatch("run", task);
-  }
-
-  #runBatch(kind: BatchKind, task: () => Promise<void>, bytes = 0): void {
+  runBatch(kind: BatchKind, task: () => Promise<void>, bytes = 0): void {
     if (this.#stopped) return;
     const name = `${kind} ${++this.#batchesBegun}`;
     this.#batches[kind] += 1;

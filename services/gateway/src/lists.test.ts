@@ -24,7 +24,7 @@ import {
   epochStart,
 } from "@posthaste/testing";
 import { type GatewayPorts } from "./gateway.ts";
-import { type Gateway, startGateway } from "./lists.fixture.ts";
+import { type Gateway, startGateway } from "./gateway.fixture.ts";
 
 const opened: Gateway[] = [];
 afterEach(async () => {

@@ -11,7 +11,7 @@ const aTenantWith = (limits: Partial<Plan>): Tenant => ({
 });
 
 /** `tooMany`: the queues for which there is no room. */
-function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
+function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly string[] } = {}) {
   const done: unknown[] = [];
   const cameIn: number[] = [];
   const exceeded = fault("too_many_requests", "quota maxMessagesPerDay exceeded");
@@ -26,6 +26,7 @@ function opened({ left = Infinity, tooMany = [] as readonly string[] } = {}) {
         });
       },
     },
+    isClosed: () => isClosed,
     backlog: { cameIn: (_: Tenant, n: number) => void cameIn.push(n) },
     queues: {
       make: async (_: unknown, names: readonly string[]) => {
@@ -45,6 +46,15 @@ describe("the room for publishes", () => {
     expect(done).toEqual([]);
     // Beside the one that the backlog has counted already.
     expect(cameIn).toEqual([2]);
+  });
+
+  it("is refused by a process that stops, and takes nothing", async () => {
+    const { cameIn, done, parts } = opened({ isClosed: true });
+
+    expect(
+      await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), { messages: 3, queues: ["a"] }),
+    ).toMatchObject({ refused: { fault: "overloaded" } });
+    expect({ cameIn, done }).toEqual({ cameIn: [], done: [] });
   });
 
   it("is taken of both", async () => {

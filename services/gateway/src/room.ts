@@ -1,17 +1,18 @@
 /**
- * Takes the room that publishes need beside the backlog: their messages in the day's quota, and their queues in the tenant's.
- * Called once nothing else can refuse the publishes; takes all or nothing.
+ * Takes the room that new messages and starts of runs need: in the backlog, in the day's quota, and their queues in the tenant's.
+ * Called once nothing else can refuse the publishes; takes all or nothing. A stopping process has no room.
  */
-import { isFault } from "@posthaste/domain";
+import { fault, isFault } from "@posthaste/domain";
 import { makeQueues, type NoRoom } from "@posthaste/engine";
 import { type Queues, type Tenant } from "@posthaste/ports";
 import { type BacklogQuota } from "./backlog.ts";
 import { type Rates } from "./rates.ts";
 
-type RoomParts = {
+export type RoomParts = {
   readonly backlog: Pick<BacklogQuota, "cameIn">;
   readonly queues: Pick<Queues, "make">;
   readonly rates: Pick<Rates, "spendMessages">;
+  readonly isClosed: () => boolean;
 };
 
 export type Wanted = { readonly messages: number; readonly queues: readonly string[] };
@@ -22,6 +23,7 @@ export function takeRoom(
   tenant: Tenant,
   wanted: Wanted,
 ): Promise<NoRoom | undefined> | undefined {
+  if (parts.isClosed()) return Promise.resolve({ refused: closed });
   // One message was counted when the publish was let in.
   parts.backlog.cameIn(tenant, wanted.messages - 1);
   const spending = parts.rates.spendMessages(tenant, () => wanted.messages);
@@ -42,3 +44,5 @@ async function take(
   if (noRoom) await spent?.();
   return noRoom;
 }
+
+const closed = fault("overloaded", "stopping: nothing new is taken");

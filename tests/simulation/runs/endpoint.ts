@@ -126,7 +126,7 @@ class Replay {
   /** Starts the run when asked to; the endpoint is then asked once more. */
   async #adopt(asked: Asked): Promise<Done> {
     const command = startOf(asked.program, asked.address.id, "adopts");
-    const answer = await this.#publish((gateway) => gateway.start(command));
+    const answer = await this.#publish((gateway) => gateway.publish([command]));
     this.#environment.history.count("runs.adopted");
     return this.#done(asked, answer, []);
   }

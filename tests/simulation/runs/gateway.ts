@@ -9,24 +9,18 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import {
-  appendSteps,
   endRun,
   type Ended,
   finishRun,
-  invoke,
-  isCall,
-  isEntry,
-  isInvoke,
   type Notified,
   notify,
   notifyRun,
-  placeCall,
   placeWait,
   type Published,
+  publishForRuns,
   restartRun,
   resumeRun,
   type RunPorts,
-  startRun,
   type WaitCommand,
 } from "@posthaste/engine";
 import { type RunAddress } from "@posthaste/ports";
@@ -34,8 +28,7 @@ import { type RunAddress } from "@posthaste/ports";
 export type Again = "restart" | "resume";
 
 export type RunGateway = {
-  start(command: PublishCommand): Promise<Published | Fault>;
-  /** Publishes steps of one run, a call, or an invocation. */
+  /** Publishes starts, or steps of one run, a call, or an invocation. */
   publish(commands: readonly PublishCommand[]): Promise<readonly Published[] | Fault>;
   wait(command: WaitCommand): Promise<Fault | undefined>;
   notify(tenant: TenantId, event: string, body: Uint8Array): Promise<readonly Notified[]>;
@@ -55,8 +48,7 @@ export const runGateway = (
   ports: RunPorts,
   ask: <T>(task: () => Promise<T>) => Promise<T>,
 ): RunGateway => ({
-  start: (command) => ask(() => startRun(ports, command)),
-  publish: (commands) => ask(() => published(ports, commands)),
+  publish: (commands) => ask(() => publishForRuns(ports, commands)),
   wait: (command) => ask(() => placeWait(ports, command)),
   notify: (...given) =>
     ask(async () => {
@@ -75,17 +67,3 @@ export const runGateway = (
       return make(ports, run, id, { headers: [], policy: {} });
     }),
 });
-
-async function published(
-  ports: RunPorts,
-  commands: readonly PublishCommand[],
-): Promise<readonly Published[] | Fault> {
-  const [command] = commands;
-  if (!command || isEntry(command)) return appendSteps(ports, commands.filter(isEntry));
-  const one = isCall(command)
-    ? await placeCall(ports, command)
-    : isInvoke(command)
-      ? await invoke(ports, command)
-      : await startRun(ports, command);
-  return "fault" in one ? one : [one];
-}

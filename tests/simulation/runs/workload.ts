@@ -111,10 +111,9 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
       ...startOf(program, id, phaseOf(program)),
       ...delayed,
     };
-    const started = await untilDone(gateways, (gateway) => gateway.start(command));
+    const started = await untilDone(gateways, (gateway) => gateway.publish([command]));
     if (isFault(started)) throw new Error(started.text);
-    const { messageId } = started;
-    runs.acks.push({ root: messageId, what: "start", step: 0 });
+    for (const { messageId: root } of started) runs.acks.push({ root, what: "start", step: 0 });
     history.count("runs.started");
     for (let tellings = chance.integer(0, 4); tellings > 0; tellings--) {
       const event = chance.pick(events);

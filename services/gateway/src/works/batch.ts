@@ -8,15 +8,21 @@ import {
   type PublishCommand,
   type RunId,
 } from "@posthaste/domain";
-import { type AcceptPorts, type Published, publishMany, type RunPorts } from "@posthaste/engine";
+import {
+  type AcceptPorts,
+  isPartOfRun,
+  type Published,
+  publishForRuns,
+  publishMany,
+  type RunPorts,
+} from "@posthaste/engine";
 import { type Admission, inTurns } from "@posthaste/http";
 import { countAccepted } from "../accepted.ts";
 import { batchResultTexts } from "../published-texts.ts";
 import { inTrace, traceSteps } from "../trace.ts";
 import { type BacklogQuota } from "../backlog.ts";
 import { takeRoom } from "../room.ts";
-import { closed, type PublishParts } from "./publish.ts";
-import { isPartOfRun, publishForRuns } from "./runs.ts";
+import { type PublishParts } from "./publish.ts";
 import { type Works } from "./work.ts";
 
 export type BatchParts = RunPorts &
@@ -26,7 +32,7 @@ export type BatchParts = RunPorts &
   };
 
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
-  const { admission, backlog, isClosed, judge, rates, telemetry } = parts;
+  const { admission, backlog, judge, telemetry } = parts;
   return {
     publishBatch: async ({ tenant, callerIp, body }) => {
       const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
@@ -35,15 +41,12 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
       const kind = kindOfAll(commands);
       if (isFault(kind)) return kind;
       if (kind !== "steps") {
-        const refused = isClosed()
-          ? closed
-          : (admission.refuse("publish") ?? backlog.refuse(tenant));
+        const refused = admission.refuse("publish") ?? backlog.refuse(tenant);
         if (refused) return refused;
       }
       if (kind === "starts") {
-        const spending = rates.spendMessages(tenant, () => commands.length);
-        const exceeded = await spending;
-        if (isFault(exceeded)) return exceeded;
+        const noRoom = await takeRoom(parts, tenant, { messages: commands.length, queues: [] });
+        if (noRoom) return noRoom.refused;
       }
       const outcomes =
         kind === "messages"

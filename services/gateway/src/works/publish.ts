@@ -3,8 +3,14 @@
  * one table once, the body stays bytes, and the answer follows the durable record (I1).
  */
 import { publishResultText } from "@posthaste/contract";
-import { fault, isFault } from "@posthaste/domain";
-import { publish, type RunPorts, unknownDestination } from "@posthaste/engine";
+import { isFault } from "@posthaste/domain";
+import {
+  isPartOfRun,
+  publish,
+  publishForRuns,
+  type RunPorts,
+  unknownDestination,
+} from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
@@ -15,7 +21,6 @@ import { takeRoom } from "../room.ts";
 import { type BacklogQuota } from "../backlog.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type RawWork } from "../raw-door.ts";
-import { isPartOfRun, publishForRuns } from "./runs.ts";
 import { attributesOfPublish, traced, traceSteps } from "../trace.ts";
 
 export type PublishParts = {
@@ -30,7 +35,7 @@ export type PublishParts = {
 };
 
 export function publishWork(parts: PublishParts): RawWork {
-  const { accept, isClosed, judge, telemetry } = parts;
+  const { accept, judge, telemetry } = parts;
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
     const { destination } = target;
@@ -49,10 +54,8 @@ export function publishWork(parts: PublishParts): RawWork {
     });
     const command = parsing instanceof Promise ? await parsing : parsing;
     if (isFault(command)) return command;
-    const isOfRun = isPartOfRun(command);
-    if (isClosed() && !isOfRun) return closed;
     if (destination.kind === "group" && !group) return unknownDestination(destination.name);
-    if (!isOfRun) {
+    if (!isPartOfRun(command)) {
       const { queue } = command;
       const messages = group?.endpointCount ?? 1;
       const taking = takeRoom(parts, tenant, {
@@ -104,5 +107,3 @@ export function publishWork(parts: PublishParts): RawWork {
         };
   };
 }
-
-export const closed = fault("overloaded", "stopping: nothing new is taken");

@@ -1,4 +1,4 @@
-/** `/v2/workflows/runs`, and the publishes of runs. */
+/** `/v2/workflows/runs`. */
 import { givenCreatedAt, historyJson, type RunSelection, type runs } from "@posthaste/contract";
 import {
   fault,
@@ -6,14 +6,12 @@ import {
   isActive,
   isFault,
   isUnderWay,
-  type PublishCommand,
   type Run,
   runId,
   type TenantId,
   type RunId,
 } from "@posthaste/domain";
 import {
-  appendSteps,
   beginBulkAction,
   type BulkPorts,
   cancelRunsMatching,
@@ -21,15 +19,8 @@ import {
   endOwnRun,
   endRun,
   finishRun,
-  invoke,
-  isCall,
-  isEntry,
-  isInvoke,
   isOfUseBefore,
-  placeCall,
-  type Published,
   type RunPorts,
-  startRun,
   workOrHandOn,
 } from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
@@ -122,93 +113,6 @@ const tooLong = (soFar: string): Fault =>
   fault("too_many_requests", `this takes longer than a call may: ${soFar}`);
 
 const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
-
-/** Reports whether a publish belongs to an existing run: any but a start, and the start by which an endpoint answers a first phase. */
-export const isPartOfRun = ({ run }: PublishCommand): boolean =>
-  run !== undefined && (run.kind !== "start" || run.phase === "adopts");
-
-/** Publishes for runs, in order. Successive steps of one run join it together. */
-export async function publishForRuns(
-  ports: RunPorts,
-  commands: readonly PublishCommand[],
-): Promise<readonly Published[] | Fault> {
-  const published: Published[] = [];
-  for (const some of alike(commands)) {
-    const done = await publishAlike(ports, some);
-    if (isFault(done)) return done;
-    published.push(...done);
-  }
-  return published;
-}
-
-async function publishAlike(
-  ports: RunPorts,
-  some: readonly PublishCommand[],
-): Promise<readonly Published[] | Fault> {
-  const steps = some.filter(isEntry);
-  const [only] = some;
-  if (!only || steps.length > 0) return appendSteps(ports, steps);
-  if (!isCall(only) && !isInvoke(only)) return startRuns(some, (start) => startRun(ports, start));
-  const done = await (isCall(only) ? placeCall(ports, only) : invoke(ports, only));
-  return isFault(done) ? done : [done];
-}
-
-/** The number of runs started side by side; their writes share syncs. */
-const startedAtOnce = 64;
-
-/**
- * Starts runs in order; of two starts of one id the first begins the run. A fault is the answer to all starts. Runs started
- * before it stay started, as after a lost answer.
- */
-export async function startRuns<T>(
-  starts: readonly PublishCommand[],
-  start: (command: PublishCommand) => Promise<T | Fault>,
-): Promise<readonly T[] | Fault> {
-  const started: T[] = [];
-  for (const wave of waves(starts))
-    for (const each of await Promise.all(wave.map(start))) {
-      if (isFault(each)) return each;
-      started.push(each);
-    }
-  return started;
-}
-
-/** Splits starts into waves, each with an id at most once. */
-function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
-  const all: PublishCommand[][] = [];
-  const ids = new Set<RunId | undefined>();
-  for (const start of starts) {
-    const last = all.at(-1);
-    const id = start.run?.kind === "start" ? start.run.id : undefined;
-    if (last && last.length < startedAtOnce && !ids.has(id)) last.push(start);
-    else {
-      all.push([start]);
-      ids.clear();
-    }
-    ids.add(id);
-  }
-  return all;
-}
-
-/** Groups successive steps of one run, and successive starts. */
-function alike(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
-  const parts: PublishCommand[][] = [];
-  for (const command of commands) {
-    const before = parts.at(-1)?.[0];
-    const joins = before && (isOfSameRun(before, command) || (isStart(before) && isStart(command)));
-    if (joins) parts.at(-1)?.push(command);
-    else parts.push([command]);
-  }
-  return parts;
-}
-
-const isStart = ({ run }: PublishCommand): boolean => run?.kind === "start";
-
-const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
-  isEntry(one) &&
-  isEntry(other) &&
-  one.run.id === other.run.id &&
-  one.run.createdAt === other.run.createdAt;
 
 async function* historyPages({ history }: Pick<Reads, "history">, run: Run) {
   let from = 0;

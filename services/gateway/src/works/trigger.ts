@@ -4,13 +4,14 @@
  */
 import { startedText, triggerHeaders, type triggers } from "@posthaste/contract";
 import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";
-import { startRunOf } from "@posthaste/engine";
-import { type Random } from "@posthaste/ports";
+import { type RunPorts, type StartedAs, startRunOf, startRuns } from "@posthaste/engine";
+import { type Random, type Telemetry, type Tenant } from "@posthaste/ports";
+import { countAccepted } from "../accepted.ts";
 import { parsed } from "../parsed.ts";
 import { type RawWork } from "../raw-door.ts";
+import { type RoomParts, takeRoom } from "../room.ts";
 import { type BatchParts, judgeItems } from "./batch.ts";
-import { closed, type PublishParts } from "./publish.ts";
-import { startRuns } from "./runs.ts";
+import { type PublishParts } from "./publish.ts";
 import { attributesOfRun, inTrace, traced } from "../trace.ts";
 import { type Works } from "./work.ts";
 
@@ -20,7 +21,7 @@ const newId = (random: Random) => (): string => `wfr_${random.text(idLength)}`;
 export const triggerWork =
   (parts: PublishParts & { readonly random: Random }): RawWork =>
   async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
-    const { accept, isClosed, judge, random, rates, telemetry } = parts;
+    const { accept, judge, random, telemetry } = parts;
     const { tracer } = telemetry;
     const { destination, queryConfig } = target;
     const judges = judge(tenant, callerIp);
@@ -34,28 +35,24 @@ export const triggerWork =
     if (isFault(command)) return command;
     const start = startOf(command);
     if (isFault(start)) return start;
-    if (isClosed()) return closed;
-    const spending = rates.spendMessages(tenant, () => 1);
-    const exceeded = await spending;
-    if (isFault(exceeded)) return exceeded;
     const started = await (tracer.isOn
       ? traced(
           tracer,
           { req, begunMsAgo: accept.clock.passedMs() - arrivedMs },
           start,
-          (it) => startRunOf(accept, it),
-          ({ run }) => attributesOfRun(run),
+          (it) => begin(parts, accept, tenant, [it]),
+          ([it]) => (it ? attributesOfRun(it.run) : {}),
         )
-      : startRunOf(accept, start));
+      : begin(parts, accept, tenant, [start]));
     if (isFault(started)) return started;
-    return { status: 200, text: startedText(started.run) };
+    return { status: 200, text: started.map(({ run }) => startedText(run)).join("") };
   };
 
 export const triggerWorks = (
   parts: BatchParts & { readonly random: Random },
 ): Works<keyof typeof triggers> => ({
   triggerBatch: async ({ tenant, callerIp, body }) => {
-    const { groups, isClosed, judge, random, rates, telemetry } = parts;
+    const { groups, judge, random, telemetry } = parts;
     const completed = (given: readonly string[]) => triggerHeaders(given, newId(random));
     const judged = await judgeItems(groups, body, { ...judge(tenant, callerIp), completed });
     if (isFault(judged)) return judged;
@@ -65,11 +62,7 @@ export const triggerWorks = (
       if (isFault(start)) return fault(start.fault, `[${i}]: ${start.text}`);
       starts.push(inTrace(telemetry.tracer, start));
     }
-    if (isClosed()) return closed;
-    const spending = rates.spendMessages(tenant, () => starts.length);
-    const exceeded = await spending;
-    if (isFault(exceeded)) return exceeded;
-    const started = await startRuns(starts, (start) => startRunOf(parts, start));
+    const started = await begin(parts, parts, tenant, starts);
     if (isFault(started)) return started;
     const json = started.map(({ isNew, run: { createdAt, id } }) => ({
       ...{ workflowRunId: id, workflowCreatedAt: createdAt },
@@ -78,6 +71,24 @@ export const triggerWorks = (
     return { status: 201, json };
   },
 });
+
+/** Begins the runs once there is room for all of them. */
+async function begin(
+  parts: RoomParts & { readonly telemetry: Telemetry },
+  ports: RunPorts,
+  tenant: Tenant,
+  starts: readonly PublishCommand[],
+): Promise<readonly StartedAs[] | Fault> {
+  const noRoom = await takeRoom(parts, tenant, { messages: starts.length, queues: [] });
+  if (noRoom) return noRoom.refused;
+  const started = await startRuns(starts, (start) => startRunOf(ports, start));
+  if (isFault(started)) return started;
+  countAccepted(
+    parts.telemetry.metrics,
+    started.map(({ isNew }) => ({ deduplicated: !isNew })),
+  );
+  return started;
+}
 
 /** Makes the command of a start, with the endpoint's failure function where none is named. */
 function startOf(command: PublishCommand): PublishCommand | Fault {

@@ -1,9 +1,10 @@
-/** A gateway over the embedded store with a listener of its own, for tests of the bounds of lists. */
+/** A gateway over the embedded store with a listener of its own. */
 import { createHash } from "node:crypto";
 import {
   defaultPlan,
   destinationPolicy,
   isFault,
+  type Plan,
   type TenantId,
   tenantId,
 } from "@posthaste/domain";
@@ -28,21 +29,21 @@ const tenantOf = (id: TenantId): Tenant => ({
 });
 
 /** Takes the token for the tenant's name. */
-const byName: Authenticator = {
+const byName = (plan: Plan): Authenticator => ({
   name: "authenticator",
   start: async () => undefined,
   stop: async () => undefined,
   authenticate: (authorization) => ({
-    tenant: tenantOf(tenantId(authorization?.replace("Bearer ", "") ?? aTenant)),
+    tenant: { ...tenantOf(tenantId(authorization?.replace("Bearer ", "") ?? aTenant)), plan },
     scope: "full",
   }),
-  planOf: () => defaultPlan,
+  planOf: () => plan,
   holderOf: () => undefined,
   openTenant: () => undefined,
   isClosed: () => false,
   knowsAnybody: () => true,
   refresh: async () => undefined,
-};
+});
 
 export type Gateway = {
   readonly ports: GatewayPorts;
@@ -53,6 +54,7 @@ export type Gateway = {
 /** `changed`: the ports to use in place of the store's. */
 export async function startGateway(
   changed: (ports: GatewayPorts) => Partial<GatewayPorts> = () => ({}),
+  plan: Plan = defaultPlan,
 ): Promise<Gateway> {
   const clock = virtualClock();
   const random = seededRandom(1);
@@ -75,7 +77,7 @@ export async function startGateway(
     policy,
     llmUrl: undefined,
     trustedProxies,
-    authenticator: byName,
+    authenticator: byName(plan),
     refreshAccounts: async () => undefined,
     answers,
     admission,

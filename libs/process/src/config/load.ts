@@ -1,6 +1,6 @@
 /**
  * Reads the configuration, and reports all problems at once, each with the variable, its rule and its default. Nothing else in the
- * product reads the environment, except AWS' own variables (libs/distributed/src/bus.ts).
+ * product reads the environment, except AWS' own variables (libs/distributed/src/bus.ts) and those of OpenTelemetry's exporters.
  */
 import { readFileSync } from "node:fs";
 import { nearestName } from "@posthaste/domain";

@@ -439,6 +439,13 @@ describe("what stands", () => {
     const list = await cli.ok("tenants", "tokens", "shop");
     expect(list).toMatchObject([{ scope: "read" }, listed]);
     expect((await cli.run(["tenants", "token", "shop", "--read", "--publish"])).code).toBe(2);
+    const all = await cli.ok("tenants", "audit", "shop");
+    const byOperator = { by: { kind: "operator" }, resource: "/v2/tenants/shop/tokens" };
+    expect(all[0]).toMatchObject({ ...byOperator, operation: "createToken", result: "done" });
+    await cli.ok("queues", "pause", "audited");
+    expect(await cli.ok("audit", "--limit", "1")).toMatchObject([
+      { by: { kind: "token" }, operation: "pauseQueue", resource: "/v2/queues/audited/pause" },
+    ]);
     await cli.ok("tenants", "revoke", "shop", textOf(made?.["id"]));
     await eventually(
       () => cli.run(["queues", "ls"], { env }),

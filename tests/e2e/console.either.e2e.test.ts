@@ -77,6 +77,7 @@ describe("the console is served", () => {
           "Groups",
           "Flow keys",
           "Limits",
+          "Audit log",
         ];
         for (const title of titles) {
           await opened.page.getByRole("link", { name: title, exact: true }).click();
@@ -701,6 +702,10 @@ describe("the operator's console", () => {
       await page.getByRole("button", { name: /^Revoke/ }).click();
       await page.getByRole("button", { name: /^Yes, revoke/ }).click();
       await untilStatus(caller, 401);
+      await goTo(page, "/audit");
+      await page.getByText("revokeToken").first().waitFor();
+      await opened.look();
+      await goTo(page, "/tenants/acme");
       await page.getByRole("button", { name: "Close the tenant acme" }).click();
       await page.getByRole("button", { name: /^Yes, close/ }).click();
       await page.getByRole("heading", { level: 1, name: "Tenants" }).waitFor();

@@ -90,9 +90,11 @@ async function isCounted(client: Client): Promise<boolean> {
   return total === events.length && counts.some(([state]) => state === "FAILED");
 }
 
-/** Returns the answers of all the tenant's reads. Equal answers before and after mean that nothing changed. */
+/** Returns the answers of all the tenant's reads but the audit log, which has refused changes. Equal answers before and after mean that nothing changed. */
 export async function everythingOf(estate: Estate): Promise<readonly string[]> {
-  const paths = routes(estate, "read", "list", "secret").map(({ path }) => path);
+  const paths = routes(estate, "read", "list", "secret")
+    .map(({ path }) => path)
+    .filter((path) => path !== "/v2/audit");
   const texts: string[] = [];
   for (const path of paths) {
     const { text } = await estate.client.get(path);

@@ -81,6 +81,8 @@ export const suites = {
   waitForEvent: "workflow-hostile",
   notifyEvent: "workflow-hostile",
   notifyRun: "workflow-hostile",
+  listChanges: "management",
+  listAllChanges: "management",
   listWaiters: "workflow-hostile",
   listSearchIndexes: "management",
   enterSearchIndex: "management",

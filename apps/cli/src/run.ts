@@ -1,6 +1,7 @@
 /** Runs a command line and returns its exit code. */
 import { Command } from "commander";
 import manifest from "../package.json" with { type: "json" };
+import { addAudit } from "./commands/audit.ts";
 import { addDeadLetters } from "./commands/dead-letters.ts";
 import { addBackup, addRestore } from "./commands/backup.ts";
 import { addDev } from "./commands/dev.ts";
@@ -45,6 +46,7 @@ const add = [
   addFlow,
   addRuns,
   addKeys,
+  addAudit,
   addTenants,
   addMigrate,
   addProfiles,

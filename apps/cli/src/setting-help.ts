@@ -259,6 +259,8 @@ export const settingHelp = {
 /** The meaning of each query parameter. */
 
 export const parameterHelp = {
+  cursor: "From the page before; once",
+  count: "Size of the page; once",
   messageId: "Of these messages",
   messageIds: "The same as messageId",
   url: "Destination URL, as published; repeated, never split at commas",
@@ -274,9 +276,7 @@ export const parameterHelp = {
   host: "Host of the destination",
   path: "Path of the destination; repeated, never split at commas",
   async: "true: the answer does not wait for the end of the bulk action; once",
-  count: "Size of the page; once",
   dryRun: "true: nothing is done, and the answer tells what would be; once",
-  cursor: "From the page before; once",
   state:
     "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED, CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR. Of bulk actions: IN_PROGRESS or FINISHED. Of runs: RUN_STARTED, which is active, RUN_SUCCESS, RUN_FAILED, RUN_CANCELED, or the state of a step; once",
   search: "Text that the key has in it; once",
@@ -302,4 +302,5 @@ export const parameterHelp = {
   workflowUrlExactMatch: "true: workflowUrl is the whole URL, and not its beginning; once",
   workflowRuns: "These runs, as workflowRunId@workflowCreatedAt; the other filters are passed over",
   steps: "all or none: runs without their steps; once. Default all",
+  tenant: "Of this tenant; once",
 } as const;

@@ -6,6 +6,7 @@ import {
   Layers,
   ListOrdered,
   MailWarning,
+  ScrollText,
   Send,
   Split,
   Waypoints,
@@ -46,7 +47,13 @@ const menu: readonly MenuGroup[] = [
     ],
   },
   { title: "Workflows", items: [{ to: "/runs", title: "Runs", icon: Workflow }] },
-  { title: "Tenant", items: [{ to: "/limits", title: "Limits", icon: Waypoints }] },
+  {
+    title: "Tenant",
+    items: [
+      { to: "/limits", title: "Limits", icon: Waypoints },
+      { to: "/audit", title: "Audit log", icon: ScrollText },
+    ],
+  },
 ];
 
 const titles = menu.flatMap(({ items }) =>
@@ -74,6 +81,7 @@ const pages = {
   "/groups": page(() => import("./pages/groups.tsx"), "Groups"),
   "/groups/:name": page(() => import("./pages/group.tsx"), "GroupPage"),
   "/flow-keys": page(() => import("./pages/flow-keys.tsx"), "FlowKeys"),
+  "/audit": page(() => import("./pages/audit.tsx"), "Audit"),
   "/limits": page(() => import("./pages/limits.tsx"), "Limits"),
   "/bulk-actions/:id": page(() => import("./pages/bulk-action.tsx"), "BulkActionPage"),
 } as const;

@@ -2,9 +2,10 @@
 import { Redirect, Route, Router, Switch } from "wouter";
 import { usePath } from "./address.ts";
 import { call } from "./api/call.ts";
-import { Building2 } from "lucide-react";
+import { Building2, ScrollText } from "lucide-react";
 import { Frame, type MenuGroup } from "./parts/frame.tsx";
 import { type Door, Gate } from "./parts/gate.tsx";
+import { WholeAudit } from "./pages/audit.tsx";
 import { NoSuchPage } from "./pages/no-such-page.tsx";
 import { TenantPage } from "./pages/operator/tenant.tsx";
 import { Tenants } from "./pages/operator/tenants.tsx";
@@ -26,7 +27,12 @@ const base64 = (text: string): string =>
   btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 
 const menu: readonly MenuGroup[] = [
-  { items: [{ to: "/tenants", title: "Tenants", icon: Building2 }] },
+  {
+    items: [
+      { to: "/tenants", title: "Tenants", icon: Building2 },
+      { to: "/audit", title: "Audit log", icon: ScrollText },
+    ],
+  },
 ];
 
 function Pages() {
@@ -36,6 +42,7 @@ function Pages() {
       <Route path="/">
         <Redirect to="/tenants" />
       </Route>
+      <Route path="/audit" component={WholeAudit} />
       <Route path="/tenants" component={Tenants} />
       <Route path="/tenants/:id" component={TenantPage} />
       <Route component={NoSuchPage} />

@@ -5,14 +5,14 @@ once, and to its end (migrate.yaml), reads no sealing keys.
 */}}
 {{- define "posthaste.reads" -}}
 {{- if .Values.standalone.enabled -}}
-standalone: [alone, proxies, credentials, destinations, deliveries, schedules, llm, llm-key, oidc-tenants, oidc-operators]
+standalone: [alone, audit, proxies, credentials, destinations, deliveries, schedules, llm, llm-key, oidc-tenants, oidc-operators]
 {{- else -}}
-gateway: [documents, bus, tokens, proxies, destinations, llm, oidc-tenants]
+gateway: [documents, bus, tokens, audit, proxies, destinations, llm, oidc-tenants]
 scheduler: [documents, bus, tokens, schedules]
 deliverer: [documents, bus, tokens, destinations, deliveries, schedules, llm-key]
 callback-dispatcher: [documents, bus]
 workflow-log: [documents, bus]
-management: [documents, proxies, credentials, oidc-operators]
+management: [documents, audit, proxies, credentials, oidc-operators]
 {{- end -}}
 {{- end -}}
 
@@ -179,6 +179,9 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 - {name: POSTHASTE_MAX_IN_FLIGHT_MIB, value: {{ $service.maxInFlightMib | int | quote }}}
 - {name: POSTHASTE_MAX_INLINE_HISTORY_KIB, value: {{ $service.maxInlineHistoryKib | int | quote }}}
 - {name: POSTHASTE_MAX_WAITING, value: {{ $service.maxWaiting | int | quote }}}
+{{- end }}
+{{- if has "audit" .reads }}
+- {name: POSTHASTE_AUDIT_DAYS, value: {{ $values.auditDays | quote }}}
 {{- end }}
 {{- if has "schedules" .reads }}
 - {name: POSTHASTE_SCHEDULE_LATE_MINUTES, value: {{ $values.scheduleLateMinutes | quote }}}

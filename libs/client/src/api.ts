@@ -9,6 +9,7 @@ export type Parameter = string | number | boolean | readonly (string | number)[]
 export type Setting = string | number | boolean | readonly string[];
 
 export const gatewayRoutes = {
+  listChanges: "get audit",
   publishBatch: "post batch",
   readMessage: "get messages/{messageId}",
   cancelMessage: "delete messages/{messageId}",
@@ -100,6 +101,7 @@ export const managementRoutes = {
   revokeToken: "delete tenants/{id}/tokens/{tokenId}",
   readTenantKeys: "get tenants/{id}/keys",
   rotateTenantKeys: "post tenants/{id}/keys/rotate",
+  listAllChanges: "get audit/all",
 } as const;
 
 export const targets = {
@@ -286,6 +288,19 @@ export interface Operations {
            */
           nextScheduleTimes: number[];
         };
+  };
+  listChanges: {
+    query: {
+      cursor?: Parameter;
+      count?: Parameter;
+    };
+    answer: {
+      /**
+       * For the next page; absent on the last
+       */
+      cursor?: string;
+      changes: Change[];
+    };
   };
   publishBatch: {
     /**
@@ -1328,6 +1343,20 @@ export interface Operations {
   rotateTenantKeys: {
     answer: SigningKeys;
   };
+  listAllChanges: {
+    query: {
+      cursor?: Parameter;
+      count?: Parameter;
+      tenant?: Parameter;
+    };
+    answer: {
+      /**
+       * For the next page; absent on the last
+       */
+      cursor?: string;
+      changes: Change[];
+    };
+  };
 }
 export interface PublishResult {
   messageId: string;
@@ -1343,6 +1372,51 @@ export interface StartedRun {
    * Unix milliseconds
    */
   workflowCreatedAt: number;
+}
+export interface Change {
+  id: string;
+  /**
+   * Unix timestamp in milliseconds
+   */
+  at: number;
+  /**
+   * Absent where no tenant is concerned
+   */
+  tenant?: string;
+  /**
+   * Who made it
+   */
+  by: {
+    kind: "token" | "group" | "operator";
+    /**
+     * Of the token, the group of the provider, or the operator's user
+     */
+    id: string;
+    /**
+     * The name of the token
+     */
+    name?: string;
+    /**
+     * The beginning of the id of the console's session
+     */
+    session?: string;
+  };
+  /**
+   * The operationId
+   */
+  operation: string;
+  /**
+   * The path, without its query
+   */
+  resource: string;
+  /**
+   * done, or the code of the fault; unknown: it is being made, or the process died before its end
+   */
+  result: string;
+  /**
+   * Where it was asked from; a tenant is not shown the operator's
+   */
+  address?: string;
 }
 export interface Refusal {
   error: string;

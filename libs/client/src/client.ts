@@ -37,6 +37,7 @@ const resources = {
   },
   log: { events: "listEvents", grouped: "listLogs", counts: "listCounts" },
   overview: { read: "readOverview" },
+  audit: { list: "listChanges" },
   bulkActions: { list: "listBulkActions", read: "readBulkAction" },
   deadLetters: {
     list: "listDeadLetters",

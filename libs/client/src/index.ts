@@ -1,5 +1,6 @@
 export {
   type BulkAction,
+  type Change,
   type DeadLetter,
   type FaultCode,
   type FlowKey,

@@ -17,6 +17,7 @@ const resources = {
   },
   tokens: { list: "listTokens", create: "createToken", revoke: "revokeToken" },
   tenantKeys: { read: "readTenantKeys", rotate: "rotateTenantKeys" },
+  audit: { list: "listAllChanges" },
   searchIndexes: {
     list: "listSearchIndexes",
     enter: "enterSearchIndex",

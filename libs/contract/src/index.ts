@@ -115,6 +115,7 @@ export {
   type searchIndexes,
   type SearchIndexJson,
 } from "./management/search-indexes.ts";
+export { type wholeAudit } from "./management/audit.ts";
 export { type tenantKeys } from "./management/tenant-keys.ts";
 export {
   planJson,
@@ -122,6 +123,9 @@ export {
   type tenants,
   type TenantSettings,
 } from "./management/tenants.ts";
+export { changesJson } from "./audit.ts";
+export { type audit } from "./endpoints/audit.ts";
+export { isChange, resourceOf } from "./endpoints/change.ts";
 export { type CreateToken, type TokenJson, type tokens } from "./management/tokens.ts";
 export { type CancelSelection, parseCancelSelection } from "./queries/cancel-selection.ts";
 export { type PageQuery } from "./queries/page.ts";

@@ -14,6 +14,7 @@ const full = ["full"] as const;
 const own = "queue:q";
 
 const scopes = {
+  listChanges: reading,
   publish: publishing,
   enqueue: [...publishing, own],
   trigger: publishing,

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "@jest/globals";
-import { describeAccounts, describeSearchIndexes } from "@posthaste/testing/contract";
+import {
+  describeAccounts,
+  describeAuditLog,
+  describeSearchIndexes,
+} from "@posthaste/testing/contract";
 import { accountIndexes, createAccounts } from "./accounts.ts";
+import { auditLogIndexes, createAuditLog } from "./audit-log.ts";
 import { freshDatabase } from "./opened.fixture.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { servers } from "./servers.fixture.ts";
@@ -9,7 +14,7 @@ import { servers } from "./servers.fixture.ts";
 const fewReadWhole = ["find tenants {}", "find tokens {}", "find search_indexes {}"];
 
 describe.each(servers)("$name", ({ name, uri }) => {
-  const open = freshDatabase(uri, accountIndexes);
+  const open = freshDatabase(uri, [...accountIndexes, ...auditLogIndexes]);
   const close = (): Promise<void> => Promise.resolve();
 
   describeAccounts(name, async () => {
@@ -20,6 +25,11 @@ describe.each(servers)("$name", ({ name, uri }) => {
   describeSearchIndexes(name, async () => {
     const { connection } = await open();
     return { indexes: createSearchIndexes(connection), close };
+  });
+
+  describeAuditLog(name, async () => {
+    const { connection } = await open();
+    return { auditLog: createAuditLog(connection), close };
   });
 
   it(`${name}: what a process wrote and never said, or an older one, is read within a minute`, async () => {

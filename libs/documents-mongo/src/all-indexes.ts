@@ -1,4 +1,5 @@
 import { accountIndexes } from "./accounts.ts";
+import { auditLogIndexes } from "./audit-log.ts";
 import { deadLetterIndexes } from "./dead-letters.ts";
 import { groupIndexes } from "./groups/groups.ts";
 import { type Index } from "./indexes.ts";
@@ -11,6 +12,7 @@ export const allIndexes: readonly Index[] = [
   ...deadLetterIndexes,
   ...groupIndexes,
   ...accountIndexes,
+  ...auditLogIndexes,
   ...messageLogIndexes,
   ...rosterIndexes,
 ];

@@ -1,6 +1,7 @@
 /** All storage ports over one database. */
 import {
   type Accounts,
+  type AuditLog,
   type Clock,
   type DeadLetters,
   type Groups,
@@ -15,6 +16,7 @@ import {
 } from "@posthaste/ports";
 import { allIndexes } from "./all-indexes.ts";
 import { createAccounts } from "./accounts.ts";
+import { createAuditLog } from "./audit-log.ts";
 import { type Committed } from "./committed.ts";
 import { createDeadLetters } from "./dead-letters.ts";
 import { createReferred } from "./fan-outs/fan-outs.ts";
@@ -43,6 +45,7 @@ export type Documents = Pick<Link, "isUp" | "problem" | "building" | "calls" | "
     readonly messageLog: MessageLog;
     readonly accounts: Accounts;
     readonly indexes: SearchIndexes;
+    readonly auditLog: AuditLog;
     readonly sizes: Sizes;
     readonly runningCalls: RunningCalls;
     readonly roster: Roster;
@@ -81,6 +84,7 @@ export async function openDocuments(options: DocumentsOptions): Promise<Document
       messageLog: createMessageLog(connection),
       accounts: createAccounts(connection),
       indexes: createSearchIndexes(connection),
+      auditLog: createAuditLog(connection),
       sizes: createSizes(connection),
       runningCalls: createRunningCalls(connection),
       roster: createRoster(connection),

@@ -1,6 +1,7 @@
 /** Runs every port of this package against its contract, in memory and in a file. */
 import {
   describeAccounts,
+  describeAuditLog,
   describeBulkActions,
   describeDeadLetters,
   describeEventBus,
@@ -36,6 +37,7 @@ describeBulkActions("embedded", open(":memory:"));
 describeRuns("embedded", open(":memory:"));
 describeAccounts("embedded", open(":memory:"));
 describeSearchIndexes("embedded", open(":memory:"));
+describeAuditLog("embedded", open(":memory:"));
 describeDeadLetters("embedded", open(":memory:"));
 describeMessageLog("embedded", open(":memory:"));
 describeEventBus("embedded", open(":memory:"));

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";
 import {
   type Accounts,
+  type AuditLog,
   type Clock,
   type DeadLetters,
   type EventBus,
@@ -19,6 +20,7 @@ import {
 } from "@posthaste/ports";
 import { openAccounts } from "./accounts.ts";
 import { openArchive } from "./archive.ts";
+import { openAuditLog } from "./audit-log.ts";
 import { openBus } from "./bus.ts";
 import { sqliteCode } from "./database/failures.ts";
 import { openDatabase } from "./database/open.ts";
@@ -89,6 +91,7 @@ export type Embedded = RecordPorts & {
   readonly schedules: Schedules;
   readonly accounts: Accounts;
   readonly indexes: SearchIndexes;
+  readonly auditLog: AuditLog;
   readonly tokens: TokenStore;
   readonly bus: EventBus;
   readonly ids: Ids;
@@ -145,6 +148,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     schedules: openSchedules(db, writer),
     accounts: openAccounts(db, writer, rooms.tenants),
     indexes: openSearchIndexes(db, writer),
+    auditLog: openAuditLog(db, writer),
     tokens: openTokenStore(writer, clock, rooms.windows, rooms.spent),
     bus: openBus(clock, log),
     ids: openIds(positions, random),

@@ -1,3 +1,4 @@
+export { type Audit, createAudit } from "./audit.ts";
 export { type Admission, createAdmission, type RequestKind } from "./admission/admission.ts";
 export { answer, type FlatHeaders } from "./answers/answer.ts";
 export { type AnswerStream } from "./answers/answer-room.ts";
@@ -20,6 +21,7 @@ export {
   newSigningKey,
   newToken,
   tokenHash,
+  tokenIdOf,
   userOf,
 } from "./authenticate/credentials.ts";
 export { createFailureLimit, type FailureLimit, networkOf } from "./authenticate/failure-limit.ts";
@@ -57,5 +59,6 @@ export {
   type Session,
   type SessionOwner,
   type Sessions,
+  shortSessionId,
 } from "./session/sessions.ts";
 export { inTurns, othersTurn, toItsEnd } from "./turns.ts";

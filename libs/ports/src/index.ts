@@ -7,6 +7,7 @@ export {
   type Tenant,
   type Token,
 } from "./accounts.ts";
+export { type Actor, type AuditEntry, type AuditLog, type AuditPage } from "./audit-log.ts";
 export {
   type AccountFollower,
   type ChangedAccounts,

@@ -90,6 +90,7 @@ async function open(): Promise<void> {
         console: { folder: config.console, sessions, oidc: tenantSignIn(config) },
       }),
       trustedProxies: addressSet(config.trustedProxies),
+      auditDays: config.auditDays,
       authenticator,
       refreshAccounts: () => authenticator.refresh(),
       answers,

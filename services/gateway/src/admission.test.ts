@@ -49,7 +49,7 @@ describe("under load", () => {
     const refusable: string[] = [];
     for (const [id, row] of Object.entries(gatewayEndpoints)) {
       const { asked, door } = crowded();
-      const work = admitted(door, row as typeof gatewayEndpoints.readMe, () =>
+      const work = admitted(door, "readMe", row as typeof gatewayEndpoints.readMe, () =>
         Promise.reject(new Error("let in")),
       );
       await work(request([]) as Parameters<typeof work>[0], response as Parameters<typeof work>[1]);

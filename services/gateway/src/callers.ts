@@ -20,6 +20,7 @@ import {
   type Session,
   sessionHasEnded,
   sessionHeader,
+  shortSessionId,
   type SessionKeeper,
   type Sessions,
 } from "@posthaste/http";
@@ -61,7 +62,9 @@ async function callerIn(
 ): Promise<Caller | Refusal> {
   const session = isOfOtherOrigin(req) ? "none" : sessions.named(req);
   if (typeof session === "string") return sessionHasEnded;
-  return (await holderOf(parts, session)) ?? sessionHasEnded;
+  const caller = await holderOf(parts, session);
+  if (!caller) return sessionHasEnded;
+  return { ...caller, by: { ...caller.by, session: shortSessionId(session) } };
 }
 
 async function holderOf(parts: CallerParts, session: Session): Promise<Caller | undefined> {
@@ -75,7 +78,7 @@ async function holderOf(parts: CallerParts, session: Session): Promise<Caller | 
 function memberOf({ authenticator, groups }: CallerParts, group: string): Caller | undefined {
   const right = groups.get(group);
   const tenant = right && authenticator.openTenant(right.tenant);
-  return tenant && { tenant, scope: right.scope };
+  return tenant && { tenant, scope: right.scope, by: { kind: "group", id: group } };
 }
 
 type KeeperParts = CallerParts & {

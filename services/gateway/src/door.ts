@@ -2,7 +2,15 @@
  * The checks that every request passes on its way in, by either way: load, caller, rights; then what the row of its endpoint
  * allows.
  */
-import { type Answer, type Endpoint, type EndpointSpec, type Seat } from "@posthaste/contract";
+import {
+  type Answer,
+  type Endpoint,
+  type EndpointSpec,
+  isChange,
+  type OperationId,
+  resourceOf,
+  type Seat,
+} from "@posthaste/contract";
 import { type Fault, isFault, refusalOfScope } from "@posthaste/domain";
 import {
   type AddressSet,
@@ -10,6 +18,7 @@ import {
   type Admission,
   type Answers,
   askedOf,
+  type Audit,
   type Authenticator,
   type BodyBudget,
   callerIp,
@@ -35,11 +44,13 @@ export type Door = {
   readonly backlog: BacklogQuota;
   readonly rates: Rates;
   readonly tracer: Tracer;
+  readonly audit: Audit;
 };
 
 /** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
 export function admitted<Spec extends EndpointSpec>(
   door: Door,
+  operation: OperationId,
   row: Endpoint<Spec>,
   work: Work<Spec, Answer>,
 ): RouteWork {
@@ -52,7 +63,7 @@ export function admitted<Spec extends EndpointSpec>(
     const address = callerIp(req, door.trustedProxies);
     const caller = await door.callerOf(req, queryToken, address);
     if (isFault(caller)) return caller;
-    const { scope, tenant } = caller;
+    const { by, scope, tenant } = caller;
     const refused =
       refusalOfScope(scope, { kind: row.kind, queue: req.params["queueName"]?.toString() }) ??
       (row.kind === "publish" && !row.asksForRoom ? door.backlog.refuse(tenant) : undefined) ??
@@ -73,11 +84,14 @@ export function admitted<Spec extends EndpointSpec>(
     const seated = <T>(read: (seat: Seat) => Promise<T>): Promise<T | Fault> =>
       inSeat(door.answers, tenant.id, read);
     const answer = () =>
-      inSpan(door.tracer, { req, span }, async () =>
-        isFault(asked)
-          ? asked
-          : work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, seated }),
-      );
+      inSpan(door.tracer, { req, span }, async () => {
+        if (isFault(asked)) return asked;
+        const make = () =>
+          work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, seated });
+        if (!isChange(row, asked.query)) return make();
+        const resource = resourceOf(row, params, asked.body);
+        return door.audit({ tenant: tenant.id, by, operation, resource, address }, make);
+      });
     const isDoneInRoom = row.kind === "publish" && row.answers[200]?.inPieces === true;
     const done: Done | Fault = await (isDoneInRoom
       ? doneInRoom(door.answers, tenant.id, answer)

@@ -36,6 +36,7 @@ const byName = (plan: Plan): Authenticator => ({
   authenticate: (authorization) => ({
     tenant: { ...tenantOf(tenantId(authorization?.replace("Bearer ", "") ?? aTenant)), plan },
     scope: "full",
+    by: { kind: "token", id: "tok_1" },
   }),
   planOf: () => plan,
   holderOf: () => undefined,
@@ -77,6 +78,7 @@ export async function startGateway(
     policy,
     llmUrl: undefined,
     trustedProxies,
+    auditDays: 90,
     authenticator: byName(plan),
     refreshAccounts: async () => undefined,
     answers,

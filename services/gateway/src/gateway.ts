@@ -19,6 +19,7 @@ import {
   type Admission,
   type Answers,
   type Authenticator,
+  createAudit,
   createBodyBudget,
   createBrowsed,
   createEdge,
@@ -36,6 +37,7 @@ import {
 import { createExpressApp, type Route } from "@posthaste/http/router";
 import {
   type Accounts,
+  type AuditLog,
   type BulkActions,
   type DeadLetters,
   type FlowLanes,
@@ -79,6 +81,7 @@ export type GatewayPorts = RunPorts &
     readonly runningCalls: RunningCalls;
     readonly random: Random;
     readonly accounts: Pick<Accounts, "changeTenant">;
+    readonly auditLog: AuditLog;
     readonly log: Log;
     readonly telemetry?: Telemetry;
   };
@@ -97,6 +100,8 @@ export type GatewayOptions = {
     readonly oidc?: GroupSignIn | undefined;
   };
   readonly trustedProxies: AddressSet;
+  /** For how many days entries of the audit log are kept. */
+  readonly auditDays: number;
   readonly authenticator: Authenticator;
   /** Reads the accounts again after a change by this process. */
   readonly refreshAccounts: () => Promise<void>;
@@ -130,6 +135,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     isClosed: (tenant) => authenticator.isClosed(tenant),
     backlog,
     tracer: telemetry.tracer,
+    audit: createAudit({ ...ports, auditDays: options.auditDays }),
   };
   const readUrl = urlReader(policy);
   const judge = createJudge({ ...ports, rates, readUrl, llmUrl });
@@ -205,7 +211,7 @@ function routesOf(door: Door, parts: WorkParts): readonly Route[] {
   const routeOf = <Id extends OperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: admitted(door, rows[id], works[id]),
+    work: admitted(door, id, rows[id], works[id]),
   });
   return operationIds.map(routeOf);
 }

@@ -23,6 +23,7 @@ import {
   aTenant,
   epochStart,
 } from "@posthaste/testing";
+import { type AuditEntry } from "@posthaste/ports";
 import { type GatewayPorts } from "./gateway.ts";
 import { type Gateway, startGateway } from "./gateway.fixture.ts";
 
@@ -80,6 +81,18 @@ async function failRuns({ runs }: GatewayPorts): Promise<void> {
     });
   }
 }
+
+const anEntry = (n: number, at: number): AuditEntry => ({
+  id: `aud_${at.toString(36).padStart(9, "0")}${n}`,
+  at,
+  tenant: aTenant,
+  by: { kind: "token", id: "tok_1" },
+  operation: "pauseQueue",
+  resource: "/v2/queues/q/pause",
+  address: "203.0.113.1",
+  result: "done",
+  expiresAt: at + 1,
+});
 
 type Row = {
   readonly path: string;
@@ -171,6 +184,15 @@ const lists: Readonly<Record<string, Row>> = {
     idsIn: ({ bulkActions }: { bulkActions: { actionId: string }[] }) =>
       bulkActions.map(({ actionId }) => actionId),
     count: rows,
+  },
+  listChanges: {
+    path: "/v2/audit?count=1000",
+    seed: async ({ auditLog, clock }) => {
+      for (const n of eachRow) await auditLog.begin(anEntry(n, clock.now()));
+    },
+    idsIn: ({ changes }: { changes: { id: string }[] }) => changes.map(({ id }) => id),
+    count: rows,
+    bounded: "entries with 256 characters of a path, and no text of a body",
   },
   listGroups: {
     path: "/v2/topics",

@@ -15,7 +15,14 @@ import {
 } from "@posthaste/contract";
 import { type Fault, fault, isFault, refusalOfScope } from "@posthaste/domain";
 import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
-import { answer, type AnswerStream, callerIp, doneInRoom, readBody } from "@posthaste/http";
+import {
+  answer,
+  type AnswerStream,
+  type Caller,
+  callerIp,
+  doneInRoom,
+  readBody,
+} from "@posthaste/http";
 import { type Door } from "./door.ts";
 
 /** The request that the work of a raw target gets. */
@@ -83,11 +90,22 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     });
     if (isFault(body)) return faultOfRun(body, req.rawHeaders);
     const visit = { req, arrivedMs, tenant, callerIp: address, target, body };
-    const work = works[row.operation];
+    const work = auditedIn(row, caller, works[row.operation]);
     // The answer of a group publish is as long as the group.
     return target.destination.kind === "group"
       ? doneInRoom(answers, tenant.id, () => work(visit))
       : work(visit);
+  }
+
+  /** Wraps the work of a change that lasts. */
+  function auditedIn(row: RawTargetRow, { by, tenant }: Caller, work: RawWork): RawWork {
+    if (row.kind === "publish") return work;
+    const { operation, prefix } = row;
+    return (visit) => {
+      const { callerIp: address, req } = visit;
+      const resource = [prefix, scheduleIdIn(req.rawHeaders)].join("/");
+      return door.audit({ tenant: tenant.id, by, operation, resource, address }, () => work(visit));
+    };
   }
 
   return (row, req, res) => {
@@ -109,3 +127,11 @@ const queueOf = (
   { names }: { readonly names: readonly string[] },
   target: ParsedTarget,
 ): string | undefined => target.names[names.indexOf("queueName")];
+
+/** Returns the id that a schedule is given by its caller, or an empty text. */
+function scheduleIdIn(rawHeaders: readonly string[]): string {
+  const at = rawHeaders.findIndex(
+    (name, i) => i % 2 === 0 && /^(?:service|upstash)-schedule-id$/i.test(name),
+  );
+  return at < 0 ? "" : (rawHeaders[at + 1] ?? "");
+}

@@ -29,6 +29,8 @@ import {
   waitersOf,
 } from "@posthaste/engine";
 import {
+  type AuditLog,
+  type AuditPage,
   type BulkActionPage,
   type BulkActions,
   type DeadLetters,
@@ -49,6 +51,7 @@ export type ReadPorts = GrantPorts &
     readonly schedules: Schedules;
     readonly queues: Queues;
     readonly bulkActions: BulkActions;
+    readonly auditLog: Pick<AuditLog, "page">;
   };
 
 export type Reads = ReturnType<typeof readsOf>;
@@ -100,6 +103,7 @@ function readsOf(ports: ReadPorts, seat: Seat) {
       seated(() => ports.queues.list(tenant, asked)),
     bulkActions: (tenant: TenantId, asked: BulkActionPage) =>
       seated(() => ports.bulkActions.list(tenant, { ...page, ...asked })),
+    changes: (asked: AuditPage) => seated(() => ports.auditLog.page(asked)),
     flowKeys: (tenant: TenantId, search: string) =>
       seated(() => listFlowKeys(ports, tenant, search)),
   };

@@ -37,6 +37,7 @@ async function open(): Promise<void> {
         console: { folder: config.console, sessions, oidc: operatorSignIn(config) },
       }),
       trustedProxies: addressSet(config.trustedProxies),
+      auditDays: config.auditDays,
     },
   );
 }

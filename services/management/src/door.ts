@@ -1,10 +1,18 @@
 /** The checks that every request to management passes: credentials first, whatever it asks for. */
-import { type Answer, type Endpoint, type EndpointSpec } from "@posthaste/contract";
-import { type Fault, isFault } from "@posthaste/domain";
+import {
+  type Answer,
+  type Endpoint,
+  type EndpointSpec,
+  isChange,
+  type ManagementOperationId,
+  resourceOf,
+} from "@posthaste/contract";
+import { type Fault, isFault, type TenantId, tenantId } from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";
 import {
   type AddressSet,
   askedOf,
+  type Audit,
   type BodyBudget,
   callerIp,
   isOfOtherOrigin,
@@ -19,6 +27,8 @@ export type Door = {
   readonly refusalOf: Operator["refusalOf"];
   readonly trustedProxies: AddressSet;
   readonly bodyBudget: BodyBudget;
+  readonly actorOf: Operator["actorOf"];
+  readonly audit: Audit;
   readonly onChange: () => Promise<void>;
   readonly log: Log;
 };
@@ -32,6 +42,7 @@ const operator = "operator";
 /** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
 export function admitted<Spec extends EndpointSpec>(
   door: Door,
+  operation: ManagementOperationId,
   row: Endpoint<Spec>,
   work: Work<Spec, Answer>,
 ): RouteWork {
@@ -40,7 +51,17 @@ export function admitted<Spec extends EndpointSpec>(
     const { params } = req;
     const search = queryOf(req);
     const asked = await askedOf(row, res, { params, search, budget: door.bodyBudget, owner });
-    return isFault(asked) ? asked : work(asked);
+    if (isFault(asked)) return asked;
+    if (!isChange(row, asked.query)) return work(asked);
+    const named = row.namedBy?.(asked.body);
+    const change = {
+      tenant: tenantOf(row.path, params["id"]?.toString(), named),
+      by: door.actorOf(req),
+      operation,
+      resource: resourceOf(row, params, asked.body),
+      address,
+    };
+    return door.audit(change, () => work(asked));
   };
   const isWrite = row.kind === "write";
   return async (req, res) => {
@@ -55,6 +76,19 @@ export function admitted<Spec extends EndpointSpec>(
     return isFault(answered) ? answered : secret(replyOf(answered, operator));
   };
 }
+
+/** Returns the tenant that a request concerns: that of the path, or the one that is made. */
+function tenantOf(
+  path: string,
+  id: string | undefined,
+  named: string | undefined,
+): TenantId | undefined {
+  const tenant = path.startsWith("/v2/tenants") ? (id ?? named) : undefined;
+  return tenant === undefined ? undefined : tenantId(tenant.slice(0, idLengthMax));
+}
+
+/** More than an id may have: the path may hold anything. */
+const idLengthMax = 128;
 
 /** Logs one line for each change, and for each change that was refused. */
 async function audited(

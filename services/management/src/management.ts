@@ -11,6 +11,7 @@ import {
   type AddressSet,
   type Answers,
   createAnswers,
+  createAudit,
   createBodyBudget,
   createBrowsed,
   createEdge,
@@ -35,6 +36,8 @@ export type ManagementOptions = {
   readonly user: string;
   readonly password: string;
   readonly trustedProxies: AddressSet;
+  /** For how many days entries of the audit log are kept. */
+  readonly auditDays: number;
   /** The console: the folder of its build, its sessions, and the provider that begins some of them. */
   readonly console?: {
     readonly folder: string;
@@ -54,9 +57,11 @@ export function managementHandler(
   const { folder, oidc: signIn, sessions } = options.console ?? {};
   const groups = new Set(signIn?.groups.map((group) => groupOf(signIn, group)));
   const operator = { credentials: options, groups, sessions };
-  const { keeper, refusalOf } = createOperator(ports, operator);
+  const { actorOf, keeper, refusalOf } = createOperator(ports, operator);
   const door: Door = {
     refusalOf,
+    actorOf,
+    audit: createAudit({ ...ports, auditDays: options.auditDays }),
     trustedProxies,
     bodyBudget: createBodyBudget(ports.clock),
     onChange: options.onChange ?? (async () => undefined),
@@ -86,7 +91,7 @@ function routesOf(door: Door, ports: ManagementPorts): readonly Route[] {
   const routeOf = <Id extends ManagementOperationId>(id: Id): Route => ({
     method: rows[id].method,
     path: rows[id].path,
-    work: admitted(door, rows[id], works[id]),
+    work: admitted(door, id, rows[id], works[id]),
   });
   return managementOperationIds.map(routeOf);
 }

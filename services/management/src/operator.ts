@@ -21,13 +21,16 @@ import {
   type SessionKeeper,
   type SessionOwner,
   type Sessions,
+  shortSessionId,
 } from "@posthaste/http";
-import { type Accounts, type Clock } from "@posthaste/ports";
+import { type Accounts, type Actor, type Clock } from "@posthaste/ports";
 import { type CheckOperator, createOperatorCheck, type Credentials } from "./basic.ts";
 
 export type Operator = {
   /** Returns undefined for the operator. */
   readonly refusalOf: (req: IncomingMessage, address: string) => Promise<Refusal | undefined>;
+  /** Names the operator of a request that was not refused. */
+  readonly actorOf: (req: IncomingMessage) => Actor;
   readonly keeper: SessionKeeper;
 };
 
@@ -69,6 +72,14 @@ export function createOperator(
       return sessions && named !== undefined && authorization === undefined
         ? refusalIn(sessions, req)
         : check(onlyValueOf(req, "authorization"), address);
+    },
+    actorOf: (req) => {
+      const session = req.headers.authorization === undefined && sessions?.named(req);
+      if (!session || typeof session === "string")
+        return { kind: "operator", id: credentials.user };
+      const { kind, of } = session.owner;
+      const id = kind === "group" ? of : credentials.user;
+      return { kind: "operator", id, session: shortSessionId(session) };
     },
     keeper: {
       enter: async (req, address) =>

@@ -1,5 +1,6 @@
 import {
   type Accounts,
+  type AuditLog,
   type BulkActions,
   type Clock,
   type Ids,
@@ -13,6 +14,7 @@ import { type ReadsIn } from "./reads.ts";
 export type ManagementPorts = {
   readonly accounts: Accounts;
   readonly indexes: SearchIndexes;
+  readonly auditLog: AuditLog;
   readonly bulkActions: BulkActions;
   readonly ids: Ids;
   readonly clock: Clock;

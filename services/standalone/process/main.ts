@@ -96,6 +96,7 @@ const { services, gateway, management } = createStandalone(
     port: config.port,
     policy,
     trustedProxies: config.trustedProxies,
+    auditDays: config.auditDays,
     origins: isDev ? config.devOrigins : "none",
     slots: slotBounds(config, sockets.calls),
     readiness,

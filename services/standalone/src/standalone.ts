@@ -27,6 +27,7 @@ import {
 import { createManagement } from "@posthaste/management";
 import {
   type Accounts,
+  type AuditLog,
   type Clock,
   type DeadLetters,
   type EventBus,
@@ -58,6 +59,7 @@ export type StandalonePorts = RecordPorts & {
   readonly tokens: TokenStore;
   readonly bus: EventBus;
   readonly ids: Ids;
+  readonly auditLog: AuditLog;
   readonly sender: Sender;
   readonly retryDelays: RetryDelays;
   readonly clock: Clock;
@@ -73,6 +75,7 @@ export type StandaloneOptions = {
   readonly policy: DestinationPolicy;
   readonly trustedProxies: readonly string[];
   readonly origins: Origins;
+  readonly auditDays: number;
   readonly readiness: Readiness;
   readonly slots: SlotBounds;
   /** The connections of callers at once. */

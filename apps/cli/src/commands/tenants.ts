@@ -6,6 +6,7 @@ import { timeIn } from "../filters.ts";
 import { withValue } from "../option.ts";
 import { type Column, timeOf } from "../output.ts";
 import { type Acting } from "../session.ts";
+import { addWholeAudit } from "./audit.ts";
 
 const tenantColumns: readonly Column<Tenant>[] = [
   ["tenant", ({ id }) => id],
@@ -60,6 +61,7 @@ export function addTenants(program: Command, acting: Acting): void {
         output.done(`${id} closed`, { id, closed: true });
       }),
     );
+  addWholeAudit(tenants, acting);
   addTokens(tenants, acting);
 }
 

@@ -46,5 +46,6 @@ export const parameterRules: Readonly<Record<string, string>> = {
   workflowRuns: "These runs, as workflowRunId@workflowCreatedAt; the other filters are passed over",
   failureFunctionState: "CALLBACK_INPROGRESS, CALLBACK_SUCCESS, CALLBACK_FAIL or CALLBACK_CANCELED",
   failureCallbackState: "The same as failureFunctionState",
+  tenant: "Of this tenant; once",
   source: "workflow: dead letters of runs, with the parameters of /v2/workflows/dlq; once",
 };

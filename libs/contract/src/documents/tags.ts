@@ -1,4 +1,5 @@
 /** The groups in which the reference shows operations. */
+import { audit } from "../endpoints/audit.ts";
 import { batch } from "../endpoints/batch.ts";
 import { bulkActions } from "../endpoints/bulk-actions.ts";
 import { deadLetters } from "../endpoints/dead-letters.ts";
@@ -17,6 +18,7 @@ import { signingKeys } from "../endpoints/signing-keys.ts";
 import { triggers } from "../endpoints/trigger.ts";
 import { urlGroups } from "../endpoints/url-groups.ts";
 import { waits } from "../endpoints/waits.ts";
+import { wholeAudit } from "../management/audit.ts";
 import { searchIndexes } from "../management/search-indexes.ts";
 import { tenantKeys } from "../management/tenant-keys.ts";
 import { tenants } from "../management/tenants.ts";
@@ -43,8 +45,15 @@ const groups: readonly (readonly [name: string, description: string, ...rows: Ro
     waits,
   ],
   ["Failed runs", "Looked at, restarted and resumed", failedRuns, restarts],
-  ["Account", "The caller, and the keys that sign deliveries", me, signingKeys],
-  ["Tenants", "Tenants, their tokens and their keys", tenants, tokens, tenantKeys],
+  ["Account", "The caller, its changes, and the keys that sign deliveries", me, audit, signingKeys],
+  [
+    "Tenants",
+    "Tenants, their tokens and their keys, and all changes",
+    tenants,
+    tokens,
+    tenantKeys,
+    wholeAudit,
+  ],
   ["Search indexes", "The books on search indexes", searchIndexes],
 ];
 

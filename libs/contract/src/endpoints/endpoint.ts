@@ -83,6 +83,10 @@ export interface Endpoint<Spec extends EndpointSpec = EndpointSpec> extends Plai
 > {
   readonly query: QueryRow<Spec["query"]>;
   readonly body: BodyRow<Spec["body"]>;
+  /** Reports whether a write is a change for the audit log. Default: every write is. */
+  isAudited?(query: Spec["query"]): boolean;
+  /** Returns the name in the body of what is changed, where the path has none. */
+  namedBy?(body: Spec["body"]): string;
 }
 
 export type SpecOf<E> = E extends Endpoint<infer Spec> ? Spec : never;
@@ -140,7 +144,12 @@ export function endpoint<
   Query = undefined,
   Body = undefined,
 >(
-  row: Plain<Path, Answers> & { readonly query?: QueryRow<Query>; readonly body?: BodyRow<Body> },
+  row: Plain<Path, Answers> & {
+    readonly query?: QueryRow<Query>;
+    readonly body?: BodyRow<Body>;
+    readonly isAudited?: (query: NoInfer<Query>) => boolean;
+    readonly namedBy?: (body: NoInfer<Body>) => string;
+  },
 ): Endpoint<{ path: Path; answers: Answers; query: Query; body: Body }>;
 export function endpoint(row: object): object {
   return { query: noQuery, body: noBody, ...row };

@@ -1,5 +1,6 @@
 /** The endpoints of the gateway that go through its router. `raw-targets.ts` has those that are taken before it. */
 import { type SpecOf } from "./endpoint.ts";
+import { audit } from "./audit.ts";
 import { batch } from "./batch.ts";
 import { bulkActions } from "./bulk-actions.ts";
 import { deadLetters } from "./dead-letters.ts";
@@ -20,6 +21,7 @@ import { waits } from "./waits.ts";
 import { urlGroups } from "./url-groups.ts";
 
 export const gatewayEndpoints = {
+  ...audit,
   ...batch,
   ...messages,
   ...bulkActions,

@@ -55,6 +55,7 @@ export const queues = {
     kind: "write",
     summary: "Make a queue, or set parallelism and pause of one that is there",
     body: jsonBody(putSchema),
+    namedBy: ({ queueName }) => queueName,
     answers: { 200: { says: "The queue is as asked" } },
     faults: ["forbidden", "beyond_plan", "too_large"],
   }),

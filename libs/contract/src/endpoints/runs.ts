@@ -83,6 +83,8 @@ export const runs = {
     summary: "Cancel a run; with cancel=false finish it, the body being what it returns",
     query: endQuery,
     body: result,
+    // The endpoint of the run says that it has returned.
+    isAudited: ({ cancels }) => cancels,
     answers: { 200: { says: "It has ended, by this or before", schema: endedSchema } },
     faults: ["forbidden", "not_found", "too_large"],
   }),

@@ -42,6 +42,7 @@ export const waits = {
     method: "post",
     path: "/v2/wait/{eventId}",
     kind: "write",
+    isAudited: () => false,
     summary: "Have a step of a run wait for an event; the headers are those of a step",
     body: wait,
     answers: { 200: { says: "It waits, or has waited" } },
@@ -51,6 +52,7 @@ export const waits = {
     method: "post",
     path: "/v2/notify/{eventId}",
     kind: "write",
+    isAudited: () => false,
     summary: "Tell an event to all steps that wait for it; the body is what they get",
     body: event,
     answers: {
@@ -62,6 +64,7 @@ export const waits = {
     method: "post",
     path: "/v2/notify/{runId}/{eventId}",
     kind: "write",
+    isAudited: () => false,
     summary: "Tell an event to one run; if it does not wait for it yet, its next wait takes it",
     body: event,
     answers: {

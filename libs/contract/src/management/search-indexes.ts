@@ -92,6 +92,7 @@ export const searchIndexes = {
     summary:
       "Enter a search index, which gets its id and tokens; what is not said of its limits follows from its type",
     body: jsonBody(createSearchIndexSchema),
+    namedBy: ({ name }) => name,
     answers: { 201: { says: "Entered", schema: searchIndexSchema } },
     faults: ["forbidden", "beyond_plan", "too_large"],
   }),

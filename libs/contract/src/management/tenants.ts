@@ -109,6 +109,7 @@ export const tenants = {
     kind: "write",
     summary: "Make a tenant, with signing keys and without tokens",
     body: createBody,
+    namedBy: ({ id }) => id,
     answers: { 201: { says: "Made", schema: tenantSchema } },
     faults: ["forbidden", "conflict", "beyond_plan", "too_large"],
   }),

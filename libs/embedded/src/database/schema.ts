@@ -249,6 +249,12 @@ export const migrations: readonly string[] = [
   ALTER TABLE tokens ADD COLUMN expires_at INTEGER;
   ALTER TABLE tokens ADD COLUMN used_at INTEGER;
   `,
+  `
+  -- Entries have ids in the order of their time.
+  CREATE TABLE audit_log (id TEXT PRIMARY KEY, tenant TEXT, expires_at INTEGER NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX audit_log_of_tenant ON audit_log (tenant, id) WHERE tenant IS NOT NULL;
+  CREATE INDEX audit_log_by_expiry ON audit_log (expires_at);
+  `,
 ];
 
 /** The file of the database in a data folder. */

@@ -14,7 +14,7 @@ import {
   type AuthenticatorOptions,
   createAuthenticator,
 } from "./authenticator.ts";
-import { developmentUsers, tokenHash } from "./credentials.ts";
+import { developmentUsers, tokenHash, tokenIdOf } from "./credentials.ts";
 
 const tenant: Tenant = {
   id: tenantId("me"),
@@ -107,11 +107,12 @@ describe("a known token", () => {
     expect(await authenticator.authenticate(authorization, queryToken)).toEqual({
       tenant,
       scope: "full",
+      by: { kind: "token", id: tokenIdOf(tokenHash("secret")) },
     });
   });
 
   it("tells its scope", async () => {
-    expect(await authenticator.authenticate("Bearer reader", undefined)).toEqual({
+    expect(await authenticator.authenticate("Bearer reader", undefined)).toMatchObject({
       tenant,
       scope: "read",
     });
@@ -358,6 +359,7 @@ describe("guessing", () => {
     expect(await authenticator.authenticate(undefined, "secret", "203.0.113.1", true)).toEqual({
       tenant,
       scope: "full",
+      by: { kind: "token", id: tokenIdOf(tokenHash("secret")) },
     });
     await guesses("203.0.113.1", 10);
   });

@@ -16,6 +16,7 @@ import {
 } from "@posthaste/domain";
 import {
   type AccountChanges,
+  type Actor,
   type Accounts,
   type Clock,
   followAccounts,
@@ -28,12 +29,16 @@ import {
   untilAvailable,
 } from "@posthaste/ports";
 import { type Refusal } from "../answers/answers.ts";
-import { tokenHash } from "./credentials.ts";
+import { tokenHash, tokenIdOf } from "./credentials.ts";
 import { createFailureLimit } from "./failure-limit.ts";
 import { createTokenUses } from "./token-uses.ts";
 
-/** The caller, and the scope of its token. */
-export type Caller = { readonly tenant: Tenant; readonly scope: TokenScope };
+/** The caller, the scope of its token, and how the audit log names it. */
+export type Caller = {
+  readonly tenant: Tenant;
+  readonly scope: TokenScope;
+  readonly by: Actor;
+};
 
 export interface Authenticator extends Service {
   /**
@@ -226,8 +231,9 @@ function know({ callers, tenants }: Known, { hash, scope, tenant: id, ...token }
   const account = tenants.get(id);
   if (!account || account.tenant.closedAt !== undefined) return;
   account.hashes.push(hash);
-  const caller = { tenant: account.tenant, scope };
-  const { expiresAt } = token;
+  const { expiresAt, name } = token;
+  const by = { kind: "token", id: tokenIdOf(hash), ...(name !== undefined && { name }) } as const;
+  const caller = { tenant: account.tenant, scope, by };
   callers.set(hash, { caller, ...(expiresAt !== undefined && { expiresAt }) });
 }
 

@@ -5,6 +5,17 @@ import { type Random, type SigningKeys } from "@posthaste/ports";
 /** Returns SHA-256 of the whole token in base64url, the only form in which a token is kept (docs/design/security#authentication). */
 export const tokenHash = (token: string): string => hash("sha256", token, "base64url");
 
+/**
+ * A token's id is a prefix and 96 bits of its hash, which no two tokens share. The prefix keeps an id from looking like an option
+ * on a command line, since a hash may begin with "-".
+ */
+const tokenIdPrefix = "tok_";
+const tokenIdLength = 16;
+
+/** Returns the id of a token, which names it and is no secret. `ofHash`: of its hash. */
+export const tokenIdOf = (ofHash: string): string =>
+  `${tokenIdPrefix}${ofHash.slice(0, tokenIdLength)}`;
+
 const passwordLength = 32;
 const signingKeyLength = 28;
 

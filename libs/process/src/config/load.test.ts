@@ -89,6 +89,7 @@ describe("a configuration", () => {
       scheduleLateMinutes: 60,
       traceRatio: 0.01,
       dataDir: "./.posthaste",
+      auditDays: 90,
       catcher: true,
       console: "apps/console/dist",
       oidcScopes: "openid",

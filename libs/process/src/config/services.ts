@@ -1,5 +1,6 @@
 /** The configuration of each service: which variables it reads. */
 import { z } from "zod";
+import { auditShape } from "./audit.ts";
 import { consoleShape } from "./console.ts";
 import { credentialsShape } from "./credentials.ts";
 import { deliveriesShape, destinationsShape } from "./deliveries.ts";
@@ -29,6 +30,7 @@ export const configSchemas = {
     ...destinationsShape,
     ...llmShape,
     ...consoleShape,
+    ...auditShape,
     ...oidcTenantsShape,
     ...oidcShape,
   }),
@@ -50,6 +52,7 @@ export const configSchemas = {
     ...credentialsShape,
     ...managementProcessShape,
     ...consoleShape,
+    ...auditShape,
     ...oidcOperatorsShape,
     ...oidcShape,
   }),
@@ -64,6 +67,7 @@ export const configSchemas = {
     ...schedulesShape,
     ...llmShape,
     ...consoleShape,
+    ...auditShape,
     ...oidcTenantsShape,
     ...oidcOperatorsShape,
     ...oidcShape,

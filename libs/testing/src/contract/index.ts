@@ -21,6 +21,7 @@ export { describeRoster } from "./roster.ts";
 export { readAll } from "./paging.ts";
 export { describeRuns } from "./runs.ts";
 export { describeSchedules, type SchedulesHarness } from "./schedules.ts";
+export { type AuditLogHarness, describeAuditLog } from "./audit-log.ts";
 export { describeSearchIndexes, type SearchIndexesHarness } from "./search-indexes.ts";
 export { describeSender, type SenderHarness } from "./sender.ts";
 export { describeTokenStore } from "./token-store.ts";

@@ -1,5 +1,6 @@
 /** The work of the gateway for each endpoint. A missing or extra one, or an answer that its row does not name, does not compile. */
 import { type OperationId } from "@posthaste/contract";
+import { type AuditParts, auditWorks } from "./audit.ts";
 import { type BatchParts, batchWorks } from "./batch.ts";
 import { type BulkActionParts, bulkActionWorks } from "./bulk-actions.ts";
 import { deadLetterWorks, type DeadLetterParts } from "./dead-letters.ts";
@@ -21,7 +22,8 @@ import { urlGroupWorks, type UrlGroupParts } from "./url-groups.ts";
 import { type WaitParts, waitWorks } from "./waits.ts";
 import { type Works } from "./work.ts";
 
-export type WorkParts = BatchParts &
+export type WorkParts = AuditParts &
+  BatchParts &
   BulkActionParts &
   DeadLetterParts &
   FlowKeyParts &
@@ -36,6 +38,7 @@ export type WorkParts = BatchParts &
   Pick<WaitParts, "judge">;
 
 export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
+  ...auditWorks(parts),
   ...batchWorks(parts),
   ...messageWorks(parts),
   ...bulkActionWorks(parts),

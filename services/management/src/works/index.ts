@@ -1,6 +1,7 @@
 /** The work of management for each endpoint. A missing or extra one, or an answer that its row does not name, does not compile. */
 import { type ManagementOperationId } from "@posthaste/contract";
 import { type WorkParts } from "../ports.ts";
+import { auditWorks } from "./audit.ts";
 import { searchIndexWorks } from "./search-indexes.ts";
 import { tenantKeyWorks } from "./tenant-keys.ts";
 import { tenantWorks } from "./tenants.ts";
@@ -12,4 +13,5 @@ export const managementWorks = (ports: WorkParts): Works<ManagementOperationId> 
   ...tenantWorks(ports),
   ...tokenWorks(ports),
   ...tenantKeyWorks(ports),
+  ...auditWorks(ports),
 });

@@ -2,19 +2,12 @@
 import { type CreateToken, type TokenJson, type tokens } from "@posthaste/contract";
 import { fault, type Fault, isFault, tenantId, tokenScopeFrom } from "@posthaste/domain";
 import { type Accounts, type Token } from "@posthaste/ports";
-import { newToken, tokenHash } from "@posthaste/http";
+import { newToken, tokenHash, tokenIdOf } from "@posthaste/http";
 import { type ManagementPorts } from "../ports.ts";
 import { findTenant } from "../tenants.ts";
 import { type Works } from "./work.ts";
 
 const tokensPerTenantMax = 100;
-/**
- * A token's id is a prefix and 96 bits of its hash, which no two tokens share. The prefix keeps an id from looking like an option
- * on a command line, since a hash may begin with "-".
- */
-const tokenIdPrefix = "tok_";
-const tokenIdLength = 16;
-
 export const tokenWorks = (ports: ManagementPorts): Works<keyof typeof tokens> => ({
   listTokens: async ({ param }) => ({
     status: 200,
@@ -40,10 +33,8 @@ async function tokensOf(accounts: Accounts, id: string): Promise<readonly Token[
 
 const byAge = (a: Token, b: Token): number => (a.createdAt ?? 0) - (b.createdAt ?? 0);
 
-const tokenIdOf = ({ hash }: Token): string => `${tokenIdPrefix}${hash.slice(0, tokenIdLength)}`;
-
 const tokenJson = (token: Token): TokenJson => ({
-  id: tokenIdOf(token),
+  id: tokenIdOf(token.hash),
   scope: token.scope,
   ...(token.name !== undefined && { name: token.name }),
   ...(token.createdAt !== undefined && { createdAt: token.createdAt }),
@@ -84,7 +75,7 @@ async function revoke(
 ): Promise<Fault | undefined> {
   const all = await tokensOf(accounts, id);
   if (isFault(all)) return all;
-  const token = all.find((known) => tokenIdOf(known) === tokenId);
+  const token = all.find((known) => tokenIdOf(known.hash) === tokenId);
   if (!token) return fault("not_found", "token not found");
   await accounts.removeToken(token.hash);
   return undefined;

@@ -1,0 +1,22 @@
+/** Which requests are changes for the audit log, and how the log names what they change. */
+import { type Endpoint, type EndpointSpec } from "./endpoint.ts";
+
+/** Reports whether a request is a change. Publishing is none, and no dry run is. */
+export const isChange = <Spec extends EndpointSpec>(
+  row: Pick<Endpoint<Spec>, "kind" | "isAudited">,
+  query: Spec["query"],
+): boolean => row.kind === "write" && !isDryRun(query) && (row.isAudited?.(query) ?? true);
+
+const isDryRun = (query: unknown): boolean =>
+  typeof query === "object" && query !== null && "dryRun" in query && query.dryRun === true;
+
+/** Returns the path with its parameters filled in, and behind it the name in the body where the row has one. */
+export function resourceOf<Spec extends EndpointSpec>(
+  row: Pick<Endpoint<Spec>, "path" | "namedBy">,
+  params: Readonly<Record<string, string | readonly string[]>>,
+  body: Spec["body"],
+): string {
+  const path = row.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? ""));
+  const named = row.namedBy?.(body);
+  return named === undefined ? path : `${path}/${named}`;
+}

@@ -1,0 +1,13 @@
+/** The audit log: for how long its entries are kept. */
+import { variables } from "./variable.ts";
+import { wholeNumber } from "./values.ts";
+
+export const auditShape = {
+  auditDays: wholeNumber(1, 3_650).register(variables, {
+    subject: "Audit log",
+    rule: "a whole number from 1 to 3650",
+    summary:
+      "For how many days an entry of the audit log is kept. It holds for entries written from then on.",
+    default: "90",
+  }),
+};

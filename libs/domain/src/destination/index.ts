@@ -1,0 +1,31 @@
+export {
+  type AddressClass,
+  type Cidr,
+  classify,
+  networkOf,
+  parseAddress,
+  parseCidr,
+} from "./address.ts";
+export {
+  type CheckedDestination,
+  checkDestination,
+  type DestinationUrl,
+  isLoopbackName,
+} from "./destination.ts";
+export { originHash } from "./origin.ts";
+export {
+  addressRefusal,
+  allowsLocalNames,
+  type DestinationPolicy,
+  destinationPolicy,
+  type DestinationPolicySettings,
+} from "./policy.ts";
+export {
+  type DestinationText,
+  hasScheme,
+  invalidScheme,
+  looksLikeHost,
+  readUrl,
+  refusedUrl,
+  standardUrl,
+} from "./url.ts";

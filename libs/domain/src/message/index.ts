@@ -1,0 +1,118 @@
+export {
+  accept,
+  acceptClaimed,
+  acceptGranted,
+  acceptNamed,
+  isNamed,
+  mayBeNamed,
+  claimableAtInsert,
+  messageOf,
+  needsSlotAlone,
+} from "./accept.ts";
+export {
+  alarmOf,
+  alarmOnEntering,
+  type AlarmSource,
+  alarmSources,
+  dueSince,
+  recordSources,
+  type RecordSource,
+  rowSources,
+  type RowSource,
+  sourceOf,
+} from "./alarm.ts";
+export { callbackBody, callbackMessage, canonicalName, groupedHeaders } from "./callback.ts";
+export { cancel, type Cancellation, dropped } from "./cancel.ts";
+export { claim, isClaimable, lossOf } from "./claim.ts";
+export { promote, type Promotion } from "./promote.ts";
+export { type DeadLetter, deadLetterOf } from "./dead-letter.ts";
+export {
+  answerOfFact,
+  type AttemptFact,
+  type CallbackItem,
+  type DeadLetterItem,
+  type FailureReason,
+  failureReasons,
+  type FollowUp,
+  type FollowUpKind,
+  followUpKinds,
+  type FollowUpOf,
+  type RunFailureReason,
+  type RunItem,
+} from "./follow-up.ts";
+export { broughtHome } from "./home.ts";
+export {
+  createdEvent,
+  eventsOf,
+  type LogEvent,
+  type LogState,
+  logStates,
+  tellsFact,
+  minuteMs,
+  minuteOf,
+  rankOf,
+} from "./log.ts";
+export { type HeaderPair, type Headers } from "./headers.ts";
+export {
+  type Api,
+  type CallbackPlan,
+  type Dialect,
+  dialects,
+  finishedKinds,
+  liveKinds,
+  type FinishedKind,
+  type InRun,
+  type InState,
+  isFinished,
+  isIn,
+  type LiveKind,
+  type Configuration,
+  type Message,
+  type MessageRecord,
+  type MessageState,
+  type Method,
+  methods,
+  type Origin,
+  type Policy,
+  type Progress,
+  progressOf,
+  type Redaction,
+  type StateKind,
+  type TurnOf,
+} from "./message.ts";
+export {
+  type Answer,
+  asResult,
+  type BrokenBy,
+  type InfrastructureCode,
+  isSuccess,
+  type Outcome,
+  type UnreachableCode,
+} from "./outcome.ts";
+export {
+  inheritedRedaction,
+  redacted,
+  redactedConfiguration,
+  redactHeaders,
+  redactsHeader,
+  type Sha256Hex,
+} from "./redact.ts";
+export { changedFlow, faultOfFlow } from "./flow-change.ts";
+export { idOfRetriedLetter, type Overrides, retriedMessage } from "./retried-letter.ts";
+export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./retry.ts";
+export { release, type Release } from "./release.ts";
+export { ring, type Ringing } from "./ring.ts";
+export {
+  type Attempt,
+  giveBack,
+  over,
+  postpone,
+  quarantine,
+  owedFact,
+  owedToLog,
+  settleAttempt,
+  type SettleInputs,
+  type Settlement,
+} from "./settle.ts";
+export { configurationBytes, sentBytes, sizeOf } from "./size.ts";
+export { isDone, mayTakeBack, takeTurn, type Turn, takenBackEpoch } from "./turn.ts";

@@ -1,0 +1,27 @@
+export {
+  type Deduplication,
+  type Destination,
+  type Postponement,
+  notBeforeOf,
+  notBeforeOfStep,
+  type PublishCommand,
+  type RunPublish,
+} from "./command.ts";
+export {
+  type DeduplicationKey,
+  deduplicationKeyOf,
+  deduplicationKeys,
+  keysOfEndpoints,
+  keepsKey,
+  scheduleContent,
+} from "./deduplication.ts";
+export {
+  type Endpoint,
+  type Group,
+  type GroupChunkId,
+  groupChangedAt,
+  groupChunkId,
+  groupChunkMax,
+  removeEndpoints,
+  upsertEndpoints,
+} from "./url-group.ts";

@@ -1,0 +1,19 @@
+export {
+  type DeadLetterFilter,
+  type LiveFilter,
+  type ListOrder,
+  listOrders,
+  type LogFilter,
+  type MessageFilter,
+  type PageRequest,
+} from "./filter.ts";
+export {
+  type ActiveRunFilter,
+  type FailedRunFilter,
+  matchesFailedRun,
+  matchesRun,
+  type RunFilter,
+  type RunUse,
+} from "./run-filter.ts";
+export { matchesLetter, matchesLive, matchesLogged, placeOfUrl } from "./matches.ts";
+export { UnknownField } from "./terms.ts";

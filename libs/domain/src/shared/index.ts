@@ -1,0 +1,99 @@
+export {
+  type SearchIndexRegion,
+  searchIndexRegions,
+  type SearchIndexType,
+  searchIndexTypes,
+} from "./accounts.ts";
+export {
+  isTokenScope,
+  type OperationKind,
+  queueScope,
+  refusalOfScope,
+  scopesFor,
+  type TokenScope,
+  tokenScopeFrom,
+  tokenScopePattern,
+} from "./token-scope.ts";
+export { parseDuration } from "./duration.ts";
+export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
+export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./format.ts";
+export { hash32, hashText } from "./hash.ts";
+export { nearestName } from "./nearest-name.ts";
+export {
+  callbackId,
+  callsOf,
+  childId,
+  dlqId,
+  type DlqId,
+  dlqIdOf,
+  failureCallbackId,
+  flowId,
+  flowLaneId,
+  isDerived,
+  isQueueId,
+  tenantOfLane,
+  type LaneId,
+  type FlowId,
+  messageId,
+  type MessageId,
+  owner,
+  type Owner,
+  parentOf,
+  positionOf,
+  queueId,
+  type QueueId,
+  runId,
+  type RunId,
+  runKey,
+  type RunKey,
+  runMessageId,
+  randomLength,
+  randomMessageId,
+  bulkActionId,
+  type BulkActionId,
+  scheduleId,
+  type ScheduleId,
+  slotId,
+  tenantId,
+  type TenantId,
+} from "./ids.ts";
+export {
+  completePlan,
+  defaultPlan,
+  limitOf,
+  type Plan,
+  planBounds,
+  type PlanLimits,
+  timeoutMsOf,
+} from "./plans.ts";
+export { Places } from "./places.ts";
+export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./quota.ts";
+export {
+  type EndedSessions,
+  endedSessionsFrom,
+  endedSessionsText,
+  isSessionOpen,
+  noEndedSessions,
+  type SessionMade,
+  sessionMs,
+  withSessionEnded,
+} from "./sessions.ts";
+export { allShards, shardCount, shardOf } from "./shards.ts";
+export { shareOf, wholeOf } from "./share.ts";
+export { type Share, Shares } from "./shares.ts";
+export {
+  agoMs,
+  aheadFrom,
+  cutOff,
+  isAhead,
+  isLeaseOver,
+  isOver,
+  leaseNow,
+  leftMs,
+  skewMsMax,
+  untilMs,
+} from "./time.ts";
+export { asWritten, TextCache } from "./text-cache.ts";
+export { TurnoverMap } from "./turnover-map.ts";
+export { Turns } from "./turns.ts";
+export { unreachable } from "./unreachable.ts";

@@ -1,0 +1,105 @@
+export { attemptReplacedBy, byTime, type RunAttempt, type ToldAttempt } from "./attempts.ts";
+export {
+  adopted,
+  append,
+  type Appended,
+  awaiting,
+  bytesOfEntry,
+  callAnswered,
+  cancelRun,
+  failRun,
+  finish,
+  isAnswered,
+  leftDropped,
+  owesDrop,
+  wantedOf,
+  withoutLetter,
+} from "./change.ts";
+export {
+  answerMessage,
+  callMessage,
+  entryMessage,
+  entryOf,
+  failureDelivery,
+  failureMessage,
+  isCallOfRun,
+  stepNameOf,
+  keptDelivery,
+  merged,
+  usualDelivery,
+} from "./delivery.ts";
+export {
+  entriesBetween,
+  type DeliveryKey,
+  type EntryKey,
+  newOrder,
+  type Order,
+  rankIn,
+  type StepKey,
+} from "./order.ts";
+export { functionAgain, functionCanceled, functionEnded, roundOf } from "./failure-function.ts";
+export { askedBy, heldBehind, isHeld, released } from "./uses.ts";
+export { namesPart, pendingPart } from "./named-parts.ts";
+export { asUnmarked, lacksMark, needsMark, protocolVersion, unmarked } from "./marks.ts";
+export {
+  deliveryOf,
+  isDelivery,
+  lettersOfLog,
+  type PartKey,
+  partKeyOf,
+  type PartName,
+  partOf,
+} from "./part-key.ts";
+export { type MessageStory, messageStories } from "./message-story.ts";
+export { deliveriesShown, type Standing, storyOf, type StepStory } from "./story.ts";
+export { standsStill } from "./standing.ts";
+export { leftOpen, openEntries } from "./open.ts";
+export { inheritedParts, isMadeOf, isOfLog, resumedRun } from "./resume.ts";
+export {
+  changedRun,
+  type EntryDelivery,
+  type EventWay,
+  type Feature,
+  features,
+  type HistoryEntry,
+  type Invoker,
+  isActive,
+  isFailed,
+  type Note,
+  type Pending,
+  type Run,
+  type RunFailure,
+  type RunIn,
+  type RunPart,
+  type RunPlan,
+  type RunPolicy,
+  type RunRef,
+  type RunState,
+} from "./run.ts";
+export {
+  awaitedEvents,
+  type EventKeeper,
+  hasHook,
+  keepsEvents,
+  noted,
+  oldestNote,
+  overdueWaits,
+  type Wait,
+  waitsFor,
+  wakeAtOf,
+  withHooks,
+  withoutNote,
+} from "./waits.ts";
+export {
+  invocationOf,
+  invokersOf,
+  overdueStarts,
+  owesAnswer,
+  isStarting,
+  loggedInvocation,
+  settledInvocation,
+  startedInvocation,
+  tells,
+  told,
+  withHeir,
+} from "./invocations.ts";

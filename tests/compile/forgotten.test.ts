@@ -1,4 +1,4 @@
-/** Tests that an addition to a filter or a union in only one place does not compile, by giving the compiler a tree with that addition. */
+/** Tests that an addition to a filter, a policy or a union in only one place does not compile, by giving the compiler a tree with that addition. */
 import { afterAll, describe, expect, it } from "@jest/globals";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -76,6 +76,8 @@ const additions: readonly Addition[] = [
     [ofRuns, storedRuns, parsedRuns, drawn],
     'Omit<RunFilter, "states" | "runs" | "roots"> & ',
   ),
+  field("Policy", "libs/domain/src/message/message.ts", ["libs/contract/src/headers/overrides.ts"]),
+  member("rowSources", "libs/domain/src/message/alarm.ts", ["libs/engine/src/ring.ts"]),
   member("liveKinds", "libs/domain/src/message/message.ts", [
     "libs/embedded/src/messages/records.ts",
   ]),

@@ -1,7 +1,13 @@
 /** The headers of a retried dead letter: what they name replaces what is stored, and the rest stays. */
-import { type Fault, type Overrides, isFault } from "@posthaste/domain";
+import {
+  type CallbackPlan,
+  type Fault,
+  type Overrides,
+  type Redaction,
+  isFault,
+} from "@posthaste/domain";
 import { callbackPlan, headersOf, postponementOf } from "./complete.ts";
-import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
+import { type Bounds, malformed, type PublishDraft, type RequestDraft } from "./setting.ts";
 
 export function completeOverrides(draft: PublishDraft, bounds: Bounds): Overrides | Fault {
   const { message, redaction } = draft;
@@ -16,19 +22,15 @@ export function completeOverrides(draft: PublishDraft, bounds: Bounds): Override
   if (isFault(failureCallback)) return failureCallback;
   const postponement = postponementOf(draft, bounds);
   if (isFault(postponement)) return postponement;
-  const { method, timeoutMs, retriesMax, retryDelay, labels, flowKey, flowLimits } = message;
+  const { method, flowKey, flowLimits } = message;
+  const given = { ...message, callback, failureCallback, redaction };
   return {
     ...(method && { method }),
     headers,
-    policy: {
-      ...(timeoutMs !== undefined && { timeoutMs }),
-      ...(retriesMax !== undefined && { retriesMax }),
-      ...(retryDelay && { retryDelay: retryDelay.value }),
-      ...(labels && { labels }),
-      ...(callback && { callback }),
-      ...(failureCallback && { failureCallback }),
-      ...(redaction && { redaction }),
-    },
+    policy: Object.values(changes).reduce<Changes>(
+      (policy, change) => ({ ...policy, ...change(given) }),
+      {},
+    ),
     ...((flowKey ?? flowLimits) && {
       flow: {
         ...(flowKey && { key: flowKey.value }),
@@ -38,6 +40,26 @@ export function completeOverrides(draft: PublishDraft, bounds: Bounds): Override
     ...(postponement && { postponement }),
   };
 }
+
+type Changes = Overrides["policy"];
+type Given = RequestDraft & {
+  readonly callback: CallbackPlan | undefined;
+  readonly failureCallback: CallbackPlan | undefined;
+  readonly redaction: Redaction | undefined;
+};
+
+/** The change that a retry makes to each setting of a policy. A setting without an entry does not compile. */
+const changes: {
+  readonly [Key in keyof Changes]-?: (given: Given) => Pick<Changes, Key> | undefined;
+} = {
+  timeoutMs: ({ timeoutMs }) => (timeoutMs === undefined ? undefined : { timeoutMs }),
+  retriesMax: ({ retriesMax }) => (retriesMax === undefined ? undefined : { retriesMax }),
+  retryDelay: ({ retryDelay }) => retryDelay && { retryDelay: retryDelay.value },
+  labels: ({ labels }) => labels && { labels },
+  callback: ({ callback }) => callback && { callback },
+  failureCallback: ({ failureCallback }) => failureCallback && { failureCallback },
+  redaction: ({ redaction }) => redaction && { redaction },
+};
 
 /**
  * Refuses headers without meaning for a retry. The message's id is derived from the letter, which deduplicates the retry. A

@@ -75,6 +75,7 @@ const mayUse = {
     "libs/process",
     "libs/testing",
     "deploy/observability",
+    "deploy/checks",
   ],
   "deploy/image": ["libs/http", "libs/process"],
   "deploy/local": [],
@@ -94,6 +95,7 @@ const frontDoors = [
   "^apps/cli/src/run\\.ts$",
   "^deploy/local/src/(index|cache-for-checks)\\.ts$",
   "^deploy/observability/src/index\\.ts$",
+  "^deploy/checks/src/image/dockerignore\\.ts$",
 ];
 // What one package is: its folder below these.
 const one =

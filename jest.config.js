@@ -5,6 +5,7 @@ export default {
     "**/src/**/*.test.ts",
     "<rootDir>/services/*/process/*.test.ts",
     "<rootDir>/tests/**/*.test.ts",
+    "<rootDir>/scripts/**/*.test.ts",
   ],
   extensionsToTreatAsEsm: [".ts"],
   transform: {

@@ -6,6 +6,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { format } from "oxfmt";
 import { renderClientApi } from "./client-api.js";
+import { renderChartReadme } from "./chart-readme.js";
 import { renderCliHelp } from "./cli-help.js";
 import { readComments } from "./comments.js";
 import { readGiveBacks } from "./give-backs.js";
@@ -31,6 +32,10 @@ const documents = [
   { path: "docs/third-party.md", render: renderThirdParty },
   { path: "libs/client/src/api.ts", render: () => renderClientApi(renderOpenApi()) },
   { path: "apps/cli/src/setting-help.ts", render: () => renderCliHelp(renderOpenApi()) },
+  {
+    path: "helm/posthaste/README.md",
+    render: () => renderChartReadme(join(root, "helm/posthaste")),
+  },
   // The chart can read only its own folder.
   ...["collector", "dashboards", "datasources", "prometheus", "tempo"].map((name) => ({
     path: `helm/posthaste/files/compose/${name}.yaml`,

@@ -10,6 +10,7 @@ import { spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { copyTree, replaceFile } from "./copy-tree.js";
 import { readWrongLines, wrongLines } from "./wrong-lines.js";
 
 const root = dirname(import.meta.dirname);
@@ -31,7 +32,7 @@ function main() {
   const chosen = positionals.length > 0 ? matching(positionals) : inTurn(turn);
   if (chosen.length === 0) return fail("no wrong line has that in it");
   console.log(`${chosen.length} wrong lines${positionals.length > 0 ? "" : `, --turn ${turn}`}`);
-  copyTree();
+  copyTree(copy);
   const unsound = unsoundOf(chosen);
   for (const line of unsound) console.log(`does not pass without it: ${inShort(line)}`);
   const survivors = chosen.filter((line) => !unsound.includes(line) && !isCaught(line));
@@ -54,51 +55,18 @@ function inTurn(turn) {
   return Array.from({ length: count }, (_, i) => lines[(turn * count + i) % lines.length]);
 }
 
-/**
- * Copies the tree as hard links. Packages of the registry are shared; those of this repository are the copy's own, since
- * their links are relative.
- */
-function copyTree() {
-  fs.rmSync(copy, { recursive: true, force: true });
-  const { stdout } = spawnSync("git", ["ls-files", "-z", "-co", "--exclude-standard"], {
-    cwd: root,
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const files = stdout.split("\0").filter((file) => file && fs.existsSync(join(root, file)));
-  for (const file of files) {
-    fs.mkdirSync(dirname(join(copy, file)), { recursive: true });
-    fs.linkSync(join(root, file), join(copy, file));
-  }
-  fs.symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
-  for (const file of files) {
-    const packages = join(dirname(file), "node_modules");
-    if (!file.endsWith("/package.json") || !fs.existsSync(join(root, packages))) continue;
-    fs.cpSync(join(root, packages), join(copy, packages), {
-      recursive: true,
-      verbatimSymlinks: true,
-    });
-  }
-}
-
 /** Reports whether the test fails. A line that keeps the file from loading proves nothing. */
 function isCaught(line) {
   const path = join(copy, line.file);
   const text = fs.readFileSync(path, "utf8");
-  replace(
+  replaceFile(
     path,
     text.replace(line.text, () => line.wrong),
   );
   const outcome = outcomeOf(line);
-  replace(path, text);
+  replaceFile(path, text);
   console.log(`${outcome === "failed" ? "caught" : outcome}: ${inShort(line)}`);
   return outcome === "failed";
-}
-
-/** Replaces the file, which is a hard link, instead of writing into it. */
-function replace(path, text) {
-  fs.rmSync(path);
-  fs.writeFileSync(path, text);
 }
 
 function outcomeOf({ name, test }) {

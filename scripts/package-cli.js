@@ -4,14 +4,14 @@
 //   node scripts/package-cli.js [FOLDER]     by default apps/cli/dist
 //   npm pack ./apps/cli/dist
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
+import { writePublished } from "./published.js";
 
 const root = dirname(import.meta.dirname);
 const source = join(root, "apps/cli");
 const target = resolve(process.argv[2] ?? join(source, "dist"));
-const own = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
 
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
@@ -41,13 +41,20 @@ const { metafile } = await build({
 const builder = join(root, "scripts/build-console.js");
 execFileSync(process.execPath, [builder, join(target, "console")], { stdio: "inherit" });
 rmSync(join(target, "console/.made"));
-const { version, description, license, type, engines } = own;
-const bin = { posthaste: "posthaste.js" };
-const manifest = { name: "posthaste", version, description, license, type, engines, bin };
-writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`);
+const licensed = ["LICENSE", "THIRD-PARTY-LICENSES"];
+writePublished({
+  source,
+  target,
+  page: "cli.md",
+  fields: {
+    name: "posthaste",
+    bin: { posthaste: "posthaste.js" },
+    // Nothing is imported from the package: it is a program.
+    exports: { "./package.json": "./package.json" },
+    files: ["*.js", "console", "README.md", ...licensed],
+  },
+});
 writeFileSync(join(target, "THIRD-PARTY-LICENSES"), licences());
-cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
-cpSync(join(root, "docs/cli.md"), join(target, "README.md"));
 
 /** Rewrites names resolved at run time, so that the bundler sees them or they match the package. */
 function asPackaged({ onLoad }) {

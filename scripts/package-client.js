@@ -1,38 +1,73 @@
-// Makes a package from libs/client that Node loads as it is, with its types; the services need no build. The package has ES
-// modules only: `require` loads them, too, on the Node versions that its one dependency supports (ADR 50).
+// Makes a package from libs/client that runtimes load as it is, with its types: ES modules, and CommonJS beside them, except
+// `./node`, whose one dependency has modules only (ADR 206).
 //
 //   node scripts/package-client.js [FOLDER]     by default libs/client/dist
-//   npm pack libs/client/dist
+//   npm pack ./libs/client/dist
 import { execFileSync } from "node:child_process";
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
+import { writePublished } from "./published.js";
 
 const root = dirname(import.meta.dirname);
 const source = join(root, "libs/client");
 const target = resolve(process.argv[2] ?? join(source, "dist"));
 const own = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
-/** `.` and `./receiver`, each with its source file. */
+/** `.`, `./receiver` and so on, each with its source file. */
 const entries = Object.entries(own.exports);
+const modulesOnly = new Set(["./node"]);
 
 rmSync(target, { recursive: true, force: true });
 writeTypes();
-await build({
-  absWorkingDir: source,
-  entryPoints: entries.map(([, file]) => file),
-  outbase: "src",
-  outdir: target,
-  bundle: true,
-  packages: "external",
-  platform: "node",
-  target: "node22",
-  format: "esm",
-  minify: true,
+await bundle(entries, { format: "esm" });
+await bundle(
+  entries.filter(([entry]) => !modulesOnly.has(entry)),
+  { format: "cjs", outExtension: { ".js": ".cjs" } },
+);
+writePublished({
+  source,
+  target,
+  page: "client.md",
+  fields: {
+    name: own.name,
+    sideEffects: false,
+    // For tools that do not read `exports`.
+    main: "./index.cjs",
+    types: "./index.d.cts",
+    exports: { ...Object.fromEntries(entries.map(exported)), "./package.json": "./package.json" },
+    files: ["**/*.js", "**/*.cjs", "**/*.d.ts", "**/*.d.cts", "README.md", "LICENSE"],
+    dependencies: own.dependencies,
+  },
 });
-writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest(), undefined, 2)}\n`);
-cpSync(join(root, "LICENSE"), join(target, "LICENSE"));
-cpSync(join(root, "docs/client.md"), join(target, "README.md"));
 
+function bundle(some, options) {
+  return build({
+    absWorkingDir: source,
+    entryPoints: some.map(([, file]) => file),
+    outbase: "src",
+    outdir: target,
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    target: "node22",
+    minify: true,
+    ...options,
+  });
+}
+
+function exported([entry, file]) {
+  const at = file.replace("./src/", "./").replace(/\.ts$/, "");
+  const asModule = { types: `${at}.d.ts`, default: `${at}.js` };
+  const asCommonJs = { types: `${at}.d.cts`, default: `${at}.cjs` };
+  return [
+    entry,
+    modulesOnly.has(entry)
+      ? asModule
+      : { import: asModule, require: asCommonJs, default: asModule },
+  ];
+}
+
+/** Writes the types of either kind: a declaration names the files of its own kind. */
 function writeTypes() {
   const compiler = join(root, "node_modules/typescript/bin/tsc");
   const files = entries.map(([, file]) => join(source, file));
@@ -53,16 +88,12 @@ function writeTypes() {
   execFileSync(process.execPath, [compiler, "-p", config, "--typeRoots", typeRoots], {
     stdio: "inherit",
   });
-}
-
-function manifest() {
-  const { name, version, description, license, type, engines, dependencies } = own;
-  const sideEffects = false;
-  const exports = Object.fromEntries(
-    entries.map(([entry, file]) => {
-      const at = file.replace("./src/", "./").replace(/\.ts$/, "");
-      return [entry, { types: `${at}.d.ts`, default: `${at}.js` }];
-    }),
-  );
-  return { name, version, description, license, type, sideEffects, engines, exports, dependencies };
+  for (const name of globSync("**/*.d.ts", { cwd: target })) {
+    const path = join(target, name);
+    const text = readFileSync(path, "utf8");
+    const naming = (extension) =>
+      text.replace(/(from |import\()"(\.[^"]+)\.ts"/g, `$1"$2.${extension}"`);
+    writeFileSync(path, naming("js"));
+    writeFileSync(path.replace(/\.ts$/, ".cts"), naming("cjs"));
+  }
 }

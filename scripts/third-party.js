@@ -49,7 +49,8 @@ export function readLicences() {
     );
 }
 
-function thirdParty() {
+/** Returns the packages that come with Posthaste, each with its name, version and licence. */
+export function thirdParty() {
   const found = new Map();
   const visited = new Set();
   const visit = (folder) => {

@@ -121,7 +121,36 @@ describe("the package", () => {
     expect(readFileSync(join(own, "index.js"), "utf8")).not.toMatch(/"got"|"node:/);
   });
 
-  it.each(["index.js", "node.js", "receiver/index.js"])("has a small %s", (file) => {
+  it("is CommonJS to require", async () => {
+    writeFileSync(
+      join(folder, "c.cjs"),
+      'console.log(require.resolve("@posthaste/client"), require.resolve("@posthaste/client/receiver"), require.resolve("@posthaste/client/api"))',
+    );
+
+    const resolved = (await node("c.cjs")).trim().split(" ");
+
+    expect(resolved.map((file) => file.slice(own.length))).toEqual([
+      "/index.cjs",
+      "/receiver/index.cjs",
+      "/api.cjs",
+    ]);
+  });
+
+  it("says all that a registry shows, is not private and runs nothing at an install", () => {
+    const manifest = JSON.parse(readFileSync(join(own, "package.json"), "utf8")) as object;
+
+    expect(manifest).toMatchObject({
+      license: "Apache-2.0",
+      repository: { directory: "libs/client" },
+      publishConfig: { access: "public", provenance: true },
+    });
+    for (const field of ["description", "keywords", "homepage", "bugs", "engines", "files"])
+      expect(manifest).toHaveProperty(field);
+    for (const field of ["private", "scripts", "devDependencies"])
+      expect(manifest).not.toHaveProperty(field);
+  });
+
+  it.each(["index.js", "index.cjs", "node.js", "receiver/index.js"])("has a small %s", (file) => {
     expect(statSync(join(own, file)).size).toBeLessThan(entryBytesMax);
   });
 
@@ -168,6 +197,42 @@ describe("the package", () => {
     const compiler = join(root, "node_modules/typescript/bin/tsc");
 
     const checked = await runFile(process.execPath, [compiler, "-p", folder]).catch(
+      (error: { stdout: string }) => error,
+    );
+
+    expect(checked.stdout).toBe("");
+  });
+});
+
+describe.each([
+  ["nodenext", "nodenext"],
+  ["esnext", "bundler"],
+  ["commonjs", "node10"],
+])("its types under module %s and resolution %s", (module, moduleResolution) => {
+  it("check with the oldest supported TypeScript, without those of Node", async () => {
+    const place = join(folder, module);
+    mkdirSync(place, { recursive: true });
+    const program = [
+      'import { createClient, PosthasteError } from "@posthaste/client";',
+      'const client = createClient({ url: "", token: "" });',
+      "export const published = async (): Promise<string> => {",
+      '  const { messageId } = await client.publishJson({ to: "https://a.example", json: 1 });',
+      "  return messageId;",
+      "};",
+      "// @ts-expect-error a message has no such field",
+      'void client.messages.read("x").then(({ colour }) => colour);',
+      "export const failed = (error: unknown) => error instanceof PosthasteError;",
+    ].join("\n");
+    const files = ["a.ts", ...(module === "nodenext" ? ["b.mts", "c.cts"] : [])];
+    for (const file of files) writeFileSync(join(place, file), program);
+    const compilerOptions = {
+      ...{ module, moduleResolution, target: "es2022", types: [], strict: true, noEmit: true },
+      lib: ["es2022", "dom", "dom.iterable"],
+    };
+    writeFileSync(join(place, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+    const compiler = join(client, "node_modules/typescript-oldest/bin/tsc");
+
+    const checked = await runFile(process.execPath, [compiler, "-p", place]).catch(
       (error: { stdout: string }) => error,
     );
 

@@ -1,7 +1,16 @@
 /** Tests the published form of `posthaste`: packed, installed in an empty folder, and run there as a process. */
 import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,6 +29,11 @@ const home = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
 /** The folder of docs/cli.md. */
 const folder = join(home, "posthaste");
 const program = join(folder, "node_modules/.bin/posthaste");
+
+type Sbom = {
+  readonly specVersion: string;
+  readonly components: readonly { readonly purl?: string }[];
+};
 
 let server: TestServer;
 let destination: Destination;
@@ -42,18 +56,95 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
+/** Packs what a rehearsal of a release makes of this tree. */
 async function pack(): Promise<void> {
-  const dist = join(home, "dist");
   const [block] = blocksOf("sh pack-command");
-  const script = (block?.code ?? "")
-    .replace("scripts/package-cli.js", `$& ${dist}`)
-    .replace("./apps/cli/dist", dist);
   const offline = { npm_config_offline: "true", npm_config_ignore_scripts: "true" };
-  await runFile("sh", ["-euc", script], {
+  await runFile("sh", ["-euc", block?.code ?? ""], {
     cwd: root,
     env: { ...process.env, ...offline, HOME: home },
   });
 }
+
+describe("a rehearsal of a release", () => {
+  const made = join(home, "release");
+  const named = (pattern: RegExp): string =>
+    join(made, readdirSync(made).find((name) => pattern.test(name)) ?? String(pattern));
+  const fileOf = async (archive: string, path: string): Promise<string> =>
+    (await runFile("tar", ["--extract", "--to-stdout", "--file", archive, path])).stdout;
+
+  it("makes each file under a name of its own, with its checksum", async () => {
+    expect(
+      readdirSync(made)
+        .toSorted()
+        .map((name) => name.replace(/-\d[\d.]+\d/, "")),
+    ).toEqual([
+      "SHA256SUMS",
+      "posthaste.cdx.json",
+      "posthaste.tgz",
+      "posthaste-chart.tgz",
+      "posthaste-client.tgz",
+      "posthaste-image.tar.gz",
+      "release-notes.md",
+    ]);
+    const checked = await runFile("sha256sum", ["--check", "SHA256SUMS"], { cwd: made });
+    expect(checked.stdout.match(/: OK$/gm)).toHaveLength(6);
+  });
+
+  it("names each package inside, as CycloneDX, in the image as well", async () => {
+    const page = readFileSync(join(root, "docs/third-party.md"), "utf8");
+    const rows = [...page.matchAll(/^\| (\S+) +\| (\d\S*) +\|/gm)];
+    const wanted = rows.map(([, name = "", version = ""]) => `${name}@${version}`);
+    const image = await fileOf(named(/image/), "deploy/image/sbom.cdx.json");
+
+    for (const text of [readFileSync(named(/cdx/), "utf8"), image]) {
+      const { specVersion, components } = JSON.parse(text) as Sbom;
+      expect(specVersion).toBe("1.6");
+      const listed = components.flatMap(({ purl = "" }) =>
+        purl === "" ? [] : [purl.replace("pkg:npm/", "").replace("%40", "@")],
+      );
+      expect(listed.toSorted()).toEqual(wanted.toSorted());
+    }
+    expect(image).toMatch(/"container",\s+"bom-ref": "node:\S+@sha256:/);
+  });
+
+  it("labels the image with its version, its commit and its base, and leaves it without rights", async () => {
+    const dockerfile = await fileOf(named(/image/), "deploy/Dockerfile");
+    const { stdout: commit } = await runFile("git", ["rev-parse", "HEAD"], { cwd: root });
+
+    const labels = dockerfile.slice(dockerfile.lastIndexOf("LABEL"));
+    expect(labels).toContain(`image.revision="${commit.trim()}"`);
+    expect(labels).toMatch(/image\.version="\d+\.\d+\.\d+"/);
+    expect(labels).toMatch(/image\.base\.digest="sha256:[0-9a-f]{64}"/);
+    expect(dockerfile).toContain("\nUSER 10001:10001\n");
+  });
+
+  it("has a chart that names its image and says what changed and what it takes", async () => {
+    const chart = named(/chart/);
+    const { stdout: listed } = await runFile("tar", ["--list", "--file", chart]);
+
+    const described = await fileOf(chart, "posthaste/Chart.yaml");
+    expect(described).toMatch(/artifacthub\.io\/images: \|\n.*\n +image: ghcr\.io\/\S+:\d/);
+    expect(described).toMatch(/artifacthub\.io\/changes: \|\n +- "/);
+    expect(await fileOf(chart, "posthaste/README.md")).toMatch(/^\| `kafka\.partitions` .*16/m);
+    expect(await fileOf(chart, "posthaste/values.yaml")).toContain("repository: ghcr.io/");
+    expect(listed).not.toMatch(/^posthaste\/ci\//m);
+    expect(listed).toMatch(/^posthaste\/templates\/_helpers\.tpl$/m);
+  });
+
+  it.each([
+    [["0.2"], "0.2 is no version such as 0.2.0 or 0.2.0-rc.1"],
+    [["v0.2.0"], "v0.2.0 is no version such as 0.2.0 or 0.2.0-rc.1"],
+    [["0.02.0"], "0.02.0 is no version such as 0.2.0 or 0.2.0-rc.1"],
+    [[], "say one version: npm run release -- 0.2.0"],
+    [["9.9.9", "--rehearsal", "--write"], "--write and --rehearsal: a rehearsal writes nothing"],
+    [["9.9.9", "--rehearsal", "--out", made], `${made} is not empty: --out names another folder`],
+  ])("is refused in one line: %j", async (words, why) => {
+    const failed = runFile(process.execPath, ["scripts/release/main.js", ...words], { cwd: root });
+
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: `release: ${why}\n` });
+  });
+});
 
 it("needs nothing else, and publishes", async () => {
   const { dependencies } = JSON.parse(
@@ -65,6 +156,28 @@ it("needs nothing else, and publishes", async () => {
 
   expect(JSON.parse(stdout)).toMatchObject({ url: destination.url("/packed") });
   expect(String((await destination.arrival("/packed")).body)).toBe("hello");
+});
+
+it("says all that a registry shows, is not private and runs nothing at an install", () => {
+  const packed = readFileSync(join(folder, "node_modules/posthaste/package.json"), "utf8");
+  const manifest = JSON.parse(packed) as object;
+
+  expect(manifest).toMatchObject({
+    license: "Apache-2.0",
+    repository: { directory: "apps/cli" },
+    publishConfig: { access: "public", provenance: true },
+  });
+  for (const field of [
+    "description",
+    "keywords",
+    "homepage",
+    "bugs",
+    "engines",
+    "exports",
+    "files",
+  ])
+    expect(manifest).toHaveProperty(field);
+  for (const field of ["private", "scripts"]) expect(manifest).not.toHaveProperty(field);
 });
 
 it("says its version", async () => {
@@ -248,6 +361,48 @@ describe("its server, in an empty folder", () => {
     expect(said).toMatch(/address .*token /s);
     expect(existsSync(join(empty, ".posthaste/posthaste.db"))).toBe(true);
     expect(existsSync(join(folder, "node_modules/posthaste/checkpoint-worker.js"))).toBe(true);
+  });
+
+  it("delivers what the packed client publishes, as a module and as CommonJS", async () => {
+    const program = join(home, "program");
+    mkdirSync(join(program, "node_modules"), { recursive: true });
+    writeFileSync(join(program, "package.json"), "{}");
+    // The client's one dependency is here before npm looks for it, so that no test asks a registry.
+    symlinkSync(join(root, "libs/client/node_modules/got"), join(program, "node_modules/got"));
+    const packed = readdirSync(join(home, "release")).find((name) => name.includes("-client-"));
+    await runFile(
+      "npm",
+      [
+        "install",
+        "--offline",
+        "--no-save",
+        "--ignore-scripts",
+        join(home, "release", String(packed)),
+      ],
+      { cwd: program, env: { ...env } },
+    );
+    const publish = (path: string): string =>
+      [
+        "const { POSTHASTE_URL: url, POSTHASTE_TOKEN: token } = process.env;",
+        `createClient({ url, token }).publish({ to: "http://127.0.0.1:${port + 1}/${path}", body: "1" });`,
+      ].join("\n");
+    const files = {
+      "a.mjs": `import { createClient } from "@posthaste/client";\n${publish("module")}`,
+      "b.cjs": `const { createClient } = require("@posthaste/client");\n${publish("common")}`,
+    };
+
+    for (const [file, text] of Object.entries(files)) {
+      writeFileSync(join(program, file), text);
+      await runFile(process.execPath, [file], {
+        cwd: program,
+        env: { ...env, POSTHASTE_URL: `http://127.0.0.1:${port}` },
+      });
+    }
+
+    await eventually(
+      () => Promise.resolve(said),
+      (text) => ["module", "common"].every((path) => text.includes(`POST /${path}`)),
+    );
   });
 
   it("prints a failed delivery with its reason", async () => {

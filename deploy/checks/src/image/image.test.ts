@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
-import { parseDockerignore } from "./context.ts";
 import { environmentOf, execForm, lastStage, parseDockerfile, stageNamed } from "./dockerfile.ts";
+import { parseDockerignore } from "./dockerignore.ts";
 
 describe("a Dockerfile is read", () => {
   const stages = parseDockerfile(

@@ -1,8 +1,6 @@
 /** Rows for the messages of log entries and dead letters, which may never have been records of this store. */
-import { type DatabaseSync } from "node:sqlite";
 import { type Message } from "@posthaste/domain";
-import { type Configurations } from "./messages/configurations.ts";
-import { type Names } from "./messages/names.ts";
+import { type Rooms } from "./messages/rooms.ts";
 
 export type Archive = {
   /** Stores the message's configuration where it is missing, and returns its position. For use inside a write. */
@@ -11,14 +9,11 @@ export type Archive = {
   placeWhole(message: Message): number;
 };
 
-export function openArchive(
-  db: DatabaseSync,
-  names: Names,
-  configurations: Configurations,
-): Archive {
+export function openArchive({ db, names, configurations, wholes }: Rooms): Archive {
   const exists = db.prepare("SELECT 1 FROM messages WHERE position = ?");
   const place = (message: Message): number => {
     const { position } = names.note(message.id);
+    wholes.split(message, position);
     if (!configurations.has(position)) configurations.put(position, message);
     return position;
   };

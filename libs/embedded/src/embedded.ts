@@ -1,6 +1,7 @@
 /** Opens all storage and bus ports of one process, over one data directory. */
 import { mkdirSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";
+import { TurnoverMap } from "@posthaste/domain";
 import {
   type Accounts,
   type AuditLog,
@@ -46,6 +47,7 @@ import { openOutbox } from "./messages/outbox.ts";
 import { openRecent } from "./messages/recent.ts";
 import { type Rooms } from "./messages/rooms.ts";
 import { openRecordPorts } from "./messages/record-ports.ts";
+import { openWholeRows } from "./messages/whole.ts";
 import { openIds, openPositions, type Positions } from "./positions.ts";
 import { recover, type Recovered } from "./recovery.ts";
 import { openQueueRows } from "./queues/rows.ts";
@@ -136,7 +138,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     },
   });
   const { rooms, positions, recovered } = openRooms(options, db, writer);
-  const archive = openArchive(db, rooms.names, rooms.configurations);
+  const archive = openArchive(rooms);
   const breathe = createTurns(schedule);
   const stored = openRecordPorts(rooms, reader, breathe);
   return {
@@ -173,12 +175,14 @@ function openRooms(
   writer: Writer,
 ): { readonly rooms: Rooms; readonly positions: Positions; readonly recovered: Recovered } {
   const finished = openFinished();
+  const claimed = new TurnoverMap<number, true>();
   const backlog = openBacklog();
-  const recovered = recover(db, clock, log, backlog, finished);
+  const recovered = recover(db, clock, log, { backlog, claimed, finished });
   const positions = openPositions(clock, lastPosition(db));
   const queues = openQueueRows(db);
   const tenants = openTenantKeys(db, writer);
   const counts = openEventCounts({ db, writer, tenants, clock, log });
+  const terms = openTerms(db);
   const parts = {
     db,
     clock,
@@ -186,7 +190,9 @@ function openRooms(
     tenants,
     windows: openWindows(db, clock),
     names: openNames(db, positions),
-    configurations: openConfigurations(db, openTerms(db)),
+    terms,
+    configurations: openConfigurations(db, terms),
+    wholes: openWholeRows(db),
     lanes: openLanes(db, clock),
     queues,
   };
@@ -197,6 +203,7 @@ function openRooms(
     log,
     finished,
     backlog,
+    claimed,
     outbox: openOutbox(db),
     spent: openSpent(db, clock),
     recent: openRecent(),

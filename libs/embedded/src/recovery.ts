@@ -5,14 +5,15 @@
  */
 import { openRetriesHome } from "./messages/homecoming.ts";
 import { type DatabaseSync } from "node:sqlite";
-import { limits, wakeAtOf } from "@posthaste/domain";
+import { cutOff, limits, wakeAtOf } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { sqliteCode } from "./database/failures.ts";
 import { integer, type Row } from "./database/rows.ts";
 import { alarmAt, soonest } from "./lanes.ts";
-import { type Backlog } from "./messages/backlog.ts";
-import { type Finished } from "./messages/finished.ts";
-import { firstFinishedCode, isUnderstood, stateCodes } from "./messages/records.ts";
+import { claimedCode, firstFinishedCode, isUnderstood, stateCodes } from "./messages/records.ts";
+import { type Rooms } from "./messages/rooms.ts";
+import { ownLogMs } from "./messages/whole.ts";
+import { positionAt } from "./positions.ts";
 import { headColumns, runFrom } from "./runs/rows.ts";
 
 export type Recovered = {
@@ -25,22 +26,25 @@ export function recover(
   db: DatabaseSync,
   clock: Clock,
   log: Log,
-  backlog: Backlog,
-  finished: Finished,
+  { backlog, claimed, finished }: Pick<Rooms, "backlog" | "claimed" | "finished">,
 ): Recovered {
-  const { claims, live, ended } = passIfThereIsRoom(db, clock.now(), log);
+  const { claims, claimed: left, live, ended } = passIfThereIsRoom(db, clock.now(), log);
+  for (const position of left) claimed.set(position, true);
   for (const [tenant, n] of live) backlog.add(tenant, n);
-  for (const { position, until } of ended.toSorted((a, b) => a.until - b.until))
-    finished.add(position, until);
+  for (const { isWhole, position, until } of ended)
+    finished[isWhole ? "addWhole" : "add"](position, until);
   return { claims, live: sum(live.values()), finished: ended.length };
 }
 
 type Pass = {
   readonly claims: number;
+  /** The positions of claims that could not be released. */
+  readonly claimed: readonly number[];
   /** By tenant. */
   readonly live: ReadonlyMap<number, number>;
-  readonly ended: readonly { readonly position: number; readonly until: number }[];
+  readonly ended: readonly Ended[];
 };
+type Ended = { readonly position: number; readonly until: number; readonly isWhole: boolean };
 
 /** On a full disk, counts without releasing claims: the start must not fail, and claims then end with their leases. */
 function passIfThereIsRoom(db: DatabaseSync, now: number, log: Log): Pass {
@@ -49,52 +53,56 @@ function passIfThereIsRoom(db: DatabaseSync, now: number, log: Log): Pass {
   } catch (error) {
     if (sqliteCode(error) !== "full") throw error;
     log.error("store.claims_not_released", { error });
-    return pass(db, () => 0);
+    return pass(db, now, () => undefined);
   }
 }
 
-/** Reads the messages once: everything asked of a piece is asked while its pages are in memory. */
-function pass(db: DatabaseSync, release: (piece: Piece) => number): Pass {
-  const within = "position > ? AND position <= ?";
-  const liveIn = db.prepare(
-    `SELECT tenant, count(*) AS n FROM messages WHERE ${within} AND state < ${firstFinishedCode} GROUP BY tenant`,
+/**
+ * Reads the live messages, and those that have ended and are not removed. Of whole rows those of the last minutes count as not removed
+ * yet: they are not looked for among all that stay as their log.
+ */
+function pass(db: DatabaseSync, now: number, release: (positions: string) => void): Pass {
+  const claimed = db.prepare(`
+    SELECT position FROM messages INDEXED BY messages_by_alarm
+    WHERE wake_at IS NOT NULL AND state < ${firstFinishedCode} AND state = ${stateCodes.claimed}`);
+  const stillClaimed = db.prepare(`
+    SELECT position, tenant FROM messages
+    WHERE position IN (SELECT value FROM json_each(?)) AND state = ${stateCodes.claimed}`);
+  const unclaimed = db.prepare(
+    `SELECT count(*) AS n FROM messages INDEXED BY messages_unclaimed WHERE tenant = ? AND state < ${claimedCode}`,
   );
-  const endedIn = db.prepare(
-    `SELECT position, until FROM messages WHERE ${within} AND state >= ${firstFinishedCode} AND outbox = 0`,
-  );
-  let claims = 0;
+  const ended = db.prepare(`
+    SELECT position, until, told FROM messages INDEXED BY messages_ended
+    WHERE state >= ${firstFinishedCode} AND json IS NULL AND outbox = 0
+    UNION ALL SELECT position, until, told FROM messages WHERE position >= ? AND told IS NOT NULL
+    ORDER BY until`);
+  const found = claimed.all().map((row) => integer(row["position"]));
+  const positions = JSON.stringify(found);
+  release(positions);
+  const left = stillClaimed.all(positions);
   const live = new Map<number, number>();
-  const ended: { readonly position: number; readonly until: number }[] = [];
-  for (const piece of piecesOf(db)) {
-    claims += release(piece);
-    for (const row of liveIn.iterate(...piece)) {
-      const tenant = integer(row["tenant"]);
-      live.set(tenant, (live.get(tenant) ?? 0) + integer(row["n"]));
-    }
-    for (const row of endedIn.iterate(...piece))
-      ended.push({ position: integer(row["position"]), until: integer(row["until"]) });
+  for (const row of db.prepare("SELECT key FROM tenants").all()) {
+    const tenant = integer(row["key"]);
+    live.set(tenant, integer(unclaimed.get(tenant)?.["n"]));
   }
-  return { claims, live, ended };
+  for (const row of left) {
+    const tenant = integer(row["tenant"]);
+    live.set(tenant, (live.get(tenant) ?? 0) + 1);
+  }
+  return {
+    claims: found.length - left.length,
+    claimed: left.map((row) => integer(row["position"])),
+    live,
+    ended: ended.all(positionAt(cutOff(wholeRowsStandMs, now))).map(endedFrom),
+  };
 }
 
-/** The positions above the first, up to the second. */
-type Piece = readonly [above: number, upTo: number];
-const rowsPerPiece = 10_000;
-
-function* piecesOf(db: DatabaseSync): Generator<Piece, void, undefined> {
-  const lastOfPiece = db.prepare(
-    `SELECT position FROM messages WHERE position > ? ORDER BY position LIMIT 1 OFFSET ${rowsPerPiece - 1}`,
-  );
-  let above = 0;
-  // Each piece begins behind the last, so this ends with the rows.
-  for (;;) {
-    const last = lastOfPiece.get(above);
-    const upTo = last ? integer(last["position"]) : Number.MAX_SAFE_INTEGER;
-    yield [above, upTo];
-    if (!last) return;
-    above = upTo;
-  }
-}
+const wholeRowsStandMs = 2 * limits.finishedKeepMs + ownLogMs;
+const endedFrom = (row: Row): Ended => ({
+  position: integer(row["position"]),
+  until: integer(row["until"]),
+  isWhole: row["told"] !== null,
+});
 
 const sum = (numbers: Iterable<number>): number => {
   let all = 0;
@@ -110,7 +118,7 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
       .run(now, now);
   db.exec("BEGIN IMMEDIATE");
   try {
-    const found = pass(db, releasing(db, now));
+    const found = pass(db, now, (positions) => release(db, positions, now));
     // Two updates, each along its own index.
     const hadOutbox = `state < ${firstFinishedCode} AND (state = ${stateCodes.due} OR outbox > 0)`;
     for (const rows of [hadOutbox, `state >= ${firstFinishedCode} AND outbox > 0`])
@@ -133,22 +141,23 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
   }
 }
 
-function releasing(db: DatabaseSync, now: number): (piece: Piece) => number {
-  const claimed = `position > ? AND position <= ? AND state = ${stateCodes.claimed} AND ${isUnderstood}`;
-  const wakeLanes = db.prepare(`
+/** Releases the claims at `positions` (a JSON array). */
+function release(db: DatabaseSync, positions: string, now: number): void {
+  const claimed = `position IN (SELECT value FROM json_each(?)) AND ${isUnderstood}`;
+  db.prepare(`
     UPDATE lanes SET ${alarmAt(soonest)}
-    WHERE ${isUnderstood} AND key IN (SELECT lane FROM messages WHERE ${claimed})`);
+    WHERE ${isUnderstood} AND key IN (SELECT lane FROM messages WHERE ${claimed})`).run(
+    now,
+    now,
+    positions,
+  );
   // A record of a lane goes back into line, where only an outbox has an alarm. Any other is due and rings now.
-  const release = db.prepare(`
+  db.prepare(`
     UPDATE messages SET owner = NULL, until = NULL, hints = 0,
       lease_losses = lease_losses + iif(hints > 0, 1, ${limits.leaseLossParts}),
       state = iif(lane IS NULL, ${stateCodes.due}, ${stateCodes.waiting}),
       wake_at = iif(lane IS NULL, ?, iif(outbox > 0, ?, NULL))
-    WHERE ${claimed}`);
-  return (piece) => {
-    wakeLanes.run(now, now, ...piece);
-    return Number(release.run(now, now + limits.ringAheadMs, ...piece).changes);
-  };
+    WHERE ${claimed}`).run(now, now + limits.ringAheadMs, positions);
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   anAnswer,
   anAttempt,
   anOwner,
+  aPolicy,
   aTenant,
   aFanOut,
   newId,
@@ -46,35 +47,45 @@ const rows = (opened: Opened, ...tables: readonly string[]) =>
   Object.fromEntries(tables.map((table) => [table, countRows(opened.dataDir, table)]));
 
 describe("a message that was delivered", () => {
-  it("leaves its configuration to the log when it goes, and that goes with its last event", async () => {
+  it("leaves its row as its log, without its body, and that goes with the log", async () => {
     const opened = openIn(newDirectory());
     const message = aMessage();
     await insert(opened, [message]);
     await attempt(opened, message, 200);
 
     expect(await sweepAll(opened)).toBe(1);
-    expect(rows(opened, "messages", "bodies", "configurations")).toEqual({
-      messages: 0,
+    expect(rows(opened, "messages", "bodies", "configurations", "events")).toEqual({
+      messages: 1,
       bodies: 0,
-      configurations: 1,
+      configurations: 0,
+      events: 0,
     });
+    expect(await opened.records.get(aTenant, [message.id])).toEqual([undefined]);
     expect(
       (await opened.log.list(aTenant, {}, { limit: 10, order: "earliestFirst" })).items,
     ).toHaveLength(3);
 
     expect(await opened.log.sweep(aTenant, opened.clock.now() + 1, 10)).toBe(1);
-    expect(rows(opened, "events", "configurations")).toEqual({ events: 0, configurations: 0 });
+    expect(rows(opened, "messages", "terms")).toEqual({ messages: 0, terms: 0 });
   });
 
-  it("leaves nothing when its log went first", async () => {
+  it.each([
+    ["at once", 0],
+    ["an hour after its publish", 3_600_000],
+  ])("leaves nothing when its log is swept first: %s", async (_, afterMs) => {
     const opened = openIn(newDirectory());
-    const message = aMessage();
+    const message = aMessage({ policy: aPolicy({ labels: ["some"] }) });
     await insert(opened, [message]);
+    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    await opened.clock.advance(afterMs);
+    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
     await attempt(opened, message, 200);
 
     await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
-    expect(rows(opened, "messages", "configurations")).toEqual({ messages: 1, configurations: 1 });
+    expect(rows(opened, "messages")).toEqual({ messages: 1 });
     await sweepAll(opened);
+    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+    expect(rows(opened, "terms", "events")).toEqual({ terms: 0, events: 0 });
 
     expect(rows(opened, "messages", "bodies", "configurations")).toEqual({
       messages: 0,

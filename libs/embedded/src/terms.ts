@@ -11,7 +11,7 @@ type Configured = Pick<Message, "origin" | "policy" | "tenant">;
 /** For use inside a write. */
 export type Terms = {
   put(position: number, message: Configured): void;
-  /** Removes the terms of `positions` (a JSON array) whose configuration is gone. */
+  /** Removes the terms of `positions` (a JSON array) whose configuration, or whole row, is gone. */
   removeOrphans(positions: string): void;
 };
 
@@ -19,7 +19,8 @@ export function openTerms(db: DatabaseSync): Terms {
   const put = db.prepare("INSERT OR IGNORE INTO terms (term, position) VALUES (?, ?)");
   const removeOrphans = db.prepare(`
     DELETE FROM terms WHERE position IN (SELECT value FROM json_each(?))
-      AND NOT EXISTS (SELECT 1 FROM configurations WHERE configurations.position = terms.position)`);
+      AND NOT EXISTS (SELECT 1 FROM configurations WHERE configurations.position = terms.position)
+      AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = terms.position AND json IS NOT NULL)`);
   let isUsed = db.prepare("SELECT 1 FROM terms LIMIT 1").get() !== undefined;
   return {
     put: (position, message) => {

@@ -106,7 +106,7 @@ export type Walk = {
   readonly upTo: { readonly id: MessageId; readonly at: number };
   /** The number of matching records at which a step ends. */
   readonly foundMax: number;
-  /** The number of records, of all tenants, matching or not, at which a step ends. */
+  /** The number of records, matching or not, at which a step ends. */
   readonly lookedMax: number;
 };
 

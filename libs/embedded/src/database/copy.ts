@@ -89,7 +89,9 @@ function readCopy(path: string): CopiedDatabase {
     if (verdict?.["integrity_check"] !== "ok")
       throw new Error(`${path} is damaged: ${String(verdict?.["integrity_check"])}`);
     refuseForeign(db, migrations);
-    const messages = integer(db.prepare("SELECT count(*) AS n FROM messages").get()?.["n"]);
+    const messages = integer(
+      db.prepare("SELECT count(*) AS n FROM messages WHERE state < 5").get()?.["n"],
+    );
     return { bytes: statSync(path).size, messages };
   } catch (cause) {
     if (sqliteCode(cause) !== "damaged") throw cause;

@@ -57,7 +57,7 @@ describe("the lock of a data directory", () => {
     const dataDir = newDirectory();
     const script = `
       import { lockDirectory } from ${JSON.stringify(new URL("./lock.ts", import.meta.url).href)};
-      lockDirectory(${JSON.stringify(dataDir)});
+      globalThis.release = lockDirectory(${JSON.stringify(dataDir)});
       process.stdout.write("locked");
       setInterval(() => undefined, 1_000);`;
     const holder = spawn(process.execPath, ["--input-type=module-typescript", "--eval", script], {

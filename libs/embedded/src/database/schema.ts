@@ -2,7 +2,7 @@
  * The schema, as the list of its migrations: the first n make version n. A released migration is never edited.
  *
  * Keys are integers: a message is its position (libs/domain/src/shared/ids.ts), a tenant and a lane are small numbers. The hot row of a
- * message is small and is the only one that is updated; configuration and body are written once.
+ * message is the only one that is updated; its body is written once.
  */
 export const migrations: readonly string[] = [
   `
@@ -254,6 +254,17 @@ export const migrations: readonly string[] = [
   CREATE TABLE audit_log (id TEXT PRIMARY KEY, tenant TEXT, expires_at INTEGER NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX audit_log_of_tenant ON audit_log (tenant, id) WHERE tenant IS NOT NULL;
   CREATE INDEX audit_log_by_expiry ON audit_log (expires_at);
+  `,
+  `
+  -- Whole rows (messages/whole.ts) hold their configuration as crc and json, which are null in all others. created: the time of
+  -- CREATED. told: from then to the beginning of the call that was delivered, which ended at until; null before.
+  ALTER TABLE messages ADD COLUMN created INTEGER;
+  ALTER TABLE messages ADD COLUMN told INTEGER;
+  ALTER TABLE messages ADD COLUMN crc INTEGER;
+  ALTER TABLE messages ADD COLUMN json TEXT;
+  CREATE INDEX messages_unclaimed ON messages (tenant) WHERE state < 3;
+  CREATE INDEX messages_logged ON messages (tenant) WHERE json IS NOT NULL;
+  CREATE INDEX messages_ended ON messages (until) WHERE state >= 5 AND json IS NULL AND outbox = 0;
   `,
 ];
 

@@ -11,6 +11,8 @@ import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
 import { sqliteCode } from "../database/failures.ts";
 import { integer, optionalInteger } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
+import { ownLogMs } from "../messages/whole.ts";
+import { positionAt } from "../positions.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { ranks, stateOf } from "./steps.ts";
 
@@ -101,14 +103,21 @@ function openReading(reader: DatabaseSync) {
   };
 }
 
+const ownLogs =
+  "messages INDEXED BY messages_logged WHERE tenant = ?1 AND json IS NOT NULL AND position >= ?3";
+
 /** Counts again what a killed process had not written. A full disk is logged, since it must not prevent a start. */
 function countAgain(db: DatabaseSync, log: Log): void {
   const last = db.prepare("SELECT max(minute) AS minute FROM event_counts WHERE tenant = ?");
   const forget = db.prepare("DELETE FROM event_counts WHERE tenant = ? AND minute >= ?");
   const count = db.prepare(`
     INSERT INTO event_counts (tenant, state, minute, n)
-    SELECT tenant, step % ${ranks}, at / ${minuteMs}, count(*) FROM events WHERE tenant = ?1 AND at >= ?2
-    GROUP BY 2, 3`);
+    SELECT ?1, state, at / ${minuteMs}, count(*) FROM (
+      SELECT step % ${ranks} AS state, at FROM events WHERE tenant = ?1 AND at >= ?2
+      UNION ALL SELECT ${rankOf("CREATED")}, created AS at FROM ${ownLogs}
+      UNION ALL SELECT ${rankOf("ACTIVE")}, created + told FROM ${ownLogs} AND told IS NOT NULL
+      UNION ALL SELECT ${rankOf("DELIVERED")}, until FROM ${ownLogs} AND told IS NOT NULL)
+    WHERE at >= ?2 GROUP BY 2, 3`);
   try {
     db.exec("BEGIN IMMEDIATE");
     for (const row of db.prepare("SELECT key FROM tenants").all()) {
@@ -116,7 +125,7 @@ function countAgain(db: DatabaseSync, log: Log): void {
       // An event of the end of a minute may have been written when the next minute had counts.
       const minute = Math.max(0, (optionalInteger(last.get(tenant)?.["minute"] ?? null) ?? 0) - 1);
       forget.run(tenant, minute);
-      count.run(tenant, minute * minuteMs);
+      count.run(tenant, minute * minuteMs, positionAt(minute * minuteMs - ownLogMs));
     }
     db.exec("COMMIT");
   } catch (error) {

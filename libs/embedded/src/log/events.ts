@@ -1,6 +1,6 @@
 /**
- * The rows of the message log. An event is four integers that form its key, so writing it twice is writing it once. Each failed attempt
- * has a row of details too. The configuration is the message's own (configurations.ts).
+ * The rows of the message log, for events that no whole row tells (whole.ts). An event is four integers that form its key, so writing it
+ * twice is writing it once. Each failed attempt has a row of details too. The configuration is the message's own (configurations.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -21,6 +21,8 @@ export type Events = {
   /** Counts a CREATED event. To be called only where the record was inserted with it. */
   countCreated(tenant: number, at: number): void;
   ended(tenant: number, position: number, fact: AttemptFact): void;
+  /** Counts events that a whole row tells, and tells watchers of them. */
+  toldByRow(tenant: number, events: readonly LogEvent[]): void;
   /** Calls `grown` after each commit that holds events of the tenant. Returns a function that ends the watch. */
   watch(tenant: TenantId, grown: () => void): () => void;
 };
@@ -65,6 +67,12 @@ export function openEvents(
     },
     countCreated: (tenant, at) =>
       writer.onCommit(() => counts.add(tenant, { at, state: "CREATED" })),
+    toldByRow: (tenant, told) => {
+      tell(tenant);
+      writer.onCommit(() => {
+        for (const event of told) counts.add(tenant, event);
+      });
+    },
     watch: (tenant, grown) => {
       const own = watchers.get(tenant) ?? new Set();
       watchers.set(tenant, own.add(grown));

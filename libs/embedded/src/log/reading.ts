@@ -1,6 +1,6 @@
 /**
- * Reads the log page by page. A list looks at events, four integers along an index; configurations and details are read only for events
- * that the filter may want.
+ * Reads the log page by page: the events that whole rows tell, and those that have rows of their own, merged. A list looks at events, four
+ * integers along an index; configurations and details are read only for events that the filter may want.
  */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
@@ -15,11 +15,12 @@ import {
 } from "@posthaste/domain";
 import { type LogEntry } from "@posthaste/ports";
 import { unpack } from "../answers.ts";
-import { integer, optionalBytes, type Row, stored, text } from "../database/rows.ts";
+import { optionalBytes, stored, text } from "../database/rows.ts";
 import { configurationFrom } from "../messages/configurations.ts";
 import { bodyBytesShown } from "../query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "../query/keyset.ts";
-
+import { compare, type Key, keyAt, keyFrom, parseKey, textOf } from "./keys.ts";
+import { openOwnWalk, ownEvents, ownStates, type OwnWalk } from "./own.ts";
 import { attemptOf, stateOf } from "./steps.ts";
 
 type Asked = {
@@ -30,51 +31,111 @@ type Asked = {
   readonly page: PageRequest;
 };
 
-/** The key of an event; keys sort in the order of the list. */
-type Key = readonly [at: number, message: number, step: number];
-
-const positionOf = (key: Key): string => key.join(".");
-
 /** Rows read per message when few messages are asked for. */
 const rowsPerMessageMin = 8;
 
 export function openLogReading(reader: DatabaseSync): {
   readonly scan: (asked: Asked) => Omit<Scan<Key, LogEntry>, "breathe">;
 } {
-  const earliestFirst = openEvents(reader, { behind: ">", before: "<=", direction: "" });
-  const latestFirst = openEvents(reader, { behind: "<", before: ">=", direction: "DESC" });
-  const events: Readonly<Record<ListOrder, EventStatements>> = { earliestFirst, latestFirst };
+  const ofOrder = (order: ListOrder) => ({
+    statements: openEvents(reader, order),
+    ownWalk: openOwnWalk(reader, order),
+  });
+  const orders = {
+    earliestFirst: ofOrder("earliestFirst"),
+    latestFirst: ofOrder("latestFirst"),
+  } satisfies Record<ListOrder, unknown>;
+  const ownRow = reader.prepare(`
+    SELECT position, created, told, until FROM messages WHERE position = ? AND tenant = ? AND json IS NOT NULL`);
   const lookOf = openLook(reader);
 
-  const rowsOf =
-    ({ tenant, filter, positions, page: { order } }: Asked) =>
-    (after: string | undefined, limit: number): Chunk<Key> => {
-      const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
-      const isUp = order === "earliestFirst";
-      const start: Key = isUp ? [from, -1, -1] : [to, ...lastKey];
-      const range = [...(after === undefined ? start : parseKey(after)), isUp ? to : from] as const;
-      const { ofAll, ofOne } = events[order];
-      if (positions === undefined) {
-        const rows = ofAll.all(tenant, ...range, limit).map(keyFrom);
-        return { rows, isLast: rows.length < limit };
-      }
+  const rowsOf = ({
+    tenant,
+    filter,
+    positions,
+    page: { order },
+  }: Asked): Scan<Key, never>["rows"] => {
+    const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
+    const isUp = order === "earliestFirst";
+    const [start, end] = isUp ? [from, to] : [to, from];
+    const inOrder = isUp ? compare : (a: Key, b: Key) => compare(b, a);
+    const { statements, ownWalk } = orders[order];
+    const first = (after: string | undefined): Key =>
+      after === undefined ? keyAt(start, isUp) : parseKey(after);
+
+    if (positions === undefined) {
+      const all = (behind: Key, limit: number) =>
+        statements.ofAll.all(tenant, ...behind, end, limit).map(keyFrom);
+      const walkFrom = (behind: Key) =>
+        mayBeOwn(filter) ? ownWalk(tenant, behind, end) : undefined;
+      return mergedInto(all, walkFrom, { first, inOrder });
+    }
+    return (after, limit) => {
+      const behind = first(after);
       const each = Math.max(rowsPerMessageMin, Math.ceil(limit / Math.max(1, positions.length)));
-      const lists = positions.map((p) => ofOne.all(tenant, ...range, each, p).map(keyFrom));
-      return merge(lists, each, isUp ? compare : (a, b) => compare(b, a));
+      const lists = positions.map((p) =>
+        statements.ofOne.all(tenant, ...behind, end, each, p).map(keyFrom),
+      );
+      const isWanted = (key: Key): boolean =>
+        inOrder(key, behind) > 0 && (isUp ? key[0] <= end : key[0] >= end);
+      const own = positions
+        .flatMap((p) => ownRow.all(p, tenant).flatMap(ownEvents))
+        .filter(isWanted);
+      return merge(lists, own, each, inOrder);
     };
+  };
 
   return {
-    scan: (asked) => ({ rows: rowsOf(asked), keyOf: positionOf, look: lookOf(asked) }),
+    scan: (asked) => ({ rows: rowsOf(asked), keyOf: textOf, look: lookOf(asked) }),
+  };
+}
+
+/** Reports whether rows may tell events that the filter wants. */
+const mayBeOwn = ({ states }: LogFilter): boolean =>
+  states === undefined || states.some((state) => ownStates.includes(state));
+
+/**
+ * Returns a reading of both sources in order, chunk by chunk. The walk goes on from chunk to chunk. Events are read anew for each, since
+ * a row that is split meanwhile leaves its events there.
+ */
+function mergedInto(
+  all: (behind: Key, limit: number) => readonly Key[],
+  walkFrom: (behind: Key) => OwnWalk | undefined,
+  {
+    first,
+    inOrder,
+  }: {
+    readonly first: (after: string | undefined) => Key;
+    readonly inOrder: (a: Key, b: Key) => number;
+  },
+): Scan<Key, never>["rows"] {
+  let walk: { readonly own: OwnWalk | undefined } | undefined;
+  return (after, limit) => {
+    const behind = first(after);
+    const { own } = (walk ??= { own: walkFrom(behind) });
+    const events = all(behind, limit);
+    const isWhole = events.length < limit;
+    const rows: Key[] = [];
+    for (let next = 0; rows.length < limit;) {
+      const [event, told] = [events[next], own?.first()];
+      // Behind the last of the events that were read there may be more.
+      if (event === undefined && (told === undefined || !isWhole)) return { rows, isLast: isWhole };
+      const order = event && told ? inOrder(event, told) : event ? -1 : 1;
+      if (order <= 0) next++;
+      if (order >= 0) own?.pass();
+      const key = order <= 0 ? event : told;
+      if (key) rows.push(key);
+    }
+    return { rows, isLast: false };
   };
 }
 
 type EventStatements = { readonly ofAll: StatementSync; readonly ofOne: StatementSync };
 
 /** Statements with the parameters tenant, key to begin behind, end, limit and, for `ofOne`, the message. */
-function openEvents(
-  reader: DatabaseSync,
-  { behind, before, direction }: { behind: string; before: string; direction: string },
-): EventStatements {
+function openEvents(reader: DatabaseSync, order: ListOrder): EventStatements {
+  const isUp = order === "earliestFirst";
+  const [behind, before, direction] = isUp ? [">", "<=", ""] : ["<", ">=", "DESC"];
   const sql = (from: string, ofMessage: string): string => `
     SELECT at, message, step FROM ${from}
     WHERE tenant = ?1 ${ofMessage} AND (at, message, step) ${behind} (?2, ?3, ?4) AND at ${before} ?5
@@ -85,24 +146,29 @@ function openEvents(
   };
 }
 
-/** Merges the lists up to the point that all of them reach: behind the end of a full list there may be more. */
+/**
+ * Merges the lists, and the events that rows tell themselves, up to the point that all lists reach: behind the end of a full list there
+ * may be more.
+ */
 function merge(
   lists: readonly (readonly Key[])[],
+  own: readonly Key[],
   each: number,
   inOrder: (a: Key, b: Key) => number,
 ): Chunk<Key> {
   const ends = lists.flatMap((list) => (list.length < each ? [] : list.slice(-1)));
   const end = ends.toSorted(inOrder)[0];
-  const rows = lists.flat().sort(inOrder);
+  const rows = [...lists.flat(), ...own].sort(inOrder);
   if (!end) return { rows, isLast: true };
   return { rows: rows.filter((row) => inOrder(row, end) <= 0), isLast: false };
 }
 
-const compare = (a: Key, b: Key): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
-
 /** Reads what belongs to an event: the configuration of its message and, for a failed attempt, the fact. */
 function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<LogEntry> {
-  const configuration = reader.prepare("SELECT json, crc FROM configurations WHERE position = ?");
+  const ofRow = reader.prepare(
+    "SELECT json, crc FROM messages WHERE position = ? AND json IS NOT NULL",
+  );
+  const ofOthers = reader.prepare("SELECT json, crc FROM configurations WHERE position = ?");
   const details = reader.prepare(`
     SELECT json, CASE WHEN ?3 = 0 THEN NULL ELSE substr(response, 1, ?3) END AS response
     FROM details WHERE message = ?1 AND attempt = ?2`);
@@ -134,7 +200,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
       if (filter.states && !filter.states.includes(event.state)) return { bytes: 0 };
       let bytes = 0;
       if (last?.message !== message) {
-        const row = configuration.get(message);
+        const row = ofRow.get(message) ?? ofOthers.get(message);
         // Swept since its event was read.
         if (!row) return { bytes };
         bytes = text(row["json"]).length;
@@ -146,21 +212,4 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
       return { ...entry, bytes: bytes + entry.bytes, size: last.bytes + entry.bytes };
     };
   };
-}
-
-const lastKey = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
-
-const keyFrom = (row: Row): Key => [
-  integer(row["at"]),
-  integer(row["message"]),
-  integer(row["step"]),
-];
-
-function parseKey(key: string): Key {
-  const [at, message, step, ...more] = key.split(".").map(Number);
-  if (at === undefined || message === undefined || step === undefined || more.length > 0)
-    throw new Error(`no position in the log: ${key}`);
-  if (![at, message, step].every(Number.isSafeInteger))
-    throw new Error(`no position in the log: ${key}`);
-  return [at, message, step];
 }

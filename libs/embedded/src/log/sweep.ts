@@ -1,7 +1,11 @@
-/** Sweeps the log event by event, in the order of time. The details of a failed attempt go with its ERROR. */
+/**
+ * Sweeps the log in the order of time: whole rows that were delivered, and events one by one. The details of a failed attempt go with its
+ * ERROR.
+ */
 import { minuteMs, rankOf } from "@posthaste/domain";
 import { integer, type Row } from "../database/rows.ts";
 import { type Rooms } from "../messages/rooms.ts";
+import { openOwnSweep } from "./own.ts";
 import { attemptOf, ranks } from "./steps.ts";
 
 export type LogSweep = {
@@ -12,7 +16,7 @@ export type LogSweep = {
 };
 
 export function openLogSweep(rooms: Rooms): LogSweep {
-  const { db, configurations } = rooms;
+  const { db, clock, configurations, finished, terms } = rooms;
   const oldest = db.prepare(`
     SELECT at, message, step FROM events WHERE tenant = ? AND at < ? ORDER BY at, message, step LIMIT ?`);
   const remove = db.prepare(
@@ -22,27 +26,51 @@ export function openLogSweep(rooms: Rooms): LogSweep {
   const oldCount = db.prepare("SELECT 1 FROM event_counts WHERE tenant = ? AND minute < ? LIMIT 1");
   const removeDetails = db.prepare("DELETE FROM details WHERE message = ? AND attempt = ?");
 
+  const removeRows = db.prepare(
+    "DELETE FROM messages WHERE position IN (SELECT value FROM json_each(?))",
+  );
+  const removeBodies = db.prepare(
+    "DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))",
+  );
+  const own = openOwnSweep(db, { now: () => clock.now(), stands: finished.standsWhole });
+
+  const sweepRows = (tenant: number, before: number, limit: number): number => {
+    const gone = own.next(tenant, before, limit);
+    if (gone.length === 0) return 0;
+    const positions = JSON.stringify(gone);
+    removeRows.run(positions);
+    removeBodies.run(positions);
+    terms.removeOrphans(positions);
+    return gone.length;
+  };
+
+  const sweepEvents = (tenant: number, before: number, limit: number): number => {
+    const rows: readonly Row[] = oldest.all(tenant, before, limit * eventsPerMessage);
+    const messages = new Set<number>();
+    let last: Row | undefined;
+    for (const row of rows) {
+      const message = integer(row["message"]);
+      if (messages.size >= limit && !messages.has(message)) break;
+      messages.add(message);
+      last = row;
+      const step = integer(row["step"]);
+      if (step % ranks === errorRank) removeDetails.run(message, attemptOf(step));
+    }
+    if (!last) return 0;
+    remove.run(tenant, integer(last["at"]), integer(last["message"]), integer(last["step"]));
+    configurations.removeOrphans(JSON.stringify([...messages]));
+    return messages.size;
+  };
+
   return {
     isDue: (tenant, before) =>
       oldest.get(tenant, before, 1) !== undefined ||
+      own.isDue(tenant, before) ||
       oldCount.get(tenant, Math.floor(before / minuteMs)) !== undefined,
     sweep: (tenant, before, limit) => {
       removeCounts.run(tenant, Math.floor(before / minuteMs));
-      const rows: readonly Row[] = oldest.all(tenant, before, limit * eventsPerMessage);
-      const messages = new Set<number>();
-      let last: Row | undefined;
-      for (const row of rows) {
-        const message = integer(row["message"]);
-        if (messages.size >= limit && !messages.has(message)) break;
-        messages.add(message);
-        last = row;
-        const step = integer(row["step"]);
-        if (step % ranks === errorRank) removeDetails.run(message, attemptOf(step));
-      }
-      if (!last) return 0;
-      remove.run(tenant, integer(last["at"]), integer(last["message"]), integer(last["step"]));
-      configurations.removeOrphans(JSON.stringify([...messages]));
-      return messages.size;
+      const swept = sweepRows(tenant, before, limit);
+      return swept < limit ? swept + sweepEvents(tenant, before, limit - swept) : swept;
     },
   };
 }

@@ -21,7 +21,7 @@ export type Claiming = {
 };
 
 export function openClaiming(
-  { db, clock, log, names, recent, writer }: Rooms,
+  { claimed: claims, db, clock, log, names, recent, writer }: Rooms,
   reading: Reading,
 ): Claiming {
   const write = db.prepare(`
@@ -61,6 +61,7 @@ export function openClaiming(
       stateCodes[record.state.kind],
     );
     if (changes === 0) return undefined;
+    claims.set(position, true);
     writer.onCommit(() => recent.drop(position));
     return claimed;
   };

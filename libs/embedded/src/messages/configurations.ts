@@ -1,7 +1,7 @@
 /**
  * Configurations and bodies: the immutable parts of a message, written once, each with a checksum, so that a flipped bit is noticed
- * instead of delivered. A configuration outlives its record as long as the log or a dead letter refers to it. Children of a group publish
- * share the body of their fan-out.
+ * instead of delivered. The configuration of a plain message stands in its row (whole.ts). Any other outlives its record as long as the
+ * log or a dead letter refers to it. Children of a group publish share the body of their fan-out.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -24,8 +24,11 @@ export type Configurations = {
   removeOrphans(positions: string): void;
 };
 
-/** The columns that `messageFrom` reads, with `configurations` as c and `bodies` as b. */
-export const messageColumns = "c.json, c.crc, b.bytes, b.crc AS body_crc";
+/** The columns that `configurationFrom` reads, with `messages` as m and `configurations` as c, which whole rows do not have. */
+export const configurationColumns =
+  "coalesce(m.json, c.json) AS json, coalesce(m.crc, c.crc) AS crc";
+export const configurationTables =
+  "messages m LEFT JOIN configurations c ON m.json IS NULL AND c.position = m.position";
 
 export function openConfigurations(db: DatabaseSync, terms: Terms): Configurations {
   const put = db.prepare(
@@ -53,7 +56,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.body_of = bodies.position)`);
   return {
     put: (position, message) => {
-      const json = JSON.stringify(configurationOf(message));
+      const json = configurationText(message);
       put.run(position, crc32(json), json);
       if (!message.run) terms.put(position, message);
     },
@@ -67,6 +70,9 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
     },
   };
 }
+
+export const configurationText = (message: Message): string =>
+  JSON.stringify(configurationOf(message));
 
 /** Names each field: a rest of all fields but the body costs more than writing the text. */
 const configurationOf = (

@@ -51,6 +51,19 @@ export const end = (
     backlog.add(tenant, -1);
   });
 
+/** Does the same for a whole row that is delivered, of which only the body is removed. For use inside a write. */
+export const endWhole = (
+  { writer, finished, backlog, claimed }: Rooms,
+  position: number,
+  tenant: number,
+  endedAt: number,
+): void =>
+  writer.onCommit(() => {
+    claimed.delete(position);
+    finished.addWhole(position, endedAt);
+    backlog.add(tenant, -1);
+  });
+
 /**
  * Updates the queue of a message, or of the message that a callback tells of, when the message or callback has ended. For use inside a
  * write.

@@ -1,11 +1,15 @@
 /**
- * Finished records in the order of their end, in memory: `removeFinished` takes from here, without an index on disk. An entry may be gone
- * already or not yet removable; the rows decide. Rebuilt at start.
+ * Finished records in the order of their end, in memory: `removeFinished` takes from here. An entry may be gone already or not yet
+ * removable; the rows decide. Rebuilt at start.
  */
 import { isAhead } from "@posthaste/domain";
 
 export type Finished = {
   add(position: number, endedAt: number): void;
+  /** Adds a whole row, which stays when its record is removed. */
+  addWhole(position: number, endedAt: number): void;
+  /** Reports whether the whole row at `position` is still read as a record. */
+  readonly standsWhole: (position: number) => boolean;
   /**
    * Returns at most `limit` positions that ended before `endedBefore`, or by a clock that was ahead of `now`. `upTo` is what to drop once
    * they are removed.
@@ -22,11 +26,18 @@ export function openFinished(): Finished {
   let ends: number[] = [];
   let head = 0;
   let dropped = 0;
+  const wholes = new Set<number>();
+  const add = (position: number, endedAt: number): void => {
+    positions.push(position);
+    ends.push(endedAt);
+  };
   return {
-    add: (position, endedAt) => {
-      positions.push(position);
-      ends.push(endedAt);
+    add,
+    addWhole: (position, endedAt) => {
+      wholes.add(position);
+      add(position, endedAt);
     },
+    standsWhole: (position) => wholes.has(position),
     first: ({ endedBefore, now }, limit) => {
       const isOld = (endedAt: number): boolean => endedAt < endedBefore || isAhead(endedAt, 0, now);
       let to = head;
@@ -34,7 +45,9 @@ export function openFinished(): Finished {
       return { positions: positions.slice(head, to), upTo: dropped + to };
     },
     drop: (upTo) => {
-      head = Math.max(head, upTo - dropped);
+      const to = Math.max(head, upTo - dropped);
+      for (const gone of positions.slice(head, to)) wholes.delete(gone);
+      head = to;
       if (head < compactAt || head * 2 < positions.length) return;
       positions = positions.slice(head);
       ends = ends.slice(head);

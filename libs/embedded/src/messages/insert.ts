@@ -1,16 +1,21 @@
-/** Inserts the record, its configuration and body, its CREATED event, its lane and its deduplication windows in one transaction. */
+/**
+ * Inserts the record, its configuration and body, its CREATED event, its lane and its deduplication windows in one transaction. A plain
+ * message is one row and its body (whole.ts).
+ */
 import {
   alarmOnEntering,
+  createdEvent,
   flowOf,
   flowsSetBy,
   isFinished,
+  type MessageRecord,
   originHash,
   sentBytes,
 } from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
 import { text } from "../database/rows.ts";
 import { carryOut, isLeft } from "./consequences.ts";
-import { type Address, idOf } from "./names.ts";
+import { type Address, idOf, ownAddress } from "./names.ts";
 import { columnsOf } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
@@ -25,6 +30,8 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     names,
     queues,
     tenants,
+    terms,
+    wholes,
     windows,
     writer,
   } = rooms;
@@ -34,7 +41,25 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
   const standing = db.prepare("SELECT name FROM messages WHERE position = ?");
 
-  const insertOne = ({ record, deduplication }: Insert): Inserted => {
+  const insertWhole = ({ record, deduplication }: Insert, position: number): Inserted => {
+    const { message, state } = record;
+    const tenant = tenants.take(message.tenant);
+    if (!wholes.put(record, position, tenant) && isKnown(ownAddress(message.id, position)))
+      return "known";
+    configurations.putBody(position, message.body);
+    terms.put(position, message);
+    events.toldByRow(tenant, [createdEvent(message.createdAt)]);
+    if (deduplication) windows.put(deduplication);
+    inserted(position, tenant, record);
+    if (state.kind === "due")
+      writer.onCommit(() => rooms.recent.add(position, { ...record, outbox: [] }));
+    return "inserted";
+  };
+
+  const insertOne = (insert: Insert): Inserted => {
+    const { record, deduplication } = insert;
+    const place = wholes.placeOf(record);
+    if (place !== undefined) return insertWhole(insert, place);
     const { message, state } = record;
     const now = clock.now();
     const keeper = message.bodyOf === undefined ? undefined : fanOuts.keeperOf(message.id);
@@ -92,12 +117,16 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     }
     if (record.outbox.length > 0) carryOut(rooms, message, address.position, record.outbox);
     if (deduplication) windows.put(deduplication);
-    if (isFinished(state))
-      writer.onCommit(() => rooms.finished.add(address.position, state.endedAt));
-    else writer.onCommit(() => rooms.backlog.add(tenant, 1));
+    inserted(address.position, tenant, record);
     if (state.kind === "due" && bodyOf === null && left.length === 0)
       writer.onCommit(() => rooms.recent.add(address.position, { ...record, outbox: [] }));
     return "inserted";
+  };
+
+  const inserted = (position: number, tenant: number, { state }: MessageRecord): void => {
+    if (state.kind === "claimed") rooms.claimed.set(position, true);
+    if (isFinished(state)) writer.onCommit(() => rooms.finished.add(position, state.endedAt));
+    else writer.onCommit(() => rooms.backlog.add(tenant, 1));
   };
 
   const isKnown = (address: Address): boolean => {

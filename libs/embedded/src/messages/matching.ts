@@ -14,25 +14,29 @@ import {
 import { type Records, type Walk, type Walked } from "@posthaste/ports";
 import { integer, optionalText, type Row, text } from "../database/rows.ts";
 import { openTermReading } from "../terms.ts";
-import { configurationFrom, isDamaged } from "./configurations.ts";
+import {
+  configurationColumns,
+  configurationFrom,
+  configurationTables,
+  isDamaged,
+} from "./configurations.ts";
 import { idOf } from "./names.ts";
-import { firstFinishedCode, isUnderstood } from "./records.ts";
+import { claimedCode, firstFinishedCode, isUnderstood } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
 const rowsPerTurn = 500;
 
-export function openMatching({ db, tenants, writer }: Rooms): Records["matching"] {
-  const columns = "m.position, m.name, c.json, c.crc";
+export function openMatching({ claimed, db, tenants, writer }: Rooms): Records["matching"] {
+  const columns = `m.position, m.name, m.state, ${configurationColumns}`;
   const live = `m.tenant = ? AND m.state < ${firstFinishedCode} AND m.${isUnderstood}`;
+  const unclaimed = `m.tenant = ? AND m.state < ${claimedCode} AND m.${isUnderstood}`;
   const select = db.prepare(`
-    SELECT ${columns} FROM messages m
-    LEFT JOIN configurations c ON ${live} AND c.position = m.position
-    WHERE m.position > ? ORDER BY m.position LIMIT ?`);
+    SELECT ${columns} FROM ${configurationTables.replace("messages m", "messages m INDEXED BY messages_unclaimed")}
+    WHERE ${unclaimed} AND m.position > ? ORDER BY m.position LIMIT ?`);
   // CROSS JOIN makes the positions the outer loop, whatever the planner would choose.
   const selectAt = db.prepare(`
-    SELECT ${columns} FROM json_each(?) p CROSS JOIN messages m ON m.position = p.value
-    LEFT JOIN configurations c ON ${live} AND c.position = m.position
-    ORDER BY m.position`);
+    SELECT ${columns} FROM json_each(?) p CROSS JOIN ${configurationTables}
+    WHERE m.position = p.value AND ${live} ORDER BY m.position`);
   const rareOf = openTermReading(db);
 
   /** `end` is the last position looked at, or undefined at the end of the messages. */
@@ -46,7 +50,11 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
     const rare = rareOf(tenant, filter);
     if (rare === undefined) {
       const rows = select.all(key, after, max);
-      return { rows, end: rows.length < max ? undefined : integer(rows.at(-1)?.["position"]) };
+      const end = rows.length < max ? undefined : integer(rows.at(-1)?.["position"]);
+      const within = [...claimed.keys()].filter((p) => p > after && p <= (end ?? Infinity));
+      if (within.length === 0) return { rows, end };
+      rows.push(...selectAt.all(JSON.stringify(within), key).filter(isClaimed));
+      return { rows: rows.sort((a, b) => integer(a["position"]) - integer(b["position"])), end };
     }
     const ahead = rare.filter((position) => position > after).toSorted((a, b) => a - b);
     const some = ahead.slice(0, max);
@@ -92,6 +100,8 @@ export function openMatching({ db, tenants, writer }: Rooms): Records["matching"
     return { ids, ...(after !== undefined && { next: after }) };
   };
 }
+
+const isClaimed = (row: Row): boolean => integer(row["state"]) === claimedCode;
 
 /** Returns undefined for a damaged configuration too: it matches nothing. */
 function matched(filter: LiveFilter, row: Row): Configuration | undefined {

@@ -36,6 +36,12 @@ export type Names = {
 export const idOf = ({ position, name }: Address): MessageId =>
   name.startsWith("=") ? messageId(name.slice(1)) : randomMessageId(position, name);
 
+/** Returns the address of a random id, in which its position stands. */
+export const ownAddress = (id: MessageId, position: number): Address => ({
+  position,
+  name: id.slice(-randomLength),
+});
+
 export function openNames(db: DatabaseSync, positions: Positions): Names {
   const select = db.prepare("SELECT position, expires_at FROM names WHERE id = ?");
   // One look and one write in one statement, since each delivery of a run and each callback has a derived id.
@@ -60,13 +66,13 @@ export function openNames(db: DatabaseSync, positions: Positions): Names {
 
   const find = (id: MessageId): Address | undefined => {
     const position = positionOf(id);
-    if (position !== undefined) return { position, name: id.slice(-randomLength) };
+    if (position !== undefined) return ownAddress(id, position);
     const row = select.get(id);
     return row && { position: integer(row["position"]), name: `=${id}` };
   };
   const take = (id: MessageId, now: number, reserved?: number): Address | undefined => {
     const position = positionOf(id);
-    if (position !== undefined) return { position, name: id.slice(-randomLength) };
+    if (position !== undefined) return ownAddress(id, position);
     const address = { position: reserved ?? positions.next(), name: `=${id}` };
     return claim.run(id, address.position, now).changes > 0 ? address : undefined;
   };

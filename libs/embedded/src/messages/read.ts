@@ -37,13 +37,16 @@ export type Reading = {
 
 export const hintColumns = "position, name, tenant, origin, epoch, body_bytes";
 
-export function openReading({ db, names, outbox, recent, tenants }: Rooms): Reading {
+export function openReading({ db, finished, names, outbox, recent, tenants }: Rooms): Reading {
   const at = `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.${isUnderstood}`;
   const byId = db.prepare(`${at} AND m.name = ?`);
   const slimById = db.prepare(`
     SELECT ${bodilessColumns} FROM ${bodilessTables} WHERE m.position = ? AND m.${isUnderstood} AND m.name = ?`);
   const byPosition = db.prepare(at);
-  const standing = (row: Row): Standing => {
+  const isRemoved = (row: Row): boolean =>
+    row["told"] !== null && !finished.standsWhole(integer(row["position"]));
+  const standing = (row: Row): Standing | undefined => {
+    if (isRemoved(row)) return undefined;
     const position = integer(row["position"]);
     const items = integer(row["outbox"]) > 0 ? outbox.of(position) : [];
     return { position, record: recordFrom(row, messageFrom(row), items) };
@@ -64,7 +67,7 @@ export function openReading({ db, names, outbox, recent, tenants }: Rooms): Read
     slim: (id) => {
       const address = names.find(id);
       const row = address && slimById.get(address.position, address.name);
-      if (!row) return undefined;
+      if (!row || isRemoved(row)) return undefined;
       const position = integer(row["position"]);
       const record = recordFrom(row, messageFrom(row), []);
       return { position, record, hasOutbox: integer(row["outbox"]) > 0 };

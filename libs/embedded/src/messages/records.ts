@@ -11,7 +11,7 @@ import {
   unreachable,
 } from "@posthaste/domain";
 import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
-import { messageColumns } from "./configurations.ts";
+import { configurationColumns, configurationTables } from "./configurations.ts";
 
 /** Part of the schema, never renumbered. Live states are below 5. Codes 4 and 8 were states of fan-outs. */
 export const stateCodes = {
@@ -25,6 +25,8 @@ export const stateCodes = {
   canceled: 7,
 } as const satisfies Record<StateKind, number>;
 export const firstFinishedCode = stateCodes.delivered;
+/** States below are live and not claimed. */
+export const claimedCode = stateCodes.claimed;
 const kindsByCode = {
   [-1]: "queued",
   0: "held",
@@ -126,14 +128,14 @@ export const isUnderstood = `format <= ${ownFormat}`;
 
 /** The columns that `recordFrom` reads, from `messages` as m. */
 const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
-  m.retried, m.lease_losses, m.deferrals, m.outbox, m.runs_until`;
-export const recordColumns = `${hotColumns}, ${messageColumns}`;
-export const recordTables = `messages m JOIN configurations c ON c.position = m.position
+  m.retried, m.lease_losses, m.deferrals, m.outbox, m.runs_until, m.told`;
+export const recordColumns = `${hotColumns}, ${configurationColumns}, b.bytes, b.crc AS body_crc`;
+export const recordTables = `${configurationTables}
   LEFT JOIN bodies b ON b.position = coalesce(m.body_of, m.position)`;
 
 /** The same without the body, which is then empty. */
-export const bodilessColumns = `${hotColumns}, c.json, c.crc, NULL AS bytes, NULL AS body_crc`;
-export const bodilessTables = "messages m JOIN configurations c ON c.position = m.position";
+export const bodilessColumns = `${hotColumns}, ${configurationColumns}, NULL AS bytes, NULL AS body_crc`;
+export const bodilessTables = configurationTables;
 
 export const recordFrom = (
   row: Row,

@@ -1,4 +1,7 @@
-/** Removes records that have been finished for a while (I5), in batches, never one by one. */
+/**
+ * Removes records that have been finished for a while (I5), in batches, never one by one. Of a delivered whole row the body goes, and the
+ * row stays as its log.
+ */
 import { shardCount } from "@posthaste/domain";
 import { integer, text } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
@@ -6,6 +9,9 @@ import { type Rooms } from "./rooms.ts";
 
 /** Bytes of bodies removed per transaction. Removing a body walks through its pages, while nothing else runs. */
 export const freedBytesMax = 16 * 1024 * 1024;
+
+/** An empty JSON array. */
+const none = "[]";
 
 type Removed = { readonly removed: number; readonly more: boolean };
 export type Removing = {
@@ -35,16 +41,18 @@ export function openRemoving(rooms: Rooms): Removing {
   } = rooms;
   const batch = "position IN (SELECT value FROM json_each(?))";
   const removable = db.prepare(`
-    SELECT json_group_array(position) AS positions, count(*) AS n FROM messages
+    SELECT json_group_array(position) FILTER (WHERE told IS NULL) AS positions,
+      json_group_array(position) FILTER (WHERE told IS NOT NULL) AS wholes, count(*) AS n FROM messages
     WHERE ${batch} AND state >= ${firstFinishedCode} AND outbox = 0 AND ${isUnderstood}
       AND shard IN (SELECT value FROM json_each(?))`);
   const inOtherShards = db.prepare(`
-    SELECT position, until FROM messages
+    SELECT position, until, told FROM messages
     WHERE ${batch} AND state >= ${firstFinishedCode} AND shard NOT IN (SELECT value FROM json_each(?))`);
   const sizes = db.prepare(`
     SELECT coalesce(length(bytes), 0) AS bytes FROM json_each(?) LEFT JOIN bodies ON position = value
     ORDER BY json_each.key`);
   const remove = db.prepare(`DELETE FROM messages WHERE ${batch}`);
+  const removeBodies = db.prepare(`DELETE FROM bodies WHERE ${batch}`);
 
   /** Returns how many of the positions form one portion: at least one, then as many as their bodies allow. */
   const countWithin = (positions: readonly number[]): number => {
@@ -89,11 +97,14 @@ export function openRemoving(rooms: Rooms): Removing {
       const asked = JSON.stringify(positions.sort((a, b) => a - b));
       const inShards = JSON.stringify(shards);
       const row = removable.get(asked, inShards);
-      removeAll(text(row?.["positions"]));
+      const [others, wholes] = [text(row?.["positions"]), text(row?.["wholes"])];
+      if (others !== none) removeAll(others);
+      if (wholes !== none) removeBodies.run(wholes);
       if (shards.length < shardCount) {
         for (const other of inOtherShards.all(asked, inShards)) {
           const [position, endedAt] = [integer(other["position"]), integer(other["until"])];
-          writer.onCommit(() => finished.add(position, endedAt));
+          const isWhole = other["told"] !== null;
+          writer.onCommit(() => finished[isWhole ? "addWhole" : "add"](position, endedAt));
         }
       }
       return { removed: integer(row?.["n"]), more: ended.positions.length === limit || left > 0 };

@@ -39,7 +39,7 @@ type RungRecords = {
 };
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { alarms, db, clock, laneAlarms, lanes, log, outbox, queues } = rooms;
+  const { alarms, claimed, db, clock, laneAlarms, lanes, log, outbox, queues } = rooms;
   const due = rungRecords.map(({ source, rows }) => {
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
       WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;
@@ -95,6 +95,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
       const { next, wakeAt, then, followUp } = ring(record, now, clock.setAheadMs());
       const { code, until, hints: hinted } = columnsOf(next);
       move.run(code, until, hinted, wakeAt ?? null, position);
+      if (next.kind !== "claimed") claimed.delete(position);
       if (followUp) {
         const { id, tenant } = record.message;
         rung.push(isEnded ? { kind: "followUp", record } : { kind: "outbox", id, tenant });

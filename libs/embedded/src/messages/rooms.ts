@@ -1,5 +1,5 @@
 import { type DatabaseSync } from "node:sqlite";
-import { type LaneId, type LaneKind, type RowSource } from "@posthaste/domain";
+import { type LaneId, type LaneKind, type RowSource, type TurnoverMap } from "@posthaste/domain";
 import { type Clock, type Log, type Rung } from "@posthaste/ports";
 import { type Alarms } from "../database/alarms.ts";
 import { type Writer } from "../database/writer.ts";
@@ -12,6 +12,7 @@ import { type QueueRows } from "../queues/rows.ts";
 import { type Turns } from "../queues/turns.ts";
 import { type RunAttempts } from "../runs/attempts.ts";
 import { type TenantKeys } from "../tenants.ts";
+import { type Terms } from "../terms.ts";
 import { type SpentRows } from "../tokens/spent.ts";
 import { type Windows } from "../tokens/windows.ts";
 import { type Backlog } from "./backlog.ts";
@@ -20,6 +21,7 @@ import { type Finished } from "./finished.ts";
 import { type Names } from "./names.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Recent } from "./recent.ts";
+import { type WholeRows } from "./whole.ts";
 
 export type Rooms = {
   readonly db: DatabaseSync;
@@ -29,8 +31,15 @@ export type Rooms = {
   readonly tenants: TenantKeys;
   readonly names: Names;
   readonly configurations: Configurations;
+  readonly terms: Terms;
+  readonly wholes: WholeRows;
   readonly outbox: Outbox;
   readonly recent: Recent;
+  /**
+   * The positions of claimed records, among others: a walk through the live records needs them, and an index would cost two writes a
+   * message.
+   */
+  readonly claimed: TurnoverMap<number, true>;
   readonly lanes: Lanes;
   readonly fanOuts: FanOutRows;
   readonly alarms: { readonly [Source in RowSource]: Alarms<Rung> };

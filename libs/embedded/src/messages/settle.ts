@@ -1,8 +1,8 @@
 /** Writes the end of an attempt, and clears items of the outbox (I2, I4). */
-import { alarmOnEntering, isFinished, limits, type Settlement } from "@posthaste/domain";
+import { alarmOnEntering, eventsOf, isFinished, limits, type Settlement } from "@posthaste/domain";
 import { type OutboxItemRef, type Settled } from "@posthaste/ports";
 import { integer, optionalInteger } from "../database/rows.ts";
-import { carryOut, end, endInQueue, isLeft } from "./consequences.ts";
+import { carryOut, end, endInQueue, endWhole, isLeft } from "./consequences.ts";
 import { columnsOf, firstFinishedCode, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
@@ -12,12 +12,15 @@ export type Settling = {
 };
 
 export function openSettling(rooms: Rooms): Settling {
-  const { db, clock, names, lanes, outbox, writer, finished, tenants, turns } = rooms;
+  const { db, clock, events, names, lanes, outbox, writer, finished, tenants, turns, wholes } =
+    rooms;
   const write = db.prepare(`
     UPDATE messages SET state = ?, until = ?, hints = ?, owner = NULL, retried = ?, lease_losses = ?, deferrals = ?,
       outbox = outbox + ?, wake_at = iif(outbox + ? > 0, min(coalesce(?, ?), ?), ?)
     WHERE position = ? AND name = ? AND epoch = ? AND state = ${stateCodes.claimed}`);
-  const standing = db.prepare("SELECT state, epoch FROM messages WHERE position = ? AND name = ?");
+  const standing = db.prepare(
+    "SELECT state, epoch, told FROM messages WHERE position = ? AND name = ?",
+  );
   const clear = db.prepare(`
     UPDATE messages SET outbox = outbox - 1,
       wake_at = iif(outbox = 1 AND state >= ${firstFinishedCode}, NULL, wake_at)
@@ -25,24 +28,25 @@ export function openSettling(rooms: Rooms): Settling {
 
   const missed = (position: number, name: string, epoch: number): Settled => {
     const row = standing.get(position, name);
+    if (row && row["told"] !== null && !finished.standsWhole(position)) return { kind: "fenced" };
     // Our own earlier write, whose answer was lost.
     const ours =
       row && integer(row["epoch"]) === epoch && integer(row["state"]) !== stateCodes.claimed;
     return ours ? { kind: "ok", left: [] } : { kind: "fenced" };
   };
 
-  const settle = ({
-    message,
-    epoch,
-    next,
-    retried,
-    leaseLosses,
-    deferrals,
-    append,
-  }: Settlement): Settled => {
+  const settle = (settlement: Settlement): Settled => {
+    const { message, epoch, next, retried, leaseLosses, deferrals, append } = settlement;
     const address = names.find(message.id);
     if (!address) return { kind: "fenced" };
     const { position, name } = address;
+    const told = wholes.deliver(settlement, position);
+    if (told) {
+      const tenant = tenants.take(message.tenant);
+      events.toldByRow(tenant, eventsOf(told));
+      endWhole(rooms, position, tenant, told.endedAt);
+      return { kind: "ok", left: [] };
+    }
     const now = clock.now();
     const { code, until, hints } = columnsOf(next);
     const n = append.reduce((count, item) => count + (isLeft(item) ? 1 : 0), 0);
@@ -52,6 +56,8 @@ export function openSettling(rooms: Rooms): Settling {
       code, until, hints, retried, leaseLosses, deferrals, n, n, own, soon, soon, own, position, name, epoch,
     ); // oxfmt-ignore
     if (changes === 0) return missed(position, name, epoch);
+    if (append.length > 0) wholes.split(message, position);
+    writer.onCommit(() => rooms.claimed.delete(position));
     const left = append.length > 0 ? carryOut(rooms, message, position, append) : append;
     if (next.kind === "waiting" && message.flow !== undefined) lanes.wake(message.flow, now);
     if (isFinished(next)) {

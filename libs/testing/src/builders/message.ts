@@ -31,9 +31,11 @@ export const aQueue = queueId(aTenant, "queue");
 export const anOwner = owner("deliverer-1");
 export const anotherOwner = owner("deliverer-2");
 
-let position = 0;
+/** The position that the embedded store gives at `epochStart` (libs/embedded/src/positions.ts). */
+const firstPosition = (epochStart - Date.UTC(2024, 0)) * 4_096;
+let position = firstPosition;
 
-/** Returns a random id that no other call has returned; positions grow. */
+/** Returns a random id that no other call has returned; positions grow, all about `epochStart`. */
 export function newId(): MessageId {
   position += 1;
   return randomMessageId(position, position.toString(36).padStart(randomLength, "0"));

@@ -1,0 +1,228 @@
+/** Tests the log of rows that tell their own events beside rows of events, by messages that end in every way, in drawn order. */
+import { describe, expect, it } from "@jest/globals";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import {
+  accept,
+  allShards,
+  createdEvent,
+  eventsOf,
+  type LogFilter,
+  type LogState,
+  type Message,
+  settleAttempt,
+  type Settlement,
+} from "@posthaste/domain";
+import {
+  aMessage,
+  anAnswer,
+  anAttempt,
+  anOwner,
+  aPolicy,
+  aTenant,
+  type Dice,
+  dice,
+} from "@posthaste/testing";
+import { databaseFile, migrations } from "../database/schema.ts";
+import { copyOf, countRows, newDirectory, openIn, type Opened } from "../opened.fixture.ts";
+
+type Told = { readonly id: string; readonly at: number; readonly state: LogState };
+
+const seed = Number(process.env["POSTHASTE_TEST_SEED"] ?? 1);
+const messages = 400;
+
+/** Publishes, delivers, retries, fails and cancels messages over some seconds. Returns all events in order. */
+async function workload({ clock, ids, records }: Opened, chance: Dice): Promise<readonly Told[]> {
+  const told: Told[] = [];
+  const tell = ({ message, append }: Pick<Settlement, "append" | "message">): void => {
+    for (const item of append)
+      if (item.kind === "fact")
+        for (const { at, state } of eventsOf(item)) told.push({ id: message.id, at, state });
+  };
+  const insert = async (): Promise<Message> => {
+    const labels = chance.chance(0.3) ? ["some"] : [];
+    const message = aMessage({ id: ids.next(), now: clock.now(), policy: aPolicy({ labels }) });
+    await records.insert([{ record: accept(message, clock.now()) }], "new");
+    const { at, state } = createdEvent(message.createdAt);
+    told.push({ id: message.id, at, state });
+    return message;
+  };
+  const end = async (message: Message): Promise<void> => {
+    const [record] = await records.claim([message.id], anOwner);
+    if (!record) throw new Error("not claimed");
+    const startedAt = clock.now();
+    await clock.advance(chance.chance(0.02) ? 1_100 : chance.pick([0, 0, 1, 2, 10]));
+    if (chance.chance(0.1)) {
+      const [canceled] = await records.cancel(aTenant, [message.id]);
+      if (canceled?.kind !== "canceled") throw new Error("not canceled");
+      const at = clock.now();
+      // The beginning of a canceled call is that of its claim.
+      told.push({ id: message.id, at: startedAt, state: "ACTIVE" });
+      told.push({ id: message.id, at, state: "CANCEL_REQUESTED" });
+      told.push({ id: message.id, at, state: "CANCELED" });
+      return;
+    }
+    const status = chance.pick([200, 200, 200, 500, 489]);
+    const attempt = anAttempt(anAnswer(status), {
+      endedAt: clock.now(),
+      tookMs: clock.now() - startedAt,
+    });
+    const settlement = settleAttempt(record, attempt, { chance: 0, retryDelayMs: 60_000 });
+    await records.settle([settlement]);
+    tell(settlement);
+  };
+
+  const waiting: Message[] = [];
+  for (let i = 0; i < messages; i++) {
+    waiting.push(await insert());
+    await clock.advance(chance.chance(0.02) ? 700 : chance.pick([0, 0, 0, 1, 2]));
+    // Ends one of the last that wait, and leaves some for good.
+    const [next] = chance.chance(0.8) ? waiting.splice(-chance.integer(1, 3), 1) : [];
+    if (next) await end(next);
+  }
+  return told.toSorted((a, b) => a.at - b.at);
+}
+
+async function read(
+  { log }: Pick<Opened, "log">,
+  filter: LogFilter,
+  order: "earliestFirst" | "latestFirst",
+  limit: number,
+): Promise<readonly Told[]> {
+  const found: Told[] = [];
+  let after: string | undefined;
+  do {
+    const page = { limit, order, ...(after !== undefined && { after }) };
+    const { items, next } = await log.list(aTenant, filter, page);
+    found.push(...items.map(({ event: { at, state }, message: { id } }) => ({ id, at, state })));
+    after = next;
+  } while (after !== undefined);
+  return found;
+}
+
+async function deliver({ clock, records }: Opened, message: Message): Promise<void> {
+  const [record] = await records.claim([message.id], anOwner);
+  if (!record) throw new Error(`${message.id} could not be claimed`);
+  await clock.advance(1);
+  const attempt = anAttempt(anAnswer(200), { endedAt: clock.now(), tookMs: 1 });
+  await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: 1_000 })]);
+}
+
+/** Takes away what the last migration of `messages` added. */
+function asOfVersionBefore(dataDir: string): void {
+  const db = new DatabaseSync(join(dataDir, databaseFile));
+  for (const index of ["unclaimed", "logged", "ended"]) db.exec(`DROP INDEX messages_${index}`);
+  for (const column of ["created", "told", "crc", "json"])
+    db.exec(`ALTER TABLE messages DROP COLUMN ${column}`);
+  db.exec(`PRAGMA user_version = ${migrations.length - 1}`);
+  db.close();
+}
+
+const sorted = (told: readonly Told[]) =>
+  told.map(({ id, at, state }) => `${at} ${id} ${state}`).toSorted();
+
+describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
+  it.each(["earliestFirst", "latestFirst"] as const)(
+    "are listed once each, in the order of time, by any filter and in pages of any length: %s",
+    async (order) => {
+      const opened = openIn(newDirectory());
+      const all = await workload(opened, dice(seed));
+      const times = all.map(({ at }) => at);
+      const middle = times[Math.floor(times.length / 2)] ?? 0;
+      const [one, other] = [all[0]?.id, all.at(-1)?.id] as Message["id"][];
+      const filters: readonly [LogFilter, (told: Told) => boolean][] = [
+        [{}, () => true],
+        [{ states: ["CREATED"] }, ({ state }) => state === "CREATED"],
+        [{ states: ["RETRY", "CANCELED"] }, ({ state }) => /RETRY|CANCELED/.test(state)],
+        [{ states: ["ACTIVE", "FAILED"] }, ({ state }) => /ACTIVE|FAILED/.test(state)],
+        [{ from: middle }, ({ at }) => at >= middle],
+        [{ to: middle - 500 }, ({ at }) => at <= middle - 500],
+        [{ from: middle - 700, to: middle + 700 }, ({ at }) => Math.abs(at - middle) <= 700],
+        [{ messageIds: one && other ? [one, other] : [] }, ({ id }) => id === one || id === other],
+      ];
+
+      expect(countRows(opened.dataDir, "configurations")).toBeGreaterThan(messages / 10);
+      expect(countRows(opened.dataDir, "messages WHERE told IS NOT NULL")).toBeGreaterThan(
+        messages / 10,
+      );
+      for (const [filter, isWanted] of filters) {
+        const wanted = all.filter(isWanted);
+        for (const limit of [7, 5_000]) {
+          const found = await read(opened, filter, order, limit);
+          expect([filter, limit, sorted(found)]).toEqual([filter, limit, sorted(wanted)]);
+          const at = wanted.map((told) => told.at);
+          expect(found.map((told) => told.at)).toEqual(
+            order === "earliestFirst" ? at : at.toReversed(),
+          );
+        }
+      }
+    },
+  );
+
+  it("are read, delivered and removed as they are in a file of the version before", async () => {
+    const before = openIn(newDirectory());
+    const { clock, ids } = before;
+    // Ids of another time give rows of the form of before.
+    const early = [ids.next(), ids.next()];
+    await clock.advance(5_000);
+    const messages = early.map((id) => aMessage({ id, now: clock.now() }));
+    const [done, live] = messages;
+    if (!done || !live) throw new Error("unreachable: two were made");
+    await before.records.insert(
+      messages.map((message) => ({ record: accept(message, clock.now()) })),
+      "new",
+    );
+    await deliver(before, done);
+    await before.close();
+    asOfVersionBefore(before.dataDir);
+
+    const after = openIn(before.dataDir, { clock });
+    await deliver(after, live);
+
+    const listed = await read(after, {}, "earliestFirst", 10);
+    expect(listed.map(({ id, state }) => `${id} ${state}`).toSorted()).toEqual(
+      messages
+        .flatMap(({ id }) => ["CREATED", "ACTIVE", "DELIVERED"].map((state) => `${id} ${state}`))
+        .toSorted(),
+    );
+    expect(await after.records.removeFinished(allShards, clock.now() + 1, 10)).toBe(2);
+    expect(countRows(after.dataDir, "messages")).toBe(0);
+  });
+
+  it("are counted once each, also again after a kill, and none is left when all is swept", async () => {
+    const opened = openIn(newDirectory());
+    const { clock } = opened;
+    const all = await workload(opened, dice(seed + 1));
+    const ids = [...new Set(all.map(({ id }) => id))] as Message["id"][];
+    const after = openIn(copyOf(opened), { clock });
+    const countsOf = async ({ log }: Opened) => {
+      const counts = new Map<string, number>();
+      for (const { counts: of } of await log.counts(aTenant, 0, clock.now()))
+        for (const [state, n] of Object.entries(of))
+          counts.set(state, (counts.get(state) ?? 0) + n);
+      return counts;
+    };
+    const right = Map.groupBy(all, ({ state }) => state);
+
+    for (const store of [opened, after])
+      expect(await countsOf(store)).toEqual(
+        new Map([...right].map(([state, told]) => [state, told.length])),
+      );
+
+    await after.records.cancel(aTenant, ids);
+    await clock.advance(3_600_000);
+    // The first sweep passes no row that is still a record.
+    await after.log.sweep(aTenant, clock.now(), 1_000);
+    await after.records.removeFinished(allShards, clock.now(), 1_000);
+    await after.log.sweep(aTenant, clock.now(), 1_000);
+    const left = Object.fromEntries(
+      ["messages", "configurations", "bodies", "events", "terms", "details"].map((table) => [
+        table,
+        countRows(after.dataDir, table),
+      ]),
+    );
+    // A message that failed leaves its configuration and body to its dead letter.
+    const letters = countRows(after.dataDir, "dead_letters");
+    expect(left).toMatchObject({ messages: 0, events: 0, configurations: letters, details: 0 });
+  });
+});

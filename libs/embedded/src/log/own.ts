@@ -1,0 +1,134 @@
+/** Reads and sweeps the events that whole rows tell (messages/whole.ts). */
+import { type DatabaseSync } from "node:sqlite";
+import { cutOff, type ListOrder, type LogState } from "@posthaste/domain";
+import { integer, optionalInteger, type Row } from "../database/rows.ts";
+import { ownLogMs } from "../messages/whole.ts";
+import { positionAt, timeOfPosition } from "../positions.ts";
+import { compare, type Key } from "./keys.ts";
+import { stepOf } from "./steps.ts";
+
+const columns = "position, created, told, until";
+const ofTenant = "messages INDEXED BY messages_logged WHERE tenant = ? AND json IS NOT NULL";
+
+export const ownStates: readonly LogState[] = ["CREATED", "ACTIVE", "DELIVERED"];
+
+/** Returns the events that a whole row tells, oldest first. */
+export function ownEvents(row: Row): readonly Key[] {
+  const [position, created] = [integer(row["position"]), integer(row["created"])];
+  const told = optionalInteger(row["told"] ?? null);
+  const first: Key = [created, position, stepOf(0, "CREATED")];
+  if (told === undefined) return [first];
+  return [
+    first,
+    [created + told, position, stepOf(0, "ACTIVE")],
+    [integer(row["until"]), position, stepOf(0, "DELIVERED")],
+  ];
+}
+
+/** A walk through the events in the order of the list, behind a key and up to a time. */
+export type OwnWalk = {
+  /** Returns the next event without passing it; undefined at the end. */
+  readonly first: () => Key | undefined;
+  readonly pass: () => void;
+};
+
+const rowsPerRead = 200;
+
+/**
+ * Opens walks over the events of a tenant. A row tells events within `ownLogMs` of its position, so those before the frontier of the rows
+ * read so far are complete.
+ */
+export function openOwnWalk(
+  reader: DatabaseSync,
+  order: ListOrder,
+): (tenant: number, behind: Key, end: number) => OwnWalk {
+  const isUp = order === "earliestFirst";
+  const read = reader.prepare(`
+    SELECT ${columns} FROM ${ofTenant} AND position ${isUp ? ">" : "<"} ?
+    ORDER BY position ${isUp ? "" : "DESC"} LIMIT ${rowsPerRead}`);
+  const inOrder = isUp ? compare : (a: Key, b: Key) => compare(b, a);
+  const ahead = isUp ? ownLogMs : -ownLogMs;
+
+  return (tenant, behind, end) => {
+    let from = isUp
+      ? positionAt(behind[0] - ownLogMs) - 1
+      : positionAt(Math.min(behind[0], timesMax) + ownLogMs + 1);
+    // `ready` is complete up to its end, and `rest` is not yet.
+    let ready: Key[] = [];
+    let rest: Key[] = [];
+    let passed = 0;
+    let isEnd = false;
+
+    const readOn = (): void => {
+      const rows = read.all(tenant, from);
+      const last = rows.at(-1);
+      const reached = last && timeOfPosition((from = integer(last["position"]))) - ahead;
+      isEnd = rows.length < rowsPerRead || (isUp ? (reached ?? 0) > end : (reached ?? 0) < end);
+      const isWanted = (key: Key): boolean =>
+        inOrder(key, behind) > 0 && (isUp ? key[0] <= end : key[0] >= end);
+      const found = [...rest, ...rows.flatMap(ownEvents).filter(isWanted)].sort(inOrder);
+      const isReady = ([at]: Key): boolean =>
+        isEnd || reached === undefined || (isUp ? at < reached : at > reached);
+      const count = found.findIndex((key) => !isReady(key));
+      ready = count < 0 ? found : found.slice(0, count);
+      rest = count < 0 ? [] : found.slice(count);
+      passed = 0;
+    };
+
+    return {
+      first: () => {
+        while (passed === ready.length && !isEnd) readOn();
+        return ready[passed];
+      },
+      pass: () => void passed++,
+    };
+  };
+}
+
+/** A time beyond all others that keeps positions exact. */
+const timesMax = timeOfPosition(2 ** 52);
+
+export type OwnSweep = {
+  /** Reports whether rows are to be looked at, without a write. */
+  readonly isDue: (tenant: number, before: number) => boolean;
+  /** Returns the positions of delivered rows whose events are older than `before`, of the next `limit` rows. For use inside a write. */
+  readonly next: (tenant: number, before: number, limit: number) => readonly number[];
+};
+
+/**
+ * Goes through the rows of a tenant once, from the oldest. A row that is passed and lives on is not looked at again: it is delivered too
+ * late to tell its own log, and so is split.
+ */
+export function openOwnSweep(
+  db: DatabaseSync,
+  at: { readonly now: () => number; readonly stands: (position: number) => boolean },
+): OwnSweep {
+  const read = db.prepare(`
+    SELECT ${columns} FROM ${ofTenant} AND position > ? AND position < ? ORDER BY position LIMIT ?`);
+  const passedUpTo = new Map<number, number>();
+  const rowsOf = (tenant: number, before: number, limit: number): readonly Row[] =>
+    read.all(tenant, passedUpTo.get(tenant) ?? 0, positionAt(before), limit);
+  const goes = (row: Row, before: number): boolean =>
+    row["told"] !== null && integer(row["until"]) < before && !at.stands(integer(row["position"]));
+  const mayBePassed = (row: Row): boolean =>
+    row["told"] === null &&
+    timeOfPosition(integer(row["position"])) < cutOff(2 * ownLogMs, at.now());
+
+  return {
+    isDue: (tenant, before) => {
+      const [first] = rowsOf(tenant, before, 1);
+      return first !== undefined && (goes(first, before) || mayBePassed(first));
+    },
+    next: (tenant, before, limit) => {
+      const gone: number[] = [];
+      for (const row of rowsOf(tenant, before, limit)) {
+        const isGone = goes(row, before);
+        if (!isGone && !mayBePassed(row)) break;
+        const position = integer(row["position"]);
+        if (isGone) gone.push(position);
+        else passedUpTo.set(tenant, position);
+      }
+      return gone;
+    },
+  };
+}

@@ -19,7 +19,7 @@ const endings = [
   ".js",
   "",
 ];
-const sources = "{apps,bench,deploy,libs,services,tests}/**/*.{ts,tsx}";
+const sources = "{apps,bench,deploy,libs,scripts,services,tests}/**/*.{ts,tsx}";
 const isForeign = (name) => ["node_modules", "dist"].includes(name);
 const page = "docs/guarantees.md";
 const fields = ["promise", "tests", "wrong", "seen"];

@@ -709,6 +709,8 @@ describe("the audit log", () => {
       ...schedule,
       ...network,
     });
+    const dryRun = { "service-cron": "0 0 1 1 *", "service-dry-run": "true" };
+    await caller.post(`/v2/schedules/${destination.url("/")}`, { ...dryRun, ...network });
     await caller.publish(destination.url("/no-change"));
     await operator.patch(`/v2/tenants/${id}`, { plan: { retriesMax: 9 } });
 

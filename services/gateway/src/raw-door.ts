@@ -97,13 +97,14 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       : work(visit);
   }
 
-  /** Wraps the work of a change that lasts. */
+  /** Wraps the work of a change that lasts, which a dry run is not. */
   function auditedIn(row: RawTargetRow, { by, tenant }: Caller, work: RawWork): RawWork {
     if (row.kind === "publish") return work;
     const { operation, prefix } = row;
     return (visit) => {
       const { callerIp: address, req } = visit;
-      const resource = [prefix, scheduleIdIn(req.rawHeaders)].join("/");
+      if (scheduleHeader(req.rawHeaders, "dry-run")?.toLowerCase() === "true") return work(visit);
+      const resource = [prefix, scheduleHeader(req.rawHeaders, "schedule-id") ?? ""].join("/");
       return door.audit({ tenant: tenant.id, by, operation, resource, address }, () => work(visit));
     };
   }
@@ -128,10 +129,12 @@ const queueOf = (
   target: ParsedTarget,
 ): string | undefined => target.names[names.indexOf("queueName")];
 
-/** Returns the id that a schedule is given by its caller, or an empty text. */
-function scheduleIdIn(rawHeaders: readonly string[]): string {
-  const at = rawHeaders.findIndex(
-    (name, i) => i % 2 === 0 && /^(?:service|upstash)-schedule-id$/i.test(name),
-  );
-  return at < 0 ? "" : (rawHeaders[at + 1] ?? "");
+/** Returns the value of a header of a schedule, in either dialect. */
+function scheduleHeader(
+  rawHeaders: readonly string[],
+  suffix: "dry-run" | "schedule-id",
+): string | undefined {
+  const names = [`service-${suffix}`, `upstash-${suffix}`];
+  const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && names.includes(name.toLowerCase()));
+  return at < 0 ? undefined : rawHeaders[at + 1];
 }

@@ -31,8 +31,7 @@ export function recover(
   const { claims, claimed: left, live, ended } = passIfThereIsRoom(db, clock.now(), log);
   for (const position of left) claimed.set(position, true);
   for (const [tenant, n] of live) backlog.add(tenant, n);
-  for (const { isWhole, position, until } of ended)
-    finished[isWhole ? "addWhole" : "add"](position, until);
+  for (const { isWhole, position, until } of ended) finished.add(position, until, isWhole);
   return { claims, live: sum(live.values()), finished: ended.length };
 }
 

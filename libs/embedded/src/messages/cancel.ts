@@ -22,7 +22,7 @@ export type Cancel = {
 };
 
 export function openCancel(rooms: Rooms, reading: Reading): Cancel {
-  const { db, claimed, clock, tenants, wholes, writer } = rooms;
+  const { db, clock, tenants, wholes } = rooms;
   const write = db.prepare(`
     UPDATE messages SET state = ${stateCodes.canceled}, until = ?, runs_until = ?, hints = 0, owner = NULL, epoch = ?, wake_at = ?
     WHERE position = ?`);
@@ -35,7 +35,6 @@ export function openCancel(rooms: Rooms, reading: Reading): Cancel {
     const wakeAt = alarmColumn(next, hasOutbox, next.endedAt);
     write.run(next.endedAt, next.runsUntil ?? null, epoch, wakeAt, position);
     wholes.split(record.message, position);
-    writer.onCommit(() => claimed.delete(position));
     const left = carryOut(rooms, record.message, position, [fact]);
     end(rooms, position, tenants.take(tenant), next.endedAt);
     if (record.message.queue !== undefined || record.message.turnOf)

@@ -24,11 +24,12 @@ export type Configurations = {
   removeOrphans(positions: string): void;
 };
 
-/** The columns that `configurationFrom` reads, with `messages` as m and `configurations` as c, which whole rows do not have. */
+/** The columns that `configurationFrom` reads, from `messages` as m and the join below. */
 export const configurationColumns =
   "coalesce(m.json, c.json) AS json, coalesce(m.crc, c.crc) AS crc";
-export const configurationTables =
-  "messages m LEFT JOIN configurations c ON m.json IS NULL AND c.position = m.position";
+/** Joins the configuration of every row that does not hold its own. */
+export const configurationJoin =
+  "LEFT JOIN configurations c ON m.json IS NULL AND c.position = m.position";
 
 export function openConfigurations(db: DatabaseSync, terms: Terms): Configurations {
   const put = db.prepare(

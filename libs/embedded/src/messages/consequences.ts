@@ -41,26 +41,15 @@ export function carryOut(
 
 /** Takes an ended record off the backlog, and hands it to the removal. For use inside a write. */
 export const end = (
-  { writer, finished, backlog }: Rooms,
-  position: number,
-  tenant: number,
-  endedAt: number,
-): void =>
-  writer.onCommit(() => {
-    finished.add(position, endedAt);
-    backlog.add(tenant, -1);
-  });
-
-/** Does the same for a whole row that is delivered, of which only the body is removed. For use inside a write. */
-export const endWhole = (
   { writer, finished, backlog, claimed }: Rooms,
   position: number,
   tenant: number,
   endedAt: number,
+  isWhole = false,
 ): void =>
   writer.onCommit(() => {
     claimed.delete(position);
-    finished.addWhole(position, endedAt);
+    finished.add(position, endedAt, isWhole);
     backlog.add(tenant, -1);
   });
 

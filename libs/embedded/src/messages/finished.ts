@@ -5,9 +5,8 @@
 import { isAhead } from "@posthaste/domain";
 
 export type Finished = {
-  add(position: number, endedAt: number): void;
-  /** Adds a whole row, which stays when its record is removed. */
-  addWhole(position: number, endedAt: number): void;
+  /** `isWhole`: the row stays when its record is removed. */
+  add(position: number, endedAt: number, isWhole?: boolean): void;
   /** Reports whether the whole row at `position` is still read as a record. */
   readonly standsWhole: (position: number) => boolean;
   /**
@@ -27,15 +26,11 @@ export function openFinished(): Finished {
   let head = 0;
   let dropped = 0;
   const wholes = new Set<number>();
-  const add = (position: number, endedAt: number): void => {
-    positions.push(position);
-    ends.push(endedAt);
-  };
   return {
-    add,
-    addWhole: (position, endedAt) => {
-      wholes.add(position);
-      add(position, endedAt);
+    add: (position, endedAt, isWhole) => {
+      positions.push(position);
+      ends.push(endedAt);
+      if (isWhole) wholes.add(position);
     },
     standsWhole: (position) => wholes.has(position),
     first: ({ endedBefore, now }, limit) => {

@@ -17,7 +17,7 @@ import { openTermReading } from "../terms.ts";
 import {
   configurationColumns,
   configurationFrom,
-  configurationTables,
+  configurationJoin,
   isDamaged,
 } from "./configurations.ts";
 import { idOf } from "./names.ts";
@@ -31,11 +31,11 @@ export function openMatching({ claimed, db, tenants, writer }: Rooms): Records["
   const live = `m.tenant = ? AND m.state < ${firstFinishedCode} AND m.${isUnderstood}`;
   const unclaimed = `m.tenant = ? AND m.state < ${claimedCode} AND m.${isUnderstood}`;
   const select = db.prepare(`
-    SELECT ${columns} FROM ${configurationTables.replace("messages m", "messages m INDEXED BY messages_unclaimed")}
+    SELECT ${columns} FROM messages m INDEXED BY messages_unclaimed ${configurationJoin}
     WHERE ${unclaimed} AND m.position > ? ORDER BY m.position LIMIT ?`);
   // CROSS JOIN makes the positions the outer loop, whatever the planner would choose.
   const selectAt = db.prepare(`
-    SELECT ${columns} FROM json_each(?) p CROSS JOIN ${configurationTables}
+    SELECT ${columns} FROM json_each(?) p CROSS JOIN messages m ${configurationJoin}
     WHERE m.position = p.value AND ${live} ORDER BY m.position`);
   const rareOf = openTermReading(db);
 

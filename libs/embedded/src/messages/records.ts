@@ -11,7 +11,7 @@ import {
   unreachable,
 } from "@posthaste/domain";
 import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
-import { configurationColumns, configurationTables } from "./configurations.ts";
+import { configurationColumns, configurationJoin } from "./configurations.ts";
 
 /** Part of the schema, never renumbered. Live states are below 5. Codes 4 and 8 were states of fan-outs. */
 export const stateCodes = {
@@ -130,12 +130,12 @@ export const isUnderstood = `format <= ${ownFormat}`;
 const hotColumns = `m.position, m.name, m.tenant, m.state, m.until, m.hints, m.wake_at, m.epoch, m.owner,
   m.retried, m.lease_losses, m.deferrals, m.outbox, m.runs_until, m.told`;
 export const recordColumns = `${hotColumns}, ${configurationColumns}, b.bytes, b.crc AS body_crc`;
-export const recordTables = `${configurationTables}
+export const recordTables = `messages m ${configurationJoin}
   LEFT JOIN bodies b ON b.position = coalesce(m.body_of, m.position)`;
 
 /** The same without the body, which is then empty. */
 export const bodilessColumns = `${hotColumns}, ${configurationColumns}, NULL AS bytes, NULL AS body_crc`;
-export const bodilessTables = configurationTables;
+export const bodilessTables = `messages m ${configurationJoin}`;
 
 export const recordFrom = (
   row: Row,

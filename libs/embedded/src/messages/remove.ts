@@ -104,7 +104,7 @@ export function openRemoving(rooms: Rooms): Removing {
         for (const other of inOtherShards.all(asked, inShards)) {
           const [position, endedAt] = [integer(other["position"]), integer(other["until"])];
           const isWhole = other["told"] !== null;
-          writer.onCommit(() => finished[isWhole ? "addWhole" : "add"](position, endedAt));
+          writer.onCommit(() => finished.add(position, endedAt, isWhole));
         }
       }
       return { removed: integer(row?.["n"]), more: ended.positions.length === limit || left > 0 };

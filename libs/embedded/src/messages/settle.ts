@@ -2,7 +2,7 @@
 import { alarmOnEntering, eventsOf, isFinished, limits, type Settlement } from "@posthaste/domain";
 import { type OutboxItemRef, type Settled } from "@posthaste/ports";
 import { integer, optionalInteger } from "../database/rows.ts";
-import { carryOut, end, endInQueue, endWhole, isLeft } from "./consequences.ts";
+import { carryOut, end, endInQueue, isLeft } from "./consequences.ts";
 import { columnsOf, firstFinishedCode, stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
@@ -12,8 +12,20 @@ export type Settling = {
 };
 
 export function openSettling(rooms: Rooms): Settling {
-  const { db, clock, events, names, lanes, outbox, writer, finished, tenants, turns, wholes } =
-    rooms;
+  const {
+    claimed,
+    db,
+    clock,
+    events,
+    names,
+    lanes,
+    outbox,
+    writer,
+    finished,
+    tenants,
+    turns,
+    wholes,
+  } = rooms;
   const write = db.prepare(`
     UPDATE messages SET state = ?, until = ?, hints = ?, owner = NULL, retried = ?, lease_losses = ?, deferrals = ?,
       outbox = outbox + ?, wake_at = iif(outbox + ? > 0, min(coalesce(?, ?), ?), ?)
@@ -44,7 +56,7 @@ export function openSettling(rooms: Rooms): Settling {
     if (told) {
       const tenant = tenants.take(message.tenant);
       events.toldByRow(tenant, eventsOf(told));
-      endWhole(rooms, position, tenant, told.endedAt);
+      end(rooms, position, tenant, told.endedAt, true);
       return { kind: "ok", left: [] };
     }
     const now = clock.now();
@@ -57,10 +69,10 @@ export function openSettling(rooms: Rooms): Settling {
     ); // oxfmt-ignore
     if (changes === 0) return missed(position, name, epoch);
     if (append.length > 0) wholes.split(message, position);
-    writer.onCommit(() => rooms.claimed.delete(position));
     const left = append.length > 0 ? carryOut(rooms, message, position, append) : append;
     if (next.kind === "waiting" && message.flow !== undefined) lanes.wake(message.flow, now);
-    if (isFinished(next)) {
+    if (!isFinished(next)) writer.onCommit(() => claimed.delete(position));
+    else {
       end(rooms, position, tenants.take(message.tenant), next.endedAt);
       if (message.queue !== undefined || message.turnOf) endInQueue(rooms, message, position, now);
     }

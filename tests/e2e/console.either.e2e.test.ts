@@ -527,7 +527,7 @@ describe("groups", () => {
     const other = pages.destination.url("/other");
 
     await visit(opened, "/groups", "Groups");
-    await page.getByRole("link", { name: "audit" }).click();
+    await page.getByRole("link", { name: "audit", exact: true }).click();
     await page.getByLabel("URL", { exact: true }).fill("no-url");
     await page.getByRole("button", { name: "Add the endpoint" }).click();
     await page.getByText("endpoints[0].url").waitFor();

@@ -15,12 +15,13 @@ const shared = new Set([
   "secrets",
   "tenants",
 ]);
-/** A tombstone keeps an id and ends within a day. */
+/** A tombstone keeps an id and ends within a day. What an operator changes may concern no tenant. */
 const nameless = {
   tenant: { $exists: false },
   record: { $exists: false },
   run: { $exists: false },
   tombstoneUntil: { $exists: false },
+  "by.kind": { $ne: "operator" },
 };
 
 /** Rejects with the collections in which a document names no tenant, and the fields of that document. */

@@ -4,20 +4,29 @@ import { type RecordingLog, recordingLog } from "@posthaste/testing";
 import { openRedisTokens, type RedisTokens, type RedisTokensOptions } from "./redis-tokens.ts";
 
 const patienceMs = 60_000;
+const connectMs = 2_000;
 const pollMs = 10;
 
 export const clock = systemClock();
 
 export type Opened = RedisTokens & { readonly log: RecordingLog; readonly prefix: string };
 
-/** Uses a prefix of its own unless one is given, and a budget that a busy host keeps. */
+/** Uses a prefix of its own unless one is given, and a budget that a busy host keeps. A search ends as soon as in production. */
 export function openTokens(
   url: string,
   options: Partial<Omit<RedisTokensOptions, "url" | "clock" | "log">> = {},
 ): Opened {
   const log = recordingLog();
   const { prefix = `test-${systemRandom().text(12)}:` } = options;
-  const tokens = openRedisTokens({ url, budgetMs: patienceMs, clock, log, ...options, prefix });
+  const tokens = openRedisTokens({
+    url,
+    budgetMs: patienceMs,
+    connectMs,
+    clock,
+    log,
+    ...options,
+    prefix,
+  });
   return { ...tokens, log, prefix };
 }
 

@@ -46,6 +46,7 @@ export default defineConfig({
     "typescript/prefer-as-const": "error",
     "typescript/prefer-namespace-keyword": "error",
     "typescript/triple-slash-reference": "error",
+    "posthaste/constant-below-the-await": "error",
   },
   overrides: [
     {

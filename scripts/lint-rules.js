@@ -31,6 +31,12 @@ const refused = {
       "MemberExpression[object.name=/^(globalThis|global)$/][property.name=/^(Date|Math|process)$/]",
     message: "Write Date, Math and process without globalThis, so that their rules see them.",
   },
+  // Functions are hoisted, constants are not: what runs at the await may call a function that reads one.
+  "constant-below-the-await": {
+    selector:
+      "Program > :matches(ExpressionStatement:has(> AwaitExpression), VariableDeclaration:has(> VariableDeclarator > AwaitExpression)) ~ FunctionDeclaration ~ VariableDeclaration",
+    message: "Declare constants above the await that runs the program: they do not exist before.",
+  },
   // Lists are read by the holder of a seat in the room for long answers.
   "page-read-without-a-seat": {
     selector:

@@ -77,6 +77,8 @@ const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
 const answersFolder = join(reports, "answers");
 const answersEnv = { POSTHASTE_TEST_ANSWERS: answersFolder };
 const storesFile = join(root, ".cache/stores.json");
+/** What Jest says when a gate's global teardown rejects. */
+const teardownError = /Jest: Got error running globalTeardown/;
 /**
  * `workers`: more than cores, where a gate mostly waits.
  * `stores`: runs over the servers of `npm run stack -- stores`.
@@ -322,9 +324,6 @@ function createStores() {
 function namesIn({ kafka, redis, mongodb }) {
   return [kafka, redis, mongodb].map(({ name }) => name);
 }
-
-/** What Jest says when a gate's global teardown rejects. */
-const teardownError = /Jest: Got error running globalTeardown/;
 
 async function runGate(gate) {
   const started = performance.now();

@@ -108,9 +108,21 @@ const refused: readonly Case[] = [
     gateway,
     "export const f = (log: { list(): unknown }) => log.list();",
   ],
+  [
+    "a constant below the await that runs the program",
+    "posthaste/constant-below-the-await",
+    "scripts",
+    "await run();\nasync function run() {\n  return limit;\n}\nconst limit = 1;",
+  ],
 ];
 
 const passes: readonly Case[] = [
+  [
+    "a constant made of what was awaited",
+    "posthaste/constant-below-the-await",
+    "scripts",
+    "const name = await ask();\nconst greeting = `hello ${name}`;\nawait ask(greeting);\nfunction ask() {}",
+  ],
   [
     "a clock in bench",
     "eslint/no-restricted-properties",

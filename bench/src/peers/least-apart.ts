@@ -28,6 +28,12 @@ type Message = { readonly _id: string; readonly [field: string]: unknown };
 type Hint = Publish & { readonly createdAt: number };
 type Told = { readonly hint: Hint; readonly startedAt: number; readonly endedAt: number };
 
+let next = 0;
+const kafkaMessage = (hints: readonly Hint[]) => ({
+  value: JSON.stringify(hints),
+  partition: next++ % partitions,
+});
+
 const kafka = new Kafka({ brokers: brokers.split(","), logLevel: logLevel.NOTHING });
 const topic = `${room}.due`;
 const durable = { writeConcern: { w: "majority", journal: true }, retryWrites: false } as const;
@@ -90,12 +96,6 @@ async function runGateway(): Promise<void> {
     else accept();
   });
 }
-
-let next = 0;
-const kafkaMessage = (hints: readonly Hint[]) => ({
-  value: JSON.stringify(hints),
-  partition: next++ % partitions,
-});
 
 async function runDeliverer(): Promise<void> {
   const swept: { readonly id: string; readonly at: number }[] = [];

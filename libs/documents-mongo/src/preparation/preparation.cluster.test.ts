@@ -227,6 +227,8 @@ describe("a database", () => {
     await hang("alwaysOn");
     const killed = migrateAsProcess(server.uri, name);
     await until("it builds", async () => (await builds()) === 1);
+    const before = worked;
+    await until("the older process works beside the build", () => worked > before + 3);
     killed.kill("SIGKILL");
     await once(killed, "exit");
     await hang("off");
@@ -237,7 +239,6 @@ describe("a database", () => {
 
     expect(again.exitCode).toBe(0);
     expect(failures).toEqual([]);
-    expect(worked).toBeGreaterThan(10);
     expect(await indexNames("messages")).toContain(needed);
     expect(await builds()).toBe(0);
     expect(older.problem()).toBeUndefined();

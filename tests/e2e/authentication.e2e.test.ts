@@ -117,7 +117,7 @@ describe("401", () => {
 
   it("changes nothing", async () => {
     expect((await client.get(`/v2/messages/${estate.messageId}`)).status).toBe(200);
-    expect((await client.get("/v2/topics/group")).list("endpoints")).toHaveLength(1);
+    expect(await client.listed("/v2/topics/group", "endpoints")).toHaveLength(1);
     expect(destination.at("/refused")).toEqual([]);
   });
 });
@@ -233,7 +233,7 @@ describe("a token that may only read", () => {
       );
     }
     expect((await client.get(`/v2/messages/${estate.messageId}`)).status).toBe(200);
-    expect((await client.get("/v2/topics/group")).list("endpoints")).toHaveLength(1);
+    expect(await client.listed("/v2/topics/group", "endpoints")).toHaveLength(1);
     expect(destination.at("/refused")).toEqual([]);
     expect(destination.at("/group/me")).toEqual([]);
   });

@@ -28,7 +28,7 @@ const at = (path: string): string => destination.url(path);
 const settled = (id: string, as: "DELIVERED" | "FAILED"): Promise<readonly unknown[]> =>
   eventually(
     async () =>
-      (await client.get(`/v2/events?messageId=${id}`)).list("events").map(({ state }) => state),
+      (await client.listed(`/v2/events?messageId=${id}`, "events")).map(({ state }) => state),
     (states) => states.includes(as),
   );
 

@@ -35,7 +35,7 @@ const isCancelled = async (id: string, by = client): Promise<boolean> => {
   return status === 404;
 };
 const lastState = async (id: string) =>
-  (await client.get(`/v2/events?messageId=${id}&order=latestFirst`)).list("events")[0]?.["state"];
+  (await client.listed(`/v2/events?messageId=${id}&order=latestFirst`, "events"))[0]?.["state"];
 
 describe("DELETE /v2/messages by ids", () => {
   it("202 counts those that it has cancelled, each once, whether named in the query or in the body", async () => {

@@ -32,6 +32,15 @@ export class Client {
     return this.call("GET", path, headers);
   }
 
+  /** Returns the list under `key`. Asks again where the server refuses a list for now, as pollers on a busy host ask many. */
+  async listed(path: string, key: string): Promise<readonly Json[]> {
+    const reply = await eventually(
+      () => this.get(path),
+      ({ status }) => status !== 429 && status !== 503,
+    );
+    return reply.list(key);
+  }
+
   delete(path: string, body?: string): Promise<Reply> {
     return this.call("DELETE", path, {}, body);
   }
@@ -109,7 +118,10 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
     text,
     json,
     object,
-    list: (key) => listOf(key === undefined ? json() : object()[key]),
+    list: (key) => {
+      if (status >= 400) throw new Error(`no list but ${status} ${text}`);
+      return listOf(key === undefined ? json() : object()[key]);
+    },
     error: () => textOf(object()["error"]),
   };
 }

@@ -103,7 +103,7 @@ export class ConsolePages {
 
   async letters(label: string) {
     const path = `/v2/dlq?label=${label}&order=latestFirst`;
-    return (await this.server.client.get(path)).list("messages");
+    return this.server.client.listed(path, "messages");
   }
 
   async #countLetters(label: string): Promise<number> {

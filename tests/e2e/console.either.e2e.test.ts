@@ -539,7 +539,7 @@ describe("groups", () => {
     await page.getByRole("button", { name: `Remove ${other}` }).click();
     await page.getByRole("button", { name: `Yes, remove ${other}` }).click();
     await eventually(
-      async () => (await client.get("/v2/topics/audit")).list("endpoints"),
+      () => client.listed("/v2/topics/audit", "endpoints"),
       (left) => left.length === 1,
     );
 

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 const listed = async (query: string, by = client) =>
-  (await by.get(`/v2/dlq?${query}`)).list("messages");
+  await by.listed(`/v2/dlq?${query}`, "messages");
 
 /** Makes dead letters under `label`, and returns their ids, the oldest first. The destination then works again. */
 async function failed(
@@ -100,7 +100,7 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
     const retried = (await client.post(`/v2/dlq/retry/${id}`)).object()["messageId"];
 
     const events = async (of: unknown) =>
-      (await client.get(`/v2/events?messageId=${textOf(of)}`)).list("events");
+      await client.listed(`/v2/events?messageId=${textOf(of)}`, "events");
     const made = await eventually(
       () => events(retried),
       (found) => found.length > 0,

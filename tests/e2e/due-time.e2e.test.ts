@@ -102,7 +102,7 @@ describe("a message", () => {
     const id = await client.published(destination.url("/logged"), service({ Delay: "1h" }));
 
     const events = await eventually(
-      async () => (await client.get(`/v2/events?messageId=${id}`)).list("events"),
+      () => client.listed(`/v2/events?messageId=${id}`, "events"),
       (list) => list.length > 0,
       5_000,
     );

@@ -59,7 +59,7 @@ export async function settle(
   const actionId = textOf(none.object()["actionId"]);
   const letterIn = async (path: string): Promise<string> => {
     const [letter] = await eventually(
-      async () => (await client.get(path)).list("messages"),
+      () => client.listed(path, "messages"),
       ({ length }) => length === 1,
     );
     return textOf(letter?.["dlqId"]);
@@ -83,8 +83,8 @@ export async function settle(
 
 /** Reports whether the counts include every event of the log, of which the failure comes last. */
 async function isCounted(client: Client): Promise<boolean> {
-  const minutes = (await client.get("/v2/counts")).list("minutes");
-  const events = (await client.get("/v2/events")).list("events");
+  const minutes = await client.listed("/v2/counts", "minutes");
+  const events = await client.listed("/v2/events", "events");
   const counts = minutes.flatMap((minute) => Object.entries(objectOf(minute["counts"])));
   const total = counts.reduce((sum, [, count]) => sum + Number(count), 0);
   return total === events.length && counts.some(([state]) => state === "FAILED");

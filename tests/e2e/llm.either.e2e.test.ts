@@ -93,7 +93,7 @@ describe("a message to api/llm", () => {
     provider.answers("/v1/chat/completions", always(500));
     const id = textOf((await asked("failing")).object()["messageId"]);
     const [letter] = await eventually(
-      async () => (await client.get("/v2/dlq?label=failing")).list("messages"),
+      () => client.listed("/v2/dlq?label=failing", "messages"),
       (letters) => letters.length === 1,
     );
 

@@ -75,7 +75,7 @@ async function settle(id: string): Promise<Estate> {
   const endpoint = { url: destination.url(`/group/${id}`) };
   await client.post("/v2/topics/shared/endpoints", {}, JSON.stringify({ endpoints: [endpoint] }));
   const letters = await eventually(
-    async () => (await client.get("/v2/dlq")).list("messages"),
+    () => client.listed("/v2/dlq", "messages"),
     ({ length }) => length === 1,
     msMax,
   );

@@ -80,11 +80,11 @@ async function failed(index: number): Promise<Failed> {
   const kind = kindAt(index);
   const messageId = await enqueued(kind);
   const [letter] = await eventually(
-    async () => (await client.get(`/v2/dlq?messageId=${messageId}`)).list("messages"),
+    () => client.listed(`/v2/dlq?messageId=${messageId}`, "messages"),
     ({ length }) => length === 1,
   );
   await eventually(
-    async () => (await client.get(`/v2/events?messageId=${messageId}&state=FAILED`)).list("events"),
+    () => client.listed(`/v2/events?messageId=${messageId}&state=FAILED`, "events"),
     ({ length }) => length === 1,
   );
   const [dlqId, createdAt] = [textOf(letter?.["dlqId"]), numberOf(letter?.["createdAt"])];

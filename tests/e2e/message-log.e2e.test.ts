@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const events = async (query: string, by = client): Promise<readonly Json[]> =>
-  (await by.get(`/v2/events?${query}`)).list("events");
+  await by.listed(`/v2/events?${query}`, "events");
 const until = (query: string, count: number): Promise<readonly Json[]> =>
   eventually(
     () => events(query),

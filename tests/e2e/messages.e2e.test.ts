@@ -33,9 +33,9 @@ afterAll(async () => {
 });
 
 const statesOf = async (id: string): Promise<readonly unknown[]> =>
-  (await client.get(`/v2/events?messageId=${id}&order=earliestFirst`))
-    .list("events")
-    .map(({ state }) => state);
+  (await client.listed(`/v2/events?messageId=${id}&order=earliestFirst`, "events")).map(
+    ({ state }) => state,
+  );
 /** Waits for the log, which lags a moment behind. */
 const statesUntil = (id: string, last: string): Promise<readonly unknown[]> =>
   eventually(
@@ -144,7 +144,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
       ]);
       expect(destination.at("/canceled")).toEqual([]);
       expect(destination.at("/canceled-failure")).toEqual([]);
-      expect((await client.get(`/v2/dlq?messageId=${id}`)).list("messages")).toEqual([]);
+      expect(await client.listed(`/v2/dlq?messageId=${id}`, "messages")).toEqual([]);
     });
 
     it("cancels a message that waits for its retry", async () => {

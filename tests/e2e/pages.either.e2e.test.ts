@@ -43,7 +43,7 @@ async function named(): Promise<Readonly<Record<string, string>>> {
   for (let n = 0; n < 2; n++)
     await client.published(destination.url("/broken"), service({ Retries: "0", Label: "import" }));
   const letters = await eventually(
-    async () => (await client.get("/v2/dlq?label=import")).list("messages"),
+    () => client.listed("/v2/dlq?label=import", "messages"),
     (found) => found.length >= 2,
   );
   const action = await client.delete("/v2/messages?label=another&async=true");

@@ -111,7 +111,7 @@ it("of the messages of a day duplicates are some, and retried dead letters are n
     );
   const statuses = [await publish(), await publish(), await publish()].map(({ status }) => status);
   await eventually(
-    async () => (await client.get("/v2/dlq")).list("messages"),
+    () => client.listed("/v2/dlq", "messages"),
     ({ length }) => length === 1,
   );
 
@@ -152,7 +152,7 @@ describe("a plan with queuesMax", () => {
     const url = destination.url("/fails-in-queue");
     await client.post(`/v2/enqueue/a/${url}`, service({ Retries: "0" }));
     const [letter] = await eventually(
-      async () => (await client.get("/v2/dlq")).list("messages"),
+      () => client.listed("/v2/dlq", "messages"),
       ({ length }) => length === 1,
     );
     await client.delete("/v2/queues/a");

@@ -104,7 +104,7 @@ describe("a publish", () => {
     it("leaves nothing behind", async () => {
       const url = encodeURIComponent(destination.url("/too-large"));
 
-      expect((await client.get(`/v2/events?url=${url}`)).list("events")).toEqual([]);
+      expect(await client.listed(`/v2/events?url=${url}`, "events")).toEqual([]);
       expect(destination.at("/too-large")).toEqual([]);
     });
   });

@@ -194,7 +194,7 @@ describe("a publish", () => {
   });
 
   it("leaves nothing behind when it is refused", async () => {
-    const events = (await server.client.get("/v2/events")).list("events");
+    const events = await server.client.listed("/v2/events", "events");
 
     const refused = events.filter(({ url }) => !String(url).includes(`:${destination.port}`));
     expect(refused).toEqual([]);
@@ -232,7 +232,7 @@ describe("a URL", () => {
     "an endpoint of a group": async (given, unique) => {
       await posted(`/v2/topics/g${unique}/endpoints`, {}, { endpoints: [{ url: given }] });
       await posted(`/v2/publish/g${unique}`);
-      const group = (await server.client.get(`/v2/topics/g${unique}`)).list("endpoints");
+      const group = await server.client.listed(`/v2/topics/g${unique}`, "endpoints");
       return textOf(group[0]?.["url"]);
     },
     "a callback": async (given) =>
@@ -343,7 +343,7 @@ describe("a URL", () => {
     await server.client.post("/v2/topics/same/endpoints", {}, endpoints(added));
     await server.client.post("/v2/topics/same/endpoints", {}, endpoints(same));
 
-    const group = (await server.client.get("/v2/topics/same")).list("endpoints");
+    const group = await server.client.listed("/v2/topics/same", "endpoints");
     await server.client.call("DELETE", "/v2/topics/same/endpoints", {}, endpoints(added));
 
     expect(group).toEqual([{ url: "http://a.example/%C3%BC" }]);
@@ -355,7 +355,7 @@ describe("a URL", () => {
 
     const url = encodeURIComponent(destination.url("/found/ü"));
     const found = await eventually(
-      async () => (await server.client.get(`/v2/events?url=${url}`)).list("events"),
+      () => server.client.listed(`/v2/events?url=${url}`, "events"),
       (events) => events.length > 0,
     );
 

@@ -276,7 +276,7 @@ describe("a queue", () => {
     await destination.arrival("/after-the-deletion");
     for (const id of ids)
       await eventually(
-        async () => (await client.get(`/v2/events?messageId=${id}&state=CANCELED`)).list("events"),
+        () => client.listed(`/v2/events?messageId=${id}&state=CANCELED`, "events"),
         (found) => found.length === 1,
       );
     expect(destination.at("/deleted")).toEqual([]);

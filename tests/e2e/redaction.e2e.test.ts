@@ -39,7 +39,7 @@ async function allReads(id: string): Promise<string> {
 
 const failed = (id: string): Promise<unknown> =>
   eventually(
-    async () => (await client.get(`/v2/dlq?messageId=${id}`)).list("messages"),
+    () => client.listed(`/v2/dlq?messageId=${id}`, "messages"),
     (letters) => letters.length === 1,
   );
 

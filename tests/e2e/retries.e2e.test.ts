@@ -33,7 +33,7 @@ const gapsOf = (arrivals: readonly Arrival[]): readonly number[] =>
   arrivals.slice(1).map(({ at }, i) => at - (arrivals[i]?.at ?? 0));
 
 const eventsOf = async (id: string): Promise<readonly Json[]> =>
-  (await client.get(`/v2/events?messageId=${id}&order=earliestFirst`)).list("events");
+  await client.listed(`/v2/events?messageId=${id}&order=earliestFirst`, "events");
 
 const eventsUntil = (id: string, state: string): Promise<readonly Json[]> =>
   eventually(
@@ -64,7 +64,7 @@ async function failsTwice(url: string, reason: unknown): Promise<void> {
   const settings = service({ Retries: "1", "Retry-Delay": "10", Timeout: "1s" });
   const id = await client.published(url, settings);
   const events = await eventsUntil(id, "FAILED");
-  const letters = (await client.get(`/v2/dlq?messageId=${id}`)).list("messages");
+  const letters = await client.listed(`/v2/dlq?messageId=${id}`, "messages");
   const errors = events.flatMap(({ state, error }) => (state === "ERROR" ? [error] : []));
   expect(errors).toEqual([reason, reason]);
   expect(letters).toMatchObject([{ responseStatus: 0 }]);
@@ -104,7 +104,7 @@ describe.each(dialects)("a message in the $prefix dialect", ({ prefix }) => {
     const events = await eventsUntil(id, "FAILED");
     expect(statesOf(events)).toEqual(["CREATED", "ACTIVE", "ERROR", "FAILED"]);
     expect(destination.at(path("489"))).toHaveLength(1);
-    const letters = (await client.get(`/v2/dlq?messageId=${id}`)).list("messages");
+    const letters = await client.listed(`/v2/dlq?messageId=${id}`, "messages");
     expect(letters).toMatchObject([{ responseStatus: 489, responseBody: "never again" }]);
   });
 });
@@ -246,7 +246,7 @@ describe("retries", () => {
     // The first attempt may have been made twice: a kept connection that ends under a call is replaced at once.
     const retried = destination.at("/reset").map(({ headers }) => headers["service-retried"]);
     expect(new Set(retried)).toEqual(new Set(["0", "1"]));
-    const letters = (await client.get(`/v2/dlq?messageId=${refused}`)).list("messages");
+    const letters = await client.listed(`/v2/dlq?messageId=${refused}`, "messages");
     expect(letters).toMatchObject([{ responseStatus: 0 }]);
   });
 
@@ -360,10 +360,10 @@ describe("a last answer", () => {
       });
     const of = async (id: string): Promise<readonly Json[]> => [
       ...(await eventually(
-        async () => (await client.get(`/v2/events?messageId=${id}&state=ERROR`)).list("events"),
+        () => client.listed(`/v2/events?messageId=${id}&state=ERROR`, "events"),
         (events) => events.length > 0,
       )),
-      ...(await client.get(`/v2/dlq?messageId=${id}`)).list("messages"),
+      ...(await client.listed(`/v2/dlq?messageId=${id}`, "messages")),
     ];
 
     const ids = [

@@ -439,12 +439,12 @@ describe("a schedule for every minute", () => {
     async () => {
       const [failing, waiting] = [idOf("failing"), idOf("waiting")];
       const letters = await eventually(
-        async () => (await client.get(`/v2/dlq?scheduleId=${failing}`)).list("messages"),
+        () => client.listed(`/v2/dlq?scheduleId=${failing}`, "messages"),
         ({ length }) => length > 0,
         waitMsMax,
       );
       const retries = await eventually(
-        async () => (await client.get(`/v2/logs?scheduleId=${waiting}&state=RETRY`)).list("logs"),
+        () => client.listed(`/v2/logs?scheduleId=${waiting}&state=RETRY`, "logs"),
         ({ length }) => length > 0,
       );
       await client.delete(`/v2/schedules/${waiting}`);

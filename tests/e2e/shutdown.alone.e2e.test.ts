@@ -59,7 +59,7 @@ describe("SIGTERM", () => {
     expect(server.process.output).toContain("process.stopped");
     const delivered = destination.at("/slow").map(({ headers }) => headers["service-message-id"]);
     expect(delivered.toSorted()).toEqual(ids.toSorted());
-    const events = (await client.get("/v2/events?state=DELIVERED")).list("events");
+    const events = await client.listed("/v2/events?state=DELIVERED", "events");
     expect(events).toHaveLength(51);
   });
 
@@ -329,7 +329,7 @@ describe("kill -9", () => {
     await client.post("/v2/topics/kept/endpoints", {}, endpoints);
     await client.published(destination.url("/fails"), service({ Retries: "0" }), "x");
     await eventually(
-      async () => (await client.get("/v2/dlq")).list("messages").length,
+      async () => (await client.listed("/v2/dlq", "messages")).length,
       (n) => n === 1,
     );
     const canceled = await client.published(destination.url("/canceled"), service({ Delay: "1s" }));

@@ -51,7 +51,7 @@ async function settle(user: string, token: string): Promise<Estate> {
   const endpoints = JSON.stringify({ endpoints: [{ url: destination.url(`/group/${user}`) }] });
   await client.post("/v2/topics/shared/endpoints", {}, endpoints);
   const letters = await eventually(
-    async () => (await client.get("/v2/dlq")).list("messages"),
+    () => client.listed("/v2/dlq", "messages"),
     ({ length }) => length === 2,
   );
   const cursor = async (path: string): Promise<string> =>
@@ -108,14 +108,14 @@ describe.each(users.map(({ userId }) => userId))("%s", (user) => {
     const foreignIds = foreign.join(",");
 
     const lists = [
-      ...(await client.get("/v2/dlq")).list("messages"),
-      ...(await client.get("/v2/dlq?label=shared")).list("messages"),
-      ...(await client.get("/v2/events")).list("events"),
-      ...(await client.get("/v2/events?label=shared&flowControlKey=shared")).list("events"),
-      ...(await client.get("/v2/logs?groupBy=messageId")).list("messages"),
+      ...(await client.listed("/v2/dlq", "messages")),
+      ...(await client.listed("/v2/dlq?label=shared", "messages")),
+      ...(await client.listed("/v2/events", "events")),
+      ...(await client.listed("/v2/events?label=shared&flowControlKey=shared", "events")),
+      ...(await client.listed("/v2/logs?groupBy=messageId", "messages")),
     ];
     const asked = [
-      ...(await client.get(`/v2/dlq?messageId=${foreignIds}`)).list("messages"),
+      ...(await client.listed(`/v2/dlq?messageId=${foreignIds}`, "messages")),
       ...(
         await client.get(
           `/v2/dlq?dlqIds=${others(own())
@@ -123,8 +123,8 @@ describe.each(users.map(({ userId }) => userId))("%s", (user) => {
             .join(",")}`,
         )
       ).list("messages"),
-      ...(await client.get(`/v2/events?messageIds=${foreignIds}`)).list("events"),
-      ...(await client.get(`/v2/logs?messageIds=${foreignIds}`)).list("logs"),
+      ...(await client.listed(`/v2/events?messageIds=${foreignIds}`, "events")),
+      ...(await client.listed(`/v2/logs?messageIds=${foreignIds}`, "logs")),
     ];
 
     const seen = new Set(lists.map(({ messageId }) => textOf(messageId)));

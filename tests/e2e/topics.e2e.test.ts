@@ -260,7 +260,7 @@ describe.each(dialects)("a publish to a group in the $prefix dialect", ({ prefix
 
 const lettersOf = async (group: string): Promise<readonly Json[]> => {
   return eventually(
-    async () => (await client.get(`/v2/dlq?topicName=${group}`)).list("messages"),
+    () => client.listed(`/v2/dlq?topicName=${group}`, "messages"),
     (letters) => letters.length > 0,
   );
 };
@@ -367,7 +367,7 @@ describe("a publish to a group", () => {
 
     const logged = await eventually(
       async () => {
-        const events = (await client.get("/v2/events?topicName=logged")).list("events");
+        const events = await client.listed("/v2/events?topicName=logged", "events");
         return new Set(events.map(({ messageId }) => messageId));
       },
       ({ size }) => size >= ids.length,
@@ -376,7 +376,7 @@ describe("a publish to a group", () => {
     const parent = textOf(ids[0]).replace(/_n0$/, "");
     expect((await client.get(`/v2/messages/${parent}`)).status).toBe(404);
     expect((await client.delete(`/v2/messages/${parent}`)).status).toBe(404);
-    expect((await client.get(`/v2/events?messageId=${parent}`)).list("events")).toEqual([]);
+    expect(await client.listed(`/v2/events?messageId=${parent}`, "events")).toEqual([]);
   });
 });
 

@@ -63,7 +63,7 @@ async function failed(id: string, [told, stepped]: readonly [number, number]): P
 }
 
 const logged = async (id: string): Promise<Json | undefined> =>
-  (await server.client.get(`/v2/workflows/logs?trimBody=100&workflowRunId=${id}`)).list("runs")[0];
+  (await server.client.listed(`/v2/workflows/logs?trimBody=100&workflowRunId=${id}`, "runs"))[0];
 
 const lists = {
   "/v2/workflows/logs?": "runs",

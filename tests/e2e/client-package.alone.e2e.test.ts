@@ -15,7 +15,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { freePort } from "@posthaste/local";
+import { fetchRuntime, freePort, lackedByRuntimes, type Runtime } from "@posthaste/local";
 import { blocksOf } from "@posthaste/testing/pages";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
@@ -32,6 +32,9 @@ const home = mkdtempSync(join(tmpdir(), "posthaste-client-"));
 const folder = join(home, "my-program");
 const own = join(folder, "node_modules/@posthaste/client");
 const entryBytesMax = 16_000;
+/** A runtime may have to be fetched. */
+const runtimeMsMax = 10 * 60_000;
+const programMsMax = 60_000;
 
 let server: TestServer;
 let destination: Destination;
@@ -311,3 +314,72 @@ describe("the example of", () => {
     child.kill();
   });
 });
+
+type Elsewhere = readonly [name: string, Runtime, args: readonly string[], serve: string];
+
+describe("the package in other runtimes", () => {
+  const lacked = lackedByRuntimes();
+  const elsewhere: readonly Elsewhere[] = [
+    ["Bun 1.4.5", "bun", ["run"], "Bun.serve({ hostname, port: 0, fetch: handle }).port"],
+    [
+      "Deno 2.9.6",
+      "deno",
+      ["run", "--no-remote", "--node-modules-dir=manual", "--allow-net", "--allow-env"],
+      "Deno.serve({ hostname, port: 0, onListen: () => {} }, handle).addr.port",
+    ],
+  ];
+  if (lacked !== undefined)
+    it.skip(`is as in Node (not checked: this host has no ${lacked})`, () => undefined);
+  else
+    it.each(elsewhere)(
+      "publishes, receives, verifies, lists and refuses in %s",
+      async (_, runtime, args, serve) => {
+        const binary = await fetchRuntime(runtime);
+        const program = join(folder, `${runtime}.mjs`);
+        writeFileSync(program, elsewhereProgram(serve));
+
+        const { stdout } = await runFile(binary, [...args, program], {
+          cwd: folder,
+          env: { ...environment(), HOME: home, DENO_NO_UPDATE_CHECK: "1" },
+          timeout: programMsMax,
+        });
+
+        expect(JSON.parse(stdout)).toEqual({
+          ...{ body: '{"order":17}', isItsOwn: true, states: ["CREATED", "ACTIVE", "DELIVERED"] },
+          ...{ forged: 401, refused: [404, "not_found"] },
+        });
+      },
+      runtimeMsMax,
+    );
+});
+
+const elsewhereProgram = (serve: string): string => `
+import { createClient, PosthasteError } from "@posthaste/client";
+import { createReceiver, fetchHandler } from "@posthaste/client/receiver";
+
+const { POSTHASTE_URL: url, POSTHASTE_TOKEN: token, POSTHASTE_SIGNING_KEY: current } = process.env;
+const hostname = "127.0.0.1";
+const arrived = Promise.withResolvers();
+const handle = fetchHandler(createReceiver(arrived.resolve, { keys: { current }, onProblem: arrived.reject }));
+const to = "http://127.0.0.1:" + ${serve} + "/orders";
+const client = createClient({ url, token });
+const { messageId } = await client.publishJson({ to, json: { order: 17 } });
+const delivery = await arrived.promise;
+let states = [];
+while (!states.includes("DELIVERED")) {
+  const { events } = await client.log.events({ query: { messageId, order: "earliestFirst" } });
+  states = events.map(({ state }) => state);
+}
+const forged = await fetch(to, { method: "POST", body: "{}", headers: { "service-signature": "a.b.c" } });
+const refused = await client.queues.read("none").catch((error) => error);
+if (!(refused instanceof PosthasteError)) throw refused;
+client.close();
+console.log(JSON.stringify({
+  body: delivery.text(),
+  isItsOwn: delivery.messageId === messageId,
+  states,
+  forged: forged.status,
+  refused: [refused.status, refused.code],
+}));
+process.exit(0);
+`;

@@ -1,5 +1,6 @@
 export { freePort } from "./process/ports.ts";
 export { goProgram, hasGo, hasPython, npmPackages, pythonWith } from "./fetch/clients.ts";
+export { fetchRuntime, lackedByRuntimes, type Runtime } from "./fetch/runtimes.ts";
 export { checkMetrics, hasPrometheus, promtool } from "./fetch/prometheus.ts";
 export { type RunningPrometheus, startPrometheus } from "./servers/prometheus.ts";
 export { openProxy, type Proxy } from "./proxy.ts";

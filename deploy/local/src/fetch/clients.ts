@@ -35,10 +35,12 @@ export async function goProgram(folder: string): Promise<string> {
 
 /** Returns a folder with these npm packages, such as `name@1.2.3`, whose scripts are not run. */
 export const npmPackages = (key: string, wanted: readonly string[]): Promise<string> =>
-  cached(key, async (making) => {
-    const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
-    await runWithPatience("npm", ["install", "--prefix", making, ...quiet, ...wanted]);
-  });
+  cached(key, (making) => installNpmPackages(making, wanted));
+
+export async function installNpmPackages(folder: string, wanted: readonly string[]): Promise<void> {
+  const quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--silent"];
+  await runWithPatience("npm", ["install", "--prefix", folder, ...quiet, ...wanted]);
+}
 
 function digestOf(folder: string, wanted: RegExp): string {
   const hash = createHash("sha256");

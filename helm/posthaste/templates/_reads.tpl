@@ -135,6 +135,7 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 - {name: POSTHASTE_KAFKA_PROVISION, value: {{ ternary "on" "off" .provision | quote }}}
 - {name: POSTHASTE_KAFKA_RETENTION_HOURS, value: {{ .retentionHours | quote }}}
 - {name: POSTHASTE_KAFKA_SESSION_MS, value: {{ .sessionMs | int | quote }}}
+- {name: POSTHASTE_KAFKA_REQUEST_MS, value: {{ .requestMs | int | quote }}}
 - {name: POSTHASTE_KAFKA_TLS, value: {{ ternary "on" "off" .tls | quote }}}
 {{- if or .user (has .mechanism (list "oauthbearer" "aws-msk-iam")) }}
 - {name: POSTHASTE_KAFKA_MECHANISM, value: {{ .mechanism | quote }}}

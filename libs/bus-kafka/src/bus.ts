@@ -34,6 +34,8 @@ export type KafkaBusOptions = {
   readonly sasl?: Sasl;
   /** A member that is not heard of for this long loses its partitions. */
   readonly sessionMs?: number;
+  /** How long a broker has for an answer before the request fails. */
+  readonly requestMs?: number;
   readonly heartbeatMs?: number;
   /** How soon a topic that has grown is noticed. */
   readonly metadataMs?: number;
@@ -56,6 +58,7 @@ export type KafkaBus = EventBus & {
 const partitionsDefault = 16;
 const retentionMsDefault = 7 * 86_400_000;
 const sessionMsDefault = 6_000;
+const requestMsDefault = 10_000;
 const heartbeatMsDefault = 300;
 const metadataMsDefault = 60_000;
 const closeMsMax = 5_000;
@@ -130,5 +133,6 @@ function clientOptions(options: KafkaBusOptions): ClientOptions {
   const { brokers, clientId, tls, sasl, log, clock } = options;
   const secureContext = tls && secureContextOf(tls);
   const login = sasl && loginOf(sasl, clock);
-  return { brokers, clientId, secureContext, login, quiet: quietLog(log, clock) };
+  const { requestMs = requestMsDefault } = options;
+  return { brokers, clientId, secureContext, login, requestMs, quiet: quietLog(log, clock) };
 }

@@ -14,6 +14,8 @@ export type ClientOptions = {
   readonly clientId: string;
   readonly secureContext: SecureContext | undefined;
   readonly login: Login | undefined;
+  /** How long a broker has for an answer before the request fails. */
+  readonly requestMs: number;
   readonly quiet: ClientLog;
 };
 
@@ -24,7 +26,6 @@ export type Client = {
 };
 
 const connectionTimeoutMs = 3_000;
-const requestTimeoutMs = 10_000;
 const keepAliveMs = 60_000;
 /** How long before a broker ends a session its token is shown anew: brokers take none within a second of the last. */
 const renewalMs = 3_000;
@@ -49,7 +50,7 @@ export function newClient(
     ...(login && { sasl: saslOf(login) }),
     reauthenticationThreshold: renewalMs,
     connectionTimeout: connectionTimeoutMs,
-    requestTimeout: requestTimeoutMs,
+    requestTimeout: options.requestMs,
     retry: {
       initialRetryTime: 100,
       maxRetryTime: 1_000,

@@ -17,6 +17,7 @@ type BusConfig = Pick<
   | "kafkaPrefix"
   | "kafkaProvision"
   | "kafkaReplication"
+  | "kafkaRequestMs"
   | "kafkaRetentionHours"
   | "kafkaSessionMs"
   | "kafkaTls"
@@ -40,6 +41,7 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
     replication: config.kafkaReplication,
     makesTopics: config.kafkaProvision,
     sessionMs: config.kafkaSessionMs,
+    requestMs: config.kafkaRequestMs,
     retentionMs: config.kafkaRetentionHours * msPerHour,
     ...(config.kafkaTls && { tls: { ca, certificate, key } }),
     ...(sasl && { sasl }),

@@ -40,6 +40,7 @@ const refused = [
   ["mongodb.heavyPool=2", "/mongodb/heavyPool"],
   ["mongodb.patienceMs=2000", "/mongodb/patienceMs"],
   ["kafka.sessionMs=999", "/kafka/sessionMs"],
+  ["kafka.requestMs=20001", "/kafka/requestMs"],
   ["mongodb.database=a.b", "/mongodb/database"],
   ["mongodb.caFrom.name=a", "/mongodb/caFrom"],
   ["mongodb.caFrom.name=a,mongodb.caFrom.configMap=a,mongodb.caFrom.key=b", "/mongodb/caFrom"],

@@ -437,6 +437,7 @@ it.each([
   ["POSTHASTE_MONGODB_HEAVY_POOL", ["2", "1001"]],
   ["POSTHASTE_MONGODB_PATIENCE_MS", ["2000", "60001"]],
   ["POSTHASTE_KAFKA_SESSION_MS", ["999", "300001"]],
+  ["POSTHASTE_KAFKA_REQUEST_MS", ["999", "20001"]],
 ])("pools and waits of stores have bounds: %s may not be %j", (name, texts) => {
   for (const text of texts)
     expect(

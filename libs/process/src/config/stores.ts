@@ -67,6 +67,13 @@ export const busShape = {
       "A process that a broker has not heard of for so many milliseconds loses its partitions to others. Between `group.min.session.timeout.ms` and `group.max.session.timeout.ms` of the brokers.",
     default: "6000",
   }),
+  kafkaRequestMs: wholeNumber(1_000, 20_000).register(variables, {
+    subject,
+    rule: "a whole number from 1000 to 20000",
+    summary:
+      "How many milliseconds a broker has for an answer before the request fails and the connection is made anew. Above the longest pause of a healthy broker; at most the 20 seconds that connecting may take. A heartbeat is of no use after `POSTHASTE_KAFKA_SESSION_MS`, and a publish waits 10 seconds for its facts at the longest.",
+    default: "10000",
+  }),
   kafkaProvision: z
     .enum(["on", "off"])
     .transform((value) => value === "on")

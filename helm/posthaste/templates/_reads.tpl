@@ -122,6 +122,7 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 - {name: POSTHASTE_MONGODB_POOL, value: {{ $values.mongodb.pool | int | quote }}}
 - {name: POSTHASTE_MONGODB_HEAVY_POOL, value: {{ $values.mongodb.heavyPool | int | quote }}}
 - {name: POSTHASTE_MONGODB_PATIENCE_MS, value: {{ $values.mongodb.patienceMs | int | quote }}}
+- {name: POSTHASTE_MONGODB_HEAVY_MS, value: {{ $values.mongodb.heavyMs | int | quote }}}
 {{- end }}
 {{- end }}
 {{- if has "bus" .reads }}

@@ -53,6 +53,7 @@
 {{- with .Values.mongodb -}}
 {{- if and .uri .uriFrom }}{{ fail "mongodb: set uri or uriFrom, not both" }}{{ end -}}
 {{- if not (or .uri .uriFrom) }}{{ fail "mongodb: the chart brings none; set uri or uriFrom" }}{{ end -}}
+{{- if gt (add (int .heavyMs) 100) (int .patienceMs) }}{{ fail "mongodb: heavyMs must be at least 100 below patienceMs" }}{{ end -}}
 {{- end -}}
 {{- range $name, $store := dict "kafka" .Values.kafka "redis" .Values.redis "mongodb" .Values.mongodb -}}
 {{- if ne (empty $store.certificateFrom) (empty $store.keyFrom) }}{{ fail (printf "%s: certificateFrom and keyFrom go together" $name) }}{{ end -}}

@@ -17,6 +17,7 @@ import { tlsFailure } from "./tls-failures.ts";
 type DocumentsConfig = Pick<
   ConfigOf<"management">,
   | "mongodbDatabase"
+  | "mongodbHeavyMs"
   | "mongodbHeavyPool"
   | "mongodbPatienceMs"
   | "mongodbPool"
@@ -35,6 +36,7 @@ export async function openDocuments(parts: ProcessParts, config: DocumentsConfig
     pool: config.mongodbPool,
     heavyPool: config.mongodbHeavyPool,
     patienceMs: config.mongodbPatienceMs,
+    heavyMs: config.mongodbHeavyMs,
     tls: tlsOf(config),
     explain: (error) =>
       tlsFailure("MongoDB", config.mongodbTlsCa !== undefined, error) ?? closedBy(config, error),

@@ -11,13 +11,12 @@ export type Heavy = {
   readonly collection: <T extends Document>(name: string) => Collection<T>;
   /**
    * As `Connection.again`, as soon as the gate lets the tenant in; rejects as `overloaded` where too many wait. Each read
-   * sets `maxTimeMS(heavyMsMax)`.
+   * sets `maxTimeMS(msMax)`.
    */
   readonly again: (tenant: TenantId) => Again;
+  /** How long the server works on one read. Below the patience: a caller would not wait for a longer read. */
+  readonly msMax: number;
 };
-
-/** Below the time that a call waits for a connection (link.ts): a caller would not wait for a longer read. */
-export const heavyMsMax = 2_000;
 
 export type Connection = {
   readonly db: Db;

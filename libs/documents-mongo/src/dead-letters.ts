@@ -7,7 +7,7 @@ import {
 } from "@posthaste/domain";
 import { type DeadLetters } from "@posthaste/ports";
 import { bytes } from "./bytes.ts";
-import { type Connection, heavyMsMax } from "./connection.ts";
+import { type Connection } from "./connection.ts";
 import { type Index } from "./indexes.ts";
 import { insertMissing } from "./insert-missing.ts";
 import {
@@ -42,7 +42,7 @@ export function createDeadLetters({ again, collection: open, heavy }: Connection
     },
     count: (tenant, limit) =>
       heavy.again(tenant)(() =>
-        listed.countDocuments({ tenant }, { limit, maxTimeMS: heavyMsMax }),
+        listed.countDocuments({ tenant }, { limit, maxTimeMS: heavy.msMax }),
       ),
     get: async (tenant, id) => {
       const row = await again(() => letters.findOne({ _id: keyOf(tenant, id), tenant }));
@@ -50,13 +50,7 @@ export function createDeadLetters({ again, collection: open, heavy }: Connection
     },
     list: async (tenant, filter, page) => {
       const scan = scanOf(tenant, filter);
-      const { items, ...rest } = await readPage(
-        heavy.again(tenant),
-        listed,
-        scan,
-        page,
-        largeBounds,
-      );
+      const { items, ...rest } = await readPage(heavy, listed, scan, page, largeBounds);
       return { items: items.map(letterFrom), ...rest };
     },
     remove: async (tenant, ids) => {

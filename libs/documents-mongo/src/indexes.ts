@@ -12,7 +12,7 @@ export type Index = {
   /**
    * Needed: without the index some query passes over a whole collection, or one of the hot path over much of it; a process
    * is up when all needed indexes are there. Wanted: without it a list or a walk passes over more of its tenant, for
-   * `heavyMsMax` at the longest.
+   * `Heavy.msMax` at the longest.
    */
   readonly is: "needed" | "wanted";
 };

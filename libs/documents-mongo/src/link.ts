@@ -46,6 +46,8 @@ export type LinkOptions = Address & {
   readonly pool?: number;
   /** Connections for heavy reads. Default 8. */
   readonly heavyPool?: number;
+  /** How long the server works on one heavy read. Default 2 s. */
+  readonly heavyMs?: number;
 };
 
 export type Link = {
@@ -64,7 +66,11 @@ export type Link = {
 
 export function openLink(options: LinkOptions, indexes: readonly Index[]): Link {
   const { clock, database, log, random, explain, patienceMs = patienceMsDefault } = options;
-  const { pool = connectionsMax, heavyPool = heavyConnectionsMax } = options;
+  const {
+    pool = connectionsMax,
+    heavyPool = heavyConnectionsMax,
+    heavyMs = heavyMsDefault,
+  } = options;
   const open = (connections: number, silenceMs: number): MongoClient =>
     openClient(options, { connections, patienceMs, silenceMs });
   const silenceMs = silencesMs * patienceMs;
@@ -132,6 +138,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const heavy: Heavy = {
     collection: <T extends Document>(name: string) => of(lists).collection<T>(name),
     again: (tenant) => (task) => gate.run(tenant, () => counted(task)).catch(forWantOfAnIndex),
+    msMax: heavyMs,
   };
   const connect = (client: MongoClient): Connection => {
     const db = of(client);
@@ -168,6 +175,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
 const connectionsMax = 20;
 const asideConnectionsMax = 2;
 const heavyConnectionsMax = 8;
+const heavyMsDefault = 2_000;
 const ownerLength = 12;
 /** Bounds of the gate beside its `tasksMax`, the number of connections for heavy reads. */
 const heavyBounds = { tasksPerOwnerMax: 3, waitingMax: 1_000 };

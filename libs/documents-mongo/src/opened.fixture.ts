@@ -14,6 +14,7 @@ import { type Queries, watchQueries } from "./queries.fixture.ts";
 
 /** Long, since a busy host may be slow; nothing here is measured. */
 export const patienceMs = 60_000;
+const heavyMs = 20_000;
 
 export type Opened = {
   readonly connection: Connection;
@@ -40,19 +41,21 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
         random: systemRandom(),
         log,
         patienceMs,
+        heavyMs,
       },
       indexes,
     );
     const { aside, connection } = link;
     const lists = connection.heavy.collection("lists").db.client;
     const others = [connection.db.client, aside.db.client];
-    queries = watchQueries({ lists, others }, database, indexes);
+    queries = watchQueries({ lists, others }, database, indexes, heavyMs);
     await untilWhole(link);
   }, 2 * patienceMs);
   afterAll(async () => {
     await link?.drop();
     await link?.close();
     expect(queries?.otherConcerns()).toEqual([]);
+    expect(queries?.otherTimes()).toEqual([]);
   }, patienceMs);
 
   return async () => {

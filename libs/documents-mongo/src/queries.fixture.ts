@@ -23,6 +23,8 @@ export type Queries = {
   readonly updates: () => number;
   /** Returns commands that read or wrote with another concern than ADR 97 says. */
   readonly otherConcerns: () => readonly string[];
+  /** Returns heavy reads, each once, that the server may work on for another time than the one that is set. */
+  readonly otherTimes: () => readonly string[];
 };
 
 /** Clients with `monitorCommands`, which an address may set. `lists`: the client of heavy reads, which alone may lack wanted indexes. */
@@ -30,11 +32,13 @@ export function watchQueries(
   { lists, others }: { readonly lists: MongoClient; readonly others: readonly MongoClient[] },
   database: string,
   indexes: readonly Index[],
+  heavyMs: number,
 ): Queries {
   const needed = indexes.filter(({ is }) => is === "needed");
   const asked = new Map<string, boolean>();
   const commands: Record<string, number> = {};
   const otherConcerns = new Set<string>();
+  const otherTimes = new Set<string>();
   let updates = 0;
   const hearing = (isList: boolean) => (event: CommandStartedEvent) => {
     const { databaseName, commandName, command } = event;
@@ -42,8 +46,10 @@ export function watchQueries(
     commands[commandName] = (commands[commandName] ?? 0) + 1;
     updates += all(plain(command)["updates"]).length;
     if (!hasItsConcern(commandName, command)) otherConcerns.add(commandName);
+    const collection = String(plain(command)[commandName]);
+    if (isList && isRead(commandName) && plain(command)["maxTimeMS"] !== heavyMs)
+      otherTimes.add(`${commandName} ${collection}`);
     for (const filter of filtersOf(commandName, command)) {
-      const collection = String(plain(command)[commandName]);
       const shape = `${commandName} ${collection} ${JSON.stringify(shapeOfAll(filter))}`;
       const own = of(needed, collection);
       const isWell =
@@ -60,6 +66,7 @@ export function watchQueries(
     commands: () => commands,
     updates: () => updates,
     otherConcerns: () => [...otherConcerns],
+    otherTimes: () => [...otherTimes],
   };
 }
 

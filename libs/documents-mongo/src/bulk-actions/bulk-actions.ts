@@ -3,7 +3,7 @@ import { type BulkAction } from "@posthaste/domain";
 import { type BulkActions } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
-import { type Connection, heavyMsMax } from "../connection.ts";
+import { type Connection } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import { documentsWithin } from "../query/documents-within.ts";
@@ -57,7 +57,7 @@ export function createBulkActions(connection: Connection): BulkActions {
             .find({ tenant, ...from, ...behind, ...isUnderstood })
             .sort({ createdAt: -1, id: -1 })
             .limit(limit)
-            .maxTimeMS(heavyMsMax),
+            .maxTimeMS(heavy.msMax),
           bytesMax,
         ),
       );

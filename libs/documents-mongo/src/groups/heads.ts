@@ -1,7 +1,7 @@
 /** The head of a group: one document that lists the chunks of its newest version. */
 import { type Group, type GroupChunkId, type Headers, type TenantId } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
-import { type Connection, heavyMsMax } from "../connection.ts";
+import { type Connection } from "../connection.ts";
 import { type Index } from "../indexes.ts";
 import { insertMissing } from "../insert-missing.ts";
 
@@ -51,7 +51,7 @@ export function createHeads({ again, collection: open, heavy, random }: Connecti
     list: async (tenant, { after, limit }) => {
       const page = { tenant, name: { $gt: after } };
       const found = await heavy.again(tenant)(() =>
-        pages.find(page).sort({ name: 1 }).limit(limit).maxTimeMS(heavyMsMax).toArray(),
+        pages.find(page).sort({ name: 1 }).limit(limit).maxTimeMS(heavy.msMax).toArray(),
       );
       return found.map(groupFrom);
     },

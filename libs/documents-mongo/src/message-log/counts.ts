@@ -9,7 +9,7 @@
 import { type LogState, minuteMs, type TenantId, isOver } from "@posthaste/domain";
 import { type MinuteCounts } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { heavyMsMax, type Connection } from "../connection.ts";
+import { type Connection } from "../connection.ts";
 import { type EventCounts } from "../event-counts.ts";
 import { type Index } from "../indexes.ts";
 
@@ -118,7 +118,7 @@ export function createEventCounts({
         heavy
           .collection<StoredHour>(collection)
           .find({ tenant, hour: range })
-          .maxTimeMS(heavyMsMax)
+          .maxTimeMS(heavy.msMax)
           .toArray(),
       );
       const isAsked = ({ minute }: MinuteCounts): boolean =>

@@ -71,7 +71,7 @@ export function createMessageLog(connection: Connection): MessageLog {
       await append(entries);
     },
     list: (tenant, filter, page) =>
-      readLog(heavy.again(tenant), heavy.collection(collection), tenant, filter, page),
+      readLog(heavy, heavy.collection(collection), tenant, filter, page),
     counts: async (tenant, from, to) => (await counts?.read(tenant, from, to)) ?? [],
     watch: (tenant, grown) => watchTail(connection, log, tenant, grown),
     sweep: async (tenant, before, limit) => {

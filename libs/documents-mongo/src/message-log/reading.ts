@@ -16,10 +16,9 @@ import {
   isByTerm,
 } from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
-import { heavyMsMax } from "../connection.ts";
+import { type Heavy } from "../connection.ts";
 import { cutFor, readPage, type Scan } from "../query/read-page.ts";
 import { shown } from "../query/shown.ts";
-import { type Again } from "../retry.ts";
 import {
   earlierMsMax,
   entriesOf,
@@ -37,17 +36,17 @@ type Told = { readonly place: string; readonly event: LogEvent } & (
 );
 
 export async function readLog(
-  again: Again,
+  heavy: Heavy,
   log: Rows,
   tenant: TenantId,
   filter: LogFilter,
   page: PageRequest,
 ): Promise<Page<LogEntry>> {
   const scan = scanOf(tenant, filter);
-  const { items, next } = await readPage<LogItem>(again, log, scan, page);
+  const { items, next } = await readPage<LogItem>(heavy, log, scan, page);
   const latestFirst = page.order === "latestFirst";
   const newest = (latestFirst ? page.after : next) ?? endOf(filter);
-  const across = newest === undefined ? [] : await readAcross(again, log, scan, newest);
+  const across = newest === undefined ? [] : await readAcross(heavy, log, scan, newest);
   const inRows = items
     .flatMap(entriesOf)
     .map(({ place, item }): Told => ({ place, event: item.event, entry: item }));
@@ -64,7 +63,7 @@ export async function readLog(
 
   const shownPlaces = places.slice(0, page.limit);
   const found = await entriesAt(
-    again,
+    heavy,
     log,
     scan,
     page,
@@ -86,14 +85,14 @@ const acrossMax = 100_000;
 
 /** Reads the rows at or behind `place` that tell an event before it: small, and only as many as come in one second. */
 const readAcross = (
-  again: Again,
+  heavy: Heavy,
   log: Rows,
   scan: Scan<LogItem>,
   place: string,
 ): Promise<readonly Told[]> =>
-  again(async () => {
+  heavy.again(scan.tenant)(async () => {
     const told: Told[] = [];
-    for await (const { _id: row, item } of acrossCursor(log, scan, place))
+    for await (const { _id: row, item } of acrossCursor(log, scan, place).maxTimeMS(heavy.msMax))
       told.push(...eventsOfRow(item).map((named) => ({ ...named, row })));
     return told;
   });
@@ -119,13 +118,12 @@ export function acrossCursor(
       "item.message.id": 1,
     })
     .sort({ place: 1 })
-    .limit(acrossMax)
-    .maxTimeMS(heavyMsMax);
+    .limit(acrossMax);
 }
 
 /** An event whose row no longer tells it was swept meanwhile, and is left out. */
 async function entriesAt(
-  again: Again,
+  heavy: Heavy,
   log: Rows,
   scan: Scan<LogItem>,
   page: PageRequest,
@@ -135,10 +133,10 @@ async function entriesAt(
   const rows =
     ids.length === 0
       ? []
-      : await again(() =>
+      : await heavy.again(scan.tenant)(() =>
           log
             .find({ _id: { $in: ids } })
-            .maxTimeMS(heavyMsMax)
+            .maxTimeMS(heavy.msMax)
             .toArray(),
         );
   const entries = new Map(

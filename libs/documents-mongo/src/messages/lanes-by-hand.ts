@@ -8,7 +8,6 @@ import {
 } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { type UpdateFilter } from "mongodb";
-import { heavyMsMax } from "../connection.ts";
 import { lanesName, rowFrom, settingAlarm, writeLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
 import { type StoredLane } from "./stored-lane.ts";
@@ -94,7 +93,7 @@ async function listLanes(
       .find({ _id, ...(search !== "" && { key }) }, inOneReply)
       .sort({ _id: 1 })
       .limit(limit)
-      .maxTimeMS(heavyMsMax)
+      .maxTimeMS(heavy.msMax)
       .toArray(),
   );
   return found.map(rowFrom);

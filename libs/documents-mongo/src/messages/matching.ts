@@ -18,7 +18,6 @@ import {
   recordConditions,
   termConditions,
 } from "../query/conditions.ts";
-import { heavyMsMax } from "../connection.ts";
 import { type Rooms } from "./rooms.ts";
 import { collectionName, isUnderstood, type StoredRecord } from "./stored.ts";
 
@@ -56,7 +55,7 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
         .sort({ _id: 1 })
         .skip(lookedMax - 1)
         .limit(1)
-        .maxTimeMS(heavyMsMax)
+        .maxTimeMS(heavy.msMax)
         .toArray(),
     );
     return { ids: end ? { ...range, $lte: end._id } : range, end: end?._id };
@@ -77,7 +76,7 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
         .hint({ tenant: 1, state: 1, origin: 1, _id: 1 })
         .limit(lookedMax + 1)
         .batchSize(lookedMax + 1)
-        .maxTimeMS(heavyMsMax)
+        .maxTimeMS(heavy.msMax)
         .toArray(),
     );
     if (found.length > lookedMax) return undefined;
@@ -101,7 +100,7 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
         .find(wanted, { projection: lookedAt, batchSize: foundMax })
         .sort({ _id: 1 })
         .limit(foundMax)
-        .maxTimeMS(heavyMsMax)
+        .maxTimeMS(heavy.msMax)
         .toArray(),
     );
     const ids: MessageId[] = [];

@@ -54,7 +54,7 @@ describe.each(servers)("$name: terms", ({ uri }) => {
       const rare = [10, 290].map((n) => rowAt(1_000 + n, aMessage({ id: newId(), ...overrides })));
       await rows.insertMany([...plain, ...rare]);
 
-      const page = await readPage(connection.again, rows, scanOf(filter), request, {
+      const page = await readPage(connection.heavy, rows, scanOf(filter), request, {
         rows: 10,
         bytes: 1_000,
         held: 1_000,

@@ -47,7 +47,7 @@ describe.each(servers)("$name: pages", ({ uri }) => {
     // More pages than rows would be wrong, too.
     for (let n = 0; n <= 20; n++) {
       const request = { limit: 8, order, ...(after !== undefined && { after }) };
-      const page = await readPage(connection.again, rowsOf(connection), scan, request, bounds);
+      const page = await readPage(connection.heavy, rowsOf(connection), scan, request, bounds);
       pages.push(page.items);
       if (page.next === undefined) return pages;
       after = page.next;

@@ -2,9 +2,8 @@
 import { limits, type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 import { type Collection, type Document, type FindCursor } from "mongodb";
-import { heavyMsMax } from "../connection.ts";
+import { type Heavy } from "../connection.ts";
 import { isTooLong } from "../failures.ts";
-import { type Again } from "../retry.ts";
 import { documentsPerReply, sizeOf } from "./documents-within.ts";
 import { type Placed, placesIn } from "./placed.ts";
 
@@ -33,7 +32,7 @@ const pageBounds: PageBounds = { rows: 10_000, bytes: bytesMax, held: bytesMax }
 export const largeBounds: PageBounds = { ...pageBounds, held: limits.readBytesMax };
 
 export function readPage<Item>(
-  again: Again,
+  heavy: Pick<Heavy, "again" | "msMax">,
   rows: Collection<Placed<Item>>,
   scan: Scan<Item>,
   page: PageRequest,
@@ -42,7 +41,7 @@ export function readPage<Item>(
   const { bytesMax = Infinity } = page;
   const hasBodies = page.bodyBytesMax !== 0;
   const readOf = async (rowsMax: number): Promise<Page<Item>> => {
-    const end = isSelective(scan) ? await placeOfLast(rows, scan, page, rowsMax) : undefined;
+    const end = isSelective(scan) ? await placeOfLast(heavy, rows, scan, page, rowsMax) : undefined;
     const items: Item[] = [];
     const positions: string[] = [];
     const ended = (next: string | undefined): Page<Item> =>
@@ -51,7 +50,7 @@ export function readPage<Item>(
     let held = 0;
     let size = 0;
     // Bounded by the cursor's limit.
-    for await (const { item, place } of pageCursor(rows, scan, page, end)) {
+    for await (const { item, place } of pageCursor(rows, scan, page, end).maxTimeMS(heavy.msMax)) {
       const shown = cutFor(scan, page, item);
       if (hasBodies) {
         bytes += scan.bytesOf(item);
@@ -66,7 +65,7 @@ export function readPage<Item>(
     }
     return ended(end);
   };
-  return again(() => shorter(readOf, bounds.rows));
+  return heavy.again(scan.tenant)(() => shorter(readOf, bounds.rows));
 }
 
 /** Reads fewer rows where the server did not get through so many in its time. */
@@ -113,6 +112,7 @@ export function pageCursor<Item>(
 
 /** Returns undefined where there are fewer than `rowsMax` rows. An index alone answers. */
 async function placeOfLast<Item>(
+  { msMax }: Pick<Heavy, "msMax">,
   rows: Collection<Placed<Item>>,
   scan: Asked,
   page: PageRequest,
@@ -123,6 +123,7 @@ async function placeOfLast<Item>(
     .project<Pick<Placed<Item>, "place">>({ place: 1, _id: 0 })
     .skip(rowsMax - 1)
     .limit(1)
+    .maxTimeMS(msMax)
     .toArray();
   return last?.place;
 }
@@ -140,7 +141,4 @@ const sorted = <Item>(
   wanted: Document,
   { order }: PageRequest,
 ): FindCursor<Placed<Item>> =>
-  rows
-    .find<Placed<Item>>(wanted)
-    .sort({ place: order === "earliestFirst" ? 1 : -1 })
-    .maxTimeMS(heavyMsMax);
+  rows.find<Placed<Item>>(wanted).sort({ place: order === "earliestFirst" ? 1 : -1 });

@@ -1,7 +1,6 @@
 /** The Queues port. */
 import { allShards, liveKinds, queueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
-import { heavyMsMax } from "../connection.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { collectionName, type StoredRecord } from "../messages/stored.ts";
 import { admitOne } from "./admit.ts";
@@ -31,16 +30,17 @@ export function createQueues(rooms: Rooms): Queues {
       return found ? readQueue(rooms, found) : undefined;
     },
     list: async (tenant, { after, limit }) => {
-      const again = rooms.heavy.again(tenant);
+      const { heavy } = rooms;
+      const again = heavy.again(tenant);
       const found = await again(() =>
         listed
           .find({ tenant, ...isLiving, name: { $gt: after } })
           .sort({ tenant: 1, name: 1 })
           .limit(limit)
-          .maxTimeMS(heavyMsMax)
+          .maxTimeMS(heavy.msMax)
           .toArray(),
       );
-      return portioned(found, (stored) => readQueue({ again, messages }, stored));
+      return portioned(found, (stored) => readQueue({ again, messages, heavy }, stored));
     },
     admit: async (ids) => {
       const admitted = await portioned(ids, (id) => admitOne(rooms, id));
@@ -84,13 +84,13 @@ async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
 }
 
 async function readQueue(
-  { again, messages }: Pick<Rooms, "again" | "messages">,
+  { again, heavy, messages }: Pick<Rooms, "again" | "heavy" | "messages">,
   stored: StoredQueue,
 ): Promise<Queue> {
   const { _id: queue, name, parallelism, paused, createdAt, updatedAt } = stored;
   const filter = { queue, state: { $in: [...liveKinds] } };
   const lag = await again(() =>
-    messages.countDocuments(filter, { limit: lagMax, maxTimeMS: heavyMsMax }),
+    messages.countDocuments(filter, { limit: lagMax, maxTimeMS: heavy.msMax }),
   );
   return { name, parallelism, paused, createdAt, updatedAt, lag };
 }

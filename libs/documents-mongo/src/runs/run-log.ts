@@ -9,7 +9,6 @@ import {
 } from "@posthaste/domain";
 import { type Page, type RunLog, type RunPage } from "@posthaste/ports";
 import { type Document } from "mongodb";
-import { heavyMsMax } from "../connection.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import { among, bothOf, type Conditions, conditionsOf } from "../query/conditions.ts";
 import { documentsWithin } from "../query/documents-within.ts";
@@ -35,7 +34,7 @@ export function createRunLog(rooms: RunRooms): RunLog {
         .find(asked)
         .sort({ [at]: -1 })
         .limit(limit + 1)
-        .maxTimeMS(heavyMsMax);
+        .maxTimeMS(heavy.msMax);
       const { documents, isCut } = await documentsWithin(cursor, bytesMax);
       const items = documents.slice(0, limit);
       const positions = items.map((item) => item[at] ?? "");

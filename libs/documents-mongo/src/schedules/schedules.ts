@@ -3,7 +3,7 @@ import { type Schedule, type TenantId } from "@posthaste/domain";
 import { type Schedules } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { newWrite } from "../change-by-token.ts";
-import { type Connection, heavyMsMax } from "../connection.ts";
+import { type Connection } from "../connection.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { writeAll } from "../messages/writes.ts";
 import { documentsWithin } from "../query/documents-within.ts";
@@ -91,7 +91,7 @@ export function createSchedules(connection: Connection): Schedules {
             .find({ tenant, ...from, ...behind }, withoutBody)
             .sort({ createdAt: 1, id: 1 })
             .limit(limit)
-            .maxTimeMS(heavyMsMax),
+            .maxTimeMS(heavy.msMax),
           bytesMax,
         ),
       );

@@ -438,6 +438,7 @@ it.each([
   ["POSTHASTE_MONGODB_PATIENCE_MS", ["2000", "60001"]],
   ["POSTHASTE_KAFKA_SESSION_MS", ["999", "300001"]],
   ["POSTHASTE_KAFKA_REQUEST_MS", ["999", "20001"]],
+  ["POSTHASTE_MONGODB_HEAVY_MS", ["99", "2401", "59901"]],
 ])("pools and waits of stores have bounds: %s may not be %j", (name, texts) => {
   for (const text of texts)
     expect(

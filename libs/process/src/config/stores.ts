@@ -12,6 +12,8 @@ const sealingKeyBytes = 32;
 const sealingKeysMax = 16;
 /** The most heavy reads of one tenant at once, as in documents-mongo. */
 const listsOfTenantMax = 3;
+/** Between the end of a heavy read at the server and the end of the patience: for the way of the answer. */
+const heavyBelowPatienceMs = 100;
 
 /** For services that insert messages. */
 export const namedDeliveryShape = {
@@ -126,8 +128,14 @@ export const documentsShape = {
     subject,
     rule: "a whole number from 2100 to 60000",
     summary:
-      "How many milliseconds a call tries on while no primary answers, or waits for a connection: also the bound of connecting, of finding a primary and of a write concern, and a quarter of what a connection may be silent. It is above the two seconds of a heavy read. An outage of MongoDB is told to callers after as long.",
+      "How many milliseconds a call tries on while no primary answers, or waits for a connection: also the bound of connecting, of finding a primary and of a write concern, and a quarter of what a connection may be silent. An outage of MongoDB is told to callers after as long.",
     default: "2500",
+  }),
+  mongodbHeavyMs: wholeNumber(100, 59_900).register(variables, {
+    subject,
+    rule: "a whole number from 100 to 59900",
+    summary: `How many milliseconds MongoDB works on one list, count or step of a walk (\`maxTimeMS\`); a longer one looks at fewer rows, or is refused. At least ${heavyBelowPatienceMs} below \`POSTHASTE_MONGODB_PATIENCE_MS\`, since a caller would not wait for it.`,
+    default: "2000",
   }),
   mongodbTlsCa: tlsCa("MongoDB"),
   mongodbTlsCertificate: tlsCertificate("MongoDB"),
@@ -163,6 +171,15 @@ function isHostAndPort(text: string): boolean {
 export const storeRules: readonly Rule[] = [
   ...kafkaSecurityRules,
   ...redisRules,
+  {
+    keys: ["mongodbHeavyMs", "mongodbPatienceMs"],
+    problemsOf: ({ mongodbHeavyMs, mongodbPatienceMs }) =>
+      Number(mongodbHeavyMs) + heavyBelowPatienceMs > Number(mongodbPatienceMs)
+        ? [
+            `POSTHASTE_MONGODB_HEAVY_MS must be at least ${heavyBelowPatienceMs} below POSTHASTE_MONGODB_PATIENCE_MS`,
+          ]
+        : [],
+  },
   ...tlsRules("MongoDB", {
     ca: "mongodbTlsCa",
     certificate: "mongodbTlsCertificate",

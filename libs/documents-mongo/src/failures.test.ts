@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { RefusedError, StoreError } from "@posthaste/ports";
 import { MongoInvalidArgumentError, MongoServerError } from "mongodb";
-import { duplicatesIn, isPassing, portError } from "./failures.ts";
+import { duplicatesIn, isAway, isPassing, portError } from "./failures.ts";
 
 const refusal = (code: number): Error => new MongoServerError({ message: "no", code });
 
@@ -75,6 +75,13 @@ describe("what may be tried again", () => {
       expect(portError(error)).toMatchObject({ name: "StoreError", code: "unavailable" });
     },
   );
+
+  it("is no read that has had its time, which says nothing of the store", () => {
+    const error = refusal(50);
+
+    expect([isPassing(error), isAway(error)]).toEqual([false, false]);
+    expect(portError(error)).toMatchObject({ name: "StoreError", code: "overloaded" });
+  });
 
   it("is none of what the server labels otherwise", () => {
     const error = new MongoServerError({

@@ -139,9 +139,9 @@ const awayNames: ReadonlySet<string> = new Set([
  * than the driver's list of retryable codes; and 1, which gateways to other databases answer when those are away.
  */
 const passingCodes: ReadonlySet<number> = new Set([
-  1, 6, 7, 24, 43, 46, 50, 63, 64, 70, 89, 91, 100, 112, 117, 133, 134, 150, 175, 189, 202, 225,
-  234, 239, 246, 251, 262, 290, 314, 317, 365, 371, 9001, 10_058, 10_107, 11_600, 11_602, 13_388,
-  13_435, 13_436,
+  1, 6, 7, 24, 43, 46, 63, 64, 70, 89, 91, 100, 112, 117, 133, 134, 150, 175, 189, 202, 225, 234,
+  239, 246, 251, 262, 290, 314, 317, 365, 371, 9001, 10_058, 10_107, 11_600, 11_602, 13_388, 13_435,
+  13_436,
 ]);
 /**
  * Bad values, names and documents, and ones that are too large or nest too deep. Missing rights are not among them: an

@@ -1,17 +1,17 @@
 import { type InState, type MessageId, type Owner, type TenantId } from "@posthaste/domain";
 
 /**
- * The deliverer of the same process, as the gateway sees it. The gateway may reserve a slot before the insert, so that the insert
+ * The deliverer of the same process, as the gateway sees it. The gateway may reserve a place in line for a slot before the insert, so that the insert
  * is the claim (docs/design/record#claimed-by-its-insert). Without a local deliverer, every reservation fails.
  */
 export interface LocalDelivery {
   readonly owner: Owner;
   /**
-   * Reserves a slot. After true, the caller calls `run` or `release`. A reservation holds up no other attempt, and may itself
-   * have to wait.
+   * Reserves a place in line for a slot. After true, the caller calls `run` or `release`. A reservation holds up no other
+   * attempt, and its own may have to wait.
    */
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean;
-  /** Frees the reserved slot after a failed insert. */
+  /** Frees the reserved place after a failed insert. */
   release(tenant: TenantId, origin: number, bodyBytes: number): void;
   /** Makes the attempt of a record whose insert is durable. */
   run(record: InState<"claimed">): void;

@@ -27,6 +27,8 @@ export type Attempt = {
   span: Span | undefined;
   /** Undefined while the attempt waits for a slot, after the call, and for a message that is called alone. */
   slot: Slot | undefined;
+  /** A publish has reserved its place in line, which ends when the attempt gets a slot. */
+  isReserved: boolean;
   /** True from the beginning of the call until its slot is given back. */
   isCalling: boolean;
   /** The log has not yet been told that the message was accepted. */
@@ -59,6 +61,7 @@ export const newAttempt = (
     sending: undefined,
     span: undefined,
     slot,
+    isReserved: false,
     isCalling: false,
     untold: false,
     hinted: undefined,

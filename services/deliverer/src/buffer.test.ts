@@ -10,7 +10,7 @@ const hint = (id: string, tenant = "a", origin = 1): Hint => ({
   epoch: 0,
   bytes: 0,
 });
-const bounds = { perOriginMax: 3, totalMax: 100, askAgainAfter: 3 };
+const bounds = { perOriginMin: 1, perOriginMax: 3, totalMax: 100, askAgainAfter: 3 };
 const roomFor = (isFree: (hint: Hint) => boolean): Room => ({ isFreeFor: () => true, isFree });
 const always = roomFor(() => true);
 const never = roomFor(() => false);
@@ -146,6 +146,53 @@ describe("the buffer of hints", () => {
     expect(buffer.size).toBe(75 + 3);
   });
 
+  it("has places for an origin however many hints blocked ones of its tenant have, and pulls what these gave up", () => {
+    const buffer = new HintBuffer({ ...bounds, perOriginMin: 5, perOriginMax: 40 });
+    for (let n = 0; n < 80; n++) buffer.add(hint(`slow ${n}`, "a", n % 2));
+    buffer.take(never);
+    for (let n = 0; n < 6; n++) buffer.add(hint(`healthy ${n}`, "a", 2));
+
+    expect(buffer.size).toBe(75);
+    expect(takeAll(buffer, ({ origin }) => origin === 2)).toEqual(
+      Array.from({ length: 5 }, (_, n) => `healthy ${n}`),
+    );
+    expect(drained(buffer)).toMatchObject([{ tenant: "a", except: [0, 1] }]);
+    buffer.unblock(a, 0);
+    buffer.unblock(a, 1);
+    expect(takeAll(buffer)).toHaveLength(70);
+    expect(drained(buffer)).toMatchObject([{ tenant: "a", except: [] }]);
+  });
+
+  it("takes an origin's claimed messages and hints in turns, also when one of both lines is new each time", () => {
+    const buffer = new HintBuffer({ ...bounds, perOriginMax: 10 });
+    for (let n = 0; n < 4; n++) buffer.add(hint(`hint ${n}`));
+    const taken: (string | undefined)[] = [];
+    for (let n = 0; n < 3; n++) {
+      buffer.addClaimed(hint(`claimed ${n}`));
+      buffer.take(never);
+      for (let slots = 0; slots < 2; slots++) {
+        buffer.unblock(a, 1);
+        taken.push(buffer.take(always)?.id);
+        buffer.take(never);
+      }
+    }
+
+    expect(taken).toEqual(["hint 0", "claimed 0", "hint 1", "claimed 1", "hint 2", "claimed 2"]);
+  });
+
+  it("pulls dropped hints while claimed messages of their origin go on waiting, and asks about none of these", () => {
+    const buffer = new HintBuffer({ ...bounds, askAgainAfter: 100 });
+    for (const id of ["x1", "x2", "x3", "dropped"]) buffer.add(hint(id));
+    for (let n = 0; n < 5; n++) buffer.addClaimed(hint(`claimed ${n}`));
+    const taken = Array.from({ length: 6 }, () => buffer.take(always)?.id);
+
+    expect(taken).toEqual(["x1", "claimed 0", "x2", "claimed 1", "x3", "claimed 2"]);
+    const [asked = fail()] = drained(buffer);
+    expect(asked).toEqual({ tenant: "a", except: [], known: new Set() });
+    buffer.pulled(asked, [hint("dropped")], false);
+    expect(takeAll(buffer)).toEqual(["claimed 3", "dropped", "claimed 4"]);
+  });
+
   it("passes over a tenant without a free slot, and leaves its hints where they are", () => {
     const buffer = new HintBuffer(bounds);
     buffer.add(hint("a1", "a"));
@@ -161,7 +208,7 @@ describe("the buffer of hints", () => {
   });
 
   it("answers whether a hint may be taken without a look at its line, and of few tenants", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000, askAgainAfter: 3 });
+    const buffer = new HintBuffer({ ...bounds, totalMax: 10_000 });
     for (let n = 0; n < 1_000; n++) buffer.add(hint(`${n}`, `tenant ${n}`, n));
     let looks = 0;
     const isFreeFor = (): boolean => (looks++, false);
@@ -178,7 +225,7 @@ describe("the buffer of hints", () => {
   });
 
   it("looks at few tenants for one that may have a slot, each time at others", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000, askAgainAfter: 3 });
+    const buffer = new HintBuffer({ ...bounds, totalMax: 10_000 });
     for (let n = 0; n < 1_000; n++) buffer.add(hint(`${n}`, `tenant ${n}`, n));
     let looks = 0;
     const room = {
@@ -192,7 +239,7 @@ describe("the buffer of hints", () => {
   });
 
   it("lets few tenants look at an origin that has a slot again, first its own, each time others", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 10_000, askAgainAfter: 3 });
+    const buffer = new HintBuffer({ ...bounds, totalMax: 10_000 });
     for (let n = 0; n < 100; n++) buffer.add(hint(`${n}`, `tenant ${n}`, 1));
     takeAll(buffer, () => false);
     const looked: string[] = [];
@@ -220,7 +267,7 @@ describe("the buffer of hints", () => {
   });
 
   it("looks at some of those that were blocked again, each time at others", () => {
-    const buffer = new HintBuffer({ perOriginMax: 3, totalMax: 2_000, askAgainAfter: 3 });
+    const buffer = new HintBuffer({ ...bounds, totalMax: 2_000 });
     for (let origin = 0; origin < 600; origin++) buffer.add(hint(`${origin}`, "a", origin));
     buffer.take(never);
     const isLast = ({ origin }: Hint): boolean => origin === 599;

@@ -1,10 +1,11 @@
 /**
- * The buffer of hints: a round robin over tenants, then over origins (docs/design/delivery#hints-and-slots). Owned by the deliverer.
+ * The buffer of hints: a round robin over tenants, then over lines (docs/design/delivery#hints-and-slots). Owned by the deliverer.
  *
  * (1) The buffer is bounded, and each tenant has a share of it. A hint that does not fit is dropped, and its tenant is remembered: the
- *     message is in the store.
+ *     message is in the store. Where a tenant's share is full, its blocked lines give places up to its short ones.
  * (2) An origin without a free slot holds up no other origin of its tenant, and a tenant without one no other tenant.
- * (3) Heavy messages stand in a line of their own beside the light ones of their origin, which go on while heavy ones wait for bytes.
+ * (3) An origin has a line of hints and a line of messages that their inserts have claimed, and both again for heavy messages. Its lines
+ *     take turns: a backlog holds up no newcomer, newcomers hold up no backlog, and light messages go on while heavy ones wait for bytes.
  * (4) A hint that a full line dropped is asked for again after every `askAgainAfter` hints taken, so newcomers cannot starve it.
  * (5) A question costs nothing for the lines that wait, however many there are, and changes nothing.
  */
@@ -22,6 +23,8 @@ export type Room = {
 export type BufferBounds = {
   /** The hints of one line, pulled ones not counted. */
   readonly perOriginMax: number;
+  /** Up to so many, a line gets the places of longer lines of its tenant that are blocked. */
+  readonly perOriginMin: number;
   readonly totalMax: number;
   /** After so many hints taken from a line that has dropped some, the store is asked for the oldest. */
   readonly askAgainAfter: number;
@@ -36,12 +39,21 @@ export type Drained = {
   readonly known: ReadonlySet<MessageId>;
 };
 
+type Line = {
+  readonly hints: Hint[];
+  /** When the line was made or last served, in turns: of the lines of an origin, the one with the lowest is next. */
+  servedAt: number;
+};
+
 type TenantQueue = {
   readonly tenant: TenantId;
   /** Lines not known to lack room for their first hint; the first line is next. */
-  readonly ready: Map<LineKey, Hint[]>;
+  readonly ready: Map<LineKey, Line>;
   /** Lines that wait for a slot of their origin or for bytes. */
-  readonly blocked: Map<LineKey, Hint[]>;
+  readonly blocked: Map<LineKey, Line>;
+  /** The numbers of lines of `ready` and of `blocked` whose messages have to be claimed: only those are pulled. */
+  readyToClaim: number;
+  blockedToClaim: number;
   /** The number of hints in `ready` and `blocked`. */
   size: number;
   /** By each full line that has dropped hints, how many were taken from it since the store was asked. */
@@ -52,12 +64,17 @@ type TenantQueue = {
   othersAsked: boolean;
 };
 
-/** An origin's hash, of 32 bits, and above them a bit for heavy bodies. */
+/** An origin's hash, of 32 bits, and above them a bit for heavy bodies and a bit for claimed messages. */
 type LineKey = number;
 const heavyLine = 2 ** 32;
+const claimedLine = 2 ** 33;
+/** The lines of an origin. */
+const linesOf = [0, heavyLine, claimedLine, claimedLine + heavyLine] as const;
 const lineKey = (origin: number, counted: number): LineKey =>
   counted > 0 ? origin + heavyLine : origin;
 const originOf = (key: LineKey): number => key % heavyLine;
+const isHeavy = (key: LineKey): boolean => key % claimedLine >= heavyLine;
+const isClaimed = (key: LineKey): boolean => key >= claimedLine;
 
 /** The tenants looked at in one search for a slot; the next search goes on with the rest. */
 const looksMax = 256;
@@ -66,6 +83,8 @@ const unblockedHeavyMax = 16;
 /** The lines of a tenant, and of all tenants, that one `unblockSome` looks at again. */
 const unblockedOfTenantMax = 256;
 const unblockedMax = 2_048;
+/** The blocked lines looked at for a place. */
+const looksForPlaceMax = 16;
 /** The tenants whose lines are looked at again when a slot of their origin is freed: one slot is room for few. */
 const unblockedTenantsMax = 16;
 
@@ -76,8 +95,8 @@ export class HintBuffer {
   readonly #ready = new Set<TenantQueue>();
   /** Tenants with blocked lines; the first was looked at longest ago. */
   readonly #blocked = new Set<TenantQueue>();
-  /** The tenants of `#blocked` by their blocked lines, light and heavy. */
-  readonly #light = new Map<LineKey, Set<TenantQueue>>();
+  /** The tenants of `#blocked` by the origins of their blocked lines, and by their blocked heavy lines. */
+  readonly #blockedAt = new Map<number, Set<TenantQueue>>();
   readonly #heavy = new Map<LineKey, Set<TenantQueue>>();
   /** Tenants with dropped hints that no pull has brought back, and tenants that may have messages without hints. */
   readonly #dropped = new Set<TenantQueue>();
@@ -85,6 +104,7 @@ export class HintBuffer {
   /** Tenants of `#dropped` with a line from which `askAgainAfter` hints were taken since. */
   readonly #overdue = new Set<TenantQueue>();
   #size = 0;
+  #turns = 0;
 
   constructor(bounds: BufferBounds) {
     this.#bounds = bounds;
@@ -98,16 +118,19 @@ export class HintBuffer {
   countReady(mayHaveMore: (tenant: TenantId) => boolean): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
-      if (mayHaveMore(tenant)) for (const line of ready.values()) count += line.length;
+      if (mayHaveMore(tenant)) for (const { hints } of ready.values()) count += hints.length;
     return count;
   }
 
-  /** Reports whether a newcomer to this line would overtake: a hint waits in it, or the tenant has messages without hints. */
+  /** Reports whether a newcomer to this origin would overtake: an equally heavy message waits, or the tenant has messages without hints. */
   hasWaiting(tenant: TenantId, origin: number, counted: number): boolean {
     const queue = this.#tenants.get(tenant);
+    if (queue === undefined) return false;
     const key = lineKey(origin, counted);
     return (
-      queue !== undefined && (this.#lacks(queue) || queue.ready.has(key) || queue.blocked.has(key))
+      this.#lacks(queue) ||
+      lineAt(queue, key) !== undefined ||
+      lineAt(queue, key + claimedLine) !== undefined
     );
   }
 
@@ -123,31 +146,59 @@ export class HintBuffer {
     return this.#add(hint, this.#bounds.perOriginMax);
   }
 
-  /** Adds the hint of a named message also to a full line: `Claiming` bounds their number. */
-  addClaimed(hint: Hint): boolean {
-    return this.#add(hint, Number.POSITIVE_INFINITY);
+  /** Adds the hint of a message that its insert has claimed. There is always a place: `Claiming` bounds their number. */
+  addClaimed(hint: Hint): void {
+    const key = lineKey(hint.origin, countedBytes(hint.bytes)) + claimedLine;
+    this.#push(this.#queueOf(hint.tenant), key, hint);
   }
 
   #add(hint: Hint, lineMax: number): boolean {
     const queue = this.#queueOf(hint.tenant);
     const key = lineKey(hint.origin, countedBytes(hint.bytes));
-    const blocked = queue.blocked.get(key);
-    const line = blocked ?? queue.ready.get(key) ?? [];
-    const isFull = line.length >= lineMax;
-    if (isFull || !this.#hasPlaceFor(queue)) {
-      this.#dropped.add(queue);
-      queue.droppedSince = true;
-      if (isFull && !queue.lacking.has(key)) queue.lacking.set(key, 0);
-      if (!blocked) queue.othersAsked = false;
-      return false;
+    const length = lineAt(queue, key)?.hints.length ?? 0;
+    const isFull = length >= lineMax;
+    if (!isFull && (this.#hasPlaceFor(queue) || this.#makePlace(queue, length))) {
+      this.#push(queue, key, hint);
+      return true;
     }
-    line.push(hint);
+    this.#drop(queue, isFull ? key : undefined);
+    if (!queue.blocked.has(key)) queue.othersAsked = false;
+    return false;
+  }
+
+  /** Drops the last hint of a long blocked line for a line of `length` hints. Returns false when none of a few lines is long. */
+  #makePlace(queue: TenantQueue, length: number): boolean {
+    const { perOriginMin } = this.#bounds;
+    let left = length < perOriginMin ? looksForPlaceMax : 0;
+    for (const [key, { hints }] of queue.blocked) {
+      if (left-- === 0) return false;
+      if (isClaimed(key) || hints.length <= perOriginMin) continue;
+      hints.pop();
+      this.#countOut(queue);
+      this.#drop(queue, key);
+      return true;
+    }
+    return false;
+  }
+
+  /** Remembers that a hint was dropped; `key` is the line that lacks the hint since, if that line goes on. */
+  #drop(queue: TenantQueue, key: LineKey | undefined): void {
+    this.#dropped.add(queue);
+    queue.droppedSince = true;
+    if (key !== undefined && !queue.lacking.has(key)) queue.lacking.set(key, 0);
+  }
+
+  #push(queue: TenantQueue, key: LineKey, hint: Hint): void {
+    const line = lineAt(queue, key);
     this.#size += 1;
     queue.size += 1;
-    if (blocked) return true;
-    queue.ready.set(key, line);
+    if (line) {
+      line.hints.push(hint);
+      return;
+    }
+    queue.ready.set(key, { hints: [hint], servedAt: this.#turns++ });
+    if (!isClaimed(key)) queue.readyToClaim += 1;
     this.#ready.add(queue);
-    return true;
   }
 
   /** Takes the next hint that has room. Each tenant looked at goes to the end of the round. */
@@ -166,17 +217,14 @@ export class HintBuffer {
 
   /** Makes the lines of an origin with a freed slot ready: the tenant's own and those of a few other tenants. */
   unblock(tenant: TenantId, origin: number): void {
-    const queue = this.#tenants.get(tenant);
-    for (const [key, blocked] of [
-      [origin, this.#light],
-      [origin + heavyLine, this.#heavy],
-    ] as const) {
-      if (queue) this.#moveToReady(queue, key);
-      let left = unblockedTenantsMax;
-      for (const other of blocked.get(key) ?? []) {
-        if (left-- === 0) break;
-        this.#moveToReady(other, key);
-      }
+    const others = this.#blockedAt.get(origin);
+    if (!others) return;
+    const own = this.#tenants.get(tenant);
+    if (own) this.#unblockAt(own, origin);
+    let left = unblockedTenantsMax;
+    for (const other of others) {
+      if (left-- === 0) break;
+      this.#unblockAt(other, origin);
     }
   }
 
@@ -268,11 +316,13 @@ export class HintBuffer {
   /** Empties the buffer and returns its hints. */
   giveAll(): readonly Hint[] {
     const queues = [...this.#tenants.values()];
-    for (const kept of [this.#tenants, this.#light, this.#heavy]) kept.clear();
+    for (const kept of [this.#tenants, this.#blockedAt, this.#heavy]) kept.clear();
     for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected, this.#overdue])
       kept.clear();
     this.#size = 0;
-    return queues.flatMap(({ ready, blocked }) => [...ready.values(), ...blocked.values()].flat());
+    return queues.flatMap(({ ready, blocked }) =>
+      [...ready.values(), ...blocked.values()].flatMap(({ hints }) => hints),
+    );
   }
 
   #countTaken(queue: TenantQueue, key: LineKey): void {
@@ -291,8 +341,9 @@ export class HintBuffer {
     const except = new Set<number>();
     const known = new Set<MessageId>();
     for (const lines of [queue.ready, queue.blocked]) {
-      for (const [key, line] of lines) {
-        if (overdue.has(originOf(key))) for (const { id } of line) known.add(id);
+      for (const [key, { hints }] of lines) {
+        if (isClaimed(key)) continue;
+        if (overdue.has(originOf(key))) for (const { id } of hints) known.add(id);
         else except.add(originOf(key));
       }
     }
@@ -305,52 +356,71 @@ export class HintBuffer {
   #takeOf(queue: TenantQueue, room: Room): Hint | undefined {
     const key = this.#nextLine(queue, room);
     if (key === undefined) return undefined;
-    const line = queue.ready.get(key) ?? [];
-    const hint = line.shift();
+    const line = queue.ready.get(key);
+    if (!line) return undefined;
+    const hint = line.hints.shift();
+    line.servedAt = this.#turns++;
     queue.ready.delete(key);
-    if (line.length > 0) queue.ready.set(key, line);
-    else queue.othersAsked = false;
+    if (line.hints.length > 0) queue.ready.set(key, line);
+    else if (!isClaimed(key)) {
+      queue.readyToClaim -= 1;
+      queue.othersAsked = false;
+    }
     this.#countTaken(queue, key);
+    this.#countOut(queue);
+    return hint;
+  }
+
+  #countOut(queue: TenantQueue): void {
     this.#size -= 1;
     queue.size -= 1;
-    return hint;
   }
 
   /** Returns the first line with room for its first hint, and blocks the lines before it. */
   #nextLine(queue: TenantQueue, room: Room): LineKey | undefined {
     for (const [key, line] of queue.ready) {
-      const [hint] = line;
+      const [hint] = line.hints;
       if (hint && room.isFree(hint)) return key;
       this.#moveToBlocked(queue, key, line);
     }
     return undefined;
   }
 
-  #moveToBlocked(queue: TenantQueue, key: LineKey, line: Hint[]): void {
+  #moveToBlocked(queue: TenantQueue, key: LineKey, line: Line): void {
     queue.ready.delete(key);
     queue.blocked.set(key, line);
+    if (!isClaimed(key)) {
+      queue.readyToClaim -= 1;
+      queue.blockedToClaim += 1;
+    }
     this.#blocked.add(queue);
-    const byLine = this.#byLine(key);
-    const queues = byLine.get(key);
-    if (queues) queues.add(queue);
-    else byLine.set(key, new Set([queue]));
+    addTo(this.#blockedAt, originOf(key), queue);
+    if (isHeavy(key)) addTo(this.#heavy, key, queue);
   }
 
   #moveToReady(queue: TenantQueue, key: LineKey): void {
     const line = queue.blocked.get(key);
     if (!line) return;
     queue.blocked.delete(key);
+    if (!isClaimed(key)) {
+      queue.blockedToClaim -= 1;
+      queue.readyToClaim += 1;
+    }
     if (queue.blocked.size === 0) this.#blocked.delete(queue);
-    const byLine = this.#byLine(key);
-    const queues = byLine.get(key);
-    queues?.delete(queue);
-    if (queues?.size === 0) byLine.delete(key);
+    const origin = originOf(key);
+    if (!linesOf.some((each) => queue.blocked.has(origin + each)))
+      removeFrom(this.#blockedAt, origin, queue);
+    if (isHeavy(key)) removeFrom(this.#heavy, key, queue);
     queue.ready.set(key, line);
     this.#ready.add(queue);
   }
 
-  #byLine(key: LineKey): Map<LineKey, Set<TenantQueue>> {
-    return key >= heavyLine ? this.#heavy : this.#light;
+  /** Makes the tenant's lines of an origin ready, the one served longest ago first. */
+  #unblockAt(queue: TenantQueue, origin: number): void {
+    const keys = linesOf.map((line) => origin + line).filter((key) => queue.blocked.has(key));
+    const servedAt = (key: LineKey): number => queue.blocked.get(key)?.servedAt ?? 0;
+    keys.sort((one, other) => servedAt(one) - servedAt(other));
+    for (const key of keys) this.#moveToReady(queue, key);
   }
 
   #lacks(queue: TenantQueue): boolean {
@@ -373,6 +443,8 @@ export class HintBuffer {
       tenant,
       ready: new Map(),
       blocked: new Map(),
+      readyToClaim: 0,
+      blockedToClaim: 0,
       size: 0,
       lacking: new Map(),
       droppedSince: false,
@@ -383,5 +455,20 @@ export class HintBuffer {
   }
 }
 
-const isDry = ({ ready, blocked, othersAsked }: TenantQueue): boolean =>
-  ready.size === 0 && !(blocked.size > 0 && othersAsked);
+const lineAt = ({ blocked, ready }: TenantQueue, key: LineKey): Line | undefined =>
+  blocked.get(key) ?? ready.get(key);
+
+const isDry = ({ readyToClaim, blockedToClaim, othersAsked }: TenantQueue): boolean =>
+  readyToClaim === 0 && !(blockedToClaim > 0 && othersAsked);
+
+function addTo<K>(sets: Map<K, Set<TenantQueue>>, key: K, queue: TenantQueue): void {
+  const set = sets.get(key);
+  if (set) set.add(queue);
+  else sets.set(key, new Set([queue]));
+}
+
+function removeFrom<K>(sets: Map<K, Set<TenantQueue>>, key: K, queue: TenantQueue): void {
+  const set = sets.get(key);
+  set?.delete(queue);
+  if (set?.size === 0) sets.delete(key);
+}

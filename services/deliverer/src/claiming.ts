@@ -5,8 +5,8 @@
  * (2) Slots and bytes are given back through this class, so that the lines that wait for them are looked at again.
  * (3) Messages whose hints the buffer dropped, or whose claim failed, are in the store. They are pulled when their tenant's lines have run
  *     dry, or when their line has gone on for long.
- * (4) Messages that their inserts claimed for this deliverer wait in the same lines and need no claim. They hold their bodies, so they
- *     have a bound of their own.
+ * (4) Messages that their inserts claimed for this deliverer wait in lines beside the hints of their origins and need no claim. They hold
+ *     their bodies, so they have bounds of their own: reservations bound those of a publish of this process, `namedMax` the rest.
  */
 import {
   configurationBytes,
@@ -18,6 +18,7 @@ import {
   sentBytes,
   type TenantId,
 } from "@posthaste/domain";
+import { hintOf } from "@posthaste/engine";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
 import { type Attempt, newAttempt } from "./attempt.ts";
 import { type BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
@@ -47,8 +48,6 @@ export type ClaimingParts = {
   readonly capped: () => void;
   /** Called when a batch has been claimed. */
   readonly ended: () => void;
-  /** Called when `next` may find something to take or to pull. */
-  readonly found: () => void;
 };
 
 /** The bounds of one claim. Its answer must be read well before its leases need their first renewal. */
@@ -60,7 +59,10 @@ const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
 const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 const pullMax = 500;
 /** While new hints keep a line going, its dropped messages are pulled after every thousand taken: up to half of what is called next. */
-const buffered = { perOriginMax: 1_000, totalMax: 50_000, askAgainAfter: 1_000 };
+const buffered = {
+  ...{ perOriginMin: 100, perOriginMax: 1_000, totalMax: 50_000 },
+  askAgainAfter: 1_000,
+};
 /** The number of tenants pulled at once: one by one thousands would wait for each other, and all at once would flood the store. */
 const pulledAtOnceMax = 8;
 
@@ -76,8 +78,8 @@ export class Claiming {
   readonly #buffer = new HintBuffer(buffered);
   readonly #room: Room;
   /** The attempts of buffered hints whose messages their inserts have claimed. */
-  readonly #named = new Map<MessageId, Attempt>();
-  #namedBytes = 0;
+  readonly #inLine = new Map<MessageId, Attempt>();
+  #inLineBytes = 0;
   /** Hints with slots, which wait until the batch on its way has been claimed. */
   #toClaim: Taken[] = [];
   #toClaimBytes = 0;
@@ -116,7 +118,7 @@ export class Claiming {
 
   /** Reports whether there is room for more named messages. */
   get isOpenToNamed(): boolean {
-    return this.#named.size < namedOpenMax.count && this.#namedBytes < namedOpenMax.bytes;
+    return this.#inLine.size < namedOpenMax.count && this.#inLineBytes < namedOpenMax.bytes;
   }
 
   add(hints: readonly Hint[]): void {
@@ -130,11 +132,25 @@ export class Claiming {
       return true;
     }
     const { count, bytes } = namedMax;
-    if (this.#named.size >= count || this.#namedBytes >= bytes) return false;
-    if (!this.#buffer.addClaimed(hint)) return false;
-    this.#named.set(hint.id, attempt);
-    this.#namedBytes += weightOf(attempt.record.message);
+    if (this.#inLine.size >= count || this.#inLineBytes >= bytes) return false;
+    this.#wait(hint, attempt);
     return true;
+  }
+
+  /** Begins an attempt whose place in line a publish has reserved, or puts it in line for a slot. */
+  takeReserved(attempt: Attempt): void {
+    // The reservation holds the bytes of its body: the attempt waits for a slot alone.
+    const hint = { ...hintOf(attempt.record), bytes: 0 };
+    attempt.isReserved = true;
+    if (this.#isNext(hint)) return this.#begin(hint, attempt);
+    this.#wait(hint, attempt);
+    this.next();
+  }
+
+  #wait(hint: Hint, attempt: Attempt): void {
+    this.#buffer.addClaimed(hint);
+    this.#inLine.set(hint.id, attempt);
+    this.#inLineBytes += weightOf(attempt.record.message);
   }
 
   /** Pulls this tenant's messages soon: some in the store may have no hint. */
@@ -142,7 +158,7 @@ export class Claiming {
     this.#buffer.expect(tenant);
   }
 
-  /** Empties the lines. Returns the hints for other deliverers, and the named attempts, whose claims the caller hands back. */
+  /** Empties the lines. Returns the hints for other deliverers, and the claimed attempts, whose claims the caller hands back. */
   giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt[] } {
     this.#callOff?.();
     const toClaim = this.#takeToClaim();
@@ -172,7 +188,7 @@ export class Claiming {
     if (mayRefill && this.#buffer.anyDropped && !this.#callOff) void this.#refill();
   }
 
-  /** Takes a slot for the next hint in turn: a named attempt begins, another hint joins the next batch. */
+  /** Takes a slot for the next hint in turn: a claimed attempt begins, another hint joins the next batch. */
   #takeOne(): boolean {
     // With no slot free in the process a line must not be taken for blocked: nothing of its own origin may run that would unblock it.
     if (this.#isClaimFull || !this.#parts.slots.anyFree) return false;
@@ -204,7 +220,12 @@ export class Claiming {
   }
 
   #begin(hint: Hint, attempt: Attempt): void {
-    this.#parts.claimed(Object.assign(attempt, this.#takeRoom(hint)));
+    if (attempt.isReserved) this.#parts.slots.unreserve(hint.tenant, hint.origin);
+    attempt.isReserved = false;
+    const { slot, counted } = this.#takeRoom(hint);
+    attempt.slot = slot;
+    attempt.counted ??= counted;
+    this.#parts.claimed(attempt);
   }
 
   #takeRoom({ bytes, origin, tenant }: Hint): Pick<Taken, "slot" | "counted"> {
@@ -213,12 +234,12 @@ export class Claiming {
     return { slot: slots.take(tenant, origin), counted };
   }
 
-  /** Removes the named attempt of this id from those that wait, and returns it. */
+  /** Removes the attempt of this id from those in line, and returns it. */
   #endWait(id: MessageId): Attempt | undefined {
-    const attempt = this.#named.get(id);
+    const attempt = this.#inLine.get(id);
     if (!attempt) return undefined;
-    this.#named.delete(id);
-    this.#namedBytes -= weightOf(attempt.record.message);
+    this.#inLine.delete(id);
+    this.#inLineBytes -= weightOf(attempt.record.message);
     return attempt;
   }
 
@@ -309,7 +330,7 @@ export class Claiming {
   #lookAgain(): void {
     this.#callOff ??= this.#ports.clock.after(lookAgainMs, () => {
       this.#callOff = undefined;
-      this.#parts.found();
+      this.next();
     });
   }
 
@@ -342,7 +363,7 @@ export class Claiming {
         const found = await Promise.all(drained.map((each) => this.#pull(each)));
         if (found.every((count) => count === 0)) continue;
         isAnyFound = true;
-        this.#parts.found();
+        this.next();
       }
     } catch (error) {
       this.#ports.log.warn("pull.failed", { error });
@@ -350,7 +371,7 @@ export class Claiming {
     }
     this.#pulling = false;
     // A pulled tenant may have run dry again.
-    if (isAnyFound) this.#parts.found();
+    if (isAnyFound) this.next();
   }
 
   /** Resolves to how many pulled hints were added. */

@@ -2,7 +2,7 @@
  * The deliverer: claim → call → settle. Owns the slots and the running attempts. claiming.ts claims messages, calls.ts makes the calls,
  * leases.ts keeps the leases, settling.ts writes the outcomes.
  *
- * (1) Every call has a slot. A message that its own insert claimed waits in ready.ts when other calls took its slot during the insert.
+ * (1) Every call has a slot. Messages that their inserts claimed wait for one in line, in turns with the hints of their origin (ADR 183).
  * (2) Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease cannot be proven is aborted, and
  *     nothing is written. The outcome of an ended call is offered to the store however late it is.
  * (3) An outcome is written until the store takes it or fences it. The slot is free as soon as the call has ended; claiming stops while
@@ -11,6 +11,7 @@
 import {
   giveBack,
   type InState,
+  isNamed,
   type MessageId,
   originHash,
   type Owner,
@@ -28,7 +29,6 @@ import { Claiming } from "./claiming.ts";
 import { Leases } from "./leases.ts";
 import { Named } from "./named.ts";
 import { Presence, type PresencePorts } from "./presence.ts";
-import { Ready } from "./ready.ts";
 import { Settling, type SettlingOptions, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
 import { traceTaking } from "./trace.ts";
@@ -66,16 +66,14 @@ export class Deliverer implements LocalDelivery {
   readonly #bodyBytes: BodyBytes;
   readonly #caps: Caps;
   readonly #claiming: Claiming;
-  /** Includes the attempts in `#ready`. */
+  /** Includes the attempts that wait in line. */
   readonly #running = new TurnoverMap<MessageId, Attempt>();
-  readonly #ready = new Ready();
   readonly #leases: Leases;
   readonly #settling: Settling;
   readonly #calls: Calls;
   readonly #named: Named;
   readonly #presence: Presence;
   #unsubscribe: (() => Promise<void>) | undefined;
-  #starting = false;
   #stopping = false;
   #onIdle: (() => void) | undefined;
 
@@ -92,7 +90,7 @@ export class Deliverer implements LocalDelivery {
       "posthaste_attempts_waiting",
       () => this.#claiming.waitingForSlot,
     );
-    this.#caps = new Caps(ports, { ...options, freed: () => this.#pump() });
+    this.#caps = new Caps(ports, { ...options, freed: () => this.#claiming.next() });
     this.#claiming = new Claiming(ports, {
       owner: this.owner,
       tracer: this.#telemetry.tracer,
@@ -108,7 +106,6 @@ export class Deliverer implements LocalDelivery {
       },
       capped: () => this.#leases.keep(),
       ended: () => this.#goOn(),
-      found: () => this.#pump(),
     });
     this.#leases = new Leases(ports, {
       running: this.#running,
@@ -123,7 +120,7 @@ export class Deliverer implements LocalDelivery {
       holdCaps: (attempts) => this.#caps.hold(attempts.map(({ record }) => record.message)),
       checked: () => {
         this.#claiming.unblockSome();
-        this.#pump();
+        this.#claiming.next();
         this.#presence.looked();
       },
       anyWaiting: () => this.#claiming.waiting > 0 && !this.#stopping,
@@ -134,7 +131,7 @@ export class Deliverer implements LocalDelivery {
       metrics: this.#telemetry.metrics,
       isRunning: (id) => this.#running.has(id),
       take: (record) => this.#takeNamed(record),
-      handBack: (record) => this.#handNamedBack(namedAttempt(record, ports.clock)),
+      handBack: (record) => this.#giveBack(namedAttempt(record, ports.clock)),
       leave: (record) => this.#announceAccepted([record]),
       due: (hints) => this.hear(hints),
     });
@@ -170,7 +167,7 @@ export class Deliverer implements LocalDelivery {
     );
     this.#presence.start();
     for (const tenant of this.#options.tenants?.() ?? []) this.#claiming.expect(tenant);
-    this.#pump();
+    this.#claiming.next();
   }
 
   /**
@@ -184,7 +181,7 @@ export class Deliverer implements LocalDelivery {
     this.#named.stop();
     await this.#unsubscribe?.();
     const { claimed, hints } = this.#claiming.giveAll();
-    for (const attempt of claimed) this.#handNamedBack(attempt);
+    for (const attempt of claimed) this.#giveBack(attempt);
     this.#calls.stop();
     // A message without a hint waits for its alarm, up to ten minutes.
     await this.#ports.bus.publish("message.due", hints);
@@ -197,11 +194,19 @@ export class Deliverer implements LocalDelivery {
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {
     if (this.#stopping || this.#settling.isFull || this.#caps.mayHave(tenant)) return false;
     const counted = countedBytes(bodyBytes);
-    if (this.#claiming.isAheadOf(tenant, origin, counted)) return false;
-    if (!this.#bodyBytes.fit(tenant, origin, counted)) return false;
+    if (counted > 0 && !this.#mayReserveBytes(tenant, origin, counted)) return false;
     if (!this.#slots.reserve(tenant, origin)) return false;
     this.#bodyBytes.reserve(tenant, counted);
     return true;
+  }
+
+  /** Reports whether a heavy newcomer may begin now: a reservation that waits would hold bytes that others could use. */
+  #mayReserveBytes(tenant: TenantId, origin: number, counted: number): boolean {
+    return (
+      !this.#claiming.isAheadOf(tenant, origin, counted) &&
+      this.#slots.isFree(tenant, origin) &&
+      this.#bodyBytes.fit(tenant, origin, counted)
+    );
   }
 
   release(tenant: TenantId, origin: number, bodyBytes: number): void {
@@ -209,7 +214,7 @@ export class Deliverer implements LocalDelivery {
     const counted = reservedBytes(tenant, countedBytes(bodyBytes));
     this.#claiming.freeBytes(counted);
     // A reservation holds bytes, though no slot: a hint may wait for them.
-    if (counted) this.#pump();
+    if (counted) this.#claiming.next();
   }
 
   /** Starts the attempt of a message that a publish reserved and its insert claimed. The lease began before the insert. */
@@ -221,11 +226,9 @@ export class Deliverer implements LocalDelivery {
     const held = { slot: undefined, counted };
     const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock, held);
     this.#keep(attempt);
-    // A start at once skips the line: a map that is emptied again and again costs a table each time (ADR 11).
-    const isNext = !this.#starting && !this.#ready.has(tenant, origin);
-    if (isNext && this.#mayStart && this.#slots.isFree(tenant, origin))
-      this.#startReserved(attempt);
-    else this.#ready.add(attempt);
+    if (!this.#stopping) return this.#claiming.takeReserved(attempt);
+    this.#slots.unreserve(tenant, origin);
+    this.#giveBack(attempt);
   }
 
   /** Returns how many calls of the tenant are under way in this process. */
@@ -244,7 +247,7 @@ export class Deliverer implements LocalDelivery {
   /** Takes hints from the bus: their messages are due. */
   hear(hints: readonly Hint[]): void {
     this.#claiming.add(this.#named.hear(hints));
-    this.#pump();
+    this.#claiming.next();
     this.#presence.grew();
   }
 
@@ -263,16 +266,18 @@ export class Deliverer implements LocalDelivery {
     const { clock } = this.#ports;
     const attempt = namedAttempt(record, clock);
     const mayTake = !this.#stopping && !this.#caps.mayHave(tenantOf(attempt));
-    if (!mayTake) return this.#handNamedBack(attempt);
+    if (!mayTake) return this.#giveBack(attempt);
     traceTaking(this.#telemetry.tracer, record, clock.now());
     this.#keep(attempt);
     if (this.#claiming.takeNamed(hintOf(record), attempt))
       this.#telemetry.metrics.count("posthaste_named_hints_total", "taken");
-    else this.#handNamedBack(attempt);
+    else this.#giveBack(attempt);
   }
 
-  #handNamedBack(attempt: Attempt): void {
-    this.#telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
+  /** Gives a claim back before its call: any deliverer may have the message. */
+  #giveBack(attempt: Attempt): void {
+    if (isNamed(attempt.record))
+      this.#telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
     this.#keep(attempt);
     void this.#settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
   }
@@ -305,14 +310,8 @@ export class Deliverer implements LocalDelivery {
     if (theirs.length > 0) await this.#ports.bus.publish("message.due", theirs);
   }
 
-  /** Gives free slots to the ready attempts first, then claims messages for the remaining slots. */
-  #pump(): void {
-    this.#startReady();
-    this.#claiming.next();
-  }
-
   #goOn(): void {
-    this.#pump();
+    this.#claiming.next();
     this.#endIfIdle();
   }
 
@@ -322,31 +321,6 @@ export class Deliverer implements LocalDelivery {
   #keep(attempt: Attempt): void {
     this.#running.set(attempt.record.message.id, attempt);
     this.#leases.keep();
-  }
-
-  /** Starts ready attempts while slots are free. Not reentrant: an attempt that ends at once returns to the running loop. */
-  #startReady(): void {
-    if (this.#starting) return;
-    this.#starting = true;
-    while (this.#mayStart) {
-      const attempt = this.#ready.take((tenant, origin) => this.#slots.isFree(tenant, origin));
-      if (!attempt) break;
-      this.#startReserved(attempt);
-    }
-    this.#starting = false;
-  }
-
-  get #mayStart(): boolean {
-    return !this.#settling.isFull && this.#slots.anyFree;
-  }
-
-  /** Turns the attempt's reservation into a slot and begins the call. The caller has seen that a slot is free. */
-  #startReserved(attempt: Attempt): void {
-    const { origin } = attempt;
-    const tenant = tenantOf(attempt);
-    this.#slots.unreserve(tenant, origin);
-    attempt.slot = this.#slots.take(tenant, origin);
-    this.#calls.begin(attempt);
   }
 
   /**
@@ -378,7 +352,7 @@ export class Deliverer implements LocalDelivery {
     attempt.slot = undefined;
     if (slot && sending) this.#slots.ended(slot, sending.address);
     if (slot) this.#claiming.freeSlot(slot, tenantOf(attempt), origin);
-    this.#pump();
+    this.#claiming.next();
   }
 
   /** Counts the call and its body for the address that it goes to, once that is known. */

@@ -522,7 +522,7 @@ it("a deliverer is named again when what weighed too much waits here no more", (
   const ports = open();
   const ignore = (): void => undefined;
   const claiming = new Claiming(ports, {
-    ...{ claimed: ignore, capped: ignore, ended: ignore, found: ignore },
+    ...{ claimed: ignore, capped: ignore, ended: ignore },
     owner: owner("here"),
     tracer: noTelemetry.tracer,
     slots,

@@ -50,7 +50,7 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
   });
 
-  it("holds nothing up while the insert is under way, and is refused when all slots are in use", async () => {
+  it("holds nothing up while the insert is under way, and is refused when there are as many as slots", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1 });
 
@@ -60,55 +60,67 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(false);
   });
 
-  it("is refused to a newcomer while another of its origin is in line", async () => {
+  it("is given beside a backlog of the destination, and takes turns with it", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { perOriginMax: 3, shortMax: 1, waitingMax: 0 });
+    await publish(ports, ["due 1", "due 2", "due 3", "due 4"]);
+    const records = await reserved(ports, deliverer, ["new 1"]);
+    for (const record of records) deliverer.run(record);
+    const rounds = ["due 1", "due 2", "new 1"];
+    for (const name of rounds) await answer(ports, name);
+    for (const record of await reserved(ports, deliverer, ["new 2"])) deliverer.run(record);
+    for (const name of ["due 3", "due 4"]) await answer(ports, name);
+
+    expect(called(ports)).toEqual([...rounds, "due 3", "due 4", "new 2"]);
+  });
+
+  it("waits for its call no longer than its turn, however many timers of its destination fall due at once", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
-    await publish(ports, ["a", "b"]);
+    const due = Array.from({ length: 1_500 }, (_, n) => `due ${n}`);
+    await publish(ports, due);
+    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.run(record);
+    for (const name of ["due 0", "due 1"]) await answer(ports, name);
 
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
-    expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(true);
+    expect(called(ports)).toEqual(["due 0", "due 1", "new"]);
   });
 
-  it("is refused to every newcomer while any hint of any tenant waits whose origin has a slot", async () => {
+  it("takes its turn among tenants that wait for the slots of the process", async () => {
     const ports = open();
-    const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();
-    const claim: Records["claim"] = async (...args) => {
-      const claimed = await ports.records.claim(...args);
-      await opened;
-      return claimed;
-    };
-    const deliverer = await startDeliverer(withRecords(ports, { claim }), { perOriginMax: 1 });
-    await publish(ports, ["a", "b"]);
-    // The claim of "a" is under way; "b" waits for the same origin, "x" for one that has a slot.
-    expect(deliverer.reserve(anotherTenant, originHash(elsewhere), 0)).toBe(true);
-    deliverer.release(anotherTenant, originHash(elsewhere), 0);
-    await publish(ports, ["x"], { url: elsewhere });
+    const deliverer = await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
+    await publish(ports, ["a"]);
+    await publish(ports, ["other tenant"], { tenant: anotherTenant, url: elsewhere });
+    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.run(record);
+    for (const name of ["a", "other tenant"]) await answer(ports, name);
 
-    expect(deliverer.reserve(anotherTenant, originHash("https://third.example/"), 0)).toBe(false);
-    expect(deliverer.reserve(aTenant, originHash("https://third.example/"), 0)).toBe(false);
-    letGo();
-    await rest(ports);
-    expect(called(ports)).toEqual(["a", "x"]);
-    expect(deliverer.reserve(anotherTenant, originHash("https://third.example/"), 0)).toBe(true);
+    expect(called(ports)).toEqual(["a", "other tenant", "new"]);
   });
 
-  it("is free as soon as the call has ended, though its outcome is still being written", async () => {
+  it("is refused to a heavy message that would have to wait for its slot", async () => {
     const ports = open();
-    const settle: Records["settle"] = () => new Promise(() => undefined);
-    const deliverer = await startDeliverer(withRecords(ports, { settle }), { shortMax: 1 });
+    const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
+    const heavy = 100_000;
+    expect(deliverer.reserve(aTenant, origin, heavy)).toBe(true);
+    deliverer.release(aTenant, origin, heavy);
     await publish(ports, ["a"]);
 
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
-    await answer(ports, "a");
-
+    expect(deliverer.reserve(aTenant, origin, heavy)).toBe(false);
     expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
   });
 
-  it("is refused once the deliverer stops", async () => {
-    const deliverer = await startDeliverer(open());
-    await deliverer.stop();
+  it("is refused once the deliverer stops, and what was reserved before goes back", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports);
+    const [late] = await reserved(ports, deliverer, ["late"]);
+    const stopped = deliverer.stop();
+    await rest(ports);
+    if (late) deliverer.run(late);
+    await stopped;
+    await rest(ports);
 
     expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
+    expect(called(ports)).toEqual([]);
+    expect(late && (await stateOf(ports, late.message))).toBe("held");
   });
 
   it("goes to the first in line as soon as a call has ended, though its outcome is still being written", async () => {
@@ -121,13 +133,12 @@ describe("a slot reserved for an insert", () => {
 
     await answer(ports, "x");
     expect(called(ports)).toEqual(["x", "y", "a"]);
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
     await answer(ports, "y");
 
     expect(called(ports)).toEqual(["x", "y", "a", "b"]);
   });
 
-  it("goes to the first in line when one is free, never beyond the limit, before any hint", async () => {
+  it("goes to the first in line when one is free, never beyond the limit, in turn with the hints", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 2 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
@@ -137,7 +148,7 @@ describe("a slot reserved for an insert", () => {
 
     for (const name of ["x", "y", "a"]) await answer(ports, name);
 
-    expect(called(ports)).toEqual(["x", "y", "a", "b", "z"]);
+    expect(called(ports)).toEqual(["x", "y", "z", "a", "b"]);
   });
 
   it("is waited for under a lease that is renewed, and a cancelled one is not called", async () => {

@@ -9,7 +9,7 @@
  * (3) A call counts for its origin during its first minute, with either kind of slot: that bound protects the destination. The bound
  *     holds for each tenant, and all tenants together have a third more, so that no tenant shuts out the rest (ADR 70).
  * (4) A reservation lasts from before an insert until its attempt has a slot. A reservation holds no slot, since an insert takes about as
- *     long as a call; it is given while a slot is free, within its tenant's share of reservations.
+ *     long as a call: it is a place in line, of which each tenant and each of its origins has a share.
  */
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import { type Held, Holders, type Kind, noneHeld } from "./holders.ts";
@@ -136,10 +136,10 @@ export class Slots {
     addHeld(slot.origin, -1);
   }
 
-  /** Returns false when no slot is free, or the reservations have their share. */
+  /** Returns false when the tenant or the origin has its share of reservations. */
   reserve(tenant: TenantId, origin: number): boolean {
     const held = this.#holders.ofTenant(tenant);
-    if (!this.isFree(tenant, origin) || !this.#hasShare("reserved", held)) return false;
+    if (!this.#hasShare("reserved", held)) return false;
     const of = this.#origins.of(tenant, origin);
     const { reserved } = of.slots;
     if (reserved >= this.#perOriginMax || !this.#hasShareOf("reserved", held, reserved))

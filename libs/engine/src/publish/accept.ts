@@ -1,7 +1,7 @@
 /**
  * Accepts messages: publish answers only after the record is durable (I1). One commit lies between arrival and answer.
  *
- * With a local deliverer that has a free slot, the insert is the claim: insert, call, settle, and nothing else
+ * With a local deliverer that has a place in line, the insert is the claim: insert, call, settle, and nothing else
  * (docs/design/record#claimed-by-its-insert). The same goes for a deliverer of another process that the roster names; it hears of
  * the message by a hint that has the record. A message with a flow key takes a slot of that key first, if its line is empty.
  */

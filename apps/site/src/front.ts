@@ -43,7 +43,7 @@ export function frontOf({ readme, concepts, comparison }: FrontSources): Front {
   };
 }
 
-/** The rows of the table under "In figures": what, Posthaste, beside it, and where it stands. */
+/** The rows of the table under "In figures": what, Posthaste, and beside it, without their ranges. */
 function figuresOf(comparison: string): Front["figures"] {
   return sectionOf(comparison, "In figures")
     .split("\n")
@@ -53,7 +53,7 @@ function figuresOf(comparison: string): Front["figures"] {
       const [what = "", value = "", beside = ""] = line
         .split("|")
         .slice(1)
-        .map((cell) => cell.trim());
+        .map((cell) => cell.replaceAll(/ \([\d.,–]+\)/g, "").trim());
       return { what: withoutMarks(what), value: withoutMarks(value), beside: withoutMarks(beside) };
     });
 }

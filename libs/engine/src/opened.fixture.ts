@@ -165,6 +165,7 @@ export function aLocalDelivery(slots: number): LocalProbe {
       free -= 1;
       return true;
     },
+    turn: () => undefined,
     release: () => void (free += 1),
     run: (record) => void ran.push(record),
     abort: (id) => aborted.push(id) > 0,

@@ -11,6 +11,11 @@ export interface LocalDelivery {
    * attempt, and its own may have to wait.
    */
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean;
+  /**
+   * Returns a wait for a place, after which the caller may ask for one again; undefined when there is nothing to be gained by waiting.
+   * The wait is short, and ends without a place, too.
+   */
+  turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined;
   /** Frees the reserved place after a failed insert. */
   release(tenant: TenantId, origin: number, bodyBytes: number): void;
   /** Makes the attempt of a record whose insert is durable. */

@@ -1,6 +1,7 @@
 export { systemClock, waitMsMax } from "./clock.ts";
 export { systemRandom } from "./random.ts";
 export { createLog, type LogOptions } from "./log/log.ts";
+export { createBusyReading } from "./lifecycle/busy.ts";
 export { createReadiness } from "./lifecycle/readiness.ts";
 export { type Running, startServices } from "./lifecycle/services.ts";
 export {

@@ -32,6 +32,7 @@ import { Presence, type PresencePorts } from "./presence.ts";
 import { Settling, type SettlingOptions, type SettlingPorts } from "./settling.ts";
 import { type SlotBounds, Slots } from "./slots.ts";
 import { traceTaking } from "./trace.ts";
+import { Turns } from "./turns.ts";
 
 export type DelivererPorts = SettlingPorts &
   CallPorts &
@@ -52,6 +53,8 @@ export type DelivererOptions = Pick<
    */
   readonly tenants?: () => readonly TenantId[];
   readonly failed?: SettlingOptions["failed"];
+  /** Reports whether the process has no time to spare. Absent: publishes never wait for a place in line. */
+  readonly isBusy?: () => boolean;
   /** How long `stop` waits for running attempts before it hands them back. */
   readonly drainMs: number;
 };
@@ -65,6 +68,7 @@ export class Deliverer implements LocalDelivery {
   readonly #slots: Slots;
   readonly #bodyBytes: BodyBytes;
   readonly #caps: Caps;
+  readonly #turns: Turns;
   readonly #claiming: Claiming;
   /** Includes the attempts that wait in line. */
   readonly #running = new TurnoverMap<MessageId, Attempt>();
@@ -80,7 +84,8 @@ export class Deliverer implements LocalDelivery {
   constructor(ports: DelivererPorts, options: DelivererOptions) {
     this.#ports = ports;
     this.#options = options;
-    this.#slots = new Slots(options.slots);
+    this.#turns = new Turns(ports.clock, options.isBusy ?? (() => false));
+    this.#slots = new Slots(options.slots, (tenant, origin) => this.#turns.freed(tenant, origin));
     this.#bodyBytes = new BodyBytes(options.bodyBytesMax, this.#slots);
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
@@ -179,6 +184,7 @@ export class Deliverer implements LocalDelivery {
     await this.#presence.leave();
     this.#stopping = true;
     this.#named.stop();
+    this.#turns.endAll();
     await this.#unsubscribe?.();
     const { claimed, hints } = this.#claiming.giveAll();
     for (const attempt of claimed) this.#giveBack(attempt);
@@ -207,6 +213,12 @@ export class Deliverer implements LocalDelivery {
       this.#slots.isFree(tenant, origin) &&
       this.#bodyBytes.fit(tenant, origin, counted)
     );
+  }
+
+  turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined {
+    const isForPlace =
+      !this.#stopping && !this.#caps.mayHave(tenant) && countedBytes(bodyBytes) === 0;
+    return isForPlace ? this.#turns.wait(tenant, origin) : undefined;
   }
 
   release(tenant: TenantId, origin: number, bodyBytes: number): void {

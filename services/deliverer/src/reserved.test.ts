@@ -74,6 +74,56 @@ describe("a slot reserved for an insert", () => {
     expect(called(ports)).toEqual([...rounds, "due 3", "due 4", "new 2"]);
   });
 
+  it("is waited for, in turn, while the process has no time to spare, and given when a call of the origin begins", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { perOriginMax: 1 }, { isBusy: () => true });
+    await publish(ports, ["due"]);
+    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.run(record);
+    const ended: string[] = [];
+    for (const name of ["first", "second"])
+      void deliverer.turn(aTenant, origin, 0)?.then(() => ended.push(name));
+    await rest(ports);
+    expect(ended).toEqual([]);
+
+    await answer(ports, "due");
+
+    expect(called(ports)).toEqual(["due", "new"]);
+    expect(ended).toEqual(["first"]);
+  });
+
+  it("is waited for in vain for 200 ms at most, and not once the deliverer stops", async () => {
+    const ports = open();
+    const deliverer = await startDeliverer(ports, { perOriginMax: 1 }, { isBusy: () => true });
+    const ended: string[] = [];
+    const wait = (name: string) =>
+      void deliverer.turn(aTenant, origin, 0)?.then(() => ended.push(name));
+    wait("first");
+    await ports.clock.advance(100);
+    wait("second");
+    await ports.clock.advance(99);
+    expect(ended).toEqual([]);
+    await ports.clock.advance(1);
+    expect(ended).toEqual(["first"]);
+    await ports.clock.advance(100);
+    expect(ended).toEqual(["first", "second"]);
+
+    wait("third");
+    await deliverer.stop();
+    expect(ended).toEqual(["first", "second", "third"]);
+    expect(deliverer.turn(aTenant, origin, 0)).toBeUndefined();
+  });
+
+  it("is not waited for while the process has time, nor by a heavy message", async () => {
+    const ports = open();
+    let isBusy = false;
+    const deliverer = await startDeliverer(ports, {}, { isBusy: () => isBusy });
+
+    expect(deliverer.turn(aTenant, origin, 0)).toBeUndefined();
+    isBusy = true;
+    expect(deliverer.turn(aTenant, origin, 100_000)).toBeUndefined();
+    expect(deliverer.turn(aTenant, origin, 0)).toBeDefined();
+  });
+
   it("waits for its call no longer than its turn, however many timers of its destination fall due at once", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 });

@@ -56,8 +56,14 @@ export class Slots {
   readonly #held = noneHeld();
   readonly #holders = new Holders();
   readonly #origins = new Origins();
+  readonly #unreserved: (tenant: TenantId, origin: number) => void;
 
-  constructor({ shortMax, waitingMax, perOriginMax }: SlotBounds) {
+  /** `unreserved`: called when a reservation has ended. */
+  constructor(
+    { shortMax, waitingMax, perOriginMax }: SlotBounds,
+    unreserved: (tenant: TenantId, origin: number) => void = () => undefined,
+  ) {
+    this.#unreserved = unreserved;
     this.#bounds = { short: shortMax, waiting: waitingMax, reserved: shortMax };
     this.#perOriginMax = perOriginMax;
     this.#ofAllMax = wholeOf(perOriginMax);
@@ -153,6 +159,7 @@ export class Slots {
   unreserve(tenant: TenantId, origin: number): void {
     addSlot(this.#origins.of(tenant, origin), "reserved", -1);
     addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
+    this.#unreserved(tenant, origin);
   }
 
   heldBy(tenant: TenantId): number {

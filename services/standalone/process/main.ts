@@ -7,6 +7,7 @@ import { seedAccounts } from "@posthaste/management";
 import { operatorSignIn, tenantSignIn } from "@posthaste/oidc";
 import { countedMax, type Service } from "@posthaste/ports";
 import {
+  createBusyReading,
   callsMaxOf,
   configSchemas,
   createLog,
@@ -119,6 +120,7 @@ const { services, gateway, management } = createStandalone(
       user !== undefined && password !== undefined
         ? { port: portBeside(2), connectionsMax: listeners.each, user, password }
         : undefined,
+    isBusy: createBusyReading(),
     storeWaitMs: store.waitMs,
     ...(isDev && config.catcher && { failed: printFailures(clock) }),
   },

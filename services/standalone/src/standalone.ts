@@ -105,6 +105,8 @@ export type StandaloneOptions = {
         readonly password: string;
       }
     | undefined;
+  /** Reports whether the process has no time to spare. */
+  readonly isBusy?: () => boolean;
   /** Returns how long the store's oldest write has waited for its commit, in milliseconds. */
   readonly storeWaitMs: () => number;
 };
@@ -137,6 +139,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     capOf: capByPlan((id) => tenants.get(id)),
     drainMs,
     failed: options.failed,
+    ...(options.isBusy && { isBusy: options.isBusy }),
   });
   const refreshAccounts = async (): Promise<void> => {
     await Promise.all([authenticator.refresh(), tenants.refresh()]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { flowLaneId, isFault, isIn, limits, shardOf } from "@posthaste/domain";
-import { type Records, StoreError } from "@posthaste/ports";
+import { type LocalDelivery, type Records, StoreError } from "@posthaste/ports";
 import { aCommand, aPolicy } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
@@ -95,6 +95,38 @@ describe("publishing to a URL", () => {
       await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "due");
     expect(local.ran).toEqual([]);
     expect(heard.due.map(({ id }) => id)).toEqual([first.messageId, second.messageId]);
+  });
+
+  it("waits for a place in line where the deliverer says so, and is then claimed at the time after the wait", async () => {
+    const ports = open();
+    const full = aLocalDelivery(0);
+    const free = aLocalDelivery(1);
+    const { opened, open: letOn } = gate();
+    let hasPlace = false;
+    const local: LocalDelivery = {
+      ...free,
+      reserve: (...place) => (hasPlace ? free : full).reserve(...place),
+      turn: () => opened.then(() => void (hasPlace = true)),
+    };
+
+    const publishing = publishOne({ ...ports, local });
+    await ports.clock.advance(50);
+    const before = ports.clock.now();
+    letOn();
+    const { messageId } = await publishing;
+
+    const record = await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "claimed");
+    expect(record.message.createdAt).toBe(before);
+    expect(free.ran).toHaveLength(1);
+  });
+
+  it("is due where there is no place after the wait either", async () => {
+    const ports = open();
+    const local: LocalDelivery = { ...aLocalDelivery(0), turn: () => Promise.resolve() };
+
+    const { messageId } = await publishOne({ ...ports, local });
+
+    await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "due");
   });
 
   it("gives the slot back and hands over nothing when the insert fails", async () => {

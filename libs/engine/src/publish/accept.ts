@@ -15,6 +15,7 @@ import {
   isFault,
   isIn,
   mayBeNamed,
+  type Message,
   type MessageId,
   messageOf,
   type MessageRecord,
@@ -112,6 +113,23 @@ function insert(
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
   const entering = entered(ports, command, url, id);
+  const turn = entering.reserved ? undefined : turnOf(ports, entering.record.message);
+  if (turn === undefined) return insertEntered(ports, entering, deduplication);
+  // The times of the record are those after the wait.
+  return turn.then(() => insertEntered(ports, entered(ports, command, url, id), deduplication));
+}
+
+/** Returns the wait of a message that its insert would claim if there were a place in line. */
+function turnOf({ local }: AcceptPorts, message: Message): Promise<void> | undefined {
+  if (local === undefined || !isForLocal(message)) return undefined;
+  return local.turn(message.tenant, originHash(message.url), message.body.length);
+}
+
+function insertEntered(
+  ports: AcceptPorts,
+  entering: Entering,
+  deduplication: readonly DeduplicationEntry[],
+): Promise<boolean> {
   if (!needsSlot(entering)) return insertEntering(ports, entering, deduplication);
   return withSlots(ports, [entering]).then(([each = entering]) =>
     insertEntering(ports, each, deduplication),
@@ -152,7 +170,7 @@ export function entered(
   const message = messageOf(command, url, id, now);
   const reserved =
     local !== undefined &&
-    (claimableAtInsert(message) || needsSlotAlone(message)) &&
+    isForLocal(message) &&
     local.reserve(message.tenant, originHash(url), message.body.length);
   if (reserved) return { record: acceptClaimed(message, local.owner, now), reserved };
   const owner = named && mayBeNamed(message) ? named.ownerFor(message) : undefined;
@@ -162,6 +180,9 @@ export function entered(
       : acceptNamed(message, owner, now);
   return { record, reserved };
 }
+
+const isForLocal = (message: Message): boolean =>
+  claimableAtInsert(message) || needsSlotAlone(message);
 
 const needsSlot = ({ record }: Entering): boolean => needsSlotAlone(record.message);
 

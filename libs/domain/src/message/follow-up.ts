@@ -4,7 +4,7 @@
  */
 import { type DlqId, type MessageId } from "../shared/ids.ts";
 import { logResponseBytesMax } from "../shared/limits.ts";
-import { type Answer } from "./outcome.ts";
+import { type Answer, type Answered } from "./outcome.ts";
 
 /** In the order in which those of one attempt are worked: the dead letter is written before the failure is told (I6). */
 export const followUpKinds = ["deadLetter", "callback", "failureCallback", "run", "fact"] as const;
@@ -37,6 +37,8 @@ export type AttemptFact = Stored & {
   readonly endedAt: number;
   readonly ended: "delivered" | "retry" | "failed" | "canceled";
   readonly nextDeliveryAt?: number;
+  /** Absent where no answer came, and in facts of earlier versions. */
+  readonly answered?: Answered;
   readonly error?: string;
   readonly response?: Answer;
 };

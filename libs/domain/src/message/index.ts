@@ -82,6 +82,7 @@ export {
 } from "./message.ts";
 export {
   type Answer,
+  type Answered,
   asResult,
   type BrokenBy,
   type InfrastructureCode,

@@ -17,15 +17,16 @@ import { settleAttempt } from "./settle.ts";
 
 const isFact = (item: FollowUp): item is AttemptFact => item.kind === "fact";
 
+function factsOf(retriesMax: number, outcome: Outcome, retried: number): readonly AttemptFact[] {
+  const record = aClaimedRecord({ retried, policy: aPolicy({ retriesMax }) });
+  const attempt = anAttempt(outcome, { endedAt: epochStart + 1_000 * (retried + 1) });
+  const { append } = settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined });
+  return append.filter(isFact);
+}
+
 /** Returns the log of a message whose attempts have these outcomes, a second apart. */
 function logOf(retriesMax: number, outcomes: readonly Outcome[]) {
-  const facts = outcomes.flatMap((outcome, retried) => {
-    const record = aClaimedRecord({ retried, policy: aPolicy({ retriesMax }) });
-    const attempt = anAttempt(outcome, { endedAt: epochStart + 1_000 * (retried + 1) });
-    return settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined }).append.filter(
-      isFact,
-    );
-  });
+  const facts = outcomes.flatMap((outcome, retried) => factsOf(retriesMax, outcome, retried));
   return [createdEvent(epochStart), ...facts.flatMap(eventsOf)];
 }
 const statesOf = (retriesMax: number, outcomes: readonly Outcome[]) =>
@@ -55,6 +56,24 @@ describe("the log of a message", () => {
     expect(new Set(events.map(({ attempt, state }) => `${attempt} ${state}`)).size).toBe(
       events.length,
     );
+  });
+
+  it("has status and size of each answer: on DELIVERED, and in the fact of what failed", () => {
+    const facts = [
+      anAnswer(500, { body: "no" }),
+      aTimeout,
+      anAnswer(201, { body: "made" }),
+    ].flatMap((outcome, retried) => factsOf(3, outcome, retried));
+
+    expect(facts.map(({ answered }) => answered)).toEqual([
+      { status: 500, bytes: 2 },
+      undefined,
+      { status: 201, bytes: 4 },
+    ]);
+    const events = facts.flatMap(eventsOf);
+    expect(events.filter((event) => "answered" in event)).toEqual([
+      expect.objectContaining({ state: "DELIVERED", answered: { status: 201, bytes: 4 } }),
+    ]);
   });
 
   it.each(liveStates(epochStart))(

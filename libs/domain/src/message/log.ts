@@ -4,6 +4,7 @@
  */
 import { unreachable } from "../shared/unreachable.ts";
 import { type AttemptFact } from "./follow-up.ts";
+import { type Answered } from "./outcome.ts";
 
 export const logStates = [
   "CREATED",
@@ -17,7 +18,13 @@ export const logStates = [
 ] as const;
 export type LogState = (typeof logStates)[number];
 
-export type LogEvent = { readonly at: number; readonly attempt: number; readonly state: LogState };
+/** `answered`: on DELIVERED; the fact of a failed attempt has its own. */
+export type LogEvent = {
+  readonly at: number;
+  readonly attempt: number;
+  readonly state: LogState;
+  readonly answered?: Answered;
+};
 
 /** Counts of events are kept by the minute. */
 export const minuteMs = 60_000;
@@ -33,10 +40,10 @@ export const createdEvent = (createdAt: number): LogEvent => ({
 export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
   const event = (at: number, state: LogState): LogEvent => ({ at, attempt: fact.attempt, state });
   const active = fact.startedAt === undefined ? [] : [event(fact.startedAt, "ACTIVE")];
-  const { endedAt } = fact;
+  const { answered, endedAt } = fact;
   switch (fact.ended) {
     case "delivered":
-      return [...active, event(endedAt, "DELIVERED")];
+      return [...active, { ...event(endedAt, "DELIVERED"), ...(answered && { answered }) }];
     case "retry":
       return [...active, event(endedAt, "ERROR"), event(endedAt, "RETRY")];
     case "failed":

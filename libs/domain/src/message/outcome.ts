@@ -16,6 +16,9 @@ export type Answer = {
   readonly truncated: boolean;
 };
 
+/** What the log keeps of the answer to any attempt. `bytes`: of its body, as far as this was received. */
+export type Answered = { readonly status: number; readonly bytes: number };
+
 /**
  * Why an answer ended too early and before the bound: its connection broke or its time ran out, this service had no room for
  * more, or this service aborted the call.

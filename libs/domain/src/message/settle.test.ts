@@ -35,7 +35,7 @@ const kindsOf = (items: readonly FollowUp[]) => items.map(({ kind }) => kind);
 
 describe("an attempt that the destination answered with a success", () => {
   it.each([200, 201, 204, 299])("delivers the message: %d", (status) => {
-    const { next, append } = settleWith(anAnswer(status));
+    const { next, append } = settleWith(anAnswer(status, { body: "four" }));
 
     expect(next).toEqual({ kind: "delivered", endedAt });
     expect(append).toEqual([
@@ -45,6 +45,7 @@ describe("an attempt that the destination answered with a success", () => {
         attempt: 0,
         startedAt: endedAt - 250,
         endedAt,
+        answered: { status, bytes: 4 },
         ended: "delivered",
       },
     ]);

@@ -324,10 +324,16 @@ function saysNonRetryable(answer: Answer): boolean {
 }
 const nonRetryableHeader = /^(service|upstash)-nonretryable-error$/i;
 
-const commonOf = (record: InState<"claimed">, attempt: Attempt) => ({
-  attempt: record.retried,
-  startedAt: attempt.startedAt,
-  endedAt: attempt.endedAt,
+const commonOf = (
+  { retried }: InState<"claimed">,
+  { startedAt, endedAt, outcome }: Attempt,
+): Pick<AttemptFact, "answered" | "attempt" | "endedAt" | "startedAt"> => ({
+  attempt: retried,
+  startedAt,
+  endedAt,
+  ...(outcome.kind === "answered" && {
+    answered: { status: outcome.status, bytes: outcome.body.length },
+  }),
 });
 
 type Explanation = { readonly error?: string; readonly response?: Answer };

@@ -266,6 +266,13 @@ export const migrations: readonly string[] = [
   CREATE INDEX messages_logged ON messages (tenant) WHERE json IS NOT NULL;
   CREATE INDEX messages_ended ON messages (until) WHERE state >= 5 AND json IS NULL AND outbox = 0;
   `,
+  `
+  -- Of the answer to the attempt that delivered: in the whole row, or in the event DELIVERED.
+  ALTER TABLE messages ADD COLUMN answer_status INTEGER;
+  ALTER TABLE messages ADD COLUMN answer_bytes INTEGER;
+  ALTER TABLE events ADD COLUMN answer_status INTEGER;
+  ALTER TABLE events ADD COLUMN answer_bytes INTEGER;
+  `,
 ];
 
 /** The file of the database in a data folder. */

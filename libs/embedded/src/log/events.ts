@@ -1,5 +1,5 @@
 /**
- * The rows of the message log, for events that no whole row tells (whole.ts). An event is four integers that form its key, so writing it
+ * The rows of the message log, for events that no whole row tells (whole.ts). The key of an event is four integers, so writing it
  * twice is writing it once. Each failed attempt has a row of details too. The configuration is the message's own (configurations.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
@@ -36,23 +36,30 @@ export function openEvents(
     if (watchers.size === 0) return;
     for (const grown of watchers.get(tenants.name(tenant)) ?? []) writer.onCommit(grown);
   };
-  const one = db.prepare(
+  const created = db.prepare(
     "INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?)",
   );
-  const two = db.prepare(
-    "INSERT OR IGNORE INTO events (tenant, at, message, step) VALUES (?, ?, ?, ?), (?, ?, ?, ?)",
-  );
+  const one = db.prepare(`
+    INSERT OR IGNORE INTO events (tenant, at, message, step, answer_status, answer_bytes)
+    VALUES (?, ?, ?, ?, ?, ?)`);
+  const two = db.prepare(`
+    INSERT OR IGNORE INTO events (tenant, at, message, step, answer_status, answer_bytes)
+    VALUES (?, ?, ?, ?, NULL, NULL), (?, ?, ?, ?, ?, ?)`);
   const details = db.prepare(`
     INSERT INTO details (message, attempt, json, response) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const put = (tenant: number, position: number, event: LogEvent): void => {
     const step = stepOf(event.attempt, event.state);
-    if (one.run(tenant, event.at, position, step).changes > 0)
+    const { status = null, bytes = null } = event.answered ?? {};
+    if (one.run(tenant, event.at, position, step, status, bytes).changes > 0)
       writer.onCommit(() => counts.add(tenant, event));
   };
-  /** The two events are only written together, so both rows exist or neither does. */
+  /** The two events are only written together, so both rows exist or neither does. The second may tell of an answer. */
   const putTwo = (tenant: number, position: number, a: LogEvent, b: LogEvent): void => {
     const [first, second] = [stepOf(a.attempt, a.state), stepOf(b.attempt, b.state)];
-    const { changes } = two.run(tenant, a.at, position, first, tenant, b.at, position, second);
+    const { status = null, bytes = null } = b.answered ?? {};
+    const { changes } = two.run(
+      tenant, a.at, position, first, tenant, b.at, position, second, status, bytes,
+    ); // oxfmt-ignore
     if (changes === 0) return;
     writer.onCommit(() => {
       counts.add(tenant, a);
@@ -62,7 +69,7 @@ export function openEvents(
 
   return {
     created: (tenant, position, at) => {
-      one.run(tenant, at, position, stepOf(0, "CREATED"));
+      created.run(tenant, at, position, stepOf(0, "CREATED"));
       tell(tenant);
     },
     countCreated: (tenant, at) =>

@@ -1,18 +1,28 @@
 /** Keys of events, which sort in the order of the list. */
-import { integer, type Row } from "../database/rows.ts";
+import { type Answered } from "@posthaste/domain";
+import { integer, optionalInteger, type Row } from "../database/rows.ts";
 
 export type Key = readonly [at: number, message: number, step: number];
 
-export const compare = (a: Key, b: Key): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+/** An event as a list reads it. `answered`: what a DELIVERED event tells beside its key. */
+export type Told = readonly [...Key, answered?: Answered | undefined];
 
-/** Returns the key of a row of `events`. */
-export const keyFrom = (row: Row): Key => [
+export const compare = (a: Told, b: Told): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+
+/** Reads a row of `events`. */
+export const toldFrom = (row: Row): Told => [
   integer(row["at"]),
   integer(row["message"]),
   integer(row["step"]),
+  answeredFrom(row),
 ];
 
-export const textOf = (key: Key): string => key.join(".");
+export function answeredFrom(row: Row): Answered | undefined {
+  const status = optionalInteger(row["answer_status"] ?? null);
+  return status === undefined ? undefined : { status, bytes: integer(row["answer_bytes"]) };
+}
+
+export const textOf = ([at, message, step]: Told): string => `${at}.${message}.${step}`;
 
 export function parseKey(key: string): Key {
   const [at, message, step, ...more] = key.split(".").map(Number);

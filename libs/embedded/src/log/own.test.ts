@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import {
   accept,
   allShards,
+  type Answered,
   createdEvent,
   eventsOf,
   type LogFilter,
@@ -26,7 +27,12 @@ import {
 import { databaseFile, migrations } from "../database/schema.ts";
 import { copyOf, countRows, newDirectory, openIn, type Opened } from "../opened.fixture.ts";
 
-type Told = { readonly id: string; readonly at: number; readonly state: LogState };
+type Told = {
+  readonly id: string;
+  readonly at: number;
+  readonly state: LogState;
+  readonly answered?: Answered;
+};
 
 const seed = Number(process.env["POSTHASTE_TEST_SEED"] ?? 1);
 const messages = 400;
@@ -37,7 +43,8 @@ async function workload({ clock, ids, records }: Opened, chance: Dice): Promise<
   const tell = ({ message, append }: Pick<Settlement, "append" | "message">): void => {
     for (const item of append)
       if (item.kind === "fact")
-        for (const { at, state } of eventsOf(item)) told.push({ id: message.id, at, state });
+        for (const { attempt: _, ...event } of eventsOf(item))
+          told.push({ id: message.id, ...event });
   };
   const insert = async (): Promise<Message> => {
     const labels = chance.chance(0.3) ? ["some"] : [];
@@ -62,8 +69,9 @@ async function workload({ clock, ids, records }: Opened, chance: Dice): Promise<
       told.push({ id: message.id, at, state: "CANCELED" });
       return;
     }
-    const status = chance.pick([200, 200, 200, 500, 489]);
-    const attempt = anAttempt(anAnswer(status), {
+    const status = chance.pick([200, 200, 201, 500, 489]);
+    const body = new Uint8Array(chance.integer(0, 300));
+    const attempt = anAttempt(anAnswer(status, { body }), {
       endedAt: clock.now(),
       tookMs: clock.now() - startedAt,
     });
@@ -94,7 +102,9 @@ async function read(
   do {
     const page = { limit, order, ...(after !== undefined && { after }) };
     const { items, next } = await log.list(aTenant, filter, page);
-    found.push(...items.map(({ event: { at, state }, message: { id } }) => ({ id, at, state })));
+    found.push(
+      ...items.map(({ event: { attempt: _, ...event }, message: { id } }) => ({ id, ...event })),
+    );
     after = next;
   } while (after !== undefined);
   return found;
@@ -108,18 +118,24 @@ async function deliver({ clock, records }: Opened, message: Message): Promise<vo
   await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: 1_000 })]);
 }
 
-/** Takes away what the last migration of `messages` added. */
+/** Takes away what the migration to whole rows and those after it added. */
 function asOfVersionBefore(dataDir: string): void {
   const db = new DatabaseSync(join(dataDir, databaseFile));
   for (const index of ["unclaimed", "logged", "ended"]) db.exec(`DROP INDEX messages_${index}`);
-  for (const column of ["created", "told", "crc", "json"])
+  for (const column of ["created", "told", "crc", "json", "answer_status", "answer_bytes"])
     db.exec(`ALTER TABLE messages DROP COLUMN ${column}`);
-  db.exec(`PRAGMA user_version = ${migrations.length - 1}`);
+  for (const column of ["answer_status", "answer_bytes"])
+    db.exec(`ALTER TABLE events DROP COLUMN ${column}`);
+  db.exec(
+    `PRAGMA user_version = ${migrations.findIndex((sql) => sql.includes("ADD COLUMN told"))}`,
+  );
   db.close();
 }
 
 const sorted = (told: readonly Told[]) =>
-  told.map(({ id, at, state }) => `${at} ${id} ${state}`).toSorted();
+  told
+    .map(({ id, at, state, answered: of }) => `${at} ${id} ${state} ${of?.status} ${of?.bytes}`)
+    .toSorted();
 
 describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
   it.each(["earliestFirst", "latestFirst"] as const)(
@@ -159,7 +175,7 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
     },
   );
 
-  it("are read, delivered and removed as they are in a file of the version before", async () => {
+  it("are read, delivered and removed as they are in a file of the version before whole rows", async () => {
     const before = openIn(newDirectory());
     const { clock, ids } = before;
     // Ids of another time give rows of the form of before.

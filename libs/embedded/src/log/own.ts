@@ -4,16 +4,16 @@ import { cutOff, type ListOrder, type LogState } from "@posthaste/domain";
 import { integer, optionalInteger, type Row } from "../database/rows.ts";
 import { ownLogMs } from "../messages/whole.ts";
 import { positionAt, timeOfPosition } from "../positions.ts";
-import { compare, type Key } from "./keys.ts";
+import { answeredFrom, compare, type Key, type Told } from "./keys.ts";
 import { stepOf } from "./steps.ts";
 
-const columns = "position, created, told, until";
+export const ownColumns = "position, created, told, until, answer_status, answer_bytes";
 const ofTenant = "messages INDEXED BY messages_logged WHERE tenant = ? AND json IS NOT NULL";
 
 export const ownStates: readonly LogState[] = ["CREATED", "ACTIVE", "DELIVERED"];
 
 /** Returns the events that a whole row tells, oldest first. */
-export function ownEvents(row: Row): readonly Key[] {
+export function ownEvents(row: Row): readonly Told[] {
   const [position, created] = [integer(row["position"]), integer(row["created"])];
   const told = optionalInteger(row["told"] ?? null);
   const first: Key = [created, position, stepOf(0, "CREATED")];
@@ -21,14 +21,14 @@ export function ownEvents(row: Row): readonly Key[] {
   return [
     first,
     [created + told, position, stepOf(0, "ACTIVE")],
-    [integer(row["until"]), position, stepOf(0, "DELIVERED")],
+    [integer(row["until"]), position, stepOf(0, "DELIVERED"), answeredFrom(row)],
   ];
 }
 
 /** A walk through the events in the order of the list, behind a key and up to a time. */
 export type OwnWalk = {
   /** Returns the next event without passing it; undefined at the end. */
-  readonly first: () => Key | undefined;
+  readonly first: () => Told | undefined;
   readonly pass: () => void;
 };
 
@@ -44,9 +44,9 @@ export function openOwnWalk(
 ): (tenant: number, behind: Key, end: number) => OwnWalk {
   const isUp = order === "earliestFirst";
   const read = reader.prepare(`
-    SELECT ${columns} FROM ${ofTenant} AND position ${isUp ? ">" : "<"} ?
+    SELECT ${ownColumns} FROM ${ofTenant} AND position ${isUp ? ">" : "<"} ?
     ORDER BY position ${isUp ? "" : "DESC"} LIMIT ${rowsPerRead}`);
-  const inOrder = isUp ? compare : (a: Key, b: Key) => compare(b, a);
+  const inOrder = isUp ? compare : (a: Told, b: Told) => compare(b, a);
   const ahead = isUp ? ownLogMs : -ownLogMs;
 
   return (tenant, behind, end) => {
@@ -54,8 +54,8 @@ export function openOwnWalk(
       ? positionAt(behind[0] - ownLogMs) - 1
       : positionAt(Math.min(behind[0], timesMax) + ownLogMs + 1);
     // `ready` is complete up to its end, and `rest` is not yet.
-    let ready: Key[] = [];
-    let rest: Key[] = [];
+    let ready: Told[] = [];
+    let rest: Told[] = [];
     let passed = 0;
     let isEnd = false;
 
@@ -64,10 +64,10 @@ export function openOwnWalk(
       const last = rows.at(-1);
       const reached = last && timeOfPosition((from = integer(last["position"]))) - ahead;
       isEnd = rows.length < rowsPerRead || (isUp ? (reached ?? 0) > end : (reached ?? 0) < end);
-      const isWanted = (key: Key): boolean =>
+      const isWanted = (key: Told): boolean =>
         inOrder(key, behind) > 0 && (isUp ? key[0] <= end : key[0] >= end);
       const found = [...rest, ...rows.flatMap(ownEvents).filter(isWanted)].sort(inOrder);
-      const isReady = ([at]: Key): boolean =>
+      const isReady = ([at]: Told): boolean =>
         isEnd || reached === undefined || (isUp ? at < reached : at > reached);
       const count = found.findIndex((key) => !isReady(key));
       ready = count < 0 ? found : found.slice(0, count);
@@ -104,7 +104,7 @@ export function openOwnSweep(
   at: { readonly now: () => number; readonly stands: (position: number) => boolean },
 ): OwnSweep {
   const read = db.prepare(`
-    SELECT ${columns} FROM ${ofTenant} AND position > ? AND position < ? ORDER BY position LIMIT ?`);
+    SELECT ${ownColumns} FROM ${ofTenant} AND position > ? AND position < ? ORDER BY position LIMIT ?`);
   const passedUpTo = new Map<number, number>();
   const rowsOf = (tenant: number, before: number, limit: number): readonly Row[] =>
     read.all(tenant, passedUpTo.get(tenant) ?? 0, positionAt(before), limit);

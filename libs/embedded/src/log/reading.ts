@@ -1,6 +1,6 @@
 /**
- * Reads the log page by page: the events that whole rows tell, and those that have rows of their own, merged. A list looks at events, four
- * integers along an index; configurations and details are read only for events that the filter may want.
+ * Reads the log page by page: the events that whole rows tell, and those that have rows of their own, merged. A list looks at events, a
+ * few integers along an index; configurations and details are read only for events that the filter may want.
  */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
@@ -19,8 +19,8 @@ import { optionalBytes, stored, text } from "../database/rows.ts";
 import { configurationFrom } from "../messages/configurations.ts";
 import { bodyBytesShown } from "../query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "../query/keyset.ts";
-import { compare, type Key, keyAt, keyFrom, parseKey, textOf } from "./keys.ts";
-import { openOwnWalk, ownEvents, ownStates, type OwnWalk } from "./own.ts";
+import { compare, type Key, keyAt, parseKey, textOf, type Told, toldFrom } from "./keys.ts";
+import { openOwnWalk, ownColumns, ownEvents, ownStates, type OwnWalk } from "./own.ts";
 import { attemptOf, stateOf } from "./steps.ts";
 
 type Asked = {
@@ -35,7 +35,7 @@ type Asked = {
 const rowsPerMessageMin = 8;
 
 export function openLogReading(reader: DatabaseSync): {
-  readonly scan: (asked: Asked) => Omit<Scan<Key, LogEntry>, "breathe">;
+  readonly scan: (asked: Asked) => Omit<Scan<Told, LogEntry>, "breathe">;
 } {
   const ofOrder = (order: ListOrder) => ({
     statements: openEvents(reader, order),
@@ -46,7 +46,7 @@ export function openLogReading(reader: DatabaseSync): {
     latestFirst: ofOrder("latestFirst"),
   } satisfies Record<ListOrder, unknown>;
   const ownRow = reader.prepare(`
-    SELECT position, created, told, until FROM messages WHERE position = ? AND tenant = ? AND json IS NOT NULL`);
+    SELECT ${ownColumns} FROM messages WHERE position = ? AND tenant = ? AND json IS NOT NULL`);
   const lookOf = openLook(reader);
 
   const rowsOf = ({
@@ -54,18 +54,18 @@ export function openLogReading(reader: DatabaseSync): {
     filter,
     positions,
     page: { order },
-  }: Asked): Scan<Key, never>["rows"] => {
+  }: Asked): Scan<Told, never>["rows"] => {
     const { from = 0, to = Number.MAX_SAFE_INTEGER } = filter;
     const isUp = order === "earliestFirst";
     const [start, end] = isUp ? [from, to] : [to, from];
-    const inOrder = isUp ? compare : (a: Key, b: Key) => compare(b, a);
+    const inOrder = isUp ? compare : (a: Told, b: Told) => compare(b, a);
     const { statements, ownWalk } = orders[order];
     const first = (after: string | undefined): Key =>
       after === undefined ? keyAt(start, isUp) : parseKey(after);
 
     if (positions === undefined) {
       const all = (behind: Key, limit: number) =>
-        statements.ofAll.all(tenant, ...behind, end, limit).map(keyFrom);
+        statements.ofAll.all(tenant, ...behind, end, limit).map(toldFrom);
       const walkFrom = (behind: Key) =>
         mayBeOwn(filter) ? ownWalk(tenant, behind, end) : undefined;
       return mergedInto(all, walkFrom, { first, inOrder });
@@ -74,9 +74,9 @@ export function openLogReading(reader: DatabaseSync): {
       const behind = first(after);
       const each = Math.max(rowsPerMessageMin, Math.ceil(limit / Math.max(1, positions.length)));
       const lists = positions.map((p) =>
-        statements.ofOne.all(tenant, ...behind, end, each, p).map(keyFrom),
+        statements.ofOne.all(tenant, ...behind, end, each, p).map(toldFrom),
       );
-      const isWanted = (key: Key): boolean =>
+      const isWanted = (key: Told): boolean =>
         inOrder(key, behind) > 0 && (isUp ? key[0] <= end : key[0] >= end);
       const own = positions
         .flatMap((p) => ownRow.all(p, tenant).flatMap(ownEvents))
@@ -99,23 +99,23 @@ const mayBeOwn = ({ states }: LogFilter): boolean =>
  * a row that is split meanwhile leaves its events there.
  */
 function mergedInto(
-  all: (behind: Key, limit: number) => readonly Key[],
+  all: (behind: Key, limit: number) => readonly Told[],
   walkFrom: (behind: Key) => OwnWalk | undefined,
   {
     first,
     inOrder,
   }: {
     readonly first: (after: string | undefined) => Key;
-    readonly inOrder: (a: Key, b: Key) => number;
+    readonly inOrder: (a: Told, b: Told) => number;
   },
-): Scan<Key, never>["rows"] {
+): Scan<Told, never>["rows"] {
   let walk: { readonly own: OwnWalk | undefined } | undefined;
   return (after, limit) => {
     const behind = first(after);
     const { own } = (walk ??= { own: walkFrom(behind) });
     const events = all(behind, limit);
     const isWhole = events.length < limit;
-    const rows: Key[] = [];
+    const rows: Told[] = [];
     for (let next = 0; rows.length < limit;) {
       const [event, told] = [events[next], own?.first()];
       // Behind the last of the events that were read there may be more.
@@ -137,7 +137,7 @@ function openEvents(reader: DatabaseSync, order: ListOrder): EventStatements {
   const isUp = order === "earliestFirst";
   const [behind, before, direction] = isUp ? [">", "<=", ""] : ["<", ">=", "DESC"];
   const sql = (from: string, ofMessage: string): string => `
-    SELECT at, message, step FROM ${from}
+    SELECT at, message, step, answer_status, answer_bytes FROM ${from}
     WHERE tenant = ?1 ${ofMessage} AND (at, message, step) ${behind} (?2, ?3, ?4) AND at ${before} ?5
     ORDER BY at ${direction}, message ${direction}, step ${direction} LIMIT ?6`;
   return {
@@ -151,11 +151,11 @@ function openEvents(reader: DatabaseSync, order: ListOrder): EventStatements {
  * may be more.
  */
 function merge(
-  lists: readonly (readonly Key[])[],
-  own: readonly Key[],
+  lists: readonly (readonly Told[])[],
+  own: readonly Told[],
   each: number,
-  inOrder: (a: Key, b: Key) => number,
-): Chunk<Key> {
+  inOrder: (a: Told, b: Told) => number,
+): Chunk<Told> {
   const ends = lists.flatMap((list) => (list.length < each ? [] : list.slice(-1)));
   const end = ends.toSorted(inOrder)[0];
   const rows = [...lists.flat(), ...own].sort(inOrder);
@@ -164,7 +164,7 @@ function merge(
 }
 
 /** Reads what belongs to an event: the configuration of its message and, for a failed attempt, the fact. */
-function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<LogEntry> {
+function openLook(reader: DatabaseSync): (asked: Asked) => (told: Told) => Looked<LogEntry> {
   const ofRow = reader.prepare(
     "SELECT json, crc FROM messages WHERE position = ? AND json IS NOT NULL",
   );
@@ -179,8 +179,11 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
       | { readonly message: number; readonly found: Configuration; readonly bytes: number }
       | undefined;
 
-    const entryOf = (message: Configuration, event: LogEvent, key: Key): Looked<LogEntry> => {
-      const [, position] = key;
+    const entryOf = (
+      message: Configuration,
+      event: LogEvent,
+      position: number,
+    ): Looked<LogEntry> => {
       const row = tellsFact(event.state)
         ? details.get(position, event.attempt, bodyBytesShown(page, message))
         : undefined;
@@ -193,9 +196,9 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
       };
     };
 
-    return (key) => {
-      const [at, message, step] = key;
-      const event = { at, attempt: attemptOf(step), state: stateOf(step) };
+    return ([at, message, step, answered]) => {
+      const attempt = attemptOf(step);
+      const event = { at, attempt, state: stateOf(step), ...(answered && { answered }) };
       // Checked before the configuration is read.
       if (filter.states && !filter.states.includes(event.state)) return { bytes: 0 };
       let bytes = 0;
@@ -208,7 +211,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (key: Key) => Looked<
       }
       const { found } = last;
       if (!matchesLogged(filter, event, found)) return { bytes };
-      const entry = entryOf(found, event, key);
+      const entry = entryOf(found, event, message);
       return { ...entry, bytes: bytes + entry.bytes, size: last.bytes + entry.bytes };
     };
   };

@@ -48,7 +48,7 @@ export function openWholeRows(db: DatabaseSync): WholeRows {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
   const deliver = db.prepare(`
     UPDATE messages SET state = ${stateCodes.delivered}, until = ?, hints = 0, owner = NULL, lease_losses = ?, deferrals = ?,
-      wake_at = NULL, told = ? - created
+      wake_at = NULL, told = ? - created, answer_status = ?, answer_bytes = ?
     WHERE position = ? AND name = ? AND epoch = ? AND state = ${stateCodes.claimed} AND outbox = 0 AND retried = 0
       AND json IS NOT NULL`);
   const splitOff = [
@@ -58,8 +58,9 @@ export function openWholeRows(db: DatabaseSync): WholeRows {
        SELECT tenant, created, position, ${stepOf(0, "CREATED")} FROM messages WHERE position = ?`,
     `INSERT OR IGNORE INTO events (tenant, at, message, step)
        SELECT tenant, created + told, position, ${stepOf(0, "ACTIVE")} FROM messages WHERE position = ? AND told IS NOT NULL`,
-    `INSERT OR IGNORE INTO events (tenant, at, message, step)
-       SELECT tenant, until, position, ${stepOf(0, "DELIVERED")} FROM messages WHERE position = ? AND told IS NOT NULL`,
+    `INSERT OR IGNORE INTO events (tenant, at, message, step, answer_status, answer_bytes)
+       SELECT tenant, until, position, ${stepOf(0, "DELIVERED")}, answer_status, answer_bytes FROM messages
+       WHERE position = ? AND told IS NOT NULL`,
     "UPDATE messages SET created = NULL, told = NULL, crc = NULL, json = NULL WHERE position = ?",
   ].map((sql) => db.prepare(sql));
 
@@ -99,11 +100,12 @@ export function openWholeRows(db: DatabaseSync): WholeRows {
       const { message, epoch, leaseLosses, deferrals } = settlement;
       const fact = onlyDelivered(settlement);
       if (fact?.startedAt === undefined || !isPlain(message)) return undefined;
-      const { startedAt, endedAt } = fact;
+      const { answered, startedAt, endedAt } = fact;
       if (!isNear(position, startedAt) || !isNear(position, endedAt)) return undefined;
       const name = message.id.slice(-randomLength);
       const { changes } = deliver.run(
-        endedAt, leaseLosses, deferrals, startedAt, position, name, epoch,
+        endedAt, leaseLosses, deferrals, startedAt, answered?.status ?? null, answered?.bytes ?? null, position, name,
+        epoch,
       ); // oxfmt-ignore
       return changes > 0 ? fact : undefined;
     },

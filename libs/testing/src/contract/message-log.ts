@@ -116,6 +116,45 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     },
   );
 
+  guarantee(
+    "each attempt that was answered keeps status and size, however long it took and however it ended",
+    async (harness) => {
+      const answered = { status: 201, bytes: 70_000 };
+      const refused = { status: 500, bytes: 3 };
+      const told = await Promise.all(
+        [10, 5_000].map(async (tookMs) => {
+          const message = newMessage(harness);
+          const [first, second] = [0, 1].map((attempt) => {
+            const startedAt = message.createdAt + 10 + 10_000 * attempt;
+            return { attempt, startedAt, endedAt: startedAt + tookMs };
+          });
+          const retried = factOf(message, { ...first, ended: "retry", answered: refused });
+          const delivered = factOf(message, { ...second, ended: "delivered", answered });
+          const atOnce = newMessage(harness);
+          const once = factOf(atOnce, { ...first, ended: "delivered", answered });
+          await harness.log.append([
+            { message, fact: retried },
+            { message, fact: delivered },
+            { message: atOnce, fact: once },
+          ]);
+          return [
+            { id: message.id, state: "ERROR", answered: refused },
+            { id: message.id, state: "RETRY", answered: refused },
+            { id: message.id, state: "DELIVERED", answered },
+            { id: atOnce.id, state: "DELIVERED", answered },
+          ];
+        }),
+      );
+
+      const read = (await readLog(harness)).flatMap(({ event, fact, message: { id } }) => {
+        const of = event.answered ?? fact?.answered;
+        return of ? [{ id, state: event.state, answered: of }] : [];
+      });
+      expect(read).toHaveLength(8);
+      expect(read).toEqual(expect.arrayContaining(told.flat()));
+    },
+  );
+
   guarantee("an attempt that was cancelled began, and each event is told once", async (harness) => {
     const message = newMessage(harness);
     const fact = factOf(message, { ended: "canceled" });

@@ -66,6 +66,9 @@ export function removing(guarantee: StoreGuarantee): void {
         const page = { limit: 100, order: "earliestFirst" } as const;
         const { items } = await harness.log.list(aTenant, { messageIds }, page);
         const told = items.map(({ event, message }) => `${message.id} ${event.state}`);
+        const answers = items.flatMap(({ event }) => event.answered ?? []);
+        if (written || settled.every((each) => each.kind === "ok" && !each.owed))
+          expect(answers).toEqual(records.map(() => ({ status: 200, bytes: 4 })));
         const states = ["CREATED", "ACTIVE", "DELIVERED"];
         expect(told.toSorted()).toEqual(
           messageIds.flatMap((id) => states.map((state) => `${id} ${state}`)).toSorted(),

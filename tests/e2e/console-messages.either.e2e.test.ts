@@ -195,6 +195,8 @@ describe("a message", () => {
     await delivered.click({ position: edge });
     await page.getByRole("heading", { level: 1, name: `Message ${id}` }).waitFor();
     await isThere(page, "Attempt 3");
+    await isThere(page, /^status 200$/);
+    await isThere(page, /^answered \d+ bytes?$/);
     await isThere(page, "The answer to a delivery that succeeds is not kept");
 
     expect(count).toBe(1);

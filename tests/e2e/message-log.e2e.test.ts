@@ -124,6 +124,7 @@ describe("GET /v2/events", () => {
       });
       expect(numberOf(retry?.["nextDeliveryTime"]) - numberOf(retry?.["time"])).toBe(50);
       expect(delivered).not.toHaveProperty("responseStatus");
+      expect([error, delivered]).toMatchObject([{ answerStatus: 503 }, { answerStatus: 200 }]);
       expect(delivered).toMatchObject({ retryDelayExpression: "50", retryDelayExpr: "50" });
     });
 

@@ -22,7 +22,7 @@ beforeAll(async () => {
   client = server.client;
   other = new Client(server.port, secondUser.token);
   destination = await Destination.start();
-  const id = await client.published(destination.url("/early"));
+  const id = await client.published(destination.url("/early"), {}, "early");
   early = { id, deliveredAt: (await destination.arrival("/early")).at };
   destination.answers("/long", (_, response) => void setTimeout(() => response.end(), longMs));
   long = await client.published(destination.url("/long"));
@@ -305,9 +305,12 @@ describe("a call that takes longer than a lease", () => {
 });
 
 describe("a message that has ended", () => {
-  it("stays readable for at least 30 s, is gone within 75 s, and its log stays", async () => {
+  it("stands as a record for at least 30 s and at most 75 s, and is read with its attempts after that", async () => {
+    // The log shows the bodies of records.
     const gone = async (): Promise<boolean> =>
-      (await client.get(`/v2/messages/${early.id}`)).status === 404;
+      (await client.get(`/v2/events?messageId=${early.id}`))
+        .list("events")
+        .every((event) => !("body" in event));
 
     const [readableMs, goneMs] = [30_000, 75_000];
     await eventually(gone, (isGone) => isGone, goneMs);
@@ -315,5 +318,12 @@ describe("a message that has ended", () => {
 
     expect(keptMs).toBeGreaterThanOrEqual(readableMs);
     expect(await statesUntil(early.id, "DELIVERED")).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
+    const { attempts, state } = (await client.get(`/v2/messages/${early.id}`)).object();
+    const attempt = {
+      ended: "delivered",
+      answerStatus: 200,
+      tookMs: expect.any(Number) as unknown,
+    };
+    expect({ attempts, state }).toMatchObject({ attempts: [attempt], state: "DELIVERED" });
   }, 240_000);
 });

@@ -22,12 +22,13 @@ const findMessage: Find = async (client, id) => {
   // A message of a run has no events; show its run instead.
   const ofRun = events.length === 0 ? await runBy("messageId")(client, id) : undefined;
   if (ofRun) return ofRun;
-  // The record is swept half a minute after its end. Then the dead letter and the log remain.
-  const letter = record ? undefined : await letterOf(client, id);
-  const whole = record ?? letter ?? events[0];
+  // Soon after the end the body is with the dead letter, if there is one.
+  const isLive = record !== undefined && events[0]?.state !== "FAILED";
+  const letter = isLive ? undefined : await letterOf(client, id);
+  const whole = letter ?? record ?? events[0];
   if (!whole) return undefined;
   const retriedAs = letter ? undefined : await retryOf(client, events);
-  const story = storyOf(whole, events);
+  const story = storyOf(whole, events, record?.attempts);
   return { kind: "message", story: { ...story, ...(retriedAs !== undefined && { retriedAs }) } };
 };
 
@@ -42,8 +43,12 @@ async function retryOf(client: Client, events: readonly LogEntry[]): Promise<str
 const findLetter: Find = async (client, id) => {
   const letter = await unlessUnknown(client.deadLetters.read(id));
   if (!letter) return findByPastLetter(client, id);
-  const events = await eventsOf(client, { messageId: letter.messageId });
-  return { kind: "message", story: storyOf(letter, events) };
+  const { messageId } = letter;
+  const [record, events] = await Promise.all([
+    unlessUnknown(client.messages.read(messageId)),
+    eventsOf(client, { messageId }),
+  ]);
+  return { kind: "message", story: storyOf(letter, events, record?.attempts) };
 };
 
 /** Finds a retried or removed dead letter in the log: its id begins with the time of the event that names it. */

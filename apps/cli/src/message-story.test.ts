@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { type LogEntry } from "@posthaste/client";
+import { type LogEntry, type Message } from "@posthaste/client";
 import { storyOf } from "./message-story.ts";
 
 const message = {
@@ -28,4 +28,16 @@ it("what was delivered has no reason, though an attempt before has failed", () =
   expect(story).toMatchObject({ state: "DELIVERED", attempts: 2 });
   expect(story).not.toHaveProperty("responseStatus");
   expect(story.events.map(({ state }) => state)).toEqual(["ERROR", "DELIVERED"]);
+});
+
+it("each attempt is told with its time, duration, status and size, beside the number of attempts", () => {
+  const delivered: LogEntry = { ...message, time: 2, state: "DELIVERED" };
+  const tries: Message["attempts"] = [
+    { startedAt: 1, endedAt: 2, tookMs: 1, ended: "delivered", answerStatus: 201, answerBytes: 9 },
+  ];
+  const whole = { ...message, notBefore: 1, createdAt: 1, attempts: tries };
+
+  const story = storyOf(whole, [delivered], tries);
+
+  expect(story).toMatchObject({ attempts: 1, tries });
 });

@@ -16,6 +16,8 @@ export type MessageEvent = Reason & {
   readonly nextDeliveryTime?: number;
 };
 
+export type Try = Message["attempts"][number];
+
 export type MessageStory = Reason & {
   /** Undefined when the log no longer has the message. */
   readonly state?: string;
@@ -24,13 +26,16 @@ export type MessageStory = Reason & {
   readonly messageId: string;
   /** The message that a retry of the dead letter made. */
   readonly retriedAs?: string;
+  /** The attempts one by one, the earliest first. */
+  readonly tries: readonly Try[];
   readonly events: readonly MessageEvent[];
 };
 
-/** `events` are newest first. */
+/** `events` are newest first, `tries` as the message tells them. */
 export function storyOf(
   whole: Message | DeadLetter | LogEntry,
   events: readonly LogEntry[],
+  tries: readonly Try[] = [],
 ): MessageStory {
   const said = "dlqId" in whole && "responseStatus" in whole ? whole : undefined;
   const told = events.map(eventOf);
@@ -48,6 +53,7 @@ export function storyOf(
     ...(next !== undefined && { nextDeliveryTime: next }),
     ...(dlqId !== undefined && { dlqId }),
     ...withoutReason(whole),
+    tries,
     events: told.toReversed(),
   };
 }
@@ -97,9 +103,10 @@ function decoded(base64: string): Reason {
   }
 }
 
-/** Drops the event's own time and state, which are not the message's. */
+/** Drops the event's own time and state, which are not the message's, and the attempts, which are told as tries. */
 function withoutReason(whole: Message | DeadLetter | LogEntry) {
   const { error: _error, responseBody: _body, responseStatus: _status, ...rest } = whole as Said;
   const { time: _time, state: _state, nextDeliveryTime: _next, ...own } = rest as Partial<LogEntry>;
-  return own as Message;
+  const { attempts: _attempts, ...published } = own as Partial<Message>;
+  return published as Omit<Message, "attempts" | "state">;
 }

@@ -1501,6 +1501,45 @@ export interface Message {
     [k: string]: string[];
   };
   callerIP: string;
+  /**
+   * The newest of its log
+   */
+  state?:
+    | "CREATED"
+    | "ACTIVE"
+    | "RETRY"
+    | "ERROR"
+    | "DELIVERED"
+    | "FAILED"
+    | "CANCEL_REQUESTED"
+    | "CANCELED";
+  /**
+   * As far as its log has them: at most the latest 250, the earliest first
+   */
+  attempts: {
+    /**
+     * Unix timestamp in milliseconds
+     */
+    startedAt?: number;
+    /**
+     * Unix timestamp in milliseconds
+     */
+    endedAt: number;
+    tookMs?: number;
+    ended: "delivered" | "failed" | "canceled";
+    /**
+     * Status of the destination's answer, if one came
+     */
+    answerStatus?: number;
+    /**
+     * Size of the answer's body, as far as this was received
+     */
+    answerBytes?: number;
+    /**
+     * Why there was no answer, or where it redirects to
+     */
+    error?: string;
+  }[];
 }
 export interface CancelDryRun {
   dryRun: true;
@@ -1984,6 +2023,14 @@ export interface LogEntry {
    */
   retryDelayExpr?: string;
   callerIP: string;
+  /**
+   * Status of the destination's answer, if one came
+   */
+  answerStatus?: number;
+  /**
+   * Size of the answer's body, as far as this was received
+   */
+  answerBytes?: number;
   /**
    * On ERROR only, as are the other response fields
    */

@@ -1,7 +1,7 @@
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { useAsked } from "../api/asked.ts";
-import { durationOf, shown } from "../api/text.ts";
+import { counted, durationOf, shown } from "../api/text.ts";
 import { Body, ofBase64 } from "../parts/body.tsx";
 import { HeaderList } from "../parts/facts.tsx";
 import { Age, State, Time, type Tone } from "../parts/text.tsx";
@@ -53,17 +53,19 @@ type LineProps = {
 };
 
 function AttemptLine({ attempt, messageId, isNewest }: LineProps) {
-  const { number, startedAt, endedAt, outcome, failure, nextAt } = attempt;
-  const status = failure?.responseStatus;
+  const { number, startedAt, endedAt, outcome, answer, failure, nextAt } = attempt;
   return (
     <li className={tones[outcome]}>
       <span className="line">
         <strong>{number === undefined ? "Attempt" : `Attempt ${number}`}</strong>
         <State tone={tones[outcome]}>{words[outcome]}</State>
-        {status !== undefined && <span>status {status}</span>}
+        {answer !== undefined && <span>status {answer.status}</span>}
         <Time at={startedAt ?? endedAt} />
         {startedAt !== undefined && endedAt !== undefined && (
           <span className="muted">took {durationOf(endedAt - startedAt)}</span>
+        )}
+        {answer?.bytes !== undefined && (
+          <span className="muted">answered {counted(answer.bytes, "byte")}</span>
         )}
         {nextAt !== undefined && isNewest && (
           <span className="muted">

@@ -18,14 +18,15 @@ const event = (state: LogEntry["state"], time: number, more: Partial<LogEntry> =
 const failedOnce = [
   event("CREATED", 1),
   event("ACTIVE", 2),
-  event("ERROR", 3, { responseStatus: 503 }),
+  event("ERROR", 3, { responseStatus: 503, answerStatus: 503, answerBytes: 12 }),
   event("RETRY", 3, { nextDeliveryTime: 10 }),
 ];
 const newestFirst = (events: readonly LogEntry[]): readonly LogEntry[] => events.toReversed();
 
 describe("the events of a message are", () => {
   it("its attempts, the newest first, each with its answer and what comes next", () => {
-    const events = [...failedOnce, event("ACTIVE", 10), event("DELIVERED", 12)];
+    const answered = { answerStatus: 201, answerBytes: 70_000 };
+    const events = [...failedOnce, event("ACTIVE", 10), event("DELIVERED", 12, answered)];
 
     const story = storyOf(newestFirst(events), true);
 
@@ -33,6 +34,10 @@ describe("the events of a message are", () => {
     expect(story.attempts).toMatchObject([
       { number: 2, startedAt: 10, endedAt: 12, outcome: "delivered" },
       { number: 1, startedAt: 2, endedAt: 3, outcome: "failed", nextAt: 10 },
+    ]);
+    expect(story.attempts.map(({ answer }) => answer)).toEqual([
+      { status: 201, bytes: 70_000 },
+      { status: 503, bytes: 12 },
     ]);
     expect(story.attempts[1]?.failure?.responseStatus).toBe(503);
   });

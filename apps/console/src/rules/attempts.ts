@@ -8,6 +8,8 @@ export type Attempt = {
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly outcome: "under way" | "delivered" | "failed" | "canceled";
+  /** Undefined where no answer came, or an earlier version wrote the log. */
+  readonly answer: { readonly status: number; readonly bytes: number | undefined } | undefined;
   /** The event with the answer, or with the reason why there was none. */
   readonly failure: LogEntry | undefined;
   readonly nextAt: number | undefined;
@@ -60,6 +62,7 @@ const begun = ({ messageId, time }: LogEntry): Attempt => ({
   startedAt: time,
   endedAt: undefined,
   outcome: "under way",
+  answer: undefined,
   failure: undefined,
   nextAt: undefined,
 });
@@ -69,13 +72,13 @@ function gone(attempt: Attempt, event: LogEntry): Attempt {
   const endedAt = attempt.endedAt ?? time;
   switch (state) {
     case "ERROR":
-      return { ...attempt, endedAt, outcome: "failed", failure: event };
+      return { ...attempt, endedAt, outcome: "failed", answer: answerIn(event), failure: event };
     case "RETRY":
       return { ...attempt, endedAt, outcome: "failed", nextAt: event.nextDeliveryTime };
     case "FAILED":
       return { ...attempt, endedAt, outcome: "failed" };
     case "DELIVERED":
-      return { ...attempt, endedAt, outcome: "delivered" };
+      return { ...attempt, endedAt, outcome: "delivered", answer: answerIn(event) };
     case "CANCELED":
       // A message that waited for its retry was cancelled after its attempt.
       return attempt.endedAt === undefined ? { ...attempt, endedAt, outcome: "canceled" } : attempt;
@@ -84,4 +87,9 @@ function gone(attempt: Attempt, event: LogEntry): Attempt {
     case "CANCEL_REQUESTED":
       return attempt;
   }
+}
+
+function answerIn({ answerBytes, answerStatus, responseStatus }: LogEntry): Attempt["answer"] {
+  const status = answerStatus ?? responseStatus;
+  return status === undefined ? undefined : { status, bytes: answerBytes };
 }

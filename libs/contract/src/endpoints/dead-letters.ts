@@ -28,9 +28,9 @@ import { type JsonOf, cursorShape, headersShape } from "../representations/schem
 import { failedRunPageSchema } from "./failed-runs.ts";
 import { failedRunNames, type FailedRunQuery, parseFailedRunQuery } from "../queries/run-filter.ts";
 import { type BodyRow, endpoint, type QueryRow } from "./endpoint.ts";
-import { messageJson, messageSchema } from "./messages.ts";
+import { publishedJson, publishedSchema } from "./messages.ts";
 
-export const deadLetterSchema = messageSchema
+export const deadLetterSchema = publishedSchema
   .extend({
     dlqId: z.string(),
     responseStatus: z.int().describe("0 when there was no response"),
@@ -246,7 +246,7 @@ export function deadLetterJson(letter: DeadLetter, view: ReadView): DeadLetterJs
   const body = readableBody(response?.body, bodyView(message, view));
   const error = attemptErrorText(letter, message.url, message.policy.redaction);
   return {
-    ...messageJson(message, view),
+    ...publishedJson(message, view),
     dlqId: letter.id,
     responseStatus: response?.status ?? 0,
     ...(error !== undefined && { error }),

@@ -39,6 +39,7 @@ import {
   millisecondsShape,
 } from "../representations/schemas.ts";
 import { endpoint } from "./endpoint.ts";
+import { answeredJson, answeredShape } from "./messages.ts";
 
 export const logEntrySchema = z
   .object({
@@ -54,6 +55,7 @@ export const logEntrySchema = z
     failureCallbackHeaders: headersShape.optional(),
     retryDelayExpr: z.string().optional().describe("The same as retryDelayExpression"),
     callerIP: z.string(),
+    ...answeredShape,
     responseStatus: z.int().optional().describe("On ERROR only, as are the other response fields"),
     responseHeaders: headersShape.optional(),
     responseHeader: headersShape.optional().describe("The same as responseHeaders"),
@@ -227,6 +229,7 @@ export function logEntryJson(logged: LoggedEvent, view: LogView): LogEntryJson {
     ...(failureCallbackHeaders && { failureCallbackHeaders }),
     // Clients read either name.
     ...(retryDelay !== undefined && { retryDelayExpr: retryDelay }),
+    ...(event.state === "DELIVERED" && answeredJson(event.answered)),
     ...(event.state === "ERROR" && fact && errorJson(message, fact, view)),
     ...(event.state === "FAILED" && letterJson(message, event.at, view)),
   };
@@ -240,13 +243,14 @@ function letterJson({ id, tenant }: Configuration, failedAt: number, view: LogVi
 
 /** Returns the answer, or why there was none. */
 function errorJson(message: Configuration, fact: AttemptFact, view: ReadView) {
-  const { response } = fact;
+  const { answered, response } = fact;
   const error = attemptErrorText(fact, message.url, message.policy.redaction);
   if (!response) return error === undefined ? {} : { error };
   const headers = readableHeaders(response.headers, message.policy.redaction, view.sha256);
   const body = base64Body(response.body, bodyView(message, view));
   return {
     ...(error !== undefined && { error }),
+    ...answeredJson(answered),
     responseStatus: response.status,
     // Clients read either name.
     responseHeaders: headers,

@@ -1,29 +1,68 @@
 /** Single messages: read, the same in both dialects, and cancelled. */
-import { type Message } from "@posthaste/domain";
+import {
+  type Answered,
+  type AttemptFact,
+  attemptsOf,
+  type Configuration,
+  type LogEvent,
+  type LoggedAttempt,
+  logStates,
+} from "@posthaste/domain";
 import * as z from "zod";
 import { cancelBody, cancelQuery } from "../queries/cancel-selection.ts";
 import { type ReadView, bodyView, readableBody } from "../representations/body.ts";
+import { attemptErrorText } from "../representations/attempt-error.ts";
 import { configurationJson, configurationShape } from "../representations/configuration.ts";
 import { readableHeaders, readableHeadersIfAny } from "../representations/hidden.ts";
 import { type JsonOf, headersShape, millisecondsShape } from "../representations/schemas.ts";
 import { endpoint } from "./endpoint.ts";
 
-export const messageSchema = z
-  .object({
-    messageId: z.string(),
-    ...configurationShape,
-    header: headersShape,
-    body: z.string().optional().describe("When it is UTF-8 and not empty"),
-    bodyBase64: z.string().optional().describe("When the body is not UTF-8"),
-    notBefore: millisecondsShape,
-    createdAt: millisecondsShape,
-    callbackHeader: headersShape.optional(),
-    failureCallbackHeader: headersShape.optional(),
-    callerIP: z.string(),
+/** What a message and its dead letter share. */
+export const publishedSchema = z.object({
+  messageId: z.string(),
+  ...configurationShape,
+  header: headersShape,
+  body: z.string().optional().describe("When it is UTF-8 and not empty"),
+  bodyBase64: z.string().optional().describe("When the body is not UTF-8"),
+  notBefore: millisecondsShape,
+  createdAt: millisecondsShape,
+  callbackHeader: headersShape.optional(),
+  failureCallbackHeader: headersShape.optional(),
+  callerIP: z.string(),
+});
+
+export type PublishedJson = JsonOf<typeof publishedSchema>;
+
+export const answeredShape = {
+  answerStatus: z.int().optional().describe("Status of the destination's answer, if one came"),
+  answerBytes: z
+    .int()
+    .optional()
+    .describe("Size of the answer's body, as far as this was received"),
+};
+
+export const messageSchema = publishedSchema
+  .extend({
+    state: z.enum(logStates).optional().describe("The newest of its log"),
+    attempts: z
+      .array(
+        z.object({
+          startedAt: millisecondsShape.optional(),
+          endedAt: millisecondsShape,
+          tookMs: z.int().optional(),
+          ended: z.enum(["delivered", "failed", "canceled"]),
+          ...answeredShape,
+          error: z
+            .string()
+            .optional()
+            .describe("Why there was no answer, or where it redirects to"),
+        }),
+      )
+      .describe("As far as its log has them: at most the latest 250, the earliest first"),
   })
   .meta({ id: "Message" });
 
-export type MessageJson = JsonOf<typeof messageSchema>;
+type MessageJson = JsonOf<typeof messageSchema>;
 
 const cancelledSchema = z.object({ cancelled: z.int() });
 const cancelledInBulkSchema = z.object({
@@ -40,7 +79,7 @@ export const messages = {
     method: "get",
     path: "/v2/messages/{messageId}",
     kind: "read",
-    summary: "Read a message that is being delivered, waits, or has just ended",
+    summary: "Read a message, with its attempts, for as long as its log is kept",
     answers: { 200: { says: "The message", schema: messageSchema, isLarge: true } },
     faults: ["not_found"],
   }),
@@ -79,7 +118,9 @@ export const messages = {
   }),
 };
 
-export function messageJson(message: Message, view: ReadView): MessageJson {
+type Published = Configuration & { readonly body?: Uint8Array };
+
+export function publishedJson(message: Published, view: ReadView): PublishedJson {
   const { redaction, callback, failureCallback } = message.policy;
   const { sha256 } = view;
   const callbackHeader = readableHeadersIfAny(callback?.headers, redaction, sha256);
@@ -97,3 +138,38 @@ export function messageJson(message: Message, view: ReadView): MessageJson {
     ...(failureCallbackHeader && { failureCallbackHeader }),
   };
 }
+
+/** The events of a message, with the facts of its failed attempts. */
+type Logged = { readonly event: LogEvent; readonly fact?: AttemptFact };
+
+/** `log` is in the order of time. Without a body the message is read as its log has it. */
+export function messageJson(
+  message: Published,
+  log: readonly Logged[],
+  view: ReadView,
+): MessageJson {
+  const state = log.at(-1)?.event.state;
+  return {
+    ...publishedJson(message, view),
+    ...(state !== undefined && { state }),
+    attempts: attemptsOf(log).map((attempt) => attemptJson(message, attempt)),
+  };
+}
+
+function attemptJson(
+  { url, policy }: Configuration,
+  { startedAt, endedAt, ended, answered, fact }: LoggedAttempt,
+): MessageJson["attempts"][number] {
+  const error = fact && attemptErrorText(fact, url, policy.redaction);
+  return {
+    ...(startedAt !== undefined && { startedAt }),
+    endedAt,
+    ...(startedAt !== undefined && { tookMs: endedAt - startedAt }),
+    ended,
+    ...answeredJson(answered),
+    ...(error !== undefined && { error }),
+  };
+}
+
+export const answeredJson = (answered: Answered | undefined) =>
+  answered ? { answerStatus: answered.status, answerBytes: answered.bytes } : {};

@@ -7,6 +7,7 @@ import {
   callbackMessage,
   dlqId,
   dlqIdOf,
+  eventsOf,
   idOfRetriedLetter,
   groupChunkId,
   messageId,
@@ -23,7 +24,7 @@ import {
   logEntrySchema,
   logPageJson,
 } from "../endpoints/message-log.ts";
-import { messageJson, messageSchema } from "../endpoints/messages.ts";
+import { messageJson, messageSchema, publishedJson } from "../endpoints/messages.ts";
 import { publishResultText } from "../endpoints/publish.ts";
 import { keysJson } from "../endpoints/signing-keys.ts";
 import { endpointsText, groupClosing, groupOpening } from "../endpoints/url-groups.ts";
@@ -56,7 +57,7 @@ const origin = {
 
 describe("a message as it is read", () => {
   it("holds what always is there and nothing else when nothing else was given", () => {
-    expect(json(messageJson(messageFixture(), view))).toEqual({
+    expect(json(publishedJson(messageFixture(), view))).toEqual({
       messageId: "msg_00000000100000000000000000",
       url: "http://example.com",
       method: "POST",
@@ -77,7 +78,7 @@ describe("a message as it is read", () => {
     ] as const;
     const message = messageFixture({ headers, body: bytes("text"), origin }, everything);
 
-    const read = json(messageJson(message, view));
+    const read = json(messageJson(message, [], view));
 
     expect(read).toEqual({
       messageId: "msg_00000000100000000000000000",
@@ -104,6 +105,41 @@ describe("a message as it is read", () => {
       period: 60,
       retryDelayExpression: "1000*(1+retried)",
       timeout: 30_000,
+      attempts: [],
+    });
+    expect(messageSchema.strict().safeParse(read).success).toBe(true);
+  });
+
+  it("tells each attempt with time, duration, status and size, and its state", () => {
+    const message = messageFixture();
+    const common = { kind: "fact", id: message.id } as const;
+    const failed: AttemptFact = {
+      ...{ ...common, attempt: 0, startedAt: 10, endedAt: 25, ended: "retry" },
+      ...{ answered: { status: 500, bytes: 3 }, error: "it broke off" },
+    };
+    const delivered: AttemptFact = {
+      ...{ ...common, attempt: 1, startedAt: 40, endedAt: 41, ended: "delivered" },
+      answered: { status: 201, bytes: 70_000 },
+    };
+    const log = [
+      ...eventsOf(failed).map((event) => ({ event, fact: failed })),
+      ...eventsOf(delivered).map((event) => ({ event })),
+    ];
+
+    const read = json(messageJson(message, log, view));
+
+    expect(read).toMatchObject({
+      state: "DELIVERED",
+      attempts: [
+        {
+          ...{ startedAt: 10, endedAt: 25, tookMs: 15, ended: "failed", error: "it broke off" },
+          ...{ answerStatus: 500, answerBytes: 3 },
+        },
+        {
+          ...{ startedAt: 40, endedAt: 41, tookMs: 1, ended: "delivered" },
+          ...{ answerStatus: 201, answerBytes: 70_000 },
+        },
+      ],
     });
     expect(messageSchema.strict().safeParse(read).success).toBe(true);
   });
@@ -111,7 +147,7 @@ describe("a message as it is read", () => {
   it("has a period whenever it has a flow control key", () => {
     const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
 
-    const read = messageJson(messageFixture({}, { flow }), view);
+    const read = publishedJson(messageFixture({}, { flow }), view);
 
     expect(read).toMatchObject({ parallelism: 1, period: 1 });
     expect(read).not.toHaveProperty("rate");
@@ -126,7 +162,7 @@ describe("a message as it is read", () => {
     ["a cut character", bytes("é").subarray(0, 1), { bodyBase64: "ww==" }],
     ["nothing", new Uint8Array(), {}],
   ])("keeps a body of %s whole", (_, body, expected) => {
-    const { body: text, bodyBase64 } = messageJson(messageFixture({ body }), view);
+    const { body: text, bodyBase64 } = publishedJson(messageFixture({ body }), view);
 
     expect(json({ body: text, bodyBase64 })).toEqual(expected);
   });
@@ -134,7 +170,7 @@ describe("a message as it is read", () => {
   it("gives any body back byte for byte", () => {
     fc.assert(
       fc.property(fc.uint8Array(), (body) => {
-        const read = messageJson(messageFixture({ body }), view);
+        const read = publishedJson(messageFixture({ body }), view);
 
         const back =
           read.bodyBase64 === undefined
@@ -152,7 +188,7 @@ describe("a message as it is read", () => {
     [2, "abc", "ab"],
     [0, "abc", undefined],
   ])("is cut at %i bytes, between characters", (bodyBytesMax, body, expected) => {
-    const read = messageJson(messageFixture({ body: bytes(body) }), { sha256, bodyBytesMax });
+    const read = publishedJson(messageFixture({ body: bytes(body) }), { sha256, bodyBytesMax });
 
     expect(read.body || undefined).toBe(expected);
     expect(read).not.toHaveProperty("bodyBase64");
@@ -172,7 +208,7 @@ describe("redaction", () => {
       { ...everything, redaction },
     );
 
-    expect(messageJson(message, view)).toMatchObject({
+    expect(publishedJson(message, view)).toMatchObject({
       body: hidden("secret"),
       header: { Authorization: [hidden("secret")], "X-Open": ["open"] },
       callbackHeader: { "X-Secret": [hidden("cb")] },
@@ -183,7 +219,7 @@ describe("redaction", () => {
     const body = new Uint8Array([0xff, 0x00]);
     const message = messageFixture({ body }, { redaction: { body: true, headers: [] } });
 
-    const read = messageJson(message, { sha256, bodyBytesMax: 1 });
+    const read = publishedJson(message, { sha256, bodyBytesMax: 1 });
 
     expect(read.body).toBe(hidden(body));
     expect(read).not.toHaveProperty("bodyBase64");
@@ -192,7 +228,7 @@ describe("redaction", () => {
   it("of all headers hides each", () => {
     const message = messageFixture({ headers }, { redaction: { body: false, headers: "all" } });
 
-    expect(messageJson(message, view).header).toEqual({
+    expect(publishedJson(message, view).header).toEqual({
       Authorization: [hidden("secret")],
       "X-Open": [hidden("open")],
     });
@@ -207,8 +243,8 @@ describe("redaction", () => {
 
     expect(told).toBeDefined();
     if (!told) return;
-    expect(messageJson(told, view).body).toBe(hidden(told.body));
-    expect(JSON.stringify(messageJson(told, view))).not.toContain("secret");
+    expect(publishedJson(told, view).body).toBe(hidden(told.body));
+    expect(JSON.stringify(publishedJson(told, view))).not.toContain("secret");
   });
 
   it("holds for the response that a dead letter keeps: its body and the headers of the same name", () => {

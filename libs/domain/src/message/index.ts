@@ -21,6 +21,7 @@ export {
   type RowSource,
   sourceOf,
 } from "./alarm.ts";
+export { attemptsOf, type LoggedAttempt } from "./attempts.ts";
 export { callbackBody, callbackMessage, canonicalName, groupedHeaders } from "./callback.ts";
 export { cancel, type Cancellation, dropped } from "./cancel.ts";
 export { claim, isClaimable, lossOf } from "./claim.ts";

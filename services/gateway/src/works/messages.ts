@@ -1,20 +1,29 @@
 import { messageJson, type messages } from "@posthaste/contract";
 import { fault, messageId } from "@posthaste/domain";
 import { cancelMessages, readMessage, runNow } from "@posthaste/engine";
+import { type ReadsIn } from "../reads.ts";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
 import { type Works } from "./work.ts";
 
-export type MessageParts = CancelParts;
+export type MessageParts = CancelParts & { readonly reads: ReadsIn };
+
+/** The newest events: 250 attempts and more. */
+const eventsShownMax = 750;
 
 export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> => ({
   readMessage: async ({ tenant, param }) => {
     const id = param("messageId");
     return {
       status: 200,
-      read: async () => {
-        const record = await readMessage(ports, tenant.id, messageId(id));
-        if (!record) return unknown(id);
-        return { json: messageJson(record.message, { sha256: ports.sha256 }) };
+      read: async (seat) => {
+        const page = { limit: eventsShownMax, order: "latestFirst", bodyBytesMax: 0 } as const;
+        const [record, { items }] = await Promise.all([
+          readMessage(ports, tenant.id, messageId(id)),
+          ports.reads(seat).log(tenant.id, { messageIds: [messageId(id)] }, page),
+        ]);
+        const message = record?.message ?? items[0]?.message;
+        if (!message) return unknown(id);
+        return { json: messageJson(message, items.toReversed(), { sha256: ports.sha256 }) };
       },
     };
   },

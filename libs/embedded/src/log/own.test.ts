@@ -175,6 +175,20 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
     },
   );
 
+  it("tell the same when the log is told again from elsewhere, which gives them rows of their own", async () => {
+    const opened = openIn(newDirectory());
+    const message = aMessage({ id: opened.ids.next(), now: opened.clock.now() });
+    await opened.records.insert([{ record: accept(message, opened.clock.now()) }], "new");
+    await deliver(opened, message);
+    const told = await read(opened, {}, "earliestFirst", 10);
+
+    await opened.log.append([{ message }]);
+
+    expect(countRows(opened.dataDir, "events")).toBe(3);
+    expect(await read(opened, {}, "earliestFirst", 10)).toEqual(told);
+    expect(told.at(-1)).toMatchObject({ answered: { status: 200, bytes: 0 } });
+  });
+
   it("are read, delivered and removed as they are in a file of the version before whole rows", async () => {
     const before = openIn(newDirectory());
     const { clock, ids } = before;

@@ -212,13 +212,12 @@ it("the line of those that run alone has as many places again when they were cal
   const records = { renew: async () => [] };
   const alone = new Alone({ records, clock, log: recordingLog() });
   await clock.advance(limits.isolatedQuietMs);
-  const none = { slot: undefined, counted: undefined };
   const filled = async (): Promise<readonly number[]> => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const counts = ["a", "b", "c"].map((name) => {
       const record = () => aClaimedRecord({ tenant: tenantId(name) });
       let count = 0;
-      while (alone.add(newAttempt(record(), 1, 0, clock, none), () => ended)) count++;
+      while (alone.add(newAttempt(record(), 1, 0, clock, undefined), () => ended)) count++;
       return count;
     });
     end();

@@ -40,7 +40,7 @@ export class Alone {
   add(attempt: Attempt, call: () => Promise<void>): boolean {
     const tenant = tenantOf(attempt);
     const line = this.#lines.get(tenant) ?? { waiting: [], length: 0 };
-    if (this.#isOver || (attempt.counted && !this.#mayBegin)) return false;
+    if (this.#isOver || (attempt.permit?.isHeavy && !this.#mayBegin)) return false;
     if (line.length >= shareOf(limits.isolatedMax, this.#length - line.length)) return false;
     this.#lines.set(tenant, line);
     this.#length += 1;

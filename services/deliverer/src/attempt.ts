@@ -3,14 +3,21 @@
  */
 import { agoMs, type InState, limits, originHash, type TenantId } from "@posthaste/domain";
 import { type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
-import { type Counted } from "./body-bytes.ts";
-import { type Slot } from "./slots.ts";
+import { type Permit } from "./permits.ts";
+
+/**
+ * The phases of an attempt, in their order: it waits for its call, is called, its outcome is written, then told, and it is over. A
+ * message that is not called goes from waiting to settling.
+ */
+export type Phase = "waiting" | "calling" | "settling" | "telling" | "over";
 
 export type Attempt = {
   readonly record: InState<"claimed">;
   readonly origin: number;
-  /** The bytes that its body counts for; undefined for a light body. */
-  counted: Counted | undefined;
+  /** Changed by `enter`. */
+  phase: Phase;
+  /** Undefined for a message that a gateway named, as long as it waits in line. */
+  permit: Permit | undefined;
   /** The history of its run, read right before the call; undefined otherwise. */
   body: Uint8Array | undefined;
   /** When its message was made; at most one lease before this process got it. */
@@ -25,12 +32,6 @@ export type Attempt = {
   sending: Sending | undefined;
   /** Set from the call on if the message is traced. */
   span: Span | undefined;
-  /** Undefined while the attempt waits for a slot, after the call, and for a message that is called alone. */
-  slot: Slot | undefined;
-  /** A publish has reserved its place in line, which ends when the attempt gets a slot. */
-  isReserved: boolean;
-  /** True from the beginning of the call until its slot is given back. */
-  isCalling: boolean;
   /** The log has not yet been told that the message was accepted. */
   untold: boolean;
   /** A hint that arrived during the attempt: the message is looked at again after settling. */
@@ -44,14 +45,15 @@ export const newAttempt = (
   origin: number,
   leasedAt: number,
   clock: Pick<Clock, "now" | "passedMs">,
-  { slot, counted }: Pick<Attempt, "slot" | "counted">,
+  permit: Permit | undefined,
 ): Attempt => {
   const startedAt = clock.now();
   const callingSince = clock.passedMs();
   return {
     record,
     origin,
-    counted,
+    phase: "waiting",
+    permit,
     body: undefined,
     madeAt: callingSince - agoMs(record.message.createdAt, limits.leaseMs, startedAt),
     startedAt,
@@ -60,24 +62,24 @@ export const newAttempt = (
     renewalAskedAt: Number.NEGATIVE_INFINITY,
     sending: undefined,
     span: undefined,
-    slot,
-    isReserved: false,
-    isCalling: false,
     untold: false,
     hinted: undefined,
     lost: false,
   };
 };
 
-/** Makes the attempt of a message that its insert claimed for this process. Its body is counted once it has a slot. */
+/** Makes the attempt of a message that its insert claimed for this process. */
 export const namedAttempt = (
   record: InState<"claimed">,
   clock: Pick<Clock, "now" | "passedMs">,
 ): Attempt => ({
-  ...newAttempt(record, originHash(record.message.url), leasedAtOf(record, clock), clock, {
-    slot: undefined,
-    counted: undefined,
-  }),
+  ...newAttempt(
+    record,
+    originHash(record.message.url),
+    leasedAtOf(record, clock),
+    clock,
+    undefined,
+  ),
   untold: true,
 });
 
@@ -119,12 +121,29 @@ export const mustAbort = (attempt: Attempt, passedMs: number): boolean =>
 export const mayBegin = (attempt: Attempt, passedMs: number): boolean =>
   passedMs - attempt.leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
 
-/** Reports whether the call has held a short slot for so long that it counts as waiting (`Slots.wait`). */
-export const isWaiting = ({ slot, callingSince, isCalling }: Attempt, passedMs: number): boolean =>
-  isCalling && slot?.kind === "short" && passedMs - callingSince >= limits.waitingAttemptMs;
+/** Counts a call that goes on by its age: with its address, out of its short slot after a second, not for its origin after a minute. */
+export function age({ callingSince, permit, phase, sending }: Attempt, passedMs: number): void {
+  const slot = permit?.slot;
+  if (!permit || !slot) return;
+  if (!slot.address) permit.locate(sending?.address);
+  const forMs = passedMs - callingSince;
+  if (phase === "calling" && slot.kind === "short" && forMs >= limits.waitingAttemptMs)
+    permit.wait();
+  if (slot.countsForOrigin && forMs >= limits.longAttemptMs) permit.leaveOrigin();
+}
 
-export const isLong = (attempt: Attempt, passedMs: number): boolean =>
-  passedMs - attempt.callingSince >= limits.longAttemptMs;
+/** Enters a later phase, and gives back the rights that the attempt does not hold there. */
+export function enter(attempt: Attempt, phase: Phase): void {
+  const { permit, record, sending } = attempt;
+  attempt.phase = phase;
+  if (phase === "settling") {
+    permit?.giveSlotBack(sending);
+    permit?.leaveCap(record.message.id);
+  }
+  if (phase !== "over") return;
+  permit?.end();
+  sending?.forget?.();
+}
 
 /** Aborts the call and drops its outcome. */
 export function lose(attempt: Attempt): void {

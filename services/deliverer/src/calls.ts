@@ -24,7 +24,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { Alone } from "./alone.ts";
-import { type Attempt, mayBegin, tenantOf } from "./attempt.ts";
+import { type Attempt, enter, mayBegin, tenantOf } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
 import { judged } from "./judged.ts";
@@ -51,10 +51,6 @@ export type CallParts = {
   readonly tracer: Telemetry["tracer"];
   readonly leases: Pick<Leases, "prove">;
   readonly settling: Pick<Settling, "settle" | "write">;
-  /** Called when the address of the call may be known. */
-  readonly located: (attempt: Attempt) => void;
-  /** Called when the attempt is to be called alone and needs no slot. */
-  readonly waitsAlone: (attempt: Attempt) => void;
 };
 
 export class Calls {
@@ -97,7 +93,7 @@ export class Calls {
   }
 
   #isolate(attempt: Attempt): void {
-    this.#parts.waitsAlone(attempt);
+    attempt.permit?.giveSlotBack();
     if (this.#alone.add(attempt, () => this.#callInTurn(attempt))) return;
     const now = this.#ports.clock.now();
     const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
@@ -140,12 +136,12 @@ export class Calls {
     try {
       attempt.startedAt = now;
       attempt.callingSince = passedMs;
-      attempt.isCalling = true;
+      enter(attempt, "calling");
       attempt.span ??= startAttempt(this.#parts.tracer, attempt.record, { now });
       const request = this.#parts.compose(sentOf(attempt), now, attempt.span?.traceParent);
       if (!request) return void this.#callOnceKnown(attempt, done);
       attempt.sending = this.#ports.sender.send(request);
-      this.#parts.located(attempt);
+      attempt.permit?.locate(attempt.sending.address);
     } catch (error) {
       return done(ourFault(`the request could not be made: ${String(error)}`));
     }

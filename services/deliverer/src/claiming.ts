@@ -1,11 +1,10 @@
 /**
  * Claims messages, from the hint to the claimed record. Owns the buffer of hints, and claims one batch at a time.
  *
- * (1) A message is claimed only after a slot and bytes were taken for it; until then it waits in the store.
- * (2) Slots and bytes are given back through this class, so that the lines that wait for them are looked at again.
- * (3) Messages whose hints the buffer dropped, or whose claim failed, are in the store. They are pulled when their tenant's lines have run
+ * (1) A message is claimed only after a permit was taken for its call; until then it waits in the store.
+ * (2) Messages whose hints the buffer dropped, or whose claim failed, are in the store. They are pulled when their tenant's lines have run
  *     dry, or when their line has gone on for long.
- * (4) Messages that their inserts claimed for this deliverer wait in lines beside the hints of their origins and need no claim. They hold
+ * (3) Messages that their inserts claimed for this deliverer wait in lines beside the hints of their origins and need no claim. They hold
  *     their bodies, so they have bounds of their own: reservations bound those of a publish of this process, `namedMax` the rest.
  */
 import {
@@ -13,7 +12,6 @@ import {
   limits,
   type Message,
   type MessageId,
-  type MessageRecord,
   type Owner,
   sentBytes,
   type TenantId,
@@ -21,10 +19,9 @@ import {
 import { hintOf } from "@posthaste/engine";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
 import { type Attempt, newAttempt } from "./attempt.ts";
-import { type BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
+import { countedBytes } from "./body-bytes.ts";
 import { type Drained, HintBuffer, type Room } from "./buffer.ts";
-import { type Caps } from "./caps.ts";
-import { type Slot, type Slots } from "./slots.ts";
+import { type Lines, type Permit, type Permits } from "./permits.ts";
 import { traceClaim } from "./trace.ts";
 
 export type ClaimingPorts = {
@@ -36,13 +33,11 @@ export type ClaimingPorts = {
 export type ClaimingParts = {
   readonly owner: Owner;
   readonly tracer: Telemetry["tracer"];
-  readonly slots: Slots;
-  readonly bodyBytes: BodyBytes;
-  readonly caps: Caps;
+  readonly permits: Permits;
   /** Reports whether the message runs here, and keeps its hint until that attempt has ended. */
   readonly waitsForEnd: (hint: Hint) => boolean;
   readonly mayClaim: () => boolean;
-  /** Called with each claimed attempt, which has its slot. */
+  /** Called with each claimed attempt, which has its permit. */
   readonly claimed: (attempt: Attempt) => void;
   /** Called when hints wait for a tenant's cap: nothing that runs here may wake them. */
   readonly capped: () => void;
@@ -66,13 +61,9 @@ const buffered = {
 /** The number of tenants pulled at once: one by one thousands would wait for each other, and all at once would flood the store. */
 const pulledAtOnceMax = 8;
 
-type Taken = {
-  readonly hint: Hint;
-  readonly slot: Slot;
-  readonly counted: Counted | undefined;
-};
+type Taken = { readonly hint: Hint; readonly permit: Permit };
 
-export class Claiming {
+export class Claiming implements Lines {
   readonly #ports: ClaimingPorts;
   readonly #parts: ClaimingParts;
   readonly #buffer = new HintBuffer(buffered);
@@ -80,7 +71,7 @@ export class Claiming {
   /** The attempts of buffered hints whose messages their inserts have claimed. */
   readonly #inLine = new Map<MessageId, Attempt>();
   #inLineBytes = 0;
-  /** Hints with slots, which wait until the batch on its way has been claimed. */
+  /** Hints with permits, which wait until the batch on its way has been claimed. */
   #toClaim: Taken[] = [];
   #toClaimBytes = 0;
   #taking = false;
@@ -92,11 +83,10 @@ export class Claiming {
   constructor(ports: ClaimingPorts, parts: ClaimingParts) {
     this.#ports = ports;
     this.#parts = parts;
-    const { slots, bodyBytes, caps } = parts;
+    const { permits } = parts;
     this.#room = {
-      isFreeFor: (tenant) => slots.anyFree && slots.isFreeFor(tenant) && caps.mayTake(tenant),
-      isFree: ({ tenant, origin, bytes }) =>
-        slots.isFree(tenant, origin) && bodyBytes.fit(tenant, origin, countedBytes(bytes)),
+      isFreeFor: (tenant) => permits.isFreeFor(tenant),
+      isFree: (hint) => permits.isFree(hint),
     };
   }
 
@@ -112,8 +102,8 @@ export class Claiming {
 
   /** The number of hints that wait for this process' slots: 0 while a slot is free, since a limit of their own holds the rest back. */
   get waitingForSlot(): number {
-    const { caps, slots } = this.#parts;
-    return slots.anyFree ? 0 : this.#buffer.countReady((tenant) => caps.mayTake(tenant));
+    const { permits } = this.#parts;
+    return permits.anyFree ? 0 : this.#buffer.countReady((tenant) => permits.mayTakeOfCap(tenant));
   }
 
   /** Reports whether there is room for more named messages. */
@@ -139,9 +129,8 @@ export class Claiming {
 
   /** Begins an attempt whose place in line a publish has reserved, or puts it in line for a slot. */
   takeReserved(attempt: Attempt): void {
-    // The reservation holds the bytes of its body: the attempt waits for a slot alone.
+    // The permit holds the bytes of its body already: the attempt waits for a slot alone.
     const hint = { ...hintOf(attempt.record), bytes: 0 };
-    attempt.isReserved = true;
     if (this.#isNext(hint)) return this.#begin(hint, attempt);
     this.#wait(hint, attempt);
     this.next();
@@ -162,7 +151,7 @@ export class Claiming {
   giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt[] } {
     this.#callOff?.();
     const toClaim = this.#takeToClaim();
-    for (const each of toClaim) this.#letGo(each);
+    for (const { permit } of toClaim) permit.end();
     const all = [...this.#buffer.giveAll(), ...toClaim.map(({ hint }) => hint)];
     const claimed = all.flatMap(({ id }) => this.#endWait(id) ?? []);
     const isClaimed = new Set(claimed.map(({ record }) => record.message.id));
@@ -172,7 +161,7 @@ export class Claiming {
   /** Reports whether a waiting hint goes before a new message: one of any tenant that may have a slot, or one in the same line. */
   isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
     if (this.#toClaim.length > 0) return true;
-    if (this.#parts.slots.anyFree && this.#buffer.anyReady(this.#room.isFreeFor)) return true;
+    if (this.#parts.permits.anyFree && this.#buffer.anyReady(this.#room.isFreeFor)) return true;
     return this.#buffer.hasWaiting(tenant, origin, counted);
   }
 
@@ -191,13 +180,13 @@ export class Claiming {
   /** Takes a slot for the next hint in turn: a claimed attempt begins, another hint joins the next batch. */
   #takeOne(): boolean {
     // With no slot free in the process a line must not be taken for blocked: nothing of its own origin may run that would unblock it.
-    if (this.#isClaimFull || !this.#parts.slots.anyFree) return false;
+    if (this.#isClaimFull || !this.#parts.permits.anyFree) return false;
     const hint = this.#buffer.take(this.#room);
     if (!hint) return false;
     const attempt = this.#endWait(hint.id);
     if (attempt) this.#begin(hint, attempt);
     else {
-      this.#toClaim.push({ hint, ...this.#takeRoom(hint) });
+      this.#toClaim.push({ hint, permit: this.#parts.permits.take(hint) });
       this.#toClaimBytes += countedBytes(hint.bytes);
     }
     return true;
@@ -214,24 +203,15 @@ export class Claiming {
       !this.#taking &&
       this.#parts.mayClaim() &&
       !this.isAheadOf(tenant, origin, countedBytes(bytes)) &&
-      this.#parts.slots.anyFree &&
+      this.#parts.permits.anyFree &&
       this.#room.isFree(hint)
     );
   }
 
   #begin(hint: Hint, attempt: Attempt): void {
-    if (attempt.isReserved) this.#parts.slots.unreserve(hint.tenant, hint.origin);
-    attempt.isReserved = false;
-    const { slot, counted } = this.#takeRoom(hint);
-    attempt.slot = slot;
-    attempt.counted ??= counted;
+    if (attempt.permit) attempt.permit.begin();
+    else attempt.permit = this.#parts.permits.take(hint);
     this.#parts.claimed(attempt);
-  }
-
-  #takeRoom({ bytes, origin, tenant }: Hint): Pick<Taken, "slot" | "counted"> {
-    const { bodyBytes, slots } = this.#parts;
-    const counted = bodyBytes.take(tenant, origin, countedBytes(bytes));
-    return { slot: slots.take(tenant, origin), counted };
   }
 
   /** Removes the attempt of this id from those in line, and returns it. */
@@ -243,21 +223,14 @@ export class Claiming {
     return attempt;
   }
 
-  freeSlot(slot: Slot, tenant: TenantId, origin: number): void {
-    this.#parts.slots.free(slot);
-    this.#buffer.unblock(tenant, origin);
-  }
-
-  freeBytes(counted: Counted | undefined): void {
-    if (counted === undefined) return;
-    const { bodyBytes } = this.#parts;
-    bodyBytes.free(counted);
-    this.#buffer.unblockHeavy(bodyBytes.inFlight === 0);
-  }
-
   /** Looks again at the line of an origin that may have a slot. */
   unblock(tenant: TenantId, origin: number): void {
     this.#buffer.unblock(tenant, origin);
+  }
+
+  /** Looks again at the lines of heavy messages. */
+  unblockHeavy(all: boolean): void {
+    this.#buffer.unblockHeavy(all);
   }
 
   /** Looks again at some of the blocked lines, each time at different ones. */
@@ -272,7 +245,7 @@ export class Claiming {
 
   async #claim(hinted: readonly Taken[]): Promise<void> {
     this.#claiming = true;
-    const anyCapped = hinted.some(({ hint }) => this.#parts.caps.mayHave(hint.tenant));
+    const anyCapped = hinted.some(({ hint }) => this.#parts.permits.isCapped(hint.tenant));
     const taken = anyCapped ? await this.#withinCaps(hinted) : hinted;
     if (taken.length > 0) await this.#claimAll(taken);
     this.#claiming = false;
@@ -285,10 +258,10 @@ export class Claiming {
     const allowed = await Promise.all(
       [...byTenant].map(async ([tenant, its]) => {
         const ids = its.map(({ hint }) => hint.id);
-        const granted = await this.#parts.caps.take(tenant, ids);
+        const granted = await this.#parts.permits.takeOfCap(tenant, ids);
         for (const each of its) {
           if (granted.has(each.hint.id)) continue;
-          this.#letGo(each);
+          each.permit.end();
           this.#buffer.add(each.hint);
         }
         if (granted.size < its.length) this.#parts.capped();
@@ -311,8 +284,8 @@ export class Claiming {
         unclaimed.delete(record.message.id);
         const tookMs = clock.passedMs() - askedAt;
         traceClaim(this.#parts.tracer, record, { tookMs, now: clock.now(), batch });
-        const weighed = { slot: its.slot, counted: this.#weigh(record, its) };
-        this.#parts.claimed(newAttempt(record, its.hint.origin, askedAt, clock, weighed));
+        its.permit.weigh(sentBytes(record.message));
+        this.#parts.claimed(newAttempt(record, its.hint.origin, askedAt, clock, its.permit));
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
@@ -320,9 +293,9 @@ export class Claiming {
       for (const { hint } of taken) this.#buffer.expect(hint.tenant);
       this.#lookAgain();
     }
-    for (const each of unclaimed.values()) {
-      this.#letGo(each);
-      this.#parts.caps.free(each.hint.tenant, each.hint.id);
+    for (const { hint, permit } of unclaimed.values()) {
+      permit.end();
+      permit.leaveCap(hint.id);
     }
   }
 
@@ -332,20 +305,6 @@ export class Claiming {
       this.#callOff = undefined;
       this.next();
     });
-  }
-
-  #letGo({ hint, slot, counted }: Taken): void {
-    this.freeSlot(slot, hint.tenant, hint.origin);
-    this.freeBytes(counted);
-  }
-
-  /** Counts the body by the record's size, which the hint may not have said. */
-  #weigh({ message }: MessageRecord, { hint, counted }: Taken): Counted | undefined {
-    const bytes = countedBytes(sentBytes(message));
-    if (bytes === countedBytes(hint.bytes)) return counted;
-    const weighed = this.#parts.bodyBytes.take(message.tenant, hint.origin, bytes);
-    this.freeBytes(counted);
-    return weighed;
   }
 
   /** Pulls the oldest messages of each tenant whose lines have run dry, without its blocked origins; each tenant once. */

@@ -1,5 +1,5 @@
 /**
- * The deliverer: claim → call → settle. Owns the slots and the running attempts. claiming.ts claims messages, calls.ts makes the calls,
+ * The deliverer: claim → call → settle. Owns the permits and the running attempts. claiming.ts claims messages, calls.ts makes the calls,
  * leases.ts keeps the leases, settling.ts writes the outcomes.
  *
  * (1) Every call has a slot. Messages that their inserts claimed wait for one in line, in turns with the hints of their origin (ADR 183).
@@ -22,42 +22,32 @@ import {
 import { announceTraced, hintOf } from "@posthaste/engine";
 import { type Hint, type LocalDelivery, noTelemetry, type Telemetry } from "@posthaste/ports";
 import { type Attempt, lose, leasedAtOf, namedAttempt, newAttempt, tenantOf } from "./attempt.ts";
-import { BodyBytes, countedBytes, reservedBytes } from "./body-bytes.ts";
+import { countedBytes } from "./body-bytes.ts";
 import { type CallParts, type CallPorts, Calls } from "./calls.ts";
-import { type CapOf, Caps } from "./caps.ts";
 import { Claiming } from "./claiming.ts";
 import { Leases } from "./leases.ts";
 import { Named } from "./named.ts";
 import { Presence, type PresencePorts } from "./presence.ts";
 import { Settling, type SettlingOptions, type SettlingPorts } from "./settling.ts";
-import { type SlotBounds, Slots } from "./slots.ts";
+import { type PermitOptions, Permits } from "./permits.ts";
 import { traceTaking } from "./trace.ts";
-import { Turns } from "./turns.ts";
 
 export type DelivererPorts = SettlingPorts &
   CallPorts &
   Pick<PresencePorts, "roster"> & { readonly telemetry?: Telemetry };
 
-export type DelivererOptions = Pick<
-  CallParts,
-  "compose" | "findTenant" | "inlineHistoryBytesMax"
-> & {
-  readonly owner: Owner;
-  readonly slots: SlotBounds;
-  /** The bytes of bodies in flight, at most. */
-  readonly bodyBytesMax: number;
-  readonly capOf: CapOf;
-  /**
-   * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost, and their messages would
-   * wait for their alarms. Absent where the store rings all due messages at its own start.
-   */
-  readonly tenants?: () => readonly TenantId[];
-  readonly failed?: SettlingOptions["failed"];
-  /** Reports whether the process has no time to spare. Absent: publishes never wait for a place in line. */
-  readonly isBusy?: () => boolean;
-  /** How long `stop` waits for running attempts before it hands them back. */
-  readonly drainMs: number;
-};
+export type DelivererOptions = PermitOptions &
+  Pick<CallParts, "compose" | "inlineHistoryBytesMax"> & {
+    readonly owner: Owner;
+    /**
+     * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost, and their messages would
+     * wait for their alarms. Absent where the store rings all due messages at its own start.
+     */
+    readonly tenants?: () => readonly TenantId[];
+    readonly failed?: SettlingOptions["failed"];
+    /** How long `stop` waits for running attempts before it hands them back. */
+    readonly drainMs: number;
+  };
 
 export class Deliverer implements LocalDelivery {
   readonly name = "deliverer";
@@ -65,10 +55,7 @@ export class Deliverer implements LocalDelivery {
   readonly #ports: DelivererPorts;
   readonly #options: DelivererOptions;
   readonly #telemetry: Telemetry;
-  readonly #slots: Slots;
-  readonly #bodyBytes: BodyBytes;
-  readonly #caps: Caps;
-  readonly #turns: Turns;
+  readonly #permits: Permits;
   readonly #claiming: Claiming;
   /** Includes the attempts that wait in line. */
   readonly #running = new TurnoverMap<MessageId, Attempt>();
@@ -84,24 +71,26 @@ export class Deliverer implements LocalDelivery {
   constructor(ports: DelivererPorts, options: DelivererOptions) {
     this.#ports = ports;
     this.#options = options;
-    this.#turns = new Turns(ports.clock, options.isBusy ?? (() => false));
-    this.#slots = new Slots(options.slots, (tenant, origin) => this.#turns.freed(tenant, origin));
-    this.#bodyBytes = new BodyBytes(options.bodyBytesMax, this.#slots);
+    this.#permits = new Permits(ports, options, {
+      unblock: (tenant, origin) => this.#claiming.unblock(tenant, origin),
+      unblockHeavy: (all) => this.#claiming.unblockHeavy(all),
+      next: () => this.#claiming.next(),
+    });
     this.owner = options.owner;
     this.#telemetry = ports.telemetry ?? noTelemetry;
     this.#telemetry.metrics.watch("posthaste_attempts_running", () => this.#running.size);
-    this.#telemetry.metrics.watch("posthaste_attempts_body_bytes", () => this.#bodyBytes.inFlight);
+    this.#telemetry.metrics.watch(
+      "posthaste_attempts_body_bytes",
+      () => this.#permits.bytesInFlight,
+    );
     this.#telemetry.metrics.watch(
       "posthaste_attempts_waiting",
       () => this.#claiming.waitingForSlot,
     );
-    this.#caps = new Caps(ports, { ...options, freed: () => this.#claiming.next() });
     this.#claiming = new Claiming(ports, {
       owner: this.owner,
       tracer: this.#telemetry.tracer,
-      slots: this.#slots,
-      bodyBytes: this.#bodyBytes,
-      caps: this.#caps,
+      permits: this.#permits,
       waitsForEnd: (hint) => this.#waitForEnd(hint),
       mayClaim: () => !this.#stopping && !this.#settling.isFull,
       claimed: (attempt) => {
@@ -118,11 +107,8 @@ export class Deliverer implements LocalDelivery {
         lose(attempt);
         this.#settling.freeLane(attempt);
       },
-      locate: (attempt) => this.#locate(attempt),
-      waits: (attempt) => this.#wait(attempt),
+      permits: this.#permits,
       tell: (attempts) => this.#tellAccepted(attempts),
-      lengthen: (attempt) => this.#lengthen(attempt),
-      holdCaps: (attempts) => this.#caps.hold(attempts.map(({ record }) => record.message)),
       checked: () => {
         this.#claiming.unblockSome();
         this.#claiming.next();
@@ -142,12 +128,7 @@ export class Deliverer implements LocalDelivery {
     });
     this.#settling = new Settling(ports, {
       telemetry: this.#telemetry,
-      called: (attempt) => {
-        this.#giveSlotBack(attempt);
-        this.#caps.free(tenantOf(attempt), attempt.record.message.id);
-      },
       ended: (attempt) => this.#end(attempt),
-      forgotten: (attempt) => this.#forget(attempt),
       told: () => this.#goOn(),
       due: (hints) => this.#share(hints),
       untold: (attempt) => this.#tellAccepted([attempt]),
@@ -158,8 +139,6 @@ export class Deliverer implements LocalDelivery {
       tracer: this.#telemetry.tracer,
       leases: this.#leases,
       settling: this.#settling,
-      located: (attempt) => this.#locate(attempt),
-      waitsAlone: (attempt) => this.#giveSlotBack(attempt),
     });
   }
 
@@ -184,7 +163,7 @@ export class Deliverer implements LocalDelivery {
     await this.#presence.leave();
     this.#stopping = true;
     this.#named.stop();
-    this.#turns.endAll();
+    this.#permits.endTurns();
     await this.#unsubscribe?.();
     const { claimed, hints } = this.#claiming.giveAll();
     for (const attempt of claimed) this.#giveBack(attempt);
@@ -198,54 +177,47 @@ export class Deliverer implements LocalDelivery {
   }
 
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {
-    if (this.#stopping || this.#settling.isFull || this.#caps.mayHave(tenant)) return false;
-    const counted = countedBytes(bodyBytes);
-    if (counted > 0 && !this.#mayReserveBytes(tenant, origin, counted)) return false;
-    if (!this.#slots.reserve(tenant, origin)) return false;
-    this.#bodyBytes.reserve(tenant, counted);
-    return true;
+    if (this.#stopping || this.#settling.isFull) return false;
+    return (
+      this.#mayWait(tenant, origin, bodyBytes) && this.#permits.reserve(tenant, origin, bodyBytes)
+    );
   }
 
-  /** Reports whether a heavy newcomer may begin now: a reservation that waits would hold bytes that others could use. */
-  #mayReserveBytes(tenant: TenantId, origin: number, counted: number): boolean {
+  /** Reports whether a reservation may wait in line. That of a heavy message may not: it would hold bytes that others could use. */
+  #mayWait(tenant: TenantId, origin: number, bytes: number): boolean {
+    const counted = countedBytes(bytes);
+    if (counted === 0) return true;
     return (
       !this.#claiming.isAheadOf(tenant, origin, counted) &&
-      this.#slots.isFree(tenant, origin) &&
-      this.#bodyBytes.fit(tenant, origin, counted)
+      this.#permits.isFree({ tenant, origin, bytes })
     );
   }
 
   turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined {
-    const isForPlace =
-      !this.#stopping && !this.#caps.mayHave(tenant) && countedBytes(bodyBytes) === 0;
-    return isForPlace ? this.#turns.wait(tenant, origin) : undefined;
+    return this.#stopping ? undefined : this.#permits.turn(tenant, origin, bodyBytes);
   }
 
   release(tenant: TenantId, origin: number, bodyBytes: number): void {
-    this.#slots.unreserve(tenant, origin);
-    const counted = reservedBytes(tenant, countedBytes(bodyBytes));
-    this.#claiming.freeBytes(counted);
-    // A reservation holds bytes, though no slot: a hint may wait for them.
-    if (counted) this.#claiming.next();
+    this.#permits.reserved(tenant, origin, bodyBytes).end();
+    // A reservation holds bytes, for which a hint may wait.
+    this.#claiming.next();
   }
 
   /** Starts the attempt of a message that a publish reserved and its insert claimed. The lease began before the insert. */
   run(record: InState<"claimed">): void {
-    const leasedAt = leasedAtOf(record, this.#ports.clock);
     const { tenant, url } = record.message;
+    const { clock } = this.#ports;
     const origin = originHash(url);
-    const counted = reservedBytes(tenant, countedBytes(sentBytes(record.message)));
-    const held = { slot: undefined, counted };
-    const attempt = newAttempt(record, origin, leasedAt, this.#ports.clock, held);
+    const permit = this.#permits.reserved(tenant, origin, sentBytes(record.message));
+    const attempt = newAttempt(record, origin, leasedAtOf(record, clock), clock, permit);
     this.#keep(attempt);
-    if (!this.#stopping) return this.#claiming.takeReserved(attempt);
-    this.#slots.unreserve(tenant, origin);
-    this.#giveBack(attempt);
+    if (this.#stopping) this.#giveBack(attempt);
+    else this.#claiming.takeReserved(attempt);
   }
 
   /** Returns how many calls of the tenant are under way in this process. */
   running(tenant: TenantId): number {
-    return this.#slots.heldBy(tenant);
+    return this.#permits.heldBy(tenant);
   }
 
   abort(id: MessageId): boolean {
@@ -277,7 +249,7 @@ export class Deliverer implements LocalDelivery {
   #takeNamed(record: InState<"claimed">): void {
     const { clock } = this.#ports;
     const attempt = namedAttempt(record, clock);
-    const mayTake = !this.#stopping && !this.#caps.mayHave(tenantOf(attempt));
+    const mayTake = !this.#stopping && !this.#permits.isCapped(tenantOf(attempt));
     if (!mayTake) return this.#giveBack(attempt);
     traceTaking(this.#telemetry.tracer, record, clock.now());
     this.#keep(attempt);
@@ -316,7 +288,7 @@ export class Deliverer implements LocalDelivery {
   /** Takes the hints that have a free slot here, and publishes the rest for any deliverer. */
   async #share(hints: readonly Hint[]): Promise<void> {
     const isMine = ({ tenant, origin }: Hint): boolean =>
-      !this.#stopping && this.#slots.isFree(tenant, origin);
+      !this.#stopping && this.#permits.isFree({ tenant, origin, bytes: 0 });
     const theirs = hints.filter((hint) => !isMine(hint));
     this.hear(hints.filter(isMine));
     if (theirs.length > 0) await this.#ports.bus.publish("message.due", theirs);
@@ -351,43 +323,6 @@ export class Deliverer implements LocalDelivery {
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     if (attempt.hinted) this.#share([attempt.hinted]).catch(() => undefined);
     this.#goOn();
-  }
-
-  #forget({ counted, sending }: Attempt): void {
-    this.#claiming.freeBytes(counted);
-    sending?.forget?.();
-  }
-
-  #giveSlotBack(attempt: Attempt): void {
-    const { slot, origin, sending } = attempt;
-    attempt.isCalling = false;
-    attempt.slot = undefined;
-    if (slot && sending) this.#slots.ended(slot, sending.address);
-    if (slot) this.#claiming.freeSlot(slot, tenantOf(attempt), origin);
-    this.#claiming.next();
-  }
-
-  /** Counts the call and its body for the address that it goes to, once that is known. */
-  #locate({ slot, sending, origin, counted, record }: Attempt): void {
-    const { tenant } = record.message;
-    if (slot && !slot.address && sending?.address !== undefined) {
-      this.#slots.locate(slot, tenant, sending.address);
-      this.#claiming.unblock(tenant, origin);
-    }
-    const address = sending?.address ?? this.#slots.addressOf(tenant, origin);
-    if (counted && address !== undefined) this.#bodyBytes.locate(counted, address);
-  }
-
-  /** Moves a call that waits for its answer out of its short slot, unless waiting calls hold their share already. */
-  #wait(attempt: Attempt): void {
-    if (attempt.slot) this.#slots.wait(attempt.slot, tenantOf(attempt));
-  }
-
-  #lengthen(attempt: Attempt): void {
-    const { slot, origin } = attempt;
-    if (!slot) return;
-    this.#slots.leaveOrigin(slot);
-    this.#claiming.unblock(tenantOf(attempt), origin);
   }
 
   // ---- stopping

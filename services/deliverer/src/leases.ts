@@ -13,15 +13,8 @@ import {
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
-import {
-  type Attempt,
-  isLong,
-  isUntold,
-  isWaiting,
-  lose,
-  mustAbort,
-  needsRenewal,
-} from "./attempt.ts";
+import { age, type Attempt, isUntold, lose, mustAbort, needsRenewal } from "./attempt.ts";
+import { type Permits } from "./permits.ts";
 import { traceOf } from "./trace.ts";
 
 export type LeasePorts = {
@@ -35,15 +28,9 @@ export type LeaseOptions = {
   readonly running: Pick<TurnoverMap<MessageId, Attempt>, "size" | "values">;
   /** Called when the store says that the claim is not this process' any more. */
   readonly lost: (attempt: Attempt) => void;
-  /** Called for an attempt with a slot whose address is not yet known. */
-  readonly locate: (attempt: Attempt) => void;
-  /** Called when a call has waited for its answer for `waitingAttemptMs`. */
-  readonly waits: (attempt: Attempt) => void;
-  /** Called when a call has run for `longAttemptMs`. */
-  readonly lengthen: (attempt: Attempt) => void;
   /** Called with the attempts whose acceptance the log must be told now. */
   readonly tell: (attempts: readonly Attempt[]) => void;
-  readonly holdCaps: (attempts: readonly Attempt[]) => Promise<void>;
+  readonly permits: Pick<Permits, "holdCaps">;
   /** Called after each check: slots may have become free. */
   readonly checked: () => void;
   /** Reports whether hints wait, so that the timer goes on while nothing runs. */
@@ -85,12 +72,12 @@ export class Leases {
   }
 
   #check(): void {
-    const { running, locate, waits, lengthen, checked } = this.#options;
+    const { running, checked } = this.#options;
     const passedMs = this.#ports.clock.passedMs();
     const toRenew: Attempt[] = [];
     const toTell: Attempt[] = [];
     for (const attempt of running.values()) {
-      if (attempt.isCalling && mustAbort(attempt, passedMs)) {
+      if (attempt.phase === "calling" && mustAbort(attempt, passedMs)) {
         this.#ports.log.warn("attempt.lease-unproven", {
           id: attempt.record.message.id,
           ...traceOf(attempt),
@@ -100,9 +87,7 @@ export class Leases {
       }
       if (needsRenewal(attempt, passedMs)) toRenew.push(attempt);
       if (isUntold(attempt, passedMs)) toTell.push(attempt);
-      if (attempt.slot && !attempt.slot.address) locate(attempt);
-      if (isWaiting(attempt, passedMs)) waits(attempt);
-      if (attempt.slot?.countsForOrigin === true && isLong(attempt, passedMs)) lengthen(attempt);
+      age(attempt, passedMs);
     }
     if (toTell.length > 0) this.#options.tell(toTell);
     checked();
@@ -142,11 +127,11 @@ export class Leases {
 
   async #holdSlots(attempts: readonly Attempt[]): Promise<void> {
     // An attempt whose call has ended has given its slot back and must not take it again.
-    const calling = attempts.filter(({ slot }) => slot !== undefined);
+    const calling = attempts.filter(({ permit }) => permit?.slot !== undefined);
     const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
     // All at once, so that they share a round trip. A slot that is not held runs out with its lease.
     await Promise.all([
-      this.#options.holdCaps(calling),
+      this.#options.permits.holdCaps(calling.map(({ record }) => record.message)),
       ...[...lanes].map(async ([lane, inLane]) => {
         const ids = inLane.map(({ record }) => record.message.id);
         if (lane !== undefined) await this.#ports.tokens.hold(lane, ids);

@@ -26,8 +26,6 @@ import {
   virtualClock,
 } from "@posthaste/testing";
 import { namedAttempt } from "./attempt.ts";
-import { BodyBytes } from "./body-bytes.ts";
-import { Caps } from "./caps.ts";
 import { Claiming } from "./claiming.ts";
 import { Named } from "./named.ts";
 import {
@@ -49,7 +47,7 @@ import {
   stateOf,
   withRecords,
 } from "./opened.fixture.ts";
-import { Slots } from "./slots.ts";
+import { Permits } from "./permits.ts";
 
 const [here, another] = [owner("here"), owner("another")];
 
@@ -518,20 +516,25 @@ it("a deliverer that stops leaves the roster first: what is named for it meanwhi
 
 it("a deliverer is named again when what weighed too much waits here no more", () => {
   const clock = virtualClock();
-  const slots = new Slots({ shortMax: 1, perOriginMax: 1, waitingMax: 0 });
   const ports = open();
   const ignore = (): void => undefined;
+  const permits = new Permits(
+    ports,
+    {
+      slots: { shortMax: 1, perOriginMax: 1, waitingMax: 0 },
+      ...{ bodyBytesMax: 1, capOf: () => "none", findTenant: async () => false },
+    },
+    { unblock: ignore, unblockHeavy: ignore, next: ignore },
+  );
   const claiming = new Claiming(ports, {
     ...{ claimed: ignore, capped: ignore, ended: ignore },
     owner: owner("here"),
     tracer: noTelemetry.tracer,
-    slots,
-    bodyBytes: new BodyBytes(1, slots),
-    caps: new Caps(ports, { capOf: () => "none", findTenant: async () => false, freed: ignore }),
+    permits,
     waitsForEnd: () => false,
     mayClaim: () => true,
   });
-  slots.take(aTenant, 1);
+  permits.take({ tenant: aTenant, origin: 1, bytes: 0 });
   const body = new Uint8Array(10 * 1024 * 1024);
   const seen: boolean[] = [];
   for (let times = 0; times < 2; times++) {

@@ -194,10 +194,9 @@ describe("outcomes that wait to be written", () => {
     /** Returns what answers for the store. */
     const write = (outcome: Outcome) => {
       const record = aClaimedRecord({ policy: aPolicy({ callback }) });
-      const none = { slot: undefined, counted: undefined };
       const inputs = { chance: 0, retryDelayMs: 1_000 };
       void settling.write(
-        newAttempt(record, 1, 0, ports.clock, none),
+        newAttempt(record, 1, 0, ports.clock, undefined),
         settleAttempt(record, anAttempt(outcome), inputs),
       );
       return tell;

@@ -35,7 +35,7 @@ import {
   type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
-import { type Attempt } from "./attempt.ts";
+import { type Attempt, enter } from "./attempt.ts";
 import { OwedLog } from "./owed-log.ts";
 import { countAttempt, type FailedAttempt } from "./report.ts";
 import { StandingRuns } from "./standing-runs.ts";
@@ -52,12 +52,8 @@ export type SettlingPorts = FollowUpPorts &
 
 export type SettlingOptions = {
   readonly telemetry: Telemetry;
-  /** Called when the outcome is on its way to the store: the slot is free. */
-  readonly called: (attempt: Attempt) => void;
   /** Called when the store has the outcome, or none will be written. */
   readonly ended: (attempt: Attempt) => void;
-  /** Called when the body and the answer are no longer held. */
-  readonly forgotten: (attempt: Attempt) => void;
   readonly told: () => void;
   /** Called when the log was not told of the acceptance and the settlement carries no fact for it. */
   readonly untold: (attempt: Attempt) => void;
@@ -116,7 +112,7 @@ export class Settling {
     if (!isSuccess(outcome)) attempt.span ??= this.#startFailed(attempt);
     endAttempt(attempt.span, outcome);
     if (attempt.lost) {
-      this.#options.called(attempt);
+      enter(attempt, "settling");
       this.#end(attempt);
       return Promise.resolve();
     }
@@ -135,7 +131,7 @@ export class Settling {
     this.#writing += 1;
     this.#answerBytes += answerBytesOf(settlement);
     if (attempt.untold && settlement.append.length === 0) this.#options.untold(attempt);
-    this.#options.called(attempt);
+    enter(attempt, "settling");
     return this.#offer(attempt, settlement, retryMsMin);
   }
 
@@ -216,18 +212,19 @@ export class Settling {
       return undefined;
     }
     this.#telling += 1;
+    enter(attempt, "telling");
     this.#options.ended(attempt);
     return this.#tellTraced(attempt, settlement, settled.left).finally(() => {
       this.#telling -= 1;
       this.#answerBytes -= answerBytesOf(settlement);
-      this.#options.forgotten(attempt);
+      enter(attempt, "over");
       this.#options.told();
     });
   }
 
   /** Ends an attempt that leaves nothing to tell. */
   #end(attempt: Attempt): void {
-    this.#options.forgotten(attempt);
+    enter(attempt, "over");
     this.#options.ended(attempt);
   }
 

@@ -1,0 +1,90 @@
+import { describe, expect, it } from "@jest/globals";
+import { aTenant, anotherTenant } from "@posthaste/testing";
+import fc from "fast-check";
+import { open, type Ports } from "./opened.fixture.ts";
+import { type Permit, Permits } from "./permits.ts";
+
+const mebibyte = 1024 * 1024;
+const ignore = (): void => undefined;
+
+function permitsOver(ports: Ports, lines: Partial<ConstructorParameters<typeof Permits>[2]> = {}) {
+  const options = {
+    slots: { shortMax: 6, perOriginMax: 4, waitingMax: 3 },
+    ...{ bodyBytesMax: 8 * mebibyte, capOf: () => "none" as const, findTenant: async () => false },
+  };
+  return new Permits(ports, options, {
+    ...{ unblock: ignore, unblockHeavy: ignore, next: ignore },
+    ...lines,
+  });
+}
+
+/** Reserves every place in line that the permits have, and returns their number. */
+function placesIn(permits: Permits): number {
+  const origins = Array.from({ length: 40 }, (_, n) => n % 10);
+  return origins.filter((origin) => permits.reserve(aTenant, origin, 0)).length;
+}
+
+describe("permits", () => {
+  it("leave nothing behind, whatever happens to them and in whatever order", () => {
+    const need = fc.record({
+      tenant: fc.constantFrom(aTenant, anotherTenant),
+      origin: fc.constantFrom(1, 2),
+      bytes: fc.constantFrom(0, 100_000, mebibyte),
+    });
+    const event = fc.constantFrom<(permit: Permit) => void>(
+      (permit) => permit.locate("10.0.0.1"),
+      (permit) => permit.locate(undefined),
+      (permit) => permit.weigh(0),
+      (permit) => permit.weigh(2 * mebibyte),
+      (permit) => permit.wait(),
+      (permit) => permit.leaveOrigin(),
+      (permit) => permit.giveSlotBack({ address: "10.0.0.2" }),
+      (permit) => permit.end(),
+    );
+    const ports = open();
+    const step = fc.tuple(fc.boolean(), need, fc.array(event, { maxLength: 4 }));
+
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
+        const permits = permitsOver(ports);
+        const held: Permit[] = [];
+        for (const [isReserved, wanted, events] of steps) {
+          const { bytes, origin, tenant } = wanted;
+          if (!isReserved && permits.isFree(wanted)) held.push(permits.take(wanted));
+          else if (isReserved && permits.reserve(tenant, origin, bytes)) {
+            const permit = permits.reserved(tenant, origin, bytes);
+            held.push(permits.isFree({ tenant, origin, bytes: 0 }) ? permit.begin() : permit);
+          }
+          const last = held.at(-1);
+          if (last) for (const each of events) each(last);
+        }
+        for (const permit of held.reverse()) permit.end();
+
+        expect(permits.bytesInFlight).toBe(0);
+        for (const tenant of [aTenant, anotherTenant]) expect(permits.heldBy(tenant)).toBe(0);
+        expect(placesIn(permits)).toBe(placesIn(permitsOver(ports)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("tell the lines once of a slot that is free, and of bytes when these are", () => {
+    const told: string[] = [];
+    const permits = permitsOver(open(), {
+      unblock: (tenant, origin) => void told.push(`slot of ${tenant} at ${origin}`),
+      unblockHeavy: (all) => void told.push(all ? "all bytes" : "bytes"),
+      next: () => void told.push("next"),
+    });
+    const heavy = permits.take({ tenant: aTenant, origin: 1, bytes: mebibyte });
+    const other = permits.take({ tenant: aTenant, origin: 2, bytes: mebibyte });
+
+    heavy.giveSlotBack();
+    heavy.giveSlotBack();
+    expect(told.splice(0)).toEqual([`slot of ${aTenant} at 1`, "next"]);
+    heavy.end();
+    heavy.end();
+    expect(told.splice(0)).toEqual(["bytes"]);
+    other.end();
+    expect(told).toEqual([`slot of ${aTenant} at 2`, "next", "all bytes"]);
+  });
+});

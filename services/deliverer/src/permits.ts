@@ -1,0 +1,241 @@
+/**
+ * Permits: the right to call. A permit is a slot at an origin, the bytes of a heavy body, and a slot of its tenant's cap; slots.ts,
+ * body-bytes.ts and caps.ts have the rules. Owned by the deliverer.
+ *
+ * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (`enter` in attempt.ts).
+ * (2) Whatever is given back, the lines that wait for it are looked at again.
+ * (3) A publish reserves a place in line, and the bytes of its body, before its insert (docs/design/record#claimed-by-its-insert).
+ */
+import { type MessageId, type TenantId } from "@posthaste/domain";
+import { BodyBytes, type Counted, countedBytes, reservedBytes } from "./body-bytes.ts";
+import { type CapOptions, type CapPorts, Caps } from "./caps.ts";
+import { type Slot, type SlotBounds, Slots } from "./slots.ts";
+import { Turns } from "./turns.ts";
+
+export type PermitOptions = Pick<CapOptions, "capOf" | "findTenant"> & {
+  readonly slots: SlotBounds;
+  /** The bytes of bodies in flight, at most. */
+  readonly bodyBytesMax: number;
+  /** Reports whether the process has no time to spare. Absent: publishes never wait for a place in line. */
+  readonly isBusy?: () => boolean;
+};
+
+/** The lines of messages that wait for permits. */
+export type Lines = {
+  /** Called when an origin may have a slot. */
+  readonly unblock: (tenant: TenantId, origin: number) => void;
+  /** Called when bytes were given back. `all`: no body is in flight that would give back more. */
+  readonly unblockHeavy: (all: boolean) => void;
+  /** Called when what waits may begin. */
+  readonly next: () => void;
+};
+
+/** The call that a permit is for. `bytes`: of the body; undefined where a hint of an earlier version does not say. */
+export type Need = {
+  readonly tenant: TenantId;
+  readonly origin: number;
+  readonly bytes?: number;
+};
+
+type Counts = {
+  readonly slots: Slots;
+  readonly bytes: BodyBytes;
+  readonly turns: Turns;
+  readonly caps: Caps;
+  readonly lines: Lines;
+};
+
+export class Permits {
+  readonly #counts: Counts;
+
+  constructor(ports: CapPorts, options: PermitOptions, lines: Lines) {
+    const slots = new Slots(options.slots);
+    const bytes = new BodyBytes(options.bodyBytesMax, slots);
+    const turns = new Turns(ports.clock, options.isBusy ?? (() => false));
+    const caps = new Caps(ports, { ...options, freed: lines.next });
+    this.#counts = { slots, bytes, turns, caps, lines };
+  }
+
+  /** Reports whether the process has a slot for anything. */
+  get anyFree(): boolean {
+    return this.#counts.slots.anyFree;
+  }
+
+  get bytesInFlight(): number {
+    return this.#counts.bytes.inFlight;
+  }
+
+  /** Returns how many calls of the tenant are under way. */
+  heldBy(tenant: TenantId): number {
+    return this.#counts.slots.heldBy(tenant);
+  }
+
+  /** Reports whether the tenant may have a permit, whatever the origin. */
+  isFreeFor(tenant: TenantId): boolean {
+    const { caps, slots } = this.#counts;
+    return slots.anyFree && slots.isFreeFor(tenant) && caps.mayTake(tenant);
+  }
+
+  /** Reports whether a permit for this call is free, apart from the tenant's cap. */
+
+  isFree({ bytes, origin, tenant }: Need): boolean {
+    const { slots, bytes: bodies } = this.#counts;
+    return slots.isFree(tenant, origin) && bodies.fit(tenant, origin, countedBytes(bytes));
+  }
+
+  /** Takes slot and bytes. The caller has seen that they are free. */
+  take({ bytes, origin, tenant }: Need): Permit {
+    const counted = this.#counts.bytes.take(tenant, origin, countedBytes(bytes));
+    return new Permit(this.#counts, tenant, origin, counted).begin();
+  }
+
+  /** Reports whether the tenant has a cap, of which each call must take a slot before its claim; true also for an unknown tenant. */
+  isCapped(tenant: TenantId): boolean {
+    return this.#counts.caps.mayHave(tenant);
+  }
+
+  /** Reports whether the tenant's cap may leave a slot. */
+  mayTakeOfCap(tenant: TenantId): boolean {
+    return this.#counts.caps.mayTake(tenant);
+  }
+
+  takeOfCap(tenant: TenantId, ids: readonly MessageId[]): Promise<ReadonlySet<MessageId>> {
+    return this.#counts.caps.take(tenant, ids);
+  }
+
+  /** Renews the slots of caps of calls whose leases were renewed just now. */
+  holdCaps(calls: Parameters<Caps["hold"]>[0]): Promise<void> {
+    return this.#counts.caps.hold(calls);
+  }
+
+  /** Reserves a place in line. Returns false when the tenant has a cap, or the tenant or the origin its share of places. */
+  reserve(tenant: TenantId, origin: number, bytes: number): boolean {
+    if (this.isCapped(tenant) || !this.#counts.slots.reserve(tenant, origin)) return false;
+    this.#counts.bytes.reserve(tenant, countedBytes(bytes));
+    return true;
+  }
+
+  /** Returns the permit of a place that was reserved. */
+  reserved(tenant: TenantId, origin: number, bytes: number): Permit {
+    const counted = reservedBytes(tenant, countedBytes(bytes));
+    const permit = new Permit(this.#counts, tenant, origin, counted);
+    permit.isReserved = true;
+    return permit;
+  }
+
+  /** Returns the wait for a place in line; undefined when there is nothing to be gained by waiting. */
+  turn(tenant: TenantId, origin: number, bytes: number): Promise<void> | undefined {
+    const mayGain = !this.isCapped(tenant) && countedBytes(bytes) === 0;
+    return mayGain ? this.#counts.turns.wait(tenant, origin) : undefined;
+  }
+
+  endTurns(): void {
+    this.#counts.turns.endAll();
+  }
+}
+
+export class Permit {
+  readonly tenant: TenantId;
+  readonly origin: number;
+  /** Whether a place in line is held, until there is a slot. */
+  isReserved = false;
+  #slot: Slot | undefined;
+  #counted: Counted | undefined;
+  readonly #counts: Counts;
+
+  constructor(counts: Counts, tenant: TenantId, origin: number, counted: Counted | undefined) {
+    this.#counts = counts;
+    this.tenant = tenant;
+    this.origin = origin;
+    this.#slot = undefined;
+    this.#counted = counted;
+  }
+
+  /** Undefined before the call and after it. */
+  get slot(): Readonly<Slot> | undefined {
+    return this.#slot;
+  }
+
+  get isHeavy(): boolean {
+    return this.#counted !== undefined;
+  }
+
+  /** Takes a slot, in the place of the place in line. */
+  begin(): this {
+    this.#unreserve();
+    this.#slot = this.#counts.slots.take(this.tenant, this.origin);
+    return this;
+  }
+
+  /** Counts the body by its size, which the hint may not have said. */
+  weigh(bodyBytes: number): void {
+    const bytes = countedBytes(bodyBytes);
+    if (bytes === (this.#counted?.bytes ?? 0)) return;
+    const before = this.#counted;
+    this.#counted = this.#counts.bytes.take(this.tenant, this.origin, bytes);
+    this.#free(before);
+  }
+
+  /** Counts slot and body for the address that the call goes to; undefined while the call does not know. */
+  locate(address: string | undefined): void {
+    const { bytes, lines, slots } = this.#counts;
+    if (this.#slot && !this.#slot.address && address !== undefined) {
+      slots.locate(this.#slot, this.tenant, address);
+      lines.unblock(this.tenant, this.origin);
+    }
+    if (!this.#counted) return;
+    const known = address ?? slots.addressOf(this.tenant, this.origin);
+    if (known !== undefined) bytes.locate(this.#counted, known);
+  }
+
+  /** Moves a call that waits for its answer out of its short slot, unless waiting calls hold their share already. */
+  wait(): void {
+    if (this.#slot) this.#counts.slots.wait(this.#slot, this.tenant);
+  }
+
+  /** Counts a long call no more for its origin. */
+  leaveOrigin(): void {
+    if (!this.#slot) return;
+    this.#counts.slots.leaveOrigin(this.#slot);
+    this.#counts.lines.unblock(this.tenant, this.origin);
+  }
+
+  /** Gives back slot and place in line. `call`: the call that has ended, with the address that it reached. */
+  giveSlotBack(call?: { readonly address?: string | undefined }): void {
+    this.#unreserve();
+    const slot = this.#slot;
+    if (!slot) return;
+    const { lines, slots } = this.#counts;
+    this.#slot = undefined;
+    if (call) slots.ended(slot, call.address);
+    slots.free(slot);
+    lines.unblock(this.tenant, this.origin);
+    lines.next();
+  }
+
+  /** Gives back the slot of the tenant's cap. */
+  leaveCap(id: MessageId): void {
+    this.#counts.caps.free(this.tenant, id);
+  }
+
+  /** Gives back slot, place in line and bytes. */
+  end(): void {
+    this.giveSlotBack();
+    const counted = this.#counted;
+    this.#counted = undefined;
+    this.#free(counted);
+  }
+
+  #free(counted: Counted | undefined): void {
+    if (counted === undefined) return;
+    this.#counts.bytes.free(counted);
+    this.#counts.lines.unblockHeavy(this.#counts.bytes.inFlight === 0);
+  }
+
+  #unreserve(): void {
+    if (!this.isReserved) return;
+    this.isReserved = false;
+    this.#counts.slots.unreserve(this.tenant, this.origin);
+    this.#counts.turns.freed(this.tenant, this.origin);
+  }
+}

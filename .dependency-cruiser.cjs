@@ -67,6 +67,7 @@ const mayUse = {
   "apps/cli": ["libs/client", "services/standalone/process", "services/migrate/process"],
   "libs/client": [],
   "apps/console": ["libs/client"],
+  "apps/site": ["scripts"],
   examples: ["libs/client"],
   bench: ["libs/domain", "libs/embedded", "deploy/local"],
   scripts: [
@@ -96,6 +97,7 @@ const frontDoors = [
   "^deploy/local/src/(index|cache-for-checks)\\.ts$",
   "^deploy/observability/src/index\\.ts$",
   "^deploy/checks/src/image/dockerignore\\.ts$",
+  "^scripts/(links|homepage|release/version)\\.ts$",
 ];
 // What one package is: its folder below these.
 const one =

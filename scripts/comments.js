@@ -4,14 +4,15 @@
 // (`docs/design/record#the-alarm`), or an invariant: a capital letter and a number, listed in docs/guarantees.md. Numbers
 // within one file are (1), (2). Links between pages are followed, too.
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, normalize, relative } from "node:path";
+import { anchorsOf, isExternal, linksOf } from "./links.ts";
 
 const root = dirname(import.meta.dirname);
 const sources = [
   "{apps,bench,deploy,examples,libs,scripts,services,tests}/**/*.{ts,tsx,js}",
   "*.{js,cjs}",
 ];
-const pages = ["docs/**/*.md", "*.md", "bench/*.md"];
+const pages = ["{apps,bench,deploy,docs,examples,helm,libs,services,tests}/**/*.md", "*.md"];
 const isForeign = (name) => ["node_modules", "toolchain", "dist"].includes(name);
 
 /** Names that look like invariants: products, and ranges of characters. */
@@ -23,7 +24,7 @@ export function readComments() {
   );
   return [
     ...comments.flatMap(problemsOf),
-    ...globSync(pages, { cwd: root }).flatMap(deadLinks),
+    ...globSync(pages, { cwd: root, exclude: isForeign }).flatMap(deadLinks),
     ...unlisted("docs/README.md", "docs/*.md"),
     ...unlisted("docs/adr/README.md", "docs/adr/*.md"),
   ];
@@ -76,15 +77,11 @@ function leadsSomewhere(cited, from = "") {
   return heading === undefined || (file.endsWith(".md") && headingsOf(file).has(heading));
 }
 
-const headingsOf = (file) =>
-  new Set(
-    [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
-      title
-        .toLowerCase()
-        .replaceAll(/[^\w\- ]/g, "")
-        .replaceAll(" ", "-"),
-    ),
-  );
+const anchors = new Map();
+function headingsOf(file) {
+  if (!anchors.has(file)) anchors.set(file, anchorsOf(read(file)));
+  return anchors.get(file);
+}
 
 /** The pages that their index does not link to. */
 function unlisted(index, listed) {
@@ -94,13 +91,16 @@ function unlisted(index, listed) {
     .map((file) => `${index} does not lead to ${file}`);
 }
 
+/** A link names a file or folder of this repository as it is, and a heading as GitHub and the site name it. */
 function deadLinks(file) {
-  return [...read(file).matchAll(/\]\(([^)\s:]+)\)/g)]
-    .map(([, link]) => link)
-    .filter((link) =>
-      link.startsWith("#")
-        ? !headingsOf(file).has(link.slice(1))
-        : !leadsSomewhere(link, dirname(file)),
-    )
-    .map((link) => `${relative(".", file)} links to ${link}`);
+  return linksOf(read(file))
+    .filter(({ target }) => !isExternal(target) && !isThere(target, file))
+    .map(({ target }) => `${file} links to ${target}`);
+}
+
+function isThere(target, from) {
+  const [path, heading] = decodeURI(target).split("#");
+  const file = path === "" ? from : normalize(join(dirname(from), path));
+  if (path.startsWith("/") || file.startsWith("..") || !existsSync(join(root, file))) return false;
+  return heading === undefined || (file.endsWith(".md") && headingsOf(file).has(heading));
 }

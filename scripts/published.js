@@ -2,10 +2,10 @@
 // from it and is not.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { homepage } from "./homepage.ts";
 
 const root = dirname(import.meta.dirname);
 const { repository } = readJson(root);
-export const homepage = repository.url.replace(/^git\+(.*)\.git$/, "$1");
 
 /** Writes package.json, LICENSE and README.md of the package that is made in `target` from `source`. */
 export function writePublished({ source, target, page, fields }) {

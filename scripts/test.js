@@ -98,7 +98,14 @@ const testGates = [
   },
   { name: "answers", only: ofKind("answers"), secondsMax: 120, env: answersEnv },
   // Builds Helm and the checkers when they are not in the cache.
-  { name: "deploy", only: ofKind("deploy"), secondsMax: 2_400, processes: true },
+  {
+    name: "deploy",
+    only: ofKind("deploy"),
+    // What takes minutes and is about no promise of the service.
+    skips: isFull ? [] : [ofKind("full\\.deploy")],
+    secondsMax: 2_400,
+    processes: true,
+  },
   {
     name: "stores",
     only: ofKind("stack"),

@@ -25,7 +25,7 @@ import { parseArgs } from "node:util";
 import { parseDockerignore } from "../../deploy/checks/src/image/dockerignore.ts";
 import { renderChartReadme } from "../chart-readme.js";
 import { copyTree, replaceFile } from "../copy-tree.js";
-import { homepage } from "../published.js";
+import { homepage } from "../homepage.ts";
 import { thirdParty } from "../third-party.js";
 import { sectionOf, withSection } from "./changelog.ts";
 import { imageOf, packedChart } from "./chart.js";

@@ -1,0 +1,9 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+const { repository } = JSON.parse(
+  readFileSync(join(dirname(import.meta.dirname), "package.json"), "utf8"),
+) as { readonly repository: { readonly url: string } };
+
+/** Where the repository is published. */
+export const homepage = repository.url.replace(/^git\+(.*)\.git$/, "$1");

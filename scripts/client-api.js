@@ -23,6 +23,8 @@ export async function renderClientApi(openApi) {
     "export type Setting = string | number | boolean | readonly string[];",
     `export const gatewayRoutes = ${routesOf(routed.filter((each) => !each.servers))} as const;`,
     `export const managementRoutes = ${routesOf(routed.filter((each) => each.servers))} as const;`,
+    "/** The operations that retry, pause, resume or cancel what is there. */",
+    `export const acts = ${JSON.stringify(actsOf(operations))} as const;`,
     `export const targets = ${targetsOf(raw)} as const;`,
     ...settingNames(settings),
     settingsType(settings),
@@ -50,6 +52,16 @@ const routesOf = (operations) =>
       ]),
     ),
   );
+
+/** Returns those that the scope `operate`, or the role of an operator, may do, and that only reading may not. */
+const actsOf = (operations) =>
+  operations
+    .filter(({ "x-scopes": scopes = [], "x-roles": roles = [] }) => {
+      const may = [...scopes, ...roles];
+      const mayOperate = may.includes("operate") || may.includes("operator");
+      return mayOperate && !may.includes("read") && !may.includes("viewer");
+    })
+    .map(({ operationId }) => operationId);
 
 const targetsOf = (operations) =>
   JSON.stringify(

@@ -36,7 +36,7 @@ beforeAll(async () => {
       POSTHASTE_CONSOLE_URL: consoleUrl,
       POSTHASTE_OIDC_TENANTS: `ops team=${firstUser.userId}, lookers=${firstUser.userId}:read, gone=nobody`,
       POSTHASTE_MANAGEMENT_CONSOLE_URL: operatorUrl,
-      POSTHASTE_OIDC_OPERATORS: "operators",
+      POSTHASTE_OIDC_OPERATORS: "auditors=viewer, operators",
     },
     readOnlyToken,
   });
@@ -58,7 +58,10 @@ const routesOf = (...kinds: readonly EndpointKind[]): readonly (readonly [string
 const reads = () => routesOf("read", "list");
 /** With a signing key its holder signs as the service does. */
 const secrets = () => routesOf("secret");
-const writes = () => [...routesOf("write", "publish"), ["POST", "/v2/publish/group"] as const];
+const writes = () => [
+  ...routesOf("act", "write", "publish"),
+  ["POST", "/v2/publish/group"] as const,
+];
 
 /** Each caller has a network of its own, so that the failures of one do not get another refused. */
 let networks = 0;
@@ -380,20 +383,27 @@ describe("signing in by a provider", () => {
     expect((await anonymous.get("/v2/me", session)).status).toBe(401);
   });
 
-  it("begins a session of the operator at management alone", async () => {
+  it.each([
+    ["operators", "admin", 400],
+    ["auditors", "viewer", 403],
+  ])("begins a session of %s as %s at management alone", async (group, role, status) => {
     const behind = `http://127.0.0.1:${server.managementPort}`;
     const operator = new Visitor(operatorUrl, behind, network());
-    provider.is({ groups: ["operators"] });
+    provider.is({ groups: [group] });
     const back = await operator.follow(`${operatorUrl}sign-in`, wayBack(operatorUrl));
     const end = await operator.go(back);
     const management = new Client(server.managementPort, null);
     const headers = { cookie: operator.cookie(), origin: new URL(operatorUrl).origin };
-    const { session } = (await enter(management, headers)).object();
-    const page = { cookie: operator.cookie(), "posthaste-session": textOf(session) };
+    const entered = (await enter(management, headers)).object();
+    const page = {
+      cookie: operator.cookie(),
+      "posthaste-session": textOf(entered["session"]),
+    };
 
-    expect(end).toBe(operatorUrl);
+    expect([end, entered["role"]]).toEqual([operatorUrl, role]);
     expect((await management.get("/v2/tenants", page)).status).toBe(200);
-    expect((await signedIn(["operators"])).end).toBe(refused("no-group"));
+    expect((await management.call("POST", "/v2/tenants", page, "{}")).status).toBe(status);
+    expect((await signedIn([group])).end).toBe(refused("no-group"));
   });
 
   it.each([[[]], [["strangers"]], [["Ops Team", "ops team ", "ops"]]])(

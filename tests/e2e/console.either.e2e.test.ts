@@ -7,7 +7,13 @@ import { consolePages, journey } from "./console-pages.ts";
 import { goTo, isIn, isThere, settled, signIn, signOut, visit } from "./console-site.ts";
 import { failing } from "./destination.ts";
 import { IdentityProvider } from "./identity-provider.ts";
-import { Operator, operatorPassword, operatorUser, untilStatus } from "./operator.ts";
+import {
+  Operator,
+  operatorPassword,
+  operatorUser,
+  otherPasswords,
+  untilStatus,
+} from "./operator.ts";
 import { firstUser, readOnlyToken } from "./users.ts";
 import { Proxy } from "./proxy.ts";
 import { developmentToken } from "./server-process.ts";
@@ -657,9 +663,9 @@ describe("flow keys", () => {
 
 describe("the operator's console", () => {
   const at = () => `http://127.0.0.1:${pages.server.managementPort}/console/`;
-  const signIn = async (password: string) => {
+  const signIn = async (password: string, user: string = operatorUser) => {
     const opened = await pages.open(at());
-    await opened.page.getByLabel("User").fill(operatorUser);
+    await opened.page.getByLabel("User").fill(user);
     await opened.page.getByLabel("Password").fill(password);
     await opened.page.getByRole("button", { name: "Sign in" }).click();
     return opened;
@@ -671,6 +677,29 @@ describe("the operator's console", () => {
     await page.getByRole("alert").getByText("no or wrong user and password").waitFor();
     expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
     expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+  });
+
+  journey("shows a viewer the tenants and the audit log, and no control that writes", async () => {
+    const { page, look } = await signIn(otherPasswords.auditor, "auditor");
+    const names: string[] = [];
+    const collect = async (title: string) => {
+      await page.getByRole("heading", { level: 1, name: title }).waitFor();
+      await settled(page);
+      await look();
+      for (const control of await page.getByRole("button").all())
+        names.push((await control.getAttribute("aria-label")) ?? (await control.innerText()));
+    };
+
+    await collect("Tenants");
+    await goTo(page, `/tenants/${firstUser.userId}`);
+    await collect(`Tenant ${firstUser.userId}`);
+    await goTo(page, "/audit");
+    await collect("Audit log");
+
+    expect(
+      names.filter((name) => !/^(Copy.*|Find by.*|Next page|Operator: viewer.*)$/s.test(name)),
+    ).toEqual([]);
+    await isThere(page, "may only read");
   });
 
   journey(

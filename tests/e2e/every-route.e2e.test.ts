@@ -22,7 +22,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-const kinds = ["list", "read", "secret", "write", "publish"] as const;
+const kinds = ["list", "read", "secret", "act", "write", "publish"] as const;
 
 describe("a name in the query that is not known", () => {
   /** Returns the routes whose query is their own: not those that end in a destination or an event's name. */
@@ -87,7 +87,7 @@ describe("another tenant", () => {
 
   it("changes nothing of mine on any route: with my ids, with my names, and without any", async () => {
     const bodies: Readonly<Record<string, object>> = selectionOf(estate);
-    for (const { method, path, template } of routes(estate, "write", "publish", "secret")) {
+    for (const { method, path, template } of routes(estate, "act", "write", "publish", "secret")) {
       const body = JSON.stringify(bodies[template] ?? {});
       const headers = template.startsWith("/v2/schedules/{destination}")
         ? { "Service-Cron": "0 0 1 1 *", "Service-Schedule-Id": "schedule" }
@@ -96,7 +96,8 @@ describe("another tenant", () => {
       if (ids.some((id) => template.includes(id)))
         expect({ path, status }).toEqual({ path, status: 404 });
     }
-    for (const { method, path } of routes(estate, "write")) await other.call(method, path, {});
+    for (const { method, path } of routes(estate, "act", "write"))
+      await other.call(method, path, {});
     const { dlqId, failedRun } = estate;
     const theirs = `dlqIds=${dlqId},${failedRun.dlqId}`;
     const statuses = [

@@ -1,6 +1,8 @@
 /** Tests the management API (docs/management.md): every route, its refusals, and its effects at the gateway. */
 import { createHmac } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { managementEndpoints } from "@posthaste/contract";
+import { rolesFor } from "@posthaste/domain";
 import { Client, eventually, type Reply } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
@@ -12,6 +14,7 @@ import {
   operatorEnv,
   operatorPassword,
   operatorUser,
+  otherPasswords,
   untilStatus,
 } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
@@ -87,6 +90,64 @@ describe("a session of the operator's console", () => {
     const site = { ...session, "sec-fetch-site": "same-site" };
     expect((await anonymous().call("POST", "/v2/tenants", site, "{}")).status).toBe(403);
     expect((await anonymous().call("POST", "/v2/tenants", { cookie }, "{}")).status).toBe(401);
+  });
+});
+
+describe("the role of an operator", () => {
+  const anonymous = () => new Client(server.managementPort, null);
+  const passwords = { admin: operatorPassword, ...otherPasswords };
+  const users = { operator: "on-call", viewer: "auditor" } as const;
+  const by = (role: "operator" | "viewer") => basic(users[role], passwords[users[role]]);
+
+  it.each(["operator", "viewer"] as const)(
+    "403 of %s may do what the table of endpoints says, by password and in a session, and nothing else",
+    async (role) => {
+      const session = await begin(anonymous(), by(role));
+      for (const [operation, { kind, method, path }] of Object.entries(managementEndpoints)) {
+        const url = path.replaceAll(/\{\w+\}/g, "none");
+        const mayDo = rolesFor({ kind }).includes(role);
+        for (const headers of [{ authorization: by(role) }, session]) {
+          const reply = await anonymous().call(method.toUpperCase(), url, headers, "{}");
+
+          expect({ operation, isRefused: reply.status === 403 }).toEqual({
+            operation,
+            isRefused: !mayDo,
+          });
+          if (!mayDo)
+            expect(reply.error()).toMatch(
+              new RegExp(`^this needs the role admin( or operator)?; this operator is ${role}$`),
+            );
+        }
+      }
+    },
+  );
+
+  it("is told to the console that signs in, and stands in the audit log with signing in and out", async () => {
+    const begun = await enter(anonymous(), { authorization: by("viewer") });
+    const cookie = String(begun.headers["set-cookie"]).split(";", 1)[0] ?? "";
+    const page = { cookie, "posthaste-session": textOf(begun.object()["session"]) };
+    const again = await enter(anonymous(), { cookie });
+    await leave(anonymous(), page);
+    await leave(anonymous(), page);
+    const { changes } = (await operator.get("/v2/audit/all?count=2")).object();
+
+    expect([begun, again].map((reply) => reply.object()["role"])).toEqual(["viewer", "viewer"]);
+    const entry = {
+      by: { kind: "operator", id: "auditor", role: "viewer", session: expect.any(String) },
+      resource: "/console/session",
+      result: "done",
+    };
+    expect(changes).toMatchObject([
+      { ...entry, operation: "signOut" },
+      { ...entry, operation: "signIn" },
+    ]);
+  });
+
+  it("403 is for no wrong password, and a password is of its own user alone", async () => {
+    const mixed = basic("auditor", otherPasswords["on-call"]);
+    const headers = { authorization: mixed, ...freshNetwork() };
+
+    expect((await anonymous().get("/v2/tenants", headers)).status).toBe(401);
   });
 });
 
@@ -558,6 +619,22 @@ describe("a token", () => {
     });
   });
 
+  it("that may operate reads and acts, and makes and removes nothing", async () => {
+    const id = newName();
+    const full = await operator.tenant(id);
+    const onCall = await operator.caller(id, "operate");
+    await full.post("/v2/queues", {}, '{"queueName":"q","parallelism":1}');
+
+    expect((await onCall.post("/v2/queues/q/pause")).status).toBe(200);
+    expect((await onCall.get("/v2/queues/q")).object()).toMatchObject({ paused: true });
+    expect(refusal(await onCall.call("DELETE", "/v2/queues/q", {}))).toEqual({
+      status: 403,
+      error: "this needs a token of scope full or queue:q; the scope of this token is operate",
+    });
+    expect((await onCall.publish(destination.url("/refused"))).status).toBe(403);
+    expect((await onCall.get("/v2/keys")).status).toBe(403);
+  });
+
   it("that may only publish publishes, and reads nothing but itself", async () => {
     const id = newName();
     const full = await operator.tenant(id);
@@ -569,7 +646,8 @@ describe("a token", () => {
     expect(published.status).toBe(200);
     expect(refusal(read)).toEqual({
       status: 403,
-      error: "this needs a token of scope full or read; the scope of this token is publish",
+      error:
+        "this needs a token of scope full or operate or read; the scope of this token is publish",
     });
     expect((await publisher.post("/v2/queues", {}, '{"queueName":"q"}')).status).toBe(403);
     expect((await publisher.post(`/v2/schedules/${destination.url("/")}`)).status).toBe(403);
@@ -665,8 +743,8 @@ describe("a token", () => {
   });
 
   it.each([
-    [{}, "scope: must be full, read, publish or queue:NAME"],
-    [{ scope: "queue:" }, "scope: must be full, read, publish or queue:NAME"],
+    [{}, "scope: must be full, operate, read, publish or queue:NAME"],
+    [{ scope: "queue:" }, "scope: must be full, operate, read, publish or queue:NAME"],
     [
       { scope: "full", token: "mine" },
       'body: unknown field "token"; known are scope, name, expiresAt',
@@ -719,7 +797,11 @@ describe("the audit log", () => {
 
     const byToken = { kind: "token", id: expect.stringMatching(/^tok_/) };
     const seen = { tenant: id, result: "done", address: "203.0.113.7" };
-    const ofOperator = { tenant: id, by: { kind: "operator", id: operatorUser }, result: "done" };
+    const ofOperator = {
+      tenant: id,
+      by: { kind: "operator", id: operatorUser, role: "admin" },
+      result: "done",
+    };
     const expected = [
       { ...ofOperator, operation: "changeTenant", resource: `/v2/tenants/${id}` },
       { ...seen, by: byToken, operation: "createSchedule", resource: "/v2/schedules/yearly" },
@@ -732,6 +814,10 @@ describe("the audit log", () => {
         by: { ...byToken, name: "shop", session: expect.stringMatching(/^.{8}$/) },
       },
       { ...seen, by: byToken, operation: "upsertQueue", resource: "/v2/queues/mail" },
+      {
+        ...{ tenant: id, result: "done", operation: "signIn", resource: "/console/session" },
+        by: { ...byToken, name: "shop", session: expect.stringMatching(/^.{8}$/) },
+      },
       { ...ofOperator, operation: "createToken", resource: `/v2/tenants/${id}/tokens` },
       { ...ofOperator, operation: "createToken", resource: `/v2/tenants/${id}/tokens` },
       { ...ofOperator, operation: "createTenant", resource: `/v2/tenants/${id}` },

@@ -8,11 +8,19 @@ export const operatorUser = "operator";
 /** A password may hold colons. */
 export const operatorPassword = "the:password-of-the-operator";
 
+/** Of those that may do less: an operator and a viewer. */
+export const otherPasswords = {
+  "on-call": "the:password-of-on-call",
+  auditor: "the-password-of-the-auditor",
+} as const;
+
 /** The test acts as a trusted proxy, so it names each caller's network. */
 export const operatorEnv = {
   POSTHASTE_TRUSTED_PROXIES: "127.0.0.1",
   POSTHASTE_MANAGEMENT_USER: operatorUser,
   POSTHASTE_MANAGEMENT_PASSWORD: operatorPassword,
+  POSTHASTE_MANAGEMENT_OPERATORS: `on-call:${otherPasswords["on-call"]}`,
+  POSTHASTE_MANAGEMENT_VIEWERS: `auditor:${otherPasswords.auditor} guest:another-password`,
 };
 
 export const basic = (user: string, password: string): string =>

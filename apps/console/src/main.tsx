@@ -29,9 +29,14 @@ const door: Door = {
   authorizationOf: ([token = ""]) => `Bearer ${token}`,
   admit: async (session) => {
     const { tenant, scope, plan } = await call(session, { id: "readMe" });
-    return { name: `Tenant ${tenant}`, mayWrite: scope === "full", plan };
+    return { name: `Tenant ${tenant}`, ...mayOf(scope), plan };
   },
 };
+
+const mayOf = (scope: string) => ({
+  mayWrite: scope === "full",
+  mayAct: scope === "full" || scope === "operate",
+});
 
 const menu: readonly MenuGroup[] = [
   { items: [{ to: "/", title: "Overview", icon: Gauge }] },

@@ -17,9 +17,9 @@ const door: Door = {
     { label: "Password", isSecret: true, autoComplete: "current-password" },
   ],
   authorizationOf: ([user = "", password = ""]) => `Basic ${base64(`${user}:${password}`)}`,
-  admit: async (session) => {
+  admit: async (session, role) => {
     await call(session, { id: "listTenants" });
-    return { name: "Operator", mayWrite: true };
+    return { name: `Operator: ${role}`, mayWrite: role === "admin", mayAct: role !== "viewer" };
   },
 };
 

@@ -44,6 +44,7 @@ type Operation = {
     Record<string, { readonly description: string; readonly content?: Content }>
   >;
   readonly "x-scopes"?: readonly string[];
+  readonly "x-roles"?: readonly string[];
 };
 export type OpenApi = {
   readonly info: { readonly description: string };
@@ -129,10 +130,9 @@ const line = ({ method, path }: Placed): string => `\`${method.toUpperCase()} ${
 
 function operationText(operation: Placed): string {
   const { summary, description, deprecated, servers, parameters = [], requestBody } = operation;
-  const scopes = operation["x-scopes"]?.map((scope) => `\`${scope}\``).join(", ");
   const who = servers
-    ? "The operator’s API, at a port of its own."
-    : scopes && `Scopes: ${scopes}.`;
+    ? `The operator’s API, at a port of its own. Roles: ${codes(operation["x-roles"])}.`
+    : operation["x-scopes"] && `Scopes: ${codes(operation["x-scopes"])}.`;
   const [repeated, own] = partition(parameters, ({ name }) => ofCallbacks.test(name));
   return [
     `## ${escape(summary)} {:#${anchorOf(operation)}}`,
@@ -148,6 +148,9 @@ function operationText(operation: Placed): string {
     .filter(isText)
     .join("\n\n");
 }
+
+const codes = (names: readonly string[] = []): string =>
+  names.map((name) => `\`${name}\``).join(", ");
 
 const parametersText = (parameters: readonly Parameter[]): string =>
   table(

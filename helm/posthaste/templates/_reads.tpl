@@ -85,6 +85,12 @@ oidc-client-secret: {{ $values.oidc.clientSecretFrom | toJson }}
 {{- range list "token" "signing-key-current" "signing-key-next" "management-password" }}
 {{ . }}: {name: {{ $credentials }}, key: {{ . }}}
 {{- end }}
+{{- with $values.credentials.managementOperatorsFrom }}
+management-operators: {{ . | toJson }}
+{{- end }}
+{{- with $values.credentials.managementViewersFrom }}
+management-viewers: {{ . | toJson }}
+{{- end }}
 {{- end }}
 {{- end -}}
 

@@ -104,6 +104,37 @@ export const managementRoutes = {
   listAllChanges: "get audit/all",
 } as const;
 
+/** The operations that retry, pause, resume or cancel what is there. */
+
+export const acts = [
+  "cancelMessage",
+  "runMessageNow",
+  "cancelMessages",
+  "pauseFlowKey",
+  "resumeFlowKey",
+  "resetFlowRate",
+  "resetFlowKey",
+  "pauseQueue",
+  "resumeQueue",
+  "retryDeadLetter",
+  "retryDeadLetters",
+  "restartRun",
+  "restartRunOfLetter",
+  "restartRuns",
+  "resumeRun",
+  "resumeRunOfLetter",
+  "resumeRuns",
+  "endRun",
+  "cancelRuns",
+  "tellFailureAgain",
+  "cancelFailureFunction",
+  "pauseSchedule",
+  "pauseScheduleByPost",
+  "resumeSchedule",
+  "resumeScheduleByPost",
+  "reportThroughput",
+] as const;
+
 export const targets = {
   publish: "publish",
   enqueue: "enqueue/{queueName}",
@@ -1326,7 +1357,7 @@ export interface Operations {
   createToken: {
     body: {
       /**
-       * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+       * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
        */
       scope: string;
       name?: string;
@@ -1397,12 +1428,16 @@ export interface Change {
      */
     name?: string;
     /**
+     * The role of the operator
+     */
+    role?: "admin" | "operator" | "viewer";
+    /**
      * The beginning of the id of the console's session
      */
     session?: string;
   };
   /**
-   * The operationId
+   * The operationId, or signIn and signOut of the console
    */
   operation: string;
   /**
@@ -1875,7 +1910,7 @@ export interface Me {
    */
   tenant: string;
   /**
-   * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+   * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
    */
   scope: string;
   plan: {
@@ -2833,7 +2868,7 @@ export interface Token {
    */
   id: string;
   /**
-   * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+   * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
    */
   scope: string;
   /**
@@ -2859,7 +2894,7 @@ export interface NewToken {
    */
   id: string;
   /**
-   * `full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+   * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
    */
   scope: string;
   /**

@@ -1,5 +1,5 @@
 /** The audit log as both APIs show it. */
-import { type Fault, isFault } from "@posthaste/domain";
+import { type Fault, isFault, operatorRoles } from "@posthaste/domain";
 import * as z from "zod";
 import { parameterFault, readQuery, single } from "./queries/query-values.ts";
 import { type QueryRow } from "./endpoints/endpoint.ts";
@@ -16,10 +16,11 @@ const changeSchema = z
         kind: z.enum(["token", "group", "operator"]),
         id: z.string().describe("Of the token, the group of the provider, or the operator's user"),
         name: z.string().optional().describe("The name of the token"),
+        role: z.enum(operatorRoles).optional().describe("The role of the operator"),
         session: z.string().optional().describe("The beginning of the id of the console's session"),
       })
       .describe("Who made it"),
-    operation: z.string().describe("The operationId"),
+    operation: z.string().describe("The operationId, or signIn and signOut of the console"),
     resource: z.string().describe("The path, without its query"),
     result: z
       .string()
@@ -103,7 +104,7 @@ function changeJson(
   { id, at, tenant, by, operation, resource, result, address }: AuditedChange,
   showsOperators: boolean,
 ): ChangeJson {
-  const { kind, name, session } = by;
+  const { kind, name, role, session } = by;
   return {
     id,
     at,
@@ -112,6 +113,7 @@ function changeJson(
       kind,
       id: by.id,
       ...(name !== undefined && { name }),
+      ...(role !== undefined && { role }),
       ...(session !== undefined && { session }),
     },
     operation,

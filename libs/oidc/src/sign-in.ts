@@ -1,5 +1,5 @@
 /** Makes sign-in by a provider from the settings of a service. Each function returns undefined where no group is let in. */
-import { type TenantId, type TokenScope } from "@posthaste/domain";
+import { type OperatorRole, type TenantId, type TokenScope } from "@posthaste/domain";
 import { type IdentityProvider, type ProviderSignIn } from "@posthaste/http";
 import { createOidcProvider } from "./provider.ts";
 
@@ -19,26 +19,25 @@ type Right = { readonly tenant: TenantId; readonly scope: TokenScope };
 
 type OperatorConfig = OidcConfig & {
   readonly managementConsoleUrl?: string | undefined;
-  readonly oidcOperators?: readonly string[] | undefined;
+  readonly oidcOperators?: readonly (readonly [group: string, OperatorRole])[] | undefined;
 };
 
-type TenantSignIn = Omit<ProviderSignIn, "groups"> & {
-  readonly groups: ReadonlyMap<string, Right>;
+type SignIn<Rights> = Omit<ProviderSignIn, "groups"> & {
+  readonly groups: ReadonlyMap<string, Rights>;
 };
 
-export function tenantSignIn(config: TenantConfig): TenantSignIn | undefined {
+export function tenantSignIn(config: TenantConfig): SignIn<Right> | undefined {
   const { consoleUrl, oidcTenants } = config;
   const provider = providerOf(config);
   if (!provider || consoleUrl === undefined || !oidcTenants) return undefined;
   return { provider, consoleUrl, groups: new Map(oidcTenants) };
 }
 
-export function operatorSignIn(config: OperatorConfig): ProviderSignIn | undefined {
-  const { managementConsoleUrl: consoleUrl, oidcOperators: groups } = config;
+export function operatorSignIn(config: OperatorConfig): SignIn<OperatorRole> | undefined {
+  const { managementConsoleUrl: consoleUrl, oidcOperators } = config;
   const provider = providerOf(config);
-  return provider && consoleUrl !== undefined && groups
-    ? { provider, consoleUrl, groups }
-    : undefined;
+  if (!provider || consoleUrl === undefined || !oidcOperators) return undefined;
+  return { provider, consoleUrl, groups: new Map(oidcOperators) };
 }
 
 function providerOf(config: OidcConfig): IdentityProvider | undefined {

@@ -1,5 +1,5 @@
 /** The audit log: who has changed what, from where, and what came of it. Never holds bodies, queries or secrets. */
-import { type TenantId } from "@posthaste/domain";
+import { type OperatorRole, type TenantId } from "@posthaste/domain";
 
 /** Made a change: a token of the tenant, a group of its provider, or the operator, by password or by a group. */
 export type Actor = {
@@ -7,6 +7,8 @@ export type Actor = {
   readonly id: string;
   /** The name of the token. */
   readonly name?: string;
+  /** The role of the operator. Absent in entries of older builds, whose operators were all admins. */
+  readonly role?: OperatorRole;
   /** The beginning of the id of the console's session. */
   readonly session?: string;
 };

@@ -28,6 +28,7 @@ export { configSchemas, type ConfigOf, type ServiceName } from "./config/service
 export { destinationPolicyOf } from "./config/destination-policy.ts";
 export { renderConfiguration } from "./config/document.ts";
 export { dumpConfig } from "./config/dump.ts";
+export { operatorsOf } from "./config/management.ts";
 export { type Environment, loadConfig, type Loaded } from "./config/load.ts";
 export { readConfig, refuseConfig } from "./config/read.ts";
 export { type StoreName, tlsVariable } from "./config/tls.ts";

@@ -62,17 +62,16 @@ async function callerIn(
 ): Promise<Caller | Refusal> {
   const session = isOfOtherOrigin(req) ? "none" : sessions.named(req);
   if (typeof session === "string") return sessionHasEnded;
-  const caller = await holderOf(parts, session);
-  if (!caller) return sessionHasEnded;
-  return { ...caller, by: { ...caller.by, session: shortSessionId(session) } };
+  return (await holderOf(parts, session)) ?? sessionHasEnded;
 }
 
 async function holderOf(parts: CallerParts, session: Session): Promise<Caller | undefined> {
   const { authenticator, clock } = parts;
   const { kind, of } = session.owner;
   const caller = kind === "token" ? await authenticator.holderOf(of) : memberOf(parts, of);
-  const isOpen = caller && isSessionOpen(session, caller.tenant.endedSessions, clock.now());
-  return isOpen ? caller : undefined;
+  if (!caller || !isSessionOpen(session, caller.tenant.endedSessions, clock.now()))
+    return undefined;
+  return { ...caller, by: { ...caller.by, session: shortSessionId(session) } };
 }
 
 function memberOf({ authenticator, groups }: CallerParts, group: string): Caller | undefined {
@@ -93,7 +92,10 @@ export const createSessionKeeper = (parts: KeeperParts): SessionKeeper => ({
     const caller = await parts.authenticator.authenticate(token, undefined, address);
     return isFault(caller) ? caller : { kind: "token", of: hashOfBearer(token) ?? "" };
   },
-  isOpen: async (session) => (await holderOf(parts, session)) !== undefined,
+  holderOf: async (session) => {
+    const caller = await holderOf(parts, session);
+    return caller && { by: caller.by, tenant: caller.tenant.id };
+  },
   end: async (session) => {
     const { accounts, clock, rates, refreshAccounts } = parts;
     const caller = await holderOf(parts, session);

@@ -110,6 +110,7 @@ function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind 
     case "secret":
     case "self":
       return "read";
+    case "act":
     case "write":
       return "ongoing";
   }

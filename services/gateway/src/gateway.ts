@@ -125,6 +125,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const rates = createRates(ports);
   const { folder, oidc, sessions } = options.console ?? {};
   const callers = { ...ports, authenticator, groups: namedGroups(oidc) };
+  const audit = createAudit({ ...ports, auditDays: options.auditDays });
   const door: Door = {
     answers,
     rates,
@@ -135,7 +136,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     isClosed: (tenant) => authenticator.isClosed(tenant),
     backlog,
     tracer: telemetry.tracer,
-    audit: createAudit({ ...ports, auditDays: options.auditDays }),
+    audit,
   };
   const readUrl = urlReader(policy);
   const judge = createJudge({ ...ports, rates, readUrl, llmUrl });
@@ -180,7 +181,8 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const keeper = createSessionKeeper({ ...callers, rates, refreshAccounts });
   const signIn = oidc && { ...oidc, groups: [...oidc.groups.keys()] };
   const session =
-    sessions && createSessionDoor({ ...ports, sessions, keeper, answers, trustedProxies, signIn });
+    sessions &&
+    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn });
   const browsed = createBrowsed({ folder, page: "index.html", session }, ports.clock);
   return (req, res) => {
     hideSessions(req);

@@ -4,7 +4,13 @@ import { addressSet, createSessions, type RequestHandler } from "@posthaste/http
 import { managementHandler, seedAccounts } from "@posthaste/management";
 import { operatorSignIn } from "@posthaste/oidc";
 import { untilAvailable } from "@posthaste/ports";
-import { configSchemas, processParts, readConfig, runServiceProcess } from "@posthaste/process";
+import {
+  configSchemas,
+  operatorsOf,
+  processParts,
+  readConfig,
+  runServiceProcess,
+} from "@posthaste/process";
 
 const config = readConfig(configSchemas.management);
 const parts = processParts("management", config);
@@ -31,8 +37,7 @@ async function open(): Promise<void> {
   handler = managementHandler(
     { ...ports, clock, log, random },
     {
-      user: config.managementUser,
-      password: config.managementPassword,
+      operators: operatorsOf(config) ?? [],
       ...(config.console !== "off" && {
         console: { folder: config.console, sessions, oidc: operatorSignIn(config) },
       }),

@@ -2,7 +2,12 @@ import { beforeEach, describe, expect, it } from "@jest/globals";
 import { type VirtualClock, virtualClock } from "@posthaste/testing";
 import { type CheckOperator, createOperatorCheck } from "./basic.ts";
 
-const credentials = { user: "opérateur", password: "pass:word with ü" };
+const credentials = {
+  user: "opérateur",
+  password: "pass:word with ü",
+  role: "admin",
+} as const;
+const viewer = { user: "viewer", password: "another password", role: "viewer" } as const;
 const encoded = (text: string): string => Buffer.from(text).toString("base64");
 const basic = (user: string, password: string): string => `Basic ${encoded(`${user}:${password}`)}`;
 const right = basic(credentials.user, credentials.password);
@@ -14,15 +19,21 @@ const network = (): string => `10.0.${networks++}.1`;
 
 beforeEach(() => {
   clock = virtualClock();
-  check = createOperatorCheck(credentials, clock);
+  check = createOperatorCheck([credentials, viewer], clock);
 });
 
 const unauthorized = { fault: "unauthorized", text: "no or wrong user and password" };
 
 describe("the operator", () => {
   it("is a caller with the user and the password, colons and all, whatever the case of the scheme", () => {
-    expect(check(right, network())).toBeUndefined();
-    expect(check(right.replace("Basic", "bASIC"), network())).toBeUndefined();
+    expect(check(right, network())).toBe(credentials);
+    expect(check(right.replace("Basic", "bASIC"), network())).toBe(credentials);
+  });
+
+  it("is the one whose user and password come together, and no other", () => {
+    expect(check(basic(viewer.user, viewer.password), network())).toBe(viewer);
+    expect(check(basic(viewer.user, credentials.password), network())).toEqual(unauthorized);
+    expect(check(basic(credentials.user, viewer.password), network())).toEqual(unauthorized);
   });
 
   it.each([
@@ -63,7 +74,7 @@ describe("a network that has failed ten times in a minute", () => {
 
   it("is refused until the time is over, but for the right password", async () => {
     fail(10);
-    expect(check(right, from)).toBeUndefined();
+    expect(check(right, from)).toBe(credentials);
     fail(1);
 
     expect(check(basic("operator", "guess"), from)).toEqual({
@@ -76,20 +87,20 @@ describe("a network that has failed ten times in a minute", () => {
       fault: "too_many_requests",
     });
     await clock.advance(900);
-    expect(check(right, from)).toBeUndefined();
+    expect(check(right, from)).toBe(credentials);
     fail(5);
-    expect(check(right, from)).toBeUndefined();
+    expect(check(right, from)).toBe(credentials);
   });
 
   it("has twenty guesses a second looked at, and the next not", async () => {
     fail(11 + 19);
-    expect(check(right, from)).toBeUndefined();
+    expect(check(right, from)).toBe(credentials);
     fail(100);
 
     expect(check(right, from)).toMatchObject({ fault: "too_many_requests" });
     await clock.advance(1_000);
     fail(19);
-    expect(check(right, from)).toBeUndefined();
+    expect(check(right, from)).toBe(credentials);
   });
 
   it("was not one that sent no credentials", () => {
@@ -97,12 +108,12 @@ describe("a network that has failed ten times in a minute", () => {
     fail(10);
 
     expect(check(basic("operator", "guess"), from)).toMatchObject({ fault: "too_many_requests" });
-    expect(check(right, "192.0.2.9")).toBeUndefined();
+    expect(check(right, "192.0.2.9")).toBe(credentials);
   });
 
   it("locks no other network out", () => {
     fail(20);
 
-    expect(check(right, "198.51.100.1")).toBeUndefined();
+    expect(check(right, "198.51.100.1")).toBe(credentials);
   });
 });

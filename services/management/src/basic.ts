@@ -1,5 +1,5 @@
 /**
- * Checks the operator's credentials (HTTP Basic, RFC 7617). Every refusal has the same words
+ * Checks the credentials of operators (HTTP Basic, RFC 7617). Every refusal has the same words
  * (docs/design/security#authentication).
  *
  * (1) The right password is accepted however often its network has failed. Of a network that is told to stay away, only
@@ -7,23 +7,34 @@
  * (2) A request without credentials is no guess and not counted, since any page can make a browser send one.
  */
 import { hash, timingSafeEqual } from "node:crypto";
-import { fault, type Fault } from "@posthaste/domain";
+import { fault, type Fault, type OperatorRole } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { createFailureLimit, networkOf, type Refusal } from "@posthaste/http";
 
-export type Credentials = { readonly user: string; readonly password: string };
+export type Credentials = {
+  readonly user: string;
+  readonly password: string;
+  readonly role: OperatorRole;
+};
 
-/** Returns undefined for the operator. `authorization`: the header's value; undefined when there is none or more than one. */
+/** Returns the operator whose credentials these are. `authorization`: the header's value; undefined when there is none or more than one. */
 export type CheckOperator = (
   authorization: string | undefined,
   address: string,
-) => Refusal | undefined;
+) => Credentials | Refusal;
 
 export const basicChallenge = 'Basic realm="posthaste", charset="UTF-8"';
 
-export function createOperatorCheck({ user, password }: Credentials, clock: Clock): CheckOperator {
+export function createOperatorCheck(
+  operators: readonly Credentials[],
+  clock: Clock,
+): CheckOperator {
   const failures = createFailureLimit(clock);
-  const [userDigest, passwordDigest] = [digest(user), digest(password)];
+  const known = operators.map((operator) => ({
+    operator,
+    user: digest(operator.user),
+    password: digest(operator.password),
+  }));
   const guesses = guessesOfSecond(clock);
   return (authorization, address) => {
     if (authorization === undefined) return unauthorized;
@@ -31,10 +42,14 @@ export function createOperatorCheck({ user, password }: Credentials, clock: Cloc
     if (blockedSeconds !== undefined && guesses.of(address) >= guessesMax)
       return tooManyFailures(blockedSeconds);
     const given = credentialsIn(authorization);
-    // Compares both, even when the first is wrong, so that the time taken reveals nothing.
-    const isUser = timingSafeEqual(digest(given?.user ?? ""), userDigest);
-    const isPassword = timingSafeEqual(digest(given?.password ?? ""), passwordDigest);
-    if (given && isUser && isPassword) return undefined;
+    const [user, password] = [digest(given?.user ?? ""), digest(given?.password ?? "")];
+    // Compares all, even when one is wrong or right, so that the time taken reveals nothing.
+    const [found] = known.filter((one) => {
+      const isUser = timingSafeEqual(user, one.user);
+      const isPassword = timingSafeEqual(password, one.password);
+      return isUser && isPassword;
+    });
+    if (given && found) return found.operator;
     if (blockedSeconds !== undefined) guesses.add(address);
     const seconds = failures.failed(address);
     return seconds === undefined ? unauthorized : tooManyFailures(seconds);
@@ -79,7 +94,7 @@ const lengthMax = 3_000;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Parses credentials. A password may contain colons, a user may not. Only canonical base64 is accepted. */
-function credentialsIn(authorization: string): Credentials | undefined {
+function credentialsIn(authorization: string): Omit<Credentials, "role"> | undefined {
   if (authorization.length > lengthMax) return undefined;
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
   const encoded = authorization.slice(scheme.length);

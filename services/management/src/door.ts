@@ -7,7 +7,14 @@ import {
   type ManagementOperationId,
   resourceOf,
 } from "@posthaste/contract";
-import { type Fault, isFault, type TenantId, tenantId } from "@posthaste/domain";
+import {
+  type Fault,
+  isChanging,
+  isFault,
+  refusalOfRole,
+  type TenantId,
+  tenantId,
+} from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";
 import {
   type AddressSet,
@@ -20,14 +27,13 @@ import {
   type StreamedReply,
 } from "@posthaste/http";
 import { queryOf, type Reply, replyOf, type Work as RouteWork } from "@posthaste/http/router";
-import { type Operator } from "./operator.ts";
+import { type OperatorActor, type Operators } from "./operator.ts";
 import { type Work } from "./works/work.ts";
 
 export type Door = {
-  readonly refusalOf: Operator["refusalOf"];
+  readonly callerOf: Operators["callerOf"];
   readonly trustedProxies: AddressSet;
   readonly bodyBudget: BodyBudget;
-  readonly actorOf: Operator["actorOf"];
   readonly audit: Audit;
   readonly onChange: () => Promise<void>;
   readonly log: Log;
@@ -36,7 +42,7 @@ export type Door = {
 type Request = Parameters<RouteWork>[0];
 type Response = Parameters<RouteWork>[1];
 
-/** The one operator, and so the one owner of the memory for bodies. */
+/** All operators are one owner of the memory for bodies. */
 const operator = "operator";
 
 /** Wraps the work of an endpoint with the door's checks, so that the work gets only requests that its row allows. */
@@ -46,7 +52,12 @@ export function admitted<Spec extends EndpointSpec>(
   row: Endpoint<Spec>,
   work: Work<Spec, Answer>,
 ): RouteWork {
-  const answer = async (req: Request, res: Response, address: string): Promise<Answer | Fault> => {
+  const answer = async (
+    req: Request,
+    res: Response,
+    address: string,
+    by: OperatorActor,
+  ): Promise<Answer | Fault> => {
     const owner = { tenant: operator, address };
     const { params } = req;
     const search = queryOf(req);
@@ -56,23 +67,24 @@ export function admitted<Spec extends EndpointSpec>(
     const named = row.namedBy?.(asked.body);
     const change = {
       tenant: tenantOf(row.path, params["id"]?.toString(), named),
-      by: door.actorOf(req),
+      by,
       operation,
       resource: resourceOf(row, params, asked.body),
       address,
     };
     return door.audit(change, () => work(asked));
   };
-  const isWrite = row.kind === "write";
   return async (req, res) => {
     const address = callerIp(req, door.trustedProxies);
     // Browsers store a password and send it along with requests of other pages. Such a request is not counted as a guess.
     if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
-    const stranger = await door.refusalOf(req, address);
-    if (stranger) return stranger;
-    const answered = await (isWrite
-      ? audited(door, req, address, () => answer(req, res, address))
-      : answer(req, res, address));
+    const caller = await door.callerOf(req, address);
+    if (isFault(caller)) return caller;
+    const refused = refusalOfRole(caller.role, row);
+    if (refused) return refused;
+    const answered = await (isChanging(row.kind)
+      ? audited(door, req, address, () => answer(req, res, address, caller))
+      : answer(req, res, address, caller));
     return isFault(answered) ? answered : secret(replyOf(answered, operator));
   };
 }

@@ -1,3 +1,8 @@
-export { createManagement, type ManagementEdge, managementHandler } from "./management.ts";
+export {
+  createManagement,
+  managementHandler,
+  type ManagementOptions,
+  type OperatorSignIn,
+} from "./management.ts";
 export { type ManagementPorts } from "./ports.ts";
 export { type SeedConfig, seedAccounts, type Seeded } from "./seed.ts";

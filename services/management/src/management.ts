@@ -1,4 +1,4 @@
-/** Management: administers tenants, tokens, plans, signing keys and search indexes, for one operator. */
+/** Management: administers tenants, tokens, plans, signing keys and search indexes, for operators. */
 import {
   type Answer,
   type Endpoint,
@@ -24,17 +24,22 @@ import {
 } from "@posthaste/http";
 import { createExpressApp, type Route } from "@posthaste/http/router";
 import { type Readiness } from "@posthaste/ports";
-import { basicChallenge } from "./basic.ts";
+import { type OperatorRole } from "@posthaste/domain";
+import { basicChallenge, type Credentials } from "./basic.ts";
 import { admitted, type Door } from "./door.ts";
-import { createOperator } from "./operator.ts";
+import { createOperators } from "./operator.ts";
 import { type ManagementPorts } from "./ports.ts";
 import { createReads } from "./reads.ts";
 import { managementWorks } from "./works/index.ts";
 import { type Work } from "./works/work.ts";
 
+/** How operators sign in by a provider: the groups that are let in, with their roles. */
+export type OperatorSignIn = Omit<ProviderSignIn, "groups"> & {
+  readonly groups: ReadonlyMap<string, OperatorRole>;
+};
+
 export type ManagementOptions = {
-  readonly user: string;
-  readonly password: string;
+  readonly operators: readonly Credentials[];
   readonly trustedProxies: AddressSet;
   /** For how many days entries of the audit log are kept. */
   readonly auditDays: number;
@@ -42,7 +47,7 @@ export type ManagementOptions = {
   readonly console?: {
     readonly folder: string;
     readonly sessions: Sessions;
-    readonly oidc?: ProviderSignIn | undefined;
+    readonly oidc?: OperatorSignIn | undefined;
   };
   /** Called after each change, so that a copy of the accounts in this process need not wait for its next refresh. */
   readonly onChange?: () => Promise<void>;
@@ -53,15 +58,15 @@ export function managementHandler(
   options: ManagementOptions,
 ): RequestHandler {
   const answers = answersOf(ports);
-  const { trustedProxies } = options;
-  const { folder, oidc: signIn, sessions } = options.console ?? {};
-  const groups = new Set(signIn?.groups.map((group) => groupOf(signIn, group)));
-  const operator = { credentials: options, groups, sessions };
-  const { actorOf, keeper, refusalOf } = createOperator(ports, operator);
+  const { operators: credentials, trustedProxies } = options;
+  const { folder, oidc, sessions } = options.console ?? {};
+  const signIn = oidc && { ...oidc, groups: [...oidc.groups.keys()] };
+  const groups = namedGroups(oidc);
+  const { callerOf, keeper } = createOperators(ports, { credentials, groups, sessions });
+  const audit = createAudit({ ...ports, auditDays: options.auditDays });
   const door: Door = {
-    refusalOf,
-    actorOf,
-    audit: createAudit({ ...ports, auditDays: options.auditDays }),
+    callerOf,
+    audit,
     trustedProxies,
     bodyBudget: createBodyBudget(ports.clock),
     onChange: options.onChange ?? (async () => undefined),
@@ -69,7 +74,8 @@ export function managementHandler(
   };
   const routed = createExpressApp(routesOf(door, ports), answers);
   const session =
-    sessions && createSessionDoor({ ...ports, sessions, keeper, answers, trustedProxies, signIn });
+    sessions &&
+    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn });
   const browsed = createBrowsed({ folder, page: "operator.html", session }, ports.clock);
   return (req, res) => {
     const answerPage = browsed(req);
@@ -81,6 +87,9 @@ export function managementHandler(
     return undefined;
   };
 }
+
+const namedGroups = (oidc: OperatorSignIn | undefined): ReadonlyMap<string, OperatorRole> =>
+  new Map(oidc && [...oidc.groups].map(([group, role]) => [groupOf(oidc, group), role]));
 
 type Rows = { readonly [Id in ManagementOperationId]: Endpoint<ManagementSpecs[Id]> };
 type BoundWorks = { readonly [Id in ManagementOperationId]: Work<ManagementSpecs[Id], Answer> };

@@ -1,6 +1,6 @@
 /**
- * Authenticates the operator by the password, or by a session that the password or a provider began. The ended sessions are
- * stored in a secret of the accounts, so that all processes of management know them within five seconds.
+ * Authenticates operators by a password, or by a session that a password or a provider began, and tells the role of each. The ended
+ * sessions are stored in a secret of the accounts, so that all processes of management know them within five seconds.
  */
 import { hash } from "node:crypto";
 import { type IncomingMessage } from "node:http";
@@ -8,8 +8,10 @@ import {
   type EndedSessions,
   endedSessionsFrom,
   endedSessionsText,
+  isFault,
   isSessionOpen,
   noEndedSessions,
+  type OperatorRole,
   withSessionEnded,
 } from "@posthaste/domain";
 import {
@@ -19,18 +21,17 @@ import {
   sessionHasEnded,
   sessionHeader,
   type SessionKeeper,
-  type SessionOwner,
   type Sessions,
   shortSessionId,
 } from "@posthaste/http";
 import { type Accounts, type Actor, type Clock } from "@posthaste/ports";
 import { type CheckOperator, createOperatorCheck, type Credentials } from "./basic.ts";
 
-export type Operator = {
-  /** Returns undefined for the operator. */
-  readonly refusalOf: (req: IncomingMessage, address: string) => Promise<Refusal | undefined>;
-  /** Names the operator of a request that was not refused. */
-  readonly actorOf: (req: IncomingMessage) => Actor;
+/** The operator that asks, as the audit log names it. */
+export type OperatorActor = Actor & { readonly role: OperatorRole };
+
+export type Operators = {
+  readonly callerOf: (req: IncomingMessage, address: string) => Promise<OperatorActor | Refusal>;
   readonly keeper: SessionKeeper;
 };
 
@@ -40,58 +41,62 @@ type OperatorParts = {
 };
 
 type OperatorOptions = {
-  readonly credentials: Credentials;
+  readonly credentials: readonly Credentials[];
   readonly sessions: Sessions | undefined;
-  /** The groups of a provider that count as the operator, by the names that sessions have for them. */
-  readonly groups: ReadonlySet<string>;
+  /** The roles of a provider's groups, by the names that sessions have for them. */
+  readonly groups: ReadonlyMap<string, OperatorRole>;
 };
 
-export function createOperator(
+export function createOperators(
   { accounts, clock }: OperatorParts,
   { credentials, groups, sessions }: OperatorOptions,
-): Operator {
+): Operators {
   const check: CheckOperator = createOperatorCheck(credentials, clock);
   const ended = createEnded(accounts, clock);
-  // Changing the password ends all sessions begun by the old one.
-  const mark = hash("sha256", `${credentials.user}:${credentials.password}`, "base64url");
+  const byMark = new Map(credentials.map((one) => [markOf(one), one]));
 
-  const isOperator = ({ kind, of }: SessionOwner): boolean =>
-    kind === "group" ? groups.has(of) : kind === "password" && of === mark;
+  async function actorOf(session: Session): Promise<OperatorActor | undefined> {
+    const { kind, of } = session.owner;
+    const byPassword = kind === "password" ? byMark.get(of) : undefined;
+    const role = kind === "group" ? groups.get(of) : byPassword?.role;
+    if (role === undefined || !isSessionOpen(session, await ended.read(), clock.now()))
+      return undefined;
+    return { kind: "operator", id: byPassword?.user ?? of, role, session: shortSessionId(session) };
+  }
 
-  const isOpen = async (session: Session): Promise<boolean> =>
-    isOperator(session.owner) && isSessionOpen(session, await ended.read(), clock.now());
-
-  async function refusalIn(kept: Sessions, req: IncomingMessage): Promise<Refusal | undefined> {
+  async function actorIn(kept: Sessions, req: IncomingMessage): Promise<OperatorActor | Refusal> {
     const session = kept.named(req);
-    return typeof session !== "string" && (await isOpen(session)) ? undefined : sessionHasEnded;
+    return (typeof session !== "string" && (await actorOf(session))) || sessionHasEnded;
   }
 
   return {
-    refusalOf: async (req, address) => {
+    callerOf: async (req, address) => {
       const { authorization, [sessionHeader]: named } = req.headers;
-      return sessions && named !== undefined && authorization === undefined
-        ? refusalIn(sessions, req)
-        : check(onlyValueOf(req, "authorization"), address);
-    },
-    actorOf: (req) => {
-      const session = req.headers.authorization === undefined && sessions?.named(req);
-      if (!session || typeof session === "string")
-        return { kind: "operator", id: credentials.user };
-      const { kind, of } = session.owner;
-      const id = kind === "group" ? of : credentials.user;
-      return { kind: "operator", id, session: shortSessionId(session) };
+      if (sessions && named !== undefined && authorization === undefined)
+        return actorIn(sessions, req);
+      const found = check(onlyValueOf(req, "authorization"), address);
+      return isFault(found) ? found : { kind: "operator", id: found.user, role: found.role };
     },
     keeper: {
-      enter: async (req, address) =>
-        check(onlyValueOf(req, "authorization"), address) ?? { kind: "password", of: mark },
-      isOpen,
+      enter: async (req, address) => {
+        const found = check(onlyValueOf(req, "authorization"), address);
+        return isFault(found) ? found : { kind: "password", of: markOf(found) };
+      },
+      holderOf: async (session) => {
+        const by = await actorOf(session);
+        return by && { by, tenant: undefined };
+      },
       end: async (session) => {
-        if (await isOpen(session)) await ended.add(session);
+        await ended.add(session);
         return undefined;
       },
     },
   };
 }
+
+/** Changing a password ends all sessions begun by the old one. */
+const markOf = ({ user, password }: Credentials): string =>
+  hash("sha256", `${user}:${password}`, "base64url");
 
 const secretName = "ended operator sessions";
 /** Together with the read, less than the promised five seconds. */

@@ -19,6 +19,7 @@ import {
   keyInFile,
   listenersWithin,
   meteredRuns,
+  operatorsOf,
   readConfig,
   runServices,
   sealAccounts,
@@ -70,12 +71,11 @@ const sessionSecret = await secretOf("sessions");
 
 const sha256 = (value: string | Uint8Array): string => hash("sha256", value, "hex");
 
-const { managementUser: user, managementPassword: password } = config;
+const operators = operatorsOf(config);
 const readiness = createReadiness();
-const hasManagement = user !== undefined && password !== undefined;
 const listeners = listenersWithin(
   sockets.connections,
-  Number(hasManagement) + Number(config.catcher),
+  Number(operators !== undefined) + Number(config.catcher),
 );
 const { services, gateway, management } = createStandalone(
   {
@@ -116,10 +116,11 @@ const { services, gateway, management } = createStandalone(
       },
     }),
     llmKey: config.llmKey,
-    management:
-      user !== undefined && password !== undefined
-        ? { port: portBeside(2), connectionsMax: listeners.each, user, password }
-        : undefined,
+    management: operators && {
+      port: portBeside(2),
+      connectionsMax: listeners.each,
+      operators,
+    },
     isBusy: createBusyReading(),
     storeWaitMs: store.waitMs,
     ...(isDev && config.catcher && { failed: printFailures(clock) }),

@@ -22,9 +22,12 @@ import {
   createSessions,
   type Edge,
   type Origins,
-  type ProviderSignIn,
 } from "@posthaste/http";
-import { createManagement } from "@posthaste/management";
+import {
+  createManagement,
+  type ManagementOptions,
+  type OperatorSignIn,
+} from "@posthaste/management";
 import {
   type Accounts,
   type AuditLog,
@@ -93,7 +96,7 @@ export type StandaloneOptions = {
     readonly folder: string;
     readonly sessionSecret: string;
     readonly ofTenants: GroupSignIn | undefined;
-    readonly ofOperator: ProviderSignIn | undefined;
+    readonly ofOperator: OperatorSignIn | undefined;
   };
   readonly llmKey: string | undefined;
   /** Undefined when the management API is off. */
@@ -101,8 +104,7 @@ export type StandaloneOptions = {
     | {
         readonly port: number;
         readonly connectionsMax: number;
-        readonly user: string;
-        readonly password: string;
+        readonly operators: ManagementOptions["operators"];
       }
     | undefined;
   /** Reports whether the process has no time to spare. */

@@ -88,6 +88,7 @@ function addTokens(tenants: Command, acting: Acting): void {
 
 type TokenOptions = {
   readonly read?: true;
+  readonly operate?: true;
   readonly publish?: true;
   readonly queue?: string;
   readonly name?: string;
@@ -99,6 +100,7 @@ function addTokenMaking(tenants: Command, acting: Acting): void {
     .command("token <tenant>")
     .description("a new token, which is shown this once; of scope full where no option says less")
     .option("--read", "it may read all but the signing keys, and change nothing")
+    .option("--operate", "it may read, retry, pause, resume and cancel")
     .option("--publish", "it may publish and start runs, and read nothing");
   withValue(command, "--queue <queue>", {
     about: "It may do what has this queue in its path, and nothing else",
@@ -123,12 +125,14 @@ function addTokenMaking(tenants: Command, acting: Acting): void {
   );
 }
 
-function scopeOf({ read, publish, queue }: TokenOptions): Token["scope"] {
+function scopeOf({ read, operate, publish, queue }: TokenOptions): Token["scope"] {
   const scopes: readonly Token["scope"][] = [
     ...(read ? ["read" as const] : []),
+    ...(operate ? ["operate" as const] : []),
     ...(publish ? ["publish" as const] : []),
     ...(queue === undefined ? [] : [`queue:${queue}` as const]),
   ];
-  if (scopes.length > 1) throw new CliError("usage", "one of --read, --publish and --queue");
+  if (scopes.length > 1)
+    throw new CliError("usage", "one of --read, --operate, --publish and --queue");
   return scopes[0] ?? "full";
 }

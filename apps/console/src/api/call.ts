@@ -119,8 +119,14 @@ async function fetched({ url, ...asked }: Exchanged) {
   return { json, headers: response.headers };
 }
 
-/** `provider`: the host at which a browser without a session may sign in. */
-export type Entrance = { readonly session?: string; readonly provider?: string };
+export type Role = "admin" | "operator" | "viewer";
+
+/** `provider`: the host at which a browser without a session may sign in. `role`: of an operator. */
+export type Entrance = {
+  readonly session?: string;
+  readonly provider?: string;
+  readonly role?: Role;
+};
 
 /** Begins a session with these credentials. Without any, returns this browser's session. */
 export async function enter(authorization?: string): Promise<Entrance> {

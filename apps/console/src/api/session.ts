@@ -1,10 +1,12 @@
-/** The page's session, which all tabs of the browser share, and whether it may change anything. */
+/** The page's session, which all tabs of the browser share, and what it may change. */
 import { type Me } from "@posthaste/client/api";
 import { createContext, useContext } from "react";
 
 export type Admitted = {
   readonly name: string;
   readonly mayWrite: boolean;
+  /** May retry, pause, resume and cancel. Whoever may write may do this, too. */
+  readonly mayAct: boolean;
   /** The tenant's plan. Undefined for the operator. */
   readonly plan?: Me["plan"];
 };
@@ -21,6 +23,7 @@ export const SessionContext = createContext<Session>({
   session: "",
   name: "",
   mayWrite: false,
+  mayAct: false,
   isExpired: false,
   signOut: () => undefined,
 });

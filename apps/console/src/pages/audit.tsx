@@ -13,7 +13,10 @@ import { Trouble } from "../parts/trouble.tsx";
 
 const columns: readonly Column<Change>[] = [
   { title: "Time", cell: ({ at }) => <Time at={at} /> },
-  { title: "By", cell: ({ by: { kind, id, name } }) => shown(`${kind} ${name ?? id}`) },
+  {
+    title: "By",
+    cell: ({ by: { kind, id, name, role } }) => shown(`${role ?? kind} ${name ?? id}`),
+  },
   { title: "Did", cell: ({ operation }) => shown(operation) },
   { title: "To", cell: ({ resource }) => <span className="mono">{shown(resource)}</span> },
   { title: "Result", cell: ({ result }) => shown(result) },

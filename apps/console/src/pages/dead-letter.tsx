@@ -33,8 +33,7 @@ export function DeadLetterPage() {
       title="Dead letter"
       id={id}
       actions={
-        letter &&
-        mayWrite && (
+        letter && (
           <>
             <Action
               does="Retry"
@@ -43,9 +42,11 @@ export function DeadLetterPage() {
               leaveTo={({ messageId }) => `/messages/${part(messageId)}`}
               isPrimary
             />
-            <a className="button" href={`#/publish?letter=${part(id)}`}>
-              Edit and send…
-            </a>
+            {mayWrite && (
+              <a className="button" href={`#/publish?letter=${part(id)}`}>
+                Edit and send…
+              </a>
+            )}
             <Action
               does="Remove"
               to={id}

@@ -1,5 +1,6 @@
 import { type DeadLetter } from "@posthaste/client/api";
 import { call, Refused } from "../api/call.ts";
+import { useSession } from "../api/session.ts";
 import { Bulk, type Verb } from "../parts/bulk.tsx";
 import { perCallMax, walk } from "../rules/bulk.ts";
 import { groupsOf, isAt, lettersIn } from "../rules/letters.ts";
@@ -15,7 +16,7 @@ type Props = {
 
 export const BulkOfLetters = ({ filters, host, isEmpty }: Props) => (
   <Bulk<DeadLetter>
-    verbs={verbs}
+    verbs={useSession().mayWrite ? [retry, remove] : [retry]}
     thing="dead letter"
     isEmpty={isEmpty}
     idOf={({ dlqId }) => dlqId}
@@ -36,29 +37,28 @@ export const BulkOfLetters = ({ filters, host, isEmpty }: Props) => (
   />
 );
 
-const verbs: readonly Verb[] = [
-  {
-    does: "Retry",
-    past: "retried",
-    perCallMax,
-    take: async (session, ids, signal) => {
-      const body = { dlqIds: [...ids] };
-      const answer = await call(session, { id: "retryDeadLetters", body }, signal);
-      return "responses" in answer ? answer.responses.length : untold();
-    },
+const retry: Verb = {
+  does: "Retry",
+  past: "retried",
+  perCallMax,
+  take: async (session, ids, signal) => {
+    const body = { dlqIds: [...ids] };
+    const answer = await call(session, { id: "retryDeadLetters", body }, signal);
+    return "responses" in answer ? answer.responses.length : untold();
   },
-  {
-    does: "Remove",
-    past: "removed",
-    isFinal: true,
-    perCallMax,
-    take: async (session, ids, signal) => {
-      const body = { dlqIds: [...ids] };
-      const answer = await call(session, { id: "removeDeadLetters", body }, signal);
-      return "deleted" in answer ? answer.deleted : untold();
-    },
+};
+
+const remove: Verb = {
+  does: "Remove",
+  past: "removed",
+  isFinal: true,
+  perCallMax,
+  take: async (session, ids, signal) => {
+    const body = { dlqIds: [...ids] };
+    const answer = await call(session, { id: "removeDeadLetters", body }, signal);
+    return "deleted" in answer ? answer.deleted : untold();
   },
-];
+};
 
 function untold(): never {
   throw new Refused(0, "The server did not say how many there were.");

@@ -71,7 +71,7 @@ const keyOf = ({ dlqId }: DeadLetter): string => dlqId;
 const linkOf = ({ dlqId }: DeadLetter): string => `/dead-letters/${part(dlqId)}`;
 
 export function DeadLetters() {
-  const { mayWrite } = useSession();
+  const { mayAct } = useSession();
   const [search] = useSearch();
   // The API has no such filter.
   const { host: only, cursor, ...filters } = queryOf(search, fields);
@@ -101,7 +101,7 @@ export function DeadLetters() {
     <Page title="Dead letters">
       <div>
         <Filters fields={fields} />
-        {mayWrite && data !== undefined && (
+        {mayAct && data !== undefined && (
           <BulkOfLetters
             key={JSON.stringify([filters, only])}
             filters={filters}
@@ -115,7 +115,7 @@ export function DeadLetters() {
         <Table
           key={search.toString()}
           caption="Dead letters, newest first"
-          columns={mayWrite ? [...columns, actions] : columns}
+          columns={mayAct ? [...columns, actions] : columns}
           rows={data?.found}
           keyOf={keyOf}
           linkOf={linkOf}

@@ -67,7 +67,7 @@ const inOrder = (keys: readonly FlowKey[]): readonly FlowKey[] =>
   );
 
 export function FlowKeys() {
-  const { mayWrite } = useSession();
+  const { mayAct, mayWrite } = useSession();
   const [search] = useSearch();
   const [pinned, setPinned] = useState<FlowKey | "new">();
   const text = search.get("search") ?? "";
@@ -104,7 +104,7 @@ export function FlowKeys() {
         <Table
           key={search.toString()}
           caption="Flow keys, those that are paused first, then by what waits"
-          columns={mayWrite ? [...columns, actions] : columns}
+          columns={mayAct ? [...columns, actions] : columns}
           rows={data && inOrder(data).slice(from, from + rowsMax)}
           keyOf={keyOf}
           none={text === "" ? <NoneYet /> : <Empty title="No flow key matches" />}
@@ -135,6 +135,7 @@ type KeyActionsProps = { readonly flowKey: FlowKey; readonly pin: () => void };
 
 function KeyActions({ flowKey, pin }: KeyActionsProps) {
   const { flowControlKey: key, isPaused, isPinnedParallelism, isPinnedRate } = flowKey;
+  const { mayWrite } = useSession();
   const params = [key] as const;
   const query = {
     ...(isPinnedParallelism && { parallelism: true }),
@@ -147,9 +148,11 @@ function KeyActions({ flowKey, pin }: KeyActionsProps) {
       ) : (
         <Action does="Pause" to={key} asked={{ id: "pauseFlowKey", params }} isSmall />
       )}
-      <button type="button" className="small" aria-label={`Pin ${shown(key)}`} onClick={pin}>
-        Pin…
-      </button>
+      {mayWrite && (
+        <button type="button" className="small" aria-label={`Pin ${shown(key)}`} onClick={pin}>
+          Pin…
+        </button>
+      )}
       {(isPinnedParallelism || isPinnedRate) && (
         <Action does="Unpin" to={key} asked={{ id: "unpinFlowKey", params, query }} isSmall />
       )}

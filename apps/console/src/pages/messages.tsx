@@ -91,7 +91,7 @@ const linkOf = ({ id }: MessageRow): string => `/messages/${part(id)}`;
 const keyOf = ({ id }: MessageRow): string => id;
 
 export function Messages() {
-  const { mayWrite } = useSession();
+  const { mayAct } = useSession();
   const [search] = useSearch();
   const filters = queryOf(search, fields);
   const { cursor, ...asked } = filters;
@@ -134,7 +134,7 @@ export function Messages() {
     >
       <div>
         <Filters fields={fields} />
-        {mayWrite && rows !== undefined && rows.length > 0 && (
+        {mayAct && rows !== undefined && rows.length > 0 && (
           <BulkCancel key={JSON.stringify(filters)} filters={filters} />
         )}
       </div>

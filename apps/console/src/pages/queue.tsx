@@ -23,12 +23,13 @@ export function QueuePage() {
       id={name}
       state={data && <QueueState queue={data} />}
       actions={
-        data &&
-        mayWrite && (
+        data && (
           <>
-            <button type="button" onClick={() => setChanging(true)}>
-              Change…
-            </button>
+            {mayWrite && (
+              <button type="button" onClick={() => setChanging(true)}>
+                Change…
+              </button>
+            )}
             <QueueActions queue={data} removedTo="/queues" />
           </>
         )

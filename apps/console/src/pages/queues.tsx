@@ -73,7 +73,7 @@ const keyOf = ({ name }: Queue): string => name;
 const linkOf = ({ name }: Queue): string => `/queues/${part(name)}`;
 
 export function Queues() {
-  const { mayWrite } = useSession();
+  const { mayAct, mayWrite } = useSession();
   const [isMaking, setMaking] = useState(false);
   const { data, error } = useAsked({ id: "listQueues" }, { fresh: "often" });
   return (
@@ -93,7 +93,7 @@ export function Queues() {
       )}
       <Table
         caption="Queues, those that are paused first, then by their length"
-        columns={mayWrite ? [...columns, actions] : columns}
+        columns={mayAct ? [...columns, actions] : columns}
         rows={data?.toSorted((a, b) => Number(b.paused) - Number(a.paused) || b.lag - a.lag)}
         keyOf={keyOf}
         linkOf={linkOf}

@@ -1,5 +1,6 @@
 import { type Run } from "@posthaste/client/api";
 import { call, Refused } from "../api/call.ts";
+import { useSession } from "../api/session.ts";
 import { Bulk, type Verb } from "../parts/bulk.tsx";
 import { perCallMax, placesOf, walk } from "../rules/bulk.ts";
 
@@ -12,7 +13,8 @@ type Props = {
 };
 
 export function BulkOfRuns({ filters: { cursor: _, ...filters }, isEmpty }: Props) {
-  const verbs = verbsOf(filters["state"]);
+  const { mayWrite } = useSession();
+  const verbs = verbsOf(filters["state"], mayWrite);
   if (verbs === undefined) return null;
   const hasFailed = filters["state"] === "RUN_FAILED";
   return (
@@ -39,8 +41,9 @@ export function BulkOfRuns({ filters: { cursor: _, ...filters }, isEmpty }: Prop
   );
 }
 
-function verbsOf(state: string | undefined): readonly Verb[] | undefined {
-  if (state === "RUN_FAILED") return again;
+function verbsOf(state: string | undefined, mayWrite: boolean): readonly Verb[] | undefined {
+  // They remove dead letters, which is more than an act.
+  if (state === "RUN_FAILED") return mayWrite ? again : undefined;
   return state === "RUN_STARTED" ? [cancel] : undefined;
 }
 

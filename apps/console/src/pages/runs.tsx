@@ -63,7 +63,7 @@ const keyOf = (run: Run): string => `${run.workflowRunId} ${run.workflowRunCreat
 const linkOf = (run: Run): string => `/runs/${part(run.workflowRunId)}`;
 
 export function Runs() {
-  const { mayWrite } = useSession();
+  const { mayAct } = useSession();
   const [search] = useSearch();
   const filters = queryOf(search, fields);
   const query = { ...filters, count: rowsMax, steps: "none" };
@@ -73,7 +73,7 @@ export function Runs() {
     <Page title="Runs" actions={<Quick name="state" label="Runs by state" choices={quick} />}>
       <div>
         <Filters fields={fields} />
-        {mayWrite && data !== undefined && (
+        {mayAct && data !== undefined && (
           <BulkOfRuns
             key={JSON.stringify(filters)}
             filters={filters}
@@ -86,7 +86,7 @@ export function Runs() {
         <Table
           key={search.toString()}
           caption="Runs of workflows, newest first"
-          columns={mayWrite ? [...columns, actions] : columns}
+          columns={mayAct ? [...columns, actions] : columns}
           rows={data?.runs}
           keyOf={keyOf}
           linkOf={linkOf}

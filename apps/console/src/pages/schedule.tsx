@@ -25,12 +25,13 @@ export function SchedulePage() {
       id={id}
       state={data && <ScheduleState schedule={data} />}
       actions={
-        data &&
-        mayWrite && (
+        data && (
           <>
-            <a className="button" href={`#/schedule?schedule=${part(id)}`}>
-              Change…
-            </a>
+            {mayWrite && (
+              <a className="button" href={`#/schedule?schedule=${part(id)}`}>
+                Change…
+              </a>
+            )}
             <ScheduleActions schedule={data} removedTo="/schedules" />
           </>
         )

@@ -50,7 +50,7 @@ const keyOf = ({ scheduleId }: Schedule): string => scheduleId;
 const linkOf = ({ scheduleId }: Schedule): string => `/schedules/${part(scheduleId)}`;
 
 export function Schedules() {
-  const { mayWrite } = useSession();
+  const { mayAct, mayWrite } = useSession();
   const [search] = useSearch();
   const { data, error } = useSchedules();
   // The cursor is an index into the sorted list, which the server has in another order.
@@ -73,7 +73,7 @@ export function Schedules() {
         <Table
           key={search.toString()}
           caption="Schedules, those that fail first, then by their next time"
-          columns={mayWrite ? [...columns, actions] : columns}
+          columns={mayAct ? [...columns, actions] : columns}
           rows={data?.found.slice(from, from + rowsMax)}
           keyOf={keyOf}
           linkOf={linkOf}

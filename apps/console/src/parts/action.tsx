@@ -1,4 +1,5 @@
-/** A button that changes something. Hidden from a read-only token. */
+/** A button that changes something. Hidden from a session that may not. */
+import { acts } from "@posthaste/client/api";
 import { type RefObject, useEffect, useRef, useState } from "react";
 import { go } from "../address.ts";
 import { useChange } from "../api/asked.ts";
@@ -28,14 +29,14 @@ type Props<Id extends OperationId> = {
 export function Action<Id extends OperationId>(props: Props<Id>) {
   const { does, to, asked, isFinal = false, isPrimary = false, isSmall = false, says } = props;
   const { leaveTo, shownAt } = props;
-  const { mayWrite } = useSession();
+  const { mayAct, mayWrite } = useSession();
   const say = useSay();
   const isHere = useIsHere();
   // Stays on a page that was visited meanwhile.
   const leave = leaveTo && ((answer: AnswerOf<Id>) => isHere.current && go(leaveTo(answer)));
   const { mutate, isPending } = useChange<Id>(leave);
   const [isAsking, setAsking] = useState(false);
-  if (!mayWrite) return null;
+  if (!(isAct(asked.id) ? mayAct : mayWrite)) return null;
   const name = `${does} ${shown(to)}`;
   const act = (): void => {
     setAsking(false);
@@ -72,6 +73,8 @@ export function Action<Id extends OperationId>(props: Props<Id>) {
     </>
   );
 }
+
+const isAct = (id: OperationId): boolean => acts.some((act) => act === id);
 
 function useIsHere(): RefObject<boolean> {
   const isHere = useRef(true);

@@ -102,13 +102,13 @@ function Side({ groups, onGone }: SideProps) {
 }
 
 function SessionMenu() {
-  const { name, mayWrite, signOut } = useSession();
+  const { name, mayAct, mayWrite, signOut } = useSession();
   return (
     <Popup.Root>
       <Popup.Trigger className="quiet session">
         <span>
           {shown(name)}
-          {!mayWrite && <small>may only read</small>}
+          {!mayWrite && <small>{mayAct ? "may read and act" : "may only read"}</small>}
         </span>
         <ChevronsUpDown className="icon" aria-hidden />
       </Popup.Trigger>

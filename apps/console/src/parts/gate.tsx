@@ -5,7 +5,7 @@
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { isPassing } from "../api/asked.ts";
-import { enter, leave, Refused } from "../api/call.ts";
+import { enter, leave, Refused, type Role } from "../api/call.ts";
 import { type Admitted, SessionContext } from "../api/session.ts";
 import { wordsOf } from "../api/text.ts";
 import { SignIn, SignInAgain, type SignInField } from "./sign-in.tsx";
@@ -13,7 +13,7 @@ import { SignIn, SignInAgain, type SignInField } from "./sign-in.tsx";
 export type Door = {
   readonly fields: readonly SignInField[];
   readonly authorizationOf: (values: readonly string[]) => string;
-  readonly admit: (session: string) => Promise<Admitted>;
+  readonly admit: (session: string, role: Role) => Promise<Admitted>;
 };
 
 type State =
@@ -100,9 +100,10 @@ async function entering(
   authorization: string | undefined,
   tell: (provider: string | undefined) => void,
 ): Promise<Entered | undefined> {
-  const { provider, session } = await enter(authorization);
+  // A server of an older build tells no role: its operators are all admins.
+  const { provider, role = "admin", session } = await enter(authorization);
   if (authorization === undefined) tell(provider);
-  return session === undefined ? undefined : { session, admitted: await door.admit(session) };
+  return session === undefined ? undefined : { session, admitted: await door.admit(session, role) };
 }
 
 /** Carries on from a state that is under way. Returns a function that cancels this. */

@@ -1,5 +1,5 @@
 /** Renders `docs/openapi.json`, OpenAPI 3.1, from the endpoint table, the header table and the schemas. */
-import { type FaultCode, scopesFor } from "@posthaste/domain";
+import { type FaultCode, rolesFor, scopesFor } from "@posthaste/domain";
 import * as z from "zod";
 import { faultCatalogue, faultHeader } from "../faults/catalogue.ts";
 import { headerRules } from "../headers/table.ts";
@@ -25,7 +25,7 @@ export function renderOpenApi(): string {
       title: "Posthaste",
       version: "2",
       description:
-        "HTTP message delivery. Each header named Service-… may be written Upstash-… instead; one request must not mix the two. Each refusal says its code in the header Posthaste-Fault. A token may do the operations whose `x-scopes` have its scope.",
+        "HTTP message delivery. Each header named Service-… may be written Upstash-… instead; one request must not mix the two. Each refusal says its code in the header Posthaste-Fault. A token may do the operations whose `x-scopes` have its scope, an operator those whose `x-roles` have its role.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     security: [{ token: [] }],
@@ -59,7 +59,11 @@ function operation(entry: EndpointEntry, components: Components): object {
     summary: entry.summary,
     tags: [tagOf(entry.operation)],
     ...(entry.api === "management"
-      ? { servers: managementServers, security: [{ operator: [] }] }
+      ? {
+          servers: managementServers,
+          security: [{ operator: [] }],
+          "x-roles": rolesFor({ kind: entry.kind }),
+        }
       : { "x-scopes": scopesFor({ kind: entry.kind, queue: queueIn(entry) }) }),
     ...(parameters.length > 0 && { parameters }),
     ...requestBody(entry, components),

@@ -1,11 +1,12 @@
 /** Which requests are changes for the audit log, and how the log names what they change. */
+import { isChanging } from "@posthaste/domain";
 import { type Endpoint, type EndpointSpec } from "./endpoint.ts";
 
 /** Reports whether a request is a change. Publishing is none, and no dry run is. */
 export const isChange = <Spec extends EndpointSpec>(
   row: Pick<Endpoint<Spec>, "kind" | "isAudited">,
   query: Spec["query"],
-): boolean => row.kind === "write" && !isDryRun(query) && (row.isAudited?.(query) ?? true);
+): boolean => isChanging(row.kind) && !isDryRun(query) && (row.isAudited?.(query) ?? true);
 
 const isDryRun = (query: unknown): boolean =>
   typeof query === "object" && query !== null && "dryRun" in query && query.dryRun === true;

@@ -164,7 +164,7 @@ export const deadLetters = {
   retryDeadLetter: endpoint({
     method: "post",
     path: "/v2/dlq/retry/{dlqId}",
-    kind: "write",
+    kind: "act",
     summary:
       "Retry a dead letter: a new message. Configuration headers change what was stored, and with replaceBody=true so does the body of the request",
     query: retryQuery,
@@ -175,7 +175,7 @@ export const deadLetters = {
   retryDeadLetters: endpoint({
     method: "post",
     path: "/v2/dlq/retry",
-    kind: "write",
+    kind: "act",
     summary:
       "Retry dead letters by ids or filters, given in the query or in the body; without any, all: a call takes up to 100. Configuration headers change each",
     query: selectionQuery,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
+import { isChanging } from "@posthaste/domain";
 import { defaultPlan, type Fault, isFault } from "@posthaste/domain";
 import { managementEndpoints } from "../management/index.ts";
 import { type Endpoint } from "./endpoint.ts";
@@ -14,7 +15,7 @@ describe("a name in the query that an endpoint does not know", () => {
     });
   });
 
-  it.each(Object.entries(rows).filter(([, { kind }]) => kind === "write" || kind === "publish"))(
+  it.each(Object.entries(rows).filter(([, { kind }]) => isChanging(kind) || kind === "publish"))(
     "is also the api of older clients where something is changed: %s",
     (_, row) => {
       expect(row.query.parse("api=llm")).toMatchObject({ fault: "malformed" });

@@ -119,7 +119,7 @@ export const failedRuns = {
   tellFailureAgain: endpoint({
     method: "post",
     path: "/v2/workflows/dlq/callback/{dlqId}",
-    kind: "write",
+    kind: "act",
     summary: "Call the failure function of a failed run again, which has failed or was cancelled",
     answers: {
       200: {
@@ -132,7 +132,7 @@ export const failedRuns = {
   cancelFailureFunction: endpoint({
     method: "delete",
     path: "/v2/workflows/dlq/callback/{dlqId}",
-    kind: "write",
+    kind: "act",
     summary: "Cancel the failure function of a failed run, which is under way",
     answers: { 200: { says: "It is not called any more" } },
     faults: ["forbidden", "not_found"],

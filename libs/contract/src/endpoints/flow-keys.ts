@@ -78,7 +78,7 @@ export const flowKeys = {
   pauseFlowKey: endpoint({
     method: "post",
     path: `${key}/pause`,
-    kind: "write",
+    kind: "act",
     summary: "Pause a flow-control key, which is made if there is none: its messages wait",
     answers: { 200: { says: "Paused" } },
     faults: ["forbidden"],
@@ -86,7 +86,7 @@ export const flowKeys = {
   resumeFlowKey: endpoint({
     method: "post",
     path: `${key}/resume`,
-    kind: "write",
+    kind: "act",
     summary: "Resume a flow-control key, which is made if there is none",
     answers: { 200: { says: "Resumed" } },
     faults: ["forbidden"],
@@ -94,7 +94,7 @@ export const flowKeys = {
   resetFlowRate: endpoint({
     method: "post",
     path: `${key}/resetRate`,
-    kind: "write",
+    kind: "act",
     summary: "Begin a period of a flow-control key now, with nothing counted in it",
     answers: { 200: { says: "Begun, or there is no such key" } },
     faults: ["forbidden"],
@@ -102,7 +102,7 @@ export const flowKeys = {
   resetFlowKey: endpoint({
     method: "post",
     path: `${key}/reset`,
-    kind: "write",
+    kind: "act",
     summary: "As resetRate; slots are told again from the records",
     answers: { 200: { says: "Begun, or there is no such key" } },
     faults: ["forbidden"],

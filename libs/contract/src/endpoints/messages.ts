@@ -86,7 +86,7 @@ export const messages = {
   cancelMessage: endpoint({
     method: "delete",
     path: "/v2/messages/{messageId}",
-    kind: "write",
+    kind: "act",
     summary: "Cancel a message",
     answers: { 202: { says: "Cancelled", schema: cancelledSchema } },
     faults: ["forbidden", "not_found"],
@@ -94,7 +94,7 @@ export const messages = {
   runMessageNow: endpoint({
     method: "post",
     path: "/v2/messages/{messageId}/retry",
-    kind: "write",
+    kind: "act",
     summary: "Deliver a message now that waits for its delay or its retry. Adds no attempt",
     answers: { 200: { says: "It is due" } },
     faults: ["forbidden", "not_found"],
@@ -102,7 +102,7 @@ export const messages = {
   cancelMessages: endpoint({
     method: "delete",
     path: "/v2/messages",
-    kind: "write",
+    kind: "act",
     summary:
       "Cancel messages by ids or filters, given in the query or in the body; without any, all that there are",
     query: cancelQuery,

@@ -95,7 +95,7 @@ export const queues = {
   pauseQueue: endpoint({
     method: "post",
     path: "/v2/queues/{queueName}/pause",
-    kind: "write",
+    kind: "act",
     ...name,
     summary:
       "Pause a queue: no message of it is attempted for the first time. It is made if there is none",
@@ -105,7 +105,7 @@ export const queues = {
   resumeQueue: endpoint({
     method: "post",
     path: "/v2/queues/{queueName}/resume",
-    kind: "write",
+    kind: "act",
     ...name,
     summary: "Resume a queue",
     answers: { 200: { says: "Resumed, or there is none" } },

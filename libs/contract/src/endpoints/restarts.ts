@@ -19,13 +19,13 @@ const answers = {
 const faults = ["forbidden", "not_found", "beyond_plan", "disk_full"] as const;
 
 const one = <const Path extends string>(path: Path, summary: string) =>
-  endpoint({ method: "post", path, kind: "write", summary, answers, faults });
+  endpoint({ method: "post", path, kind: "act", summary, answers, faults });
 
 const several = <const Path extends string>(path: Path, summary: string) =>
   endpoint({
     method: "post",
     path,
-    kind: "write",
+    kind: "act",
     summary: `${summary}: up to ${runsMax} a call, by ids or filters, or with a count alone the newest`,
     query: { names: failedRunNames, parse: parseFailedRunSelection(runsMax) },
     answers: {

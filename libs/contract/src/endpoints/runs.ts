@@ -79,7 +79,7 @@ export const runs = {
   endRun: endpoint({
     method: "delete",
     path: "/v2/workflows/runs/{runId}",
-    kind: "write",
+    kind: "act",
     summary: "Cancel a run; with cancel=false finish it, the body being what it returns",
     query: endQuery,
     body: result,
@@ -91,7 +91,7 @@ export const runs = {
   cancelRuns: endpoint({
     method: "delete",
     path: "/v2/workflows/runs",
-    kind: "write",
+    kind: "act",
     summary:
       "Cancel runs by their ids or by filters in the query, of these the newest, 100 unless count says more; or, by a body alone, all that it means: {} is every run",
     query: selectionQuery,

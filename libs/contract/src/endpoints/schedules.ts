@@ -118,7 +118,7 @@ export const schedules = {
   pauseSchedule: endpoint({
     method: "patch",
     path: "/v2/schedules/{scheduleId}/pause",
-    kind: "write",
+    kind: "act",
     ...named,
     summary: "Pause a schedule: slots that come meanwhile are not made up",
     answers: { 200: { says: "Paused" } },
@@ -127,7 +127,7 @@ export const schedules = {
   pauseScheduleByPost: endpoint({
     method: "post",
     path: "/v2/schedules/{scheduleId}/pause",
-    kind: "write",
+    kind: "act",
     ...named,
     summary: "The same as PATCH",
     answers: { 200: { says: "Paused" } },
@@ -136,7 +136,7 @@ export const schedules = {
   resumeSchedule: endpoint({
     method: "patch",
     path: "/v2/schedules/{scheduleId}/resume",
-    kind: "write",
+    kind: "act",
     ...named,
     summary: "Resume a schedule from now on",
     answers: { 200: { says: "Resumed" } },
@@ -145,7 +145,7 @@ export const schedules = {
   resumeScheduleByPost: endpoint({
     method: "post",
     path: "/v2/schedules/{scheduleId}/resume",
-    kind: "write",
+    kind: "act",
     ...named,
     summary: "The same as PATCH",
     answers: { 200: { says: "Resumed" } },

@@ -27,8 +27,9 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   },
   forbidden: {
     status: 403,
-    title: "Not allowed with this token",
-    advice: "Use a token of one of the scopes that the text names.",
+    title: "Not allowed with this token, or to this operator",
+    advice:
+      "Use a token of one of the scopes, or an operator of one of the roles, that the text names.",
   },
   not_found: {
     status: 404,

@@ -85,7 +85,7 @@ describe("the limits of a plan", () => {
 });
 
 describe("a token to make", () => {
-  const scopeFault = malformed("scope: must be full, read, publish or queue:NAME");
+  const scopeFault = malformed("scope: must be full, operate, read, publish or queue:NAME");
 
   it("has a scope, and may have a name and an end", () => {
     for (const scope of ["full", "read", "publish", "queue:emails"])

@@ -80,7 +80,7 @@ export const searchIndexes = {
   listSearchIndexes: endpoint({
     method: "get",
     path: "/v2/search",
-    kind: "list",
+    kind: "secret",
     summary: "List the search indexes, oldest first, each with its tokens and limits",
     answers: { 200: { says: "All indexes", schema: z.array(searchIndexSchema), inPieces: true } },
     faults: ["forbidden"],
@@ -99,7 +99,7 @@ export const searchIndexes = {
   readSearchIndex: endpoint({
     method: "get",
     path: "/v2/search/{id}",
-    kind: "read",
+    kind: "secret",
     summary: "Read a search index",
     answers: { 200: { says: "The index", schema: searchIndexSchema } },
     faults: ["forbidden", "not_found"],
@@ -123,7 +123,7 @@ export const searchIndexes = {
   reportThroughput: endpoint({
     method: "post",
     path: "/v2/search/{id}/throughput",
-    kind: "write",
+    kind: "act",
     summary: "Report the present throughput of a search index; the newest 100 reports are kept",
     body: jsonBody(throughputSchema),
     answers: { 200: { says: "The index", schema: searchIndexSchema } },

@@ -7,13 +7,13 @@ import { endpoint } from "../endpoints/endpoint.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { line, wholeNumber } from "./fields.ts";
 
-const scopeRule = "must be full, read, publish or queue:NAME";
+const scopeRule = "must be full, operate, read, publish or queue:NAME";
 
 export const scope = z
   .string(scopeRule)
   .regex(tokenScopePattern, scopeRule)
   .describe(
-    "`full` may do everything; `read` may not change anything, nor read signing keys; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else",
+    "`full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else",
   );
 
 /** The last millisecond of the year 9999. */

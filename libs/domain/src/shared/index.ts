@@ -5,6 +5,7 @@ export {
   searchIndexTypes,
 } from "./accounts.ts";
 export {
+  isChanging,
   isTokenScope,
   type OperationKind,
   queueScope,
@@ -14,6 +15,7 @@ export {
   tokenScopeFrom,
   tokenScopePattern,
 } from "./token-scope.ts";
+export { type OperatorRole, operatorRoles, refusalOfRole, rolesFor } from "./operator-role.ts";
 export { parseDuration } from "./duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
 export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./format.ts";

@@ -2,18 +2,19 @@
 import { fault, type Fault } from "./fault.ts";
 
 /**
- * `full` may do everything. `read` reads all but the signing keys. `publish` publishes and starts runs, and reads nothing.
- * `queue:NAME` may do everything whose path names that queue, and nothing else.
+ * `full` may do everything. `read` reads all but the signing keys. `operate` reads as much, retries, pauses, resumes and cancels.
+ * `publish` publishes and starts runs, and reads nothing. `queue:NAME` may do everything whose path names that queue, and nothing else.
  */
 export type TokenScope = (typeof plainScopes)[number] | `${typeof queuePrefix}${string}`;
 
-const plainScopes = ["full", "read", "publish"] as const;
+const plainScopes = ["full", "operate", "read", "publish"] as const;
 const queuePrefix = "queue:";
 
 export const queueScope = (queue: string): TokenScope => `${queuePrefix}${queue}`;
 
 /** Matches the text of a scope. The name of a queue is as `isName` of the contract has it. */
-export const tokenScopePattern = /^(?:full|read|publish|queue:(?!\.{1,2}$)[A-Za-z0-9._-]{1,128})$/;
+export const tokenScopePattern =
+  /^(?:full|operate|read|publish|queue:(?!\.{1,2}$)[A-Za-z0-9._-]{1,128})$/;
 
 export const isTokenScope = (text: string): text is TokenScope => tokenScopePattern.test(text);
 
@@ -21,10 +22,13 @@ export const isTokenScope = (text: string): text is TokenScope => tokenScopePatt
 export const tokenScopeFrom = (text: string): TokenScope => (isTokenScope(text) ? text : "read");
 
 /**
- * The kinds of operations. `self` tells a token of itself, `secret` reads signing keys or tokens. A `write` changes something other
- * than by publishing.
+ * The kinds of operations. `self` tells a token of itself, `secret` reads signing keys or tokens. An `act` retries, pauses, resumes or
+ * cancels what is there. A `write` changes anything else other than by publishing.
  */
-export type OperationKind = "self" | "list" | "read" | "secret" | "write" | "publish";
+export type OperationKind = "self" | "list" | "read" | "secret" | "act" | "write" | "publish";
+
+/** Reports whether operations of this kind change something other than by publishing. */
+export const isChanging = (kind: OperationKind): boolean => kind === "act" || kind === "write";
 
 export type Operation = {
   readonly kind: OperationKind;
@@ -40,7 +44,9 @@ export function scopesFor({ kind, queue }: Operation): readonly TokenScope[] {
       return [...plainScopes, ...own];
     case "list":
     case "read":
-      return ["full", "read", ...own];
+      return ["full", "operate", "read", ...own];
+    case "act":
+      return ["full", "operate", ...own];
     case "publish":
       return ["full", "publish", ...own];
     case "write":

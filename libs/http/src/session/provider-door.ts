@@ -7,18 +7,23 @@
  * (3) The provider is asked on behalf of strangers, so a network whose attempts fail too often is led back without asking it.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
+import { type Fault, isFault } from "@posthaste/domain";
 import { type Clock, type Log, type Random } from "@posthaste/ports";
 import { createFailureLimit } from "../authenticate/failure-limit.ts";
 import { type AddressSet, callerIp } from "../caller-ip.ts";
 import { cookiesIn } from "./cookies.ts";
 import { attemptOf, groupOf, type ProviderSignIn, type SignInRefusal } from "./provider.ts";
-import { type Sessions } from "./sessions.ts";
+import { type SessionOwner } from "./sessions.ts";
 
 type Response = ServerResponse<IncomingMessage>;
 
 type ProviderDoorParts = {
   readonly signIn: ProviderSignIn;
-  readonly sessions: Sessions;
+  readonly begin: (
+    owner: SessionOwner,
+    address: string,
+    isSecure: boolean,
+  ) => Promise<{ readonly setCookie: string } | Fault>;
   readonly trustedProxies: AddressSet;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,7 +39,7 @@ const prefix = "/console/sign-in";
 
 /** Returns a function that answers the two paths, and returns undefined for any other request. */
 export function createProviderDoor(parts: ProviderDoorParts) {
-  const { clock, log, random, sessions, signIn, trustedProxies } = parts;
+  const { begin, clock, log, random, signIn, trustedProxies } = parts;
   const { consoleUrl, groups, provider } = signIn;
   const failures = createFailureLimit(clock);
   const redirectUri = new URL("sign-in/back", consoleUrl).href;
@@ -81,8 +86,9 @@ export function createProviderDoor(parts: ProviderDoorParts) {
     const group = groups.find((one) => found.includes(one));
     if (group === undefined) return refused(res, "no-group", "in no group that is let in");
     const owner = { kind: "group", of: groupOf(signIn, group) } as const;
-    const { setCookie } = sessions.begin(owner, isSecure);
-    leadTo(res, consoleUrl, [setCookie, cookie("", 0)]);
+    const begun = await begin(owner, visit.address, isSecure);
+    if (isFault(begun)) return refused(res, "refused", "the group is let in no longer");
+    leadTo(res, consoleUrl, [begun.setCookie, cookie("", 0)]);
   }
 
   return (req: IncomingMessage, res: Response): Promise<void> | undefined => {

@@ -4,10 +4,11 @@
  * served too. Neither is part of the API.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
-import { fault, isFault } from "@posthaste/domain";
-import { type Clock, type Log, type Random } from "@posthaste/ports";
+import { fault, isFault, type OperatorRole, type TenantId } from "@posthaste/domain";
+import { type Actor, type Clock, type Log, type Random } from "@posthaste/ports";
 import { answer } from "../answers/answer.ts";
 import { type Answers, type Refusal } from "../answers/answers.ts";
+import { type Audit } from "../audit.ts";
 import { type AddressSet, callerIp } from "../caller-ip.ts";
 import { isOfOtherOrigin } from "../edge/request-head.ts";
 import { createProviderDoor } from "./provider-door.ts";
@@ -18,13 +19,19 @@ import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
 export type SessionKeeper = {
   /** Checks the `Authorization` of the request. */
   enter(req: IncomingMessage, address: string): Promise<SessionOwner | Refusal>;
-  isOpen(session: Session): Promise<boolean>;
+  /** Returns undefined where the session is not open. */
+  holderOf(session: Session): Promise<SessionHolder | undefined>;
+  /** Ends a session that is open. */
   end(session: Session): Promise<Refusal | undefined>;
 };
+
+/** The owner of an open session, as the audit log names it. */
+type SessionHolder = { readonly by: Actor; readonly tenant: TenantId | undefined };
 
 export type SessionDoorParts = {
   readonly sessions: Sessions;
   readonly keeper: SessionKeeper;
+  readonly audit: Audit;
   readonly answers: Answers;
   readonly trustedProxies: AddressSet;
   readonly clock: Clock;
@@ -38,6 +45,7 @@ type Response = ServerResponse<IncomingMessage>;
 
 /** Not `Basic`: a browser would ask for user and password in a dialog of its own. */
 const challenge = "Session";
+const resource = "/console/session";
 
 export const sessionHasEnded: Refusal = {
   ...fault("unauthorized", "the session has ended: sign in again"),
@@ -47,28 +55,48 @@ export const sessionHasEnded: Refusal = {
 export const refusalOfOtherOrigin = fault("forbidden", "a page of another origin may not ask");
 
 export function createSessionDoor(parts: SessionDoorParts) {
-  const { answers, keeper, sessions, signIn, trustedProxies } = parts;
-  const byProvider = signIn && createProviderDoor({ ...parts, signIn });
+  const { answers, audit, keeper, sessions, signIn, trustedProxies } = parts;
+
+  /** Begins a session for somebody that was let in. The audit log has an entry of it before the browser has its cookie. */
+  async function begin(owner: SessionOwner, address: string, isSecure: boolean) {
+    const begun = sessions.begin(owner, isSecure);
+    const holder = await keeper.holderOf(begun.session);
+    if (!holder) return sessionHasEnded;
+    return audit({ ...holder, operation: "signIn", resource, address }, async () => ({
+      ...begun,
+      role: holder.by.role,
+    }));
+  }
+
+  async function end(session: Session, address: string): Promise<Refusal | undefined> {
+    const holder = await keeper.holderOf(session);
+    if (!holder) return undefined;
+    return audit({ ...holder, operation: "signOut", resource, address }, () => keeper.end(session));
+  }
+
+  const byProvider = signIn && createProviderDoor({ ...parts, signIn, begin });
   const provider = signIn && new URL(signIn.provider.issuer).host;
 
   async function done(req: IncomingMessage): Promise<Done | Refusal> {
     if (isOfOtherOrigin(req)) return refusalOfOtherOrigin;
     const isSecure = isOverTls(req, trustedProxies);
+    const address = callerIp(req, trustedProxies);
     if (req.method === "DELETE") {
       const session = sessions.named(req);
       if (typeof session === "string") return {};
-      return (await keeper.end(session)) ?? { setCookie: sessions.clear(isSecure) };
+      return (await end(session, address)) ?? { setCookie: sessions.clear(isSecure) };
     }
     if (req.headers.authorization === undefined) {
       const session = sessions.ofBrowser(req, isSecure);
-      return session && (await keeper.isOpen(session)) ? { session } : { provider };
+      const holder = session && (await keeper.holderOf(session));
+      return holder ? { session, role: holder.by.role } : { provider };
     }
-    const owner = await keeper.enter(req, callerIp(req, trustedProxies));
-    return isFault(owner) ? { ...owner, challenge } : sessions.begin(owner, isSecure);
+    const owner = await keeper.enter(req, address);
+    return isFault(owner) ? { ...owner, challenge } : begin(owner, address, isSecure);
   }
 
   return async (req: IncomingMessage, res: Response): Promise<boolean> => {
-    if (req.url !== "/console/session") {
+    if (req.url !== resource) {
       const led = byProvider?.(req, res);
       await led;
       return led !== undefined;
@@ -90,11 +118,13 @@ type Done = {
   readonly setCookie?: string;
   /** The host where a browser without a session may sign in. */
   readonly provider?: string | undefined;
+  /** The role of an operator. */
+  readonly role?: OperatorRole | undefined;
 };
 
-function answerDone(res: Response, { provider, session, setCookie }: Done): void {
+function answerDone(res: Response, { provider, role, session, setCookie }: Done): void {
   const cookie = setCookie === undefined ? [] : ["Set-Cookie", setCookie];
-  const body = JSON.stringify({ session: session?.id, provider });
+  const body = JSON.stringify({ session: session?.id, provider, role });
   answer(res, 200, body, ["Cache-Control", "no-store", ...cookie]);
 }
 

@@ -1,7 +1,8 @@
 /** Tests sessions in cookies, and the resource that begins and ends them, over real sockets. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { fault, sessionMs } from "@posthaste/domain";
+import { fault, isFault, sessionMs, tenantId } from "@posthaste/domain";
 import { recordingLog, seededRandom, type VirtualClock, virtualClock } from "@posthaste/testing";
+import { type Audit } from "../audit.ts";
 import { addressSet } from "../caller-ip.ts";
 import { type Edge } from "../edge/edge.ts";
 import { type RawAnswer, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
@@ -17,6 +18,7 @@ let random: ReturnType<typeof seededRandom>;
 let sessions: Sessions;
 let edge: Edge;
 let ended: string[];
+let audited: string[];
 /** The headers of the last request that the door left to the edge. */
 let seen: { readonly named: Session | "none" | "ended"; readonly rawHeaders: readonly string[] };
 
@@ -26,20 +28,29 @@ const sessionsOf = (audience: "tenant" | "operator", secret = "secret"): Session
 const keeper: SessionKeeper = {
   enter: async ({ headers }) =>
     headers.authorization === "Bearer right" ? owner : fault("unauthorized", "no or unknown token"),
-  isOpen: async ({ id }) => !ended.includes(id),
+  holderOf: async ({ id }) =>
+    ended.includes(id) ? undefined : { by: { kind: "token", id: "tok" }, tenant: tenantId("me") },
   end: async ({ id }) => void ended.push(id),
+};
+
+const audit: Audit = async ({ by, operation, resource, tenant }, make) => {
+  audited.push(`${by.kind} ${by.id} of ${tenant}: ${operation} ${resource}`);
+  const made = await make();
+  audited.push(isFault(made) ? made.fault : "done");
+  return made;
 };
 
 beforeEach(async () => {
   clock = virtualClock();
   random = seededRandom(1);
   ended = [];
+  audited = [];
   sessions = sessionsOf("tenant");
   ({ edge } = await testEdge({
     handle: (answers) => {
       const trustedProxies = addressSet(["127.0.0.1"]);
       const door = createSessionDoor({
-        ...{ sessions, keeper, answers, trustedProxies, clock, random },
+        ...{ sessions, keeper, audit, answers, trustedProxies, clock, random },
         log: recordingLog(),
       });
       return async (req, res) => {
@@ -95,6 +106,18 @@ describe("a session begins", () => {
     expect(setCookie).toMatch(
       /^__Host-posthaste-session=.*; Path=\/; .*; SameSite=Strict; Secure$/,
     );
+  });
+
+  it("with an entry of the audit log before it, and ends with another", async () => {
+    const { cookie, session } = await begun();
+    await ask("POST", ["Authorization: Bearer wrong"]);
+    await ask("DELETE", [`Cookie: ${cookie}`, `Posthaste-Session: ${session}`]);
+    await ask("DELETE", [`Cookie: ${cookie}`, `Posthaste-Session: ${session}`]);
+
+    expect(audited).toEqual([
+      ...["token tok of me: signIn /console/session", "done"],
+      ...["token tok of me: signOut /console/session", "done"],
+    ]);
   });
 
   it("anew each time, also in a browser that has one", async () => {

@@ -159,21 +159,28 @@ describe("signing in by a provider", () => {
     POSTHASTE_OIDC_ISSUER: "https://login.example/realms/a",
     POSTHASTE_OIDC_CLIENT_ID: "posthaste",
     POSTHASTE_CONSOLE_URL: "https://posthaste.example/tools/console/",
-    POSTHASTE_OIDC_TENANTS: "ops team=acme, lookers=acme:read",
+    POSTHASTE_OIDC_TENANTS: "ops team=acme, lookers=acme:read, on call=acme:operate",
   };
   const operator = {
     POSTHASTE_MANAGEMENT_CONSOLE_URL: "http://localhost:8082/console/",
-    POSTHASTE_OIDC_OPERATORS: "admins, /sre",
+    POSTHASTE_OIDC_OPERATORS: "admins, /sre = operator, audit=viewer, cn=root, cn=ops=admin",
   };
 
-  it("knows which groups are which tenant, and which the operator", () => {
+  it("knows which groups are which tenant, and which operators of which role", () => {
     const { oidcOperators, oidcTenants } = standalone({ ...provider, ...operator });
 
     expect(oidcTenants).toEqual([
       ["ops team", { tenant: "acme", scope: "full" }],
       ["lookers", { tenant: "acme", scope: "read" }],
+      ["on call", { tenant: "acme", scope: "operate" }],
     ]);
-    expect(oidcOperators).toEqual(["admins", "/sre"]);
+    expect(oidcOperators).toEqual([
+      ["admins", "admin"],
+      ["/sre", "operator"],
+      ["audit", "viewer"],
+      ["cn=root", "admin"],
+      ["cn=ops", "admin"],
+    ]);
   });
 
   it.each([
@@ -195,6 +202,7 @@ describe("signing in by a provider", () => {
     ["POSTHASTE_OIDC_TENANTS", "ops=acme,,b=acme"],
     ["POSTHASTE_OIDC_TENANTS", "ops=acme,ops=acme:read"],
     ["POSTHASTE_OIDC_OPERATORS", "admins,"],
+    ["POSTHASTE_OIDC_OPERATORS", "admins,admins=viewer"],
   ])("%s is refused as %j", (name, text) => {
     const [problem, ...others] = problemsOf({ ...provider, ...operator, [name]: text });
 
@@ -548,6 +556,55 @@ describe("production", () => {
 
     expect(problemsOf({ ...production, ...management })).toHaveLength(1);
     expect(problemsOf(management)).toEqual([]);
+  });
+});
+
+describe("operators that may do less", () => {
+  const admin = { POSTHASTE_MANAGEMENT_USER: "ops", POSTHASTE_MANAGEMENT_PASSWORD: "p".repeat(16) };
+  const long = "p".repeat(16);
+
+  it("are listed with their passwords, which may hold colons", () => {
+    const { managementOperators, managementViewers } = standalone({
+      ...admin,
+      POSTHASTE_MANAGEMENT_OPERATORS: "anna:a:b",
+      POSTHASTE_MANAGEMENT_VIEWERS: "ben:c däna:d",
+    });
+
+    expect(managementOperators).toEqual([{ user: "anna", password: "a:b", role: "operator" }]);
+    expect(managementViewers).toEqual([
+      { user: "ben", password: "c", role: "viewer" },
+      { user: "däna", password: "d", role: "viewer" },
+    ]);
+  });
+
+  it.each([
+    ["anna", "must be user:password"],
+    ["anna:", "must be user:password"],
+    [":secret", "must be user:password"],
+    ["anna:secret  ben:secret", "must be user:password"],
+    ["anna:secret anna:other", "must name each user once"],
+    ["ops:secret", "must name each user once"],
+  ])("are refused as %j, and not shown", (text, why) => {
+    for (const name of ["POSTHASTE_MANAGEMENT_OPERATORS", "POSTHASTE_MANAGEMENT_VIEWERS"]) {
+      const [problem = "", ...others] = problemsOf({ ...admin, [name]: text });
+
+      expect(others).toEqual([]);
+      expect(problem).toContain(name);
+      expect(problem).toContain(why);
+      expect(problem).not.toContain("secret");
+    }
+  });
+
+  it("want the management API, and in production long passwords", () => {
+    const viewers = { POSTHASTE_MANAGEMENT_VIEWERS: `ben:${long} anna:short` };
+
+    expect(problemsOf(viewers)).toEqual([
+      "  - POSTHASTE_MANAGEMENT_USER is not set: POSTHASTE_MANAGEMENT_VIEWERS wants it",
+    ]);
+    expect(problemsOf({ ...production, ...admin, ...viewers })).toEqual([
+      "  - POSTHASTE_MANAGEMENT_VIEWERS: each password must have 16 characters or more in production",
+    ]);
+    expect(problemsOf({ ...admin, ...viewers })).toEqual([]);
   });
 });
 

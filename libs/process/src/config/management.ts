@@ -1,4 +1,5 @@
-/** The credentials of the management API. */
+/** The credentials of the management API: of the admin, and of operators that may do less. */
+import { type OperatorRole } from "@posthaste/domain";
 import { z } from "zod";
 import { type Rule, variableOf, variables } from "./variable.ts";
 import { printable } from "./values.ts";
@@ -6,6 +7,44 @@ import { printable } from "./values.ts";
 const subject = "Management";
 const userSummary = "The user of the management API (Basic authentication).";
 const passwordLengthMin = 16;
+
+const operatorsLengthMax = 32_768;
+const operatorsMax = 64;
+const operatorPattern = /^([^\p{Cc}:\s]{1,255}):([\x21-\x7e]{1,255})$/u;
+
+export type OperatorCredentials = {
+  readonly user: string;
+  readonly password: string;
+  readonly role: OperatorRole;
+};
+
+const operators = (role: OperatorRole, summary: string) =>
+  z
+    .string()
+    .max(operatorsLengthMax)
+    .transform((text) => text.split(" "))
+    .refine((each) => each.length <= operatorsMax && each.every((one) => operatorPattern.test(one)))
+    .transform((each) =>
+      each.map((one): OperatorCredentials => {
+        const [, user = "", password = ""] = operatorPattern.exec(one) ?? [];
+        return { user, password, role };
+      }),
+    )
+    .optional()
+    .register(variables, {
+      subject,
+      secret: true,
+      rule: `user:password, 1 to ${operatorsMax} of them, separated by single spaces`,
+      summary,
+    });
+
+const operatorsShape = {
+  managementOperators: operators(
+    "operator",
+    "Users of the management API that may read, and act on what is there.",
+  ),
+  managementViewers: operators("viewer", "Users of the management API that may only read."),
+};
 
 export const managementShape = {
   managementUser: z
@@ -25,6 +64,7 @@ export const managementShape = {
       rule: "1 to 255 printable characters without spaces",
       summary: `Its password; in production ${passwordLengthMin} characters or more.`,
     }),
+  ...operatorsShape,
 };
 
 /** The management process serves nothing else, so both are required. */
@@ -35,7 +75,26 @@ export const managementProcessShape = {
   managementPassword: managementShape.managementPassword
     .unwrap()
     .register(variables, variableOf(managementShape.managementPassword)),
+  ...operatorsShape,
 };
+
+type ManagementConfig = {
+  readonly managementUser?: string | undefined;
+  readonly managementPassword?: string | undefined;
+  readonly managementOperators?: readonly OperatorCredentials[] | undefined;
+  readonly managementViewers?: readonly OperatorCredentials[] | undefined;
+};
+
+/** Returns all users of the management API, or undefined where it is off. */
+export function operatorsOf({
+  managementUser: user,
+  managementPassword: password,
+  managementOperators = [],
+  managementViewers = [],
+}: ManagementConfig): readonly OperatorCredentials[] | undefined {
+  if (user === undefined || password === undefined) return undefined;
+  return [{ user, password, role: "admin" }, ...managementOperators, ...managementViewers];
+}
 
 export const managementRules: readonly Rule[] = [
   {
@@ -58,4 +117,45 @@ export const managementRules: readonly Rule[] = [
           ]
         : [],
   },
+  {
+    keys: ["managementUser", "managementOperators", "managementViewers"],
+    problemsOf: (_, { managementUser, ...texts }) =>
+      Object.entries(names).flatMap(([key, name]) =>
+        texts[key] !== undefined && managementUser === undefined
+          ? [`POSTHASTE_MANAGEMENT_USER is not set: ${name} wants it`]
+          : [],
+      ),
+  },
+  {
+    keys: ["managementUser", "managementOperators", "managementViewers"],
+    problemsOf: ({ managementUser, managementOperators, managementViewers }) => {
+      const listed = [...credentialsIn(managementOperators), ...credentialsIn(managementViewers)];
+      const users = [managementUser, ...listed.map(({ user }) => user)];
+      return new Set(users).size === users.length
+        ? []
+        : [
+            "POSTHASTE_MANAGEMENT_USER, POSTHASTE_MANAGEMENT_OPERATORS and POSTHASTE_MANAGEMENT_VIEWERS must name each user once",
+          ];
+    },
+  },
+  {
+    keys: ["profile", "managementOperators", "managementViewers"],
+    problemsOf: ({ profile, ...lists }) =>
+      Object.entries(names).flatMap(([key, name]) =>
+        profile === "production" &&
+        credentialsIn(lists[key]).some(({ password }) => password.length < passwordLengthMin)
+          ? [
+              `${name}: each password must have ${passwordLengthMin} characters or more in production`,
+            ]
+          : [],
+      ),
+  },
 ];
+
+const listOfCredentials = z.array(z.object({ user: z.string(), password: z.string() })).catch([]);
+const credentialsIn = (list: unknown) => listOfCredentials.parse(list);
+
+const names = {
+  managementOperators: "POSTHASTE_MANAGEMENT_OPERATORS",
+  managementViewers: "POSTHASTE_MANAGEMENT_VIEWERS",
+} as const;

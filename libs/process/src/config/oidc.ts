@@ -1,5 +1,12 @@
 /** Signing in to the console by an OpenID provider: off until a group is let in. */
-import { tenantId, type TenantId, type TokenScope } from "@posthaste/domain";
+import {
+  type OperatorRole,
+  operatorRoles,
+  tenantId,
+  type TenantId,
+  type TokenScope,
+  tokenScopeFrom,
+} from "@posthaste/domain";
 import { z } from "zod";
 import { type Rule, variables } from "./variable.ts";
 import { httpsUrl, httpsUrlRule, printable } from "./values.ts";
@@ -7,7 +14,6 @@ import { httpsUrl, httpsUrlRule, printable } from "./values.ts";
 const subject = "Console";
 const lengthMax = 4_096;
 const groupsMax = 256;
-const list = "groups, separated by commas";
 
 const consoleUrl = () => httpsUrl((url) => url.pathname.endsWith("/console/")).optional();
 const consoleRule =
@@ -20,20 +26,36 @@ const entries = () =>
     .transform((text) => text.split(",").map((each) => each.trim()))
     .refine((each) => each.length <= groupsMax && each.every((one) => one !== ""));
 
-const right = /^([^=]+)=([A-Za-z0-9_-]{1,64})(:read)?$/;
+const right = /^([^=]+)=([A-Za-z0-9_-]{1,64})(?::(operate|read))?$/;
 
 export type GroupRight = { readonly tenant: TenantId; readonly scope: TokenScope };
+
+const namesEachOnce = (each: readonly (readonly [group: string, unknown])[]): boolean =>
+  new Set(each.map(([group]) => group)).size === each.length;
 
 const tenants = () =>
   entries()
     .refine((each) => each.every((one) => right.test(one)))
     .transform((each) =>
       each.map((one): readonly [group: string, GroupRight] => {
-        const [, group = "", tenant = "", read] = right.exec(one) ?? [];
-        return [group.trim(), { tenant: tenantId(tenant), scope: read ? "read" : "full" }];
+        const [, group = "", tenant = "", scope = "full"] = right.exec(one) ?? [];
+        return [group.trim(), { tenant: tenantId(tenant), scope: tokenScopeFrom(scope) }];
       }),
     )
-    .refine((each) => new Set(each.map(([group]) => group)).size === each.length)
+    .refine(namesEachOnce)
+    .optional();
+
+/** Group and role. A group without a role is let in as admin. */
+const roleOf = (one: string): readonly [group: string, OperatorRole] => {
+  const at = one.lastIndexOf("=");
+  const role = operatorRoles.find((each) => each === one.slice(at + 1).trim());
+  return at > 0 && role ? [one.slice(0, at).trim(), role] : [one, "admin"];
+};
+
+const operators = () =>
+  entries()
+    .transform((each) => each.map(roleOf))
+    .refine(namesEachOnce)
     .optional();
 
 export const oidcShape = {
@@ -83,9 +105,9 @@ export const oidcTenantsShape = {
   }),
   oidcTenants: tenants().register(variables, {
     subject,
-    rule: "group=tenant or group=tenant:read, separated by commas, each group once",
+    rule: "group=tenant, group=tenant:operate or group=tenant:read, separated by commas, each group once",
     summary:
-      "The groups that are let in as a tenant, and of them those that may only read. Who is in several comes in by the first of this list. Not set: nobody signs in to a tenant's console by the provider.",
+      "The groups that are let in as a tenant, and of them those that may only read, or read, retry, pause and cancel. Who is in several comes in by the first of this list. Not set: nobody signs in to a tenant's console by the provider.",
   }),
 };
 
@@ -96,11 +118,11 @@ export const oidcOperatorsShape = {
     summary:
       "The address of the operator's console as browsers have it. The provider leads back to `sign-in/back` below it.",
   }),
-  oidcOperators: entries().optional().register(variables, {
+  oidcOperators: operators().register(variables, {
     subject,
-    rule: list,
+    rule: "group, or group=role with the role admin, operator or viewer, separated by commas, each group once",
     summary:
-      "The groups that are let in as the operator. Not set: nobody signs in to the operator's console by the provider.",
+      "The groups that are let in as operators, as admin where no role is given. Who is in several comes in by the first of this list. Not set: nobody signs in to the operator's console by the provider.",
   }),
 };
 

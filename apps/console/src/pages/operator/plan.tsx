@@ -1,6 +1,7 @@
 /** A tenant's plan, whose limits are changed together. */
 import { type Tenant } from "@posthaste/client/api";
 import { useChange } from "../../api/asked.ts";
+import { useSession } from "../../api/session.ts";
 import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
 import { Inside, Panel } from "../../parts/page.tsx";
 
@@ -31,6 +32,7 @@ const names = {
 const isLimit = (name: string): name is Limit => name in names;
 
 export function Plan({ tenant: { id, plan } }: { readonly tenant: Tenant }) {
+  const { mayWrite } = useSession();
   const { mutate, isPending, error } = useChange<"changeTenant">();
   const submit = (form: FormData): void => {
     // Sends only changed fields: others may have been changed meanwhile.
@@ -38,7 +40,7 @@ export function Plan({ tenant: { id, plan } }: { readonly tenant: Tenant }) {
       .filter(isLimit)
       .map((name) => [name, Number(form.get(name))] as const)
       .filter(([name, value]) => value !== plan[name]);
-    if (changed.length > 0)
+    if (mayWrite && changed.length > 0)
       mutate({ id: "changeTenant", params: [id], body: { plan: Object.fromEntries(changed) } });
   };
   const inputs = Object.keys(names)
@@ -57,11 +59,13 @@ export function Plan({ tenant: { id, plan } }: { readonly tenant: Tenant }) {
           <div className="fields">
             <Inputs inputs={inputs} />
           </div>
-          <div className="buttons">
-            <button type="submit" className="primary" disabled={isPending}>
-              Change the plan
-            </button>
-          </div>
+          {mayWrite && (
+            <div className="buttons">
+              <button type="submit" className="primary" disabled={isPending}>
+                Change the plan
+              </button>
+            </div>
+          )}
         </FaultyForm>
       </Inside>
     </Panel>

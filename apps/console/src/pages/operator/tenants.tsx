@@ -1,6 +1,7 @@
 import { type Tenant } from "@posthaste/client/api";
 import { go, part } from "../../address.ts";
 import { useAsked, useChange } from "../../api/asked.ts";
+import { useSession } from "../../api/session.ts";
 import { durationOf, shown } from "../../api/text.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { FaultyForm, type Input, Inputs } from "../../parts/fields.tsx";
@@ -25,6 +26,7 @@ const keyOf = ({ id }: Tenant): string => id;
 const linkOf = ({ id }: Tenant): string => `/tenants/${part(id)}`;
 
 export function Tenants() {
+  const { mayWrite } = useSession();
   const { data, error } = useAsked({ id: "listTenants" }, { fresh: "often" });
   return (
     <Page title="Tenants">
@@ -37,9 +39,11 @@ export function Tenants() {
         linkOf={linkOf}
         none={<Empty title="No tenants yet" />}
       />
-      <Panel title="Another tenant">
-        <Add />
-      </Panel>
+      {mayWrite && (
+        <Panel title="Another tenant">
+          <Add />
+        </Panel>
+      )}
     </Page>
   );
 }

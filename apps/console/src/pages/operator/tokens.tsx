@@ -1,5 +1,6 @@
 import { type Operations, type Token } from "@posthaste/client/api";
 import { useAsked, useChange } from "../../api/asked.ts";
+import { useSession } from "../../api/session.ts";
 import { shown } from "../../api/text.ts";
 import { Empty } from "../../parts/empty.tsx";
 import { Action } from "../../parts/action.tsx";
@@ -12,6 +13,7 @@ import { Trouble } from "../../parts/trouble.tsx";
 
 const scopes = {
   full: "everything",
+  operate: "read, retry, pause and cancel",
   read: "may only read",
   publish: "may only publish",
   queue: "may only use one queue",
@@ -22,6 +24,7 @@ const textOf = (scope: string): string =>
 const keyOf = ({ id }: Token): string => id;
 
 export function Tokens({ tenant }: { readonly tenant: string }) {
+  const { mayWrite } = useSession();
   const { data, error } = useAsked({ id: "listTokens", params: [tenant] }, { fresh: "often" });
   const columns: readonly Column<Token>[] = [
     { title: "Token", cell: ({ id }) => <span className="mono">{shown(id)}</span> },
@@ -30,31 +33,31 @@ export function Tokens({ tenant }: { readonly tenant: string }) {
     { title: "Made", cell: ({ createdAt }) => <Time at={createdAt} /> },
     { title: "Expires", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     { title: "Last used", cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
-    {
-      title: "Actions",
-      isActions: true,
-      cell: ({ id }) => (
-        <Action
-          does="Revoke"
-          to={id}
-          asked={{ id: "revokeToken", params: [tenant, id] }}
-          isFinal
-          isSmall
-        />
-      ),
-    },
   ];
+  const actions: Column<Token> = {
+    title: "Actions",
+    isActions: true,
+    cell: ({ id }) => (
+      <Action
+        does="Revoke"
+        to={id}
+        asked={{ id: "revokeToken", params: [tenant, id] }}
+        isFinal
+        isSmall
+      />
+    ),
+  };
   return (
     <Panel title="Tokens" aside="each was shown when it was made">
       <Trouble error={error} />
       <Table
         caption="Tokens; each was shown when it was made"
-        columns={columns}
+        columns={mayWrite ? [...columns, actions] : columns}
         rows={data}
         keyOf={keyOf}
         none={<Empty title="No tokens yet" />}
       />
-      <Add tenant={tenant} />
+      {mayWrite && <Add tenant={tenant} />}
     </Panel>
   );
 }

@@ -1,0 +1,31 @@
+/** The roles of operators at management: each may do there what a scope may do at the gateway. */
+import { fault, type Fault } from "./fault.ts";
+import { type Operation, scopesFor, type TokenScope } from "./token-scope.ts";
+
+/**
+ * A `viewer` reads all but signing keys and the tokens of search indexes. An `operator` does what is there once more, pauses and cancels,
+ * too. An `admin` does everything.
+ */
+export type OperatorRole = (typeof operatorRoles)[number];
+
+/** The widest first. */
+export const operatorRoles = ["admin", "operator", "viewer"] as const;
+
+const scopeOf = {
+  admin: "full",
+  operator: "operate",
+  viewer: "read",
+} as const satisfies Record<OperatorRole, TokenScope>;
+
+/** Returns the roles that may do an operation, the widest first. */
+export function rolesFor(operation: Operation): readonly OperatorRole[] {
+  const scopes = scopesFor(operation);
+  return operatorRoles.filter((role) => scopes.includes(scopeOf[role]));
+}
+
+/** Refuses an operation that an operator of this role may not do, and names the roles that may. */
+export function refusalOfRole(held: OperatorRole, operation: Operation): Fault | undefined {
+  const needed = rolesFor(operation);
+  if (needed.includes(held)) return undefined;
+  return fault("forbidden", `this needs the role ${needed.join(" or ")}; this operator is ${held}`);
+}

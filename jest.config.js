@@ -1,5 +1,6 @@
 export default {
-  testEnvironment: "node",
+  runtime: "<rootDir>/scripts/jest/runtime.js",
+  testEnvironment: "<rootDir>/scripts/jest/environment.js",
   testSequencer: "<rootDir>/scripts/longest-first.js",
   testMatch: [
     "**/src/**/*.test.ts",
@@ -7,24 +8,7 @@ export default {
     "<rootDir>/tests/**/*.test.ts",
     "<rootDir>/scripts/**/*.test.ts",
   ],
-  extensionsToTreatAsEsm: [".ts"],
-  transform: {
-    "^.+\\.ts$": [
-      "@swc/jest",
-      {
-        // verbatimModuleSyntax: without it a missing or type-only import is dropped here and crashes only in Node.
-        jsc: {
-          parser: { syntax: "typescript" },
-          target: "es2024",
-          transform: { verbatimModuleSyntax: true },
-          experimental: { keepImportAttributes: true },
-        },
-        module: { type: "es6" },
-      },
-    ],
-  },
-  // Workspace packages are symlinks into libs/, so they are transformed; real dependencies are not.
-  transformIgnorePatterns: ["/node_modules/"],
+  transform: {},
   modulePathIgnorePatterns: ["<rootDir>/\\.toolchain", "<rootDir>/\\.cache/"],
   cacheDirectory: "<rootDir>/.cache/jest",
   maxWorkers: 2,

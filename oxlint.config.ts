@@ -98,9 +98,13 @@ export default defineConfig({
         "no-unused-vars": ["error", { ignoreRestSiblings: true, argsIgnorePattern: "^_" }],
         "no-restricted-exports": ["error", { restrictDefaultExports: { direct: true } }],
         "max-lines-per-function": ["warn", { max: 70, skipComments: true, skipBlankLines: true }],
-        "posthaste/error-of-another-realm": "error",
         "posthaste/specifier-that-node-cannot-find": "error",
       },
+    },
+    {
+      files: ["**/*.ts"],
+      excludeFiles: ["{tests,libs/testing}/**", "**/*.{test,fixture}.ts"],
+      rules: { "posthaste/hook-of-no-suite": "error" },
     },
     {
       // A describe block is as long as its subject has guarantees.

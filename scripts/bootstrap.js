@@ -36,7 +36,7 @@ const commands = {
   test: ["node", "scripts/test.js"],
   bench: ["node", quiet, "bench/src/main.ts"],
   stack: ["node", quiet, "deploy/local/src/main.ts"],
-  jest: ["node", quiet, "--experimental-vm-modules", "node_modules/jest/bin/jest.js"],
+  jest: ["node", quiet, "node_modules/jest/bin/jest.js"],
 };
 
 const { optionalDependencies: nodePackages, dependencies } = readJson(join(wanted, "package.json"));

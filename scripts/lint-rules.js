@@ -7,9 +7,11 @@ const emptyMap =
 
 /** Code that a selector matches is refused with the message. */
 const refused = {
-  "error-of-another-realm": {
-    selector: "BinaryExpression[operator='instanceof'][right.name=/Error$/]",
-    message: "Use Error.isError: errors from Node's own modules are of another realm under Jest.",
+  "hook-of-no-suite": {
+    selector:
+      "Program > ExpressionStatement > CallExpression[callee.name=/^(before|after)(All|Each)$/]",
+    message:
+      "Move it to a fixture: the first suite that loads this module would have the hook, others not.",
   },
   "specifier-that-node-cannot-find": {
     selector:

@@ -95,7 +95,7 @@ function tested(tests, names) {
   spawnSync(
     process.execPath,
     [
-      ...["--experimental-vm-modules", "--disable-warning=ExperimentalWarning"],
+      "--disable-warning=ExperimentalWarning",
       join(root, "node_modules/jest/bin/jest.js"),
       ...["--testNamePattern", names.map((name) => RegExp.escape(name)).join("|")],
       ...["--json", "--outputFile", report, "--cacheDirectory", join(root, ".cache/mutate/jest")],

@@ -49,10 +49,10 @@ const refused: readonly Case[] = [
     "// oxlint-disable-next-line no-var -- there is none\nexport const x = 1;",
   ],
   [
-    "instanceof an error",
-    "posthaste/error-of-another-realm",
-    "tests/faults",
-    "export const f = (x: unknown) => x instanceof TypeError;",
+    "a hook in a module that suites share",
+    "posthaste/hook-of-no-suite",
+    domain,
+    'import { afterEach } from "@jest/globals"; afterEach(() => undefined);',
   ],
   [
     "a specifier that Node does not find",

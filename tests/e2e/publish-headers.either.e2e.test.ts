@@ -315,6 +315,8 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
         parallelism: 3,
         retryDelayExpression: "1000 * pow(2, retried)",
         timeout: 3_661_000,
+        state: "CREATED",
+        attempts: [],
       });
       expect(Math.abs(createdAt - Date.now())).toBeLessThan(60_000);
     });
@@ -325,9 +327,10 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       const message = (await server.client.get(`/v2/messages/${id}`)).object();
 
       expect(Object.keys(message).toSorted()).toEqual(
-        ["callerIP", "createdAt", "header", "maxRetries", "messageId"].concat([
+        ["attempts", "callerIP", "createdAt", "header", "maxRetries", "messageId"].concat([
           "method",
           "notBefore",
+          "state",
           "timeout",
           "url",
         ]),

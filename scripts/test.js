@@ -127,6 +127,7 @@ const testGates = [
   {
     name: "cluster",
     only: ofKind("cluster"),
+    skips: isFull ? [] : [ofKind("full\\.cluster")],
     secondsMax: 2_700,
     processes: true,
     ownStores: true,

@@ -4,6 +4,7 @@ import { seededChance } from "./chance.ts";
 import { type Verdict } from "./history/checker.ts";
 import { type Run, startRun } from "./run.ts";
 import { type Scenario } from "./stage.ts";
+import { type LoneCluster, startCluster } from "./world/cluster.ts";
 
 const seed = 20_261_122;
 /** The stores may have to be fetched. */
@@ -12,20 +13,21 @@ const playMsMax = 900_000;
 const acknowledgedAtLeast = 60;
 
 /** Returns the broken rules, and where the journals were saved. */
-const broken = (run: Run, { violations }: Verdict): readonly string[] =>
+const broken = (run: Run<LoneCluster>, { violations }: Verdict): readonly string[] =>
   violations.length === 0 ? [] : [...violations, `journals: ${run.save()}`];
 
 /** `what` is the subject of the suite's name. */
 export function playEach(what: string, scenarios: readonly Scenario[]): void {
-  let run: Run;
+  let run: Run<LoneCluster>;
 
   beforeAll(async () => {
     // The workflow SDK prints each failed request.
     jest.spyOn(console, "error").mockImplementation(() => undefined);
     jest.spyOn(console, "warn").mockImplementation(() => undefined);
-    run = await startRun();
+    const cluster = await startCluster();
+    run = await startRun(cluster);
     // Shown by `npm test`.
-    process.stdout.write(`\nagainst: ${run.against.join(", ")}\n`);
+    process.stdout.write(`\nagainst: ${cluster.against.join(", ")}\n`);
   }, startMsMax);
 
   afterAll(() => run.stop(), playMsMax);

@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { seededChance } from "./chance.ts";
 import { startRun } from "./run.ts";
 import { allScenarios } from "./scenarios/all.ts";
+import { startCluster } from "./world/cluster.ts";
 
 const { values } = parseArgs({
   options: {
@@ -20,7 +21,7 @@ if (drawn.length === 0)
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
 say({ rounds, seed, scenario: asked ?? "all" });
 const chance = seededChance(seed);
-const run = await startRun();
+const run = await startRun(await startCluster());
 try {
   let broken = 0;
   for (let round = 1; round <= rounds; round++) {

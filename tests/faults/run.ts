@@ -1,4 +1,4 @@
-/** A run: a cluster of its own, under load while scenarios break it one after the other, with a verdict on each. */
+/** A run: a cluster, under load while scenarios break it one after the other, with a verdict on each. */
 import { openDocuments } from "@posthaste/documents-mongo";
 import { allShards } from "@posthaste/domain";
 import { isStoreError } from "@posthaste/ports";
@@ -8,7 +8,7 @@ import { check, type Verdict } from "./history/checker.ts";
 import { type Arrival, type History, Journal } from "./history/journal.ts";
 import { unfinished } from "./history/unfinished.ts";
 import { type Scenario, Stage } from "./stage.ts";
-import { type Cluster, startCluster } from "./world/cluster.ts";
+import { type Cluster } from "./world/cluster.ts";
 import { Destination } from "./world/destination.ts";
 import { lookUp } from "./world/letters.ts";
 import { Load } from "./world/load.ts";
@@ -19,10 +19,10 @@ import { Schedules } from "./world/schedules.ts";
 import { until } from "./world/until.ts";
 import { Workflows } from "./world/workflows.ts";
 
-export type Run = {
-  readonly against: readonly string[];
+export type Run<Of extends Cluster> = {
+  readonly journal: History;
   /** Plays the scenario under load, until everything acknowledged in it has ended. */
-  play(scenario: Scenario, chance: () => number): Promise<Verdict>;
+  play(scenario: Scenario<Of>, chance: () => number): Promise<Verdict>;
   verdict(): Verdict;
   /** Resolves when each slot of the schedules that has come due has fired, and they are removed. */
   untilFired(): Promise<void>;
@@ -42,8 +42,8 @@ const runsPerSecond = 0.5;
 const pacedAtOnce = 24;
 const restMsMax = 240_000;
 
-export async function startRun(): Promise<Run> {
-  const cluster = await startCluster();
+/** `cluster` ends with the run. */
+export async function startRun<Of extends Cluster>(cluster: Of): Promise<Run<Of>> {
   const journal = new Journal();
   let isOver = false;
   const destination = await Destination.start(
@@ -69,7 +69,7 @@ export async function startRun(): Promise<Run> {
   const workflows = await Workflows.open(target, journal);
 
   return {
-    against: [cluster.kafka, cluster.redis, cluster.mongodb].map(({ name }) => name),
+    journal,
     play: async (scenario, chance) => {
       const stage = new Stage({ cluster, load, destination, journal, chance });
       const [first, firstRun] = [load.next, workflows.next];
@@ -110,8 +110,8 @@ async function judged(history: () => History): Promise<Verdict> {
   return check(history());
 }
 
-async function untilIdle({ mongodb, database }: Cluster): Promise<void> {
-  const documents = await openDocuments({ uri: mongodb.uri, database, ...parts });
+async function untilIdle({ uri, database }: Cluster): Promise<void> {
+  const documents = await openDocuments({ uri, database, ...parts });
   const nextAlarm = async (): Promise<number | undefined | "unknown"> => {
     try {
       return await documents.ports.alarms.next(allShards);

@@ -2,21 +2,21 @@
 import { type RunningService, type ServiceName } from "@posthaste/local";
 import { type Ack, type Fault, type Journal, type Leave, now } from "./history/journal.ts";
 import { type Kind, planOf } from "./history/kinds.ts";
-import { type Cluster } from "./world/cluster.ts";
+import { type Cluster, type LoneCluster } from "./world/cluster.ts";
 import { type Destination } from "./world/destination.ts";
 import { type Load } from "./world/load.ts";
 import { until } from "./world/until.ts";
 
-export type Scenario = {
+export type Scenario<Of extends Cluster = LoneCluster> = {
   readonly name: string;
   /** The name of the scenario's test: what is broken, and what holds nevertheless. */
   readonly promise: string;
   /** Resolves when everything is whole again. */
-  readonly run: (stage: Stage) => Promise<void>;
+  readonly run: (stage: Stage<Of>) => Promise<void>;
 };
 
-export type StageParts = {
-  readonly cluster: Cluster;
+export type StageParts<Of extends Cluster> = {
+  readonly cluster: Of;
   readonly load: Load;
   readonly destination: Destination;
   readonly journal: Journal;
@@ -32,7 +32,7 @@ type Acts = {
 };
 
 /** The effects that the kill of each service may have; callers of the remaining ones do not notice. */
-const leavesOfKill: Readonly<Record<ServiceName, readonly Leave[]>> = {
+export const leavesOfKill: Readonly<Record<ServiceName, readonly Leave[]>> = {
   // 503 while the new one starts.
   gateway: ["break", "refuse"],
   deliverer: ["repeat"],
@@ -42,14 +42,14 @@ const leavesOfKill: Readonly<Record<ServiceName, readonly Leave[]>> = {
   management: [],
 };
 
-export class Stage {
-  readonly cluster: Cluster;
+export class Stage<Of extends Cluster = LoneCluster> {
+  readonly cluster: Of;
   readonly load: Load;
   readonly destination: Destination;
   readonly chance: () => number;
   readonly #journal: Journal;
 
-  constructor({ cluster, load, destination, journal, chance }: StageParts) {
+  constructor({ cluster, load, destination, journal, chance }: StageParts<Of>) {
     this.cluster = cluster;
     this.load = load;
     this.destination = destination;

@@ -4,12 +4,19 @@ export { fetchRuntime, lackedByRuntimes, type Runtime } from "./fetch/runtimes.t
 export { checkMetrics, hasPrometheus, promtool } from "./fetch/prometheus.ts";
 export { type RunningPrometheus, startPrometheus } from "./servers/prometheus.ts";
 export { openProxy, type Proxy } from "./proxy.ts";
-export { type Guard, joinKafka, type RunningKafka, startKafka } from "./servers/kafka.ts";
+export {
+  type Guard,
+  joinKafka,
+  type RunningKafka,
+  startKafka,
+  startKafkaSet,
+} from "./servers/kafka.ts";
 export { askMongod, directUri, startMongod, startMongodSet } from "./servers/mongod.ts";
 export { type RunningRedis, startRedis } from "./servers/redis.ts";
 export { nodeIdOf, type RunningRedisCluster, startRedisCluster } from "./servers/redis-cluster.ts";
 export { type RedisWithSentinels, startRedisWithSentinels } from "./servers/redis-sentinels.ts";
 export {
+  type Road,
   type RunningMongo,
   type RunningMongoSet,
   type RunningServer,

@@ -22,22 +22,30 @@ import {
 } from "@posthaste/local";
 import { until } from "./until.ts";
 
+/** The part of a cluster that every run needs. */
 export type Cluster = {
-  readonly kafka: RunningKafka;
-  readonly redis: RunningRedis;
-  readonly mongodb: RunningMongo;
+  /** The names of the stores. */
+  readonly against: readonly string[];
   readonly services: RunningServices;
-  /** The database of the services, for a look into it. */
+  /** The address and the database of the services, for a look into it. */
+  readonly uri: string;
   readonly database: string;
-  proxiesOf(service: RunningService): Proxies;
   /** Resolves when every service is ready and misses nothing. */
   untilWell(): Promise<void>;
   stop(): Promise<void>;
 };
 
+/** One server of each store. */
+export type LoneCluster = Cluster & {
+  readonly kafka: RunningKafka;
+  readonly redis: RunningRedis;
+  readonly mongodb: RunningMongo;
+  proxiesOf(service: RunningService): Proxies;
+};
+
 export type Proxies = { readonly mongodb: Proxy; readonly redis: Proxy };
 
-const counts: Readonly<Record<ServiceName, number>> = {
+export const counts: Readonly<Record<ServiceName, number>> = {
   gateway: 1,
   deliverer: 2,
   scheduler: 2,
@@ -45,10 +53,18 @@ const counts: Readonly<Record<ServiceName, number>> = {
   "workflow-log": 1,
   management: 1,
 };
-const room = "faults";
+export const room = "faults";
+export const env = {
+  POSTHASTE_LOG_LEVEL: "warn",
+  POSTHASTE_KAFKA_PARTITIONS: "4",
+  // Longer than any call of a run, once its gate is open.
+  POSTHASTE_DRAIN_SECONDS: "12",
+  // On a busy host an answer may take longer than the default budget.
+  POSTHASTE_REDIS_BUDGET_MS: "2000",
+} as const;
 const answerMsMax = 5_000;
 
-export async function startCluster(): Promise<Cluster> {
+export async function startCluster(): Promise<LoneCluster> {
   const dir = mkdtempSync(join(tmpdir(), "posthaste-faults-"));
   // Never a server from outside: these are broken.
   const stores = await startStores({ dir, mongodbUri: "" });
@@ -61,16 +77,13 @@ export async function startCluster(): Promise<Cluster> {
   };
   try {
     const services = await startOver(stores, proxies);
+    const { kafka, redis, mongodb } = broken(stores);
     return {
-      ...broken(stores),
-      services,
-      database: room,
+      ...{ kafka, redis, mongodb, services },
+      against: [kafka, redis, mongodb].map(({ name }) => name),
+      ...{ uri: mongodb.uri, database: room },
       proxiesOf: ({ name }) => found(proxies, name),
-      untilWell: () =>
-        until("every service is ready and misses nothing", async () => {
-          const answers = await Promise.all(services.all.map(isWell));
-          return answers.every(Boolean);
-        }),
+      untilWell: () => untilWell(services),
       stop: async () => {
         await services.stop();
         await stopStores();
@@ -102,14 +115,7 @@ async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise
     stores,
     room,
     counts,
-    env: {
-      POSTHASTE_LOG_LEVEL: "warn",
-      POSTHASTE_KAFKA_PARTITIONS: "4",
-      // Longer than any call of a run, once its gate is open.
-      POSTHASTE_DRAIN_SECONDS: "12",
-      // On a busy host an answer may take longer than the default budget.
-      POSTHASTE_REDIS_BUDGET_MS: "2000",
-    },
+    env,
     envOf: (service, number) => {
       const own = found(proxies, `${service} ${number}`);
       return {
@@ -125,6 +131,12 @@ function found(proxies: ReadonlyMap<string, Proxies>, name: string): Proxies {
   if (!own) throw new Error(`${name} has no proxies`);
   return own;
 }
+
+export const untilWell = ({ all }: RunningServices): Promise<void> =>
+  until("every service is ready and misses nothing", async () => {
+    const answers = await Promise.all(all.map(isWell));
+    return answers.every(Boolean);
+  });
 
 async function isWell({ url }: RunningService): Promise<boolean> {
   try {

@@ -5,6 +5,12 @@ import { type Ack, type Journal } from "../history/journal.ts";
 import { type Kind } from "../history/kinds.ts";
 import { publish, type Target } from "./publish.ts";
 
+/** Kinds that no lane and no queue holds up, for as many as a cluster takes. */
+export const free: readonly Kind[] = [
+  ...["plain", "delayed", "plain", "flaky", "plain", "plain", "deduplicated", "plain"],
+  ...["plain", "callback", "plain", "plain", "failing", "plain", "delayed", "plain"],
+] as const;
+
 /** A cycle of kinds. Its length is prime to the number of lanes and of queues, so that a kind gets into each of its own. */
 const mix: readonly Kind[] = [
   "plain",
@@ -32,7 +38,7 @@ export class Load {
   /** A connection for each request: the server may close a kept one as the next request goes out. */
   readonly #agent = new Agent({ keepAlive: false });
   readonly #inFlight = new Set<Promise<void>>();
-  #timer: NodeJS.Timeout | undefined;
+  #timers: readonly NodeJS.Timeout[] = [];
   #next = 0;
   #ended = 0;
 
@@ -50,16 +56,19 @@ export class Load {
     return this.#ended;
   }
 
-  start(perSecond: number): void {
-    this.#timer = setInterval(() => {
-      if (this.#inFlight.size < inFlightMax) this.#begin(mix[this.#next % mix.length] ?? "plain");
-    }, 1_000 / perSecond);
+  /** Publishes at this pace, beside what was started before. */
+  start(perSecond: number, kinds = mix): void {
+    const publishNext = (): void => {
+      if (this.#inFlight.size < inFlightMax)
+        this.#begin(kinds[this.#next % kinds.length] ?? "plain");
+    };
+    this.#timers = [...this.#timers, setInterval(publishNext, 1_000 / perSecond)];
   }
 
   /** Resolves when all publishes begun have been answered. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const waitMsMax = 240_000;
 const pollMs = 100;
+/** A question to a long history costs what the servers need. */
+const restPerAsking = 4;
 
 /** Rejects with what was waited for. */
 export async function until(
@@ -11,8 +13,11 @@ export async function until(
   msMax = waitMsMax,
 ): Promise<void> {
   const giveUpAt = performance.now() + msMax;
-  while (!(await holds())) {
+  for (;;) {
+    const askedAt = performance.now();
+    if (await holds()) return;
+    const askedMs = performance.now() - askedAt;
     if (performance.now() > giveUpAt) throw new Error(`waited ${msMax} ms in vain until ${what}`);
-    await sleep(pollMs);
+    await sleep(Math.max(pollMs, restPerAsking * askedMs));
   }
 }

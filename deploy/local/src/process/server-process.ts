@@ -43,6 +43,8 @@ export type ProcessControls = {
   readonly output: string;
   /** Resolves when the process is gone. Default SIGKILL. */
   kill(signal?: NodeJS.Signals): Promise<void>;
+  /** Sends a signal that the process survives. */
+  signal(signal: NodeJS.Signals): void;
   /** Sends SIGSTOP: connections stay open and get no answer. */
   pause(): void;
   resume(): void;
@@ -112,6 +114,10 @@ export class ServerProcess implements ProcessControls {
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     this.#signal(signal);
     await this.#ended;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#signal(signal);
   }
 
   pause(): void {

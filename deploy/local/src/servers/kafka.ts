@@ -6,7 +6,8 @@ import { fetchKafka } from "../fetch/kafka.ts";
 import { freePort, loopback } from "../process/ports.ts";
 import { run } from "../process/run.ts";
 import { ServerProcess } from "../process/server-process.ts";
-import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
+import { type Address } from "../proxy.ts";
+import { type Road, type RunningServer, type ServerPlace, dataFolder, straight } from "./place.ts";
 
 export type RunningKafka = RunningServer & {
   readonly brokers: readonly string[];
@@ -15,7 +16,8 @@ export type RunningKafka = RunningServer & {
   /** The data that another broker needs in order to join. */
   readonly cluster: Cluster;
 };
-type Cluster = { readonly id: string; readonly controllerPort: number };
+/** `controllerPorts`: of the first nodes, in their order. */
+type Cluster = { readonly id: string; readonly controllerPorts: readonly number[] };
 
 export type Guard = {
   /** In capital letters. */
@@ -32,11 +34,51 @@ export async function startKafka(
   place: ServerPlace,
   guards: readonly Guard[] = [],
 ): Promise<RunningKafka> {
-  const controllerPort = await freePort();
+  const controllerPorts = [await freePort()];
   const folder = dataFolder(place, "kafka");
-  const cluster = { id: clusterIdIn(folder) ?? newClusterId(), controllerPort };
+  const cluster = { id: clusterIdIn(folder) ?? newClusterId(), controllerPorts };
   const node = { nodeId: firstNode, role: "broker,controller", cluster, guards } as const;
   return startNode(place, folder, node);
+}
+
+type RunningKafkaSet = {
+  readonly name: string;
+  readonly brokers: readonly string[];
+  readonly members: readonly RunningKafka[];
+  stop(): Promise<void>;
+};
+
+/** Starts three nodes, each of them broker and controller. Topics have three copies, of which two must be in step. */
+export async function startKafkaSet(
+  place: Pick<ServerPlace, "dir">,
+  road: Road = straight,
+): Promise<RunningKafkaSet> {
+  const controllerPorts = [await freePort(), await freePort(), await freePort()];
+  const cluster = { id: newClusterId(), controllerPorts };
+  const roads = await Promise.all(
+    controllerPorts.map(async () => {
+      const port = await freePort();
+      return { port, known: await road({ host: loopback, port }) };
+    }),
+  );
+  const members = await Promise.all(
+    roads.map(({ port, known }, i) => {
+      const node = {
+        nodeId: firstNode + i,
+        role: "broker,controller",
+        cluster,
+        guards: [],
+      } as const;
+      return startNode({ ...place, port }, dataFolder(place, `kafka-${i + 1}`), { ...node, known });
+    }),
+  );
+  return {
+    name: `${members[0]?.name}, ${members.length} brokers`,
+    brokers: members.flatMap(({ brokers }) => brokers),
+    members,
+    // In good order, the last ones would wait for the first.
+    stop: async () => void (await Promise.all(members.map(({ process }) => process.kill()))),
+  };
 }
 
 /** Adds a second broker to the cluster of `first`, which stays its only controller. `brokers` of the answer names both. */
@@ -62,6 +104,8 @@ type Node = {
   readonly role: "broker" | "broker,controller";
   readonly cluster: Cluster;
   readonly guards: readonly Guard[];
+  /** The address that clients and other nodes are told. Default: the node's own. */
+  readonly known?: Address;
 };
 
 async function startNode(place: ServerPlace, folder: string, node: Node): Promise<RunningKafka> {
@@ -84,36 +128,44 @@ async function startNode(place: ServerPlace, folder: string, node: Node): Promis
   const command = { name, file: "java", args, cwd: folder };
   const server = new ServerProcess(command, isReady, place);
   await server.start();
-  const brokers = [`${loopback}:${port}`];
+  const brokers = [addressOf(node.known ?? { host: loopback, port })];
   return { name, host: loopback, port, process: server, brokers, guarded, cluster };
 }
+
+const addressOf = ({ host, port }: Address): string => `${host}:${port}`;
 
 type Places = Node &
   Pick<RunningKafka, "guarded"> & { readonly port: number; readonly folder: string };
 
-function properties({ nodeId, role, cluster, port, folder, guards, guarded }: Places): string {
+function properties({ nodeId, role, cluster, port, folder, known, ...more }: Places): string {
+  const { guards, guarded } = more;
   const others = [...guarded].map(([name, brokers]) => `${name}://${brokers.join()}`);
-  const listener = [`PLAINTEXT://${loopback}:${port}`, ...others].join();
+  const own = { host: loopback, port };
+  const listener = [`PLAINTEXT://${addressOf(own)}`, ...others].join();
   const protocols = guards.map(({ name, protocol }) => `,${name}:${protocol}`).join("");
-  const controller = `${loopback}:${cluster.controllerPort}`;
+  const controllers = cluster.controllerPorts.map((at) => addressOf({ host: loopback, port: at }));
+  const copies = controllers.length;
+  const inStep = Math.min(copies, 2);
   const settings = {
     "process.roles": role,
     "node.id": nodeId,
-    "controller.quorum.voters": `${firstNode}@${controller}`,
+    "controller.quorum.voters": controllers.map((at, i) => `${firstNode + i}@${at}`).join(),
     "controller.listener.names": "CONTROLLER",
-    listeners: role === "broker" ? listener : `${listener},CONTROLLER://${controller}`,
-    "advertised.listeners": listener,
+    listeners:
+      role === "broker" ? listener : `${listener},CONTROLLER://${controllers[nodeId - firstNode]}`,
+    "advertised.listeners": [`PLAINTEXT://${addressOf(known ?? own)}`, ...others].join(),
     "listener.security.protocol.map": `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${protocols}`,
     "log.dirs": join(folder, "log"),
     "auto.create.topics.enable": false,
 
-    // One node can keep one copy.
-    "offsets.topic.replication.factor": 1,
+    "default.replication.factor": copies,
+    "min.insync.replicas": inStep,
+    "offsets.topic.replication.factor": copies,
     "offsets.topic.num.partitions": 4,
-    "transaction.state.log.replication.factor": 1,
-    "transaction.state.log.min.isr": 1,
-    "share.coordinator.state.topic.replication.factor": 1,
-    "share.coordinator.state.topic.min.isr": 1,
+    "transaction.state.log.replication.factor": copies,
+    "transaction.state.log.min.isr": inStep,
+    "share.coordinator.state.topic.replication.factor": copies,
+    "share.coordinator.state.topic.min.isr": inStep,
 
     // Default: the first member of a group waits 3 s for more members, and a commit 5 ms for more commits.
     "group.initial.rebalance.delay.ms": 0,

@@ -5,7 +5,14 @@ import { freePort, loopback } from "../process/ports.ts";
 import { accepts } from "../process/probe.ts";
 import { ServerProcess } from "../process/server-process.ts";
 import { type Address } from "../proxy.ts";
-import { dataFolder, type RunningMongo, type RunningMongoSet, type ServerPlace } from "./place.ts";
+import {
+  dataFolder,
+  type Road,
+  type RunningMongo,
+  type RunningMongoSet,
+  type ServerPlace,
+  straight,
+} from "./place.ts";
 
 const setName = "posthaste";
 const settings = { heartbeatIntervalMillis: 250, electionTimeoutMillis: 2_000 };
@@ -24,11 +31,15 @@ export async function startMongod(
 }
 
 /** Starts a set of three members and waits until one takes writes. */
-export async function startMongodSet(place: ServerPlace): Promise<RunningMongoSet> {
+export async function startMongodSet(
+  place: ServerPlace,
+  road: Road = straight,
+): Promise<RunningMongoSet> {
   const names = ["mongod-1", "mongod-2", "mongod-3"];
   const members = await Promise.all(names.map((name) => startMember(place, name)));
-  await initiate(members);
-  const hosts = members.map(({ host, port }) => `${host}:${port}`);
+  const known = await Promise.all(members.map(road));
+  await initiate(members, known);
+  const hosts = known.map(({ host, port }) => `${host}:${port}`);
   return {
     name: `${members[0]?.name}, a set of ${members.length}`,
     members,
@@ -107,7 +118,10 @@ const helloOf = (member: Address): Promise<Document | undefined> =>
   askMongod(member, { hello: 1 }).catch(() => undefined);
 
 /** Makes the members a set if they are none yet, and waits for a primary. */
-async function initiate(members: readonly RunningMongo[]): Promise<void> {
+async function initiate(
+  members: readonly RunningMongo[],
+  known: readonly Address[] = members,
+): Promise<void> {
   const [first] = members;
   if (first === undefined) throw new Error("a set has at least one member");
   const hello = await helloOf(first);
@@ -115,7 +129,7 @@ async function initiate(members: readonly RunningMongo[]): Promise<void> {
     await askMongod(first, {
       replSetInitiate: {
         _id: setName,
-        members: members.map(({ host, port }, _id) => ({ _id, host: `${host}:${port}` })),
+        members: known.map(({ host, port }, _id) => ({ _id, host: `${host}:${port}` })),
         settings,
       },
     });

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Observer, type ProcessControls } from "../process/server-process.ts";
+import { type Address } from "../proxy.ts";
 
 export type ServerPlace = Observer & {
   /** The folder below which the server keeps its data. The data remain when it ends. */
@@ -9,6 +10,10 @@ export type ServerPlace = Observer & {
   /** Default: a free port. */
   readonly port?: number;
 };
+
+/** Returns the address at which clients and other members find the server at `to`, such as that of a proxy in front of it. */
+export type Road = (to: Address) => Promise<Address>;
+export const straight: Road = (to) => Promise.resolve(to);
 
 export type RunningServer = {
   /** The name with the version, for every line that mentions the server. */

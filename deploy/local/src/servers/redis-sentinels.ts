@@ -3,7 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort, loopback } from "../process/ports.ts";
 import { askRedis, untilRedis } from "./ask-redis.ts";
-import { dataFolder, type ServerPlace } from "./place.ts";
+import { type Address } from "../proxy.ts";
+import { dataFolder, type Road, type ServerPlace, straight } from "./place.ts";
 import { type RunningRedis, startRedis, startRedisProcess } from "./redis.ts";
 
 export type RedisWithSentinels = {
@@ -24,15 +25,23 @@ const quorum = 2;
 export async function startRedisWithSentinels(
   { dir }: Pick<ServerPlace, "dir">,
   settings: Readonly<Record<string, string>> = {},
+  road: Road = straight,
 ): Promise<RedisWithSentinels> {
-  const first = await startRedis({ dir: join(dir, "redis-first") }, settings);
-  const second = await startRedis(
-    { dir: join(dir, "redis-second") },
-    { replicaof: `${loopback} ${first.port}`, ...settings },
-  );
+  const at = async (folder: string) => {
+    const port = await freePort();
+    return { place: { dir: join(dir, folder), port }, known: await road({ host: loopback, port }) };
+  };
+  const [one, other] = [await at("redis-first"), await at("redis-second")];
+  const known = [one.known, other.known] as const;
+  const first = await startRedis(one.place, { ...announced(one.known), ...settings });
+  const second = await startRedis(other.place, {
+    ...announced(other.known),
+    replicaof: `${one.known.host} ${one.known.port}`,
+    ...settings,
+  });
   await untilRedis(second.port, ["INFO", "replication"], (info) => info.includes("link_status:up"));
   const numbers = Array.from({ length: sentinelsTotal }, (_, i) => i);
-  const sentinels = await Promise.all(numbers.map((i) => startSentinel({ dir }, i, first.port)));
+  const sentinels = await Promise.all(numbers.map((i) => startSentinel({ dir }, i, one.known)));
   for (const { port } of sentinels)
     await untilRedis(
       port,
@@ -53,8 +62,8 @@ export async function startRedisWithSentinels(
       const answers = await Promise.all(
         asked.map(({ port }) => askRedis(port, "SENTINEL", "GET-MASTER-ADDR-BY-NAME", masterName)),
       );
-      const named = servers.find(({ port }) =>
-        answers.every((answer) => answer.includes(`\r\n${port}\r\n`)),
+      const named = servers.find((_, i) =>
+        answers.every((answer) => answer.includes(`\r\n${known[i]?.port}\r\n`)),
       );
       if (named === undefined) throw new Error("the sentinels do not agree");
       return named;
@@ -65,10 +74,15 @@ export async function startRedisWithSentinels(
   };
 }
 
+const announced = ({ host, port }: Address) => ({
+  "replica-announce-ip": host,
+  "replica-announce-port": String(port),
+});
+
 async function startSentinel(
   place: Pick<ServerPlace, "dir">,
   number: number,
-  masterPort: number,
+  master: Address,
 ): Promise<RunningRedis> {
   const port = await freePort();
   const dir = dataFolder(place, `sentinel-${number}`);
@@ -80,7 +94,7 @@ async function startSentinel(
       `port ${port}`,
       `bind ${loopback}`,
       `dir ${dir}`,
-      `sentinel monitor ${masterName} ${loopback} ${masterPort} ${quorum}`,
+      `sentinel monitor ${masterName} ${master.host} ${master.port} ${quorum}`,
       `sentinel down-after-milliseconds ${masterName} 1000`,
       `sentinel failover-timeout ${masterName} 4000`,
       "",

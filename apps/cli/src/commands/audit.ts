@@ -8,7 +8,7 @@ import { type Acting } from "../session.ts";
 
 const columns: readonly Column<Change>[] = [
   ["time", ({ at }) => timeOf(at)],
-  ["by", ({ by: { kind, id, name } }) => `${kind} ${name ?? id}`],
+  ["by", ({ by: { kind, id, name, role } }) => `${role ?? kind} ${name ?? id}`],
   ["did", ({ operation }) => operation],
   ["to", ({ resource }) => resource],
   ["result", ({ result }) => result],

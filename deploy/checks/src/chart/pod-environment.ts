@@ -9,6 +9,8 @@ const ofTheOperator: Texts = {
   "signing-key-next": `sig_${"n".repeat(28)}`,
   "sealing-keys": Buffer.alloc(32, 7).toString("base64"),
   "management-password": "m".repeat(16),
+  "management-operators": `anna:${"a".repeat(16)}`,
+  "management-viewers": `ben:${"b".repeat(16)} carl:${"c".repeat(16)}`,
   "kafka-password": "k",
   "kafka-oauth-client-secret": "s",
   "kafka-tls-ca": authority,

@@ -10,7 +10,7 @@ import { askedFolder, profilesFolder, reportFile, repository } from "./folders.t
 import { readProfiles } from "./profile/read.ts";
 import { selfTimes } from "./profile/self-time.ts";
 import { selfTimeTables } from "./profile/tables.ts";
-import { hostTable } from "./report/host.ts";
+import { readHost } from "./report/host.ts";
 import { figure } from "./report/markdown.ts";
 import { askedText, goalTable, report, type Section, sectionText } from "./report/report.ts";
 import { type Scenario } from "./scenarios/scenario.ts";
@@ -27,7 +27,7 @@ const asked = parseArguments(
 );
 const isWhole = asked.scenarios.length === 0;
 const startedAt = performance.now();
-const host = hostTable();
+const renderHost = readHost();
 const sections: Section[] = [];
 for (const scenario of scenarios) {
   if (isWhole ? scenario.isAsked : !asked.scenarios.includes(scenario.name)) continue;
@@ -35,6 +35,7 @@ for (const scenario of scenarios) {
 }
 const tookMs = performance.now() - startedAt;
 const date = new Date().toISOString().slice(0, 10);
+const host = renderHost();
 if (isWhole) {
   const kept = existsSync(askedFolder) ? readdirSync(askedFolder).toSorted() : [];
   writeFileSync(reportFile, report({ date, host, tookMs, asked: kept }, sections));

@@ -7,25 +7,27 @@ import { percentile } from "../statistics.ts";
 import { redisVersion } from "../systems/redis.ts";
 import { figure, table } from "./markdown.ts";
 
-export function hostTable(): string {
+/** Reads the host as it is before a run. Returns what renders it after the run, which may have installed Redis. */
+export function readHost(): () => string {
   const sync = syncMs();
   const packages = ["undici", "bullmq"].map((name) => `${name} ${packageVersion(name)}`);
-  return table(
-    ["", "host"],
+  const before = [
+    ["cores", `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`],
+    ["processes that wanted a core before the run (load average, 1 min)", figure(loadavg()[0])],
+    ["memory", `${figure(totalmem() / 2 ** 30)} GiB`],
+    ["system", `${type()} ${release()}`],
     [
-      ["cores", `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`],
-      ["processes that wanted a core before the run (load average, 1 min)", figure(loadavg()[0])],
-      ["memory", `${figure(totalmem() / 2 ** 30)} GiB`],
-      ["system", `${type()} ${release()}`],
-      [
-        "fdatasync of 4 KiB",
-        `p50 ${figure(percentile(sync, 0.5))} ms, p99 ${figure(percentile(sync, 0.99))} ms`,
-      ],
-      ["Node", `${process.version}, SQLite ${process.versions["sqlite"] ?? "none"}`],
-      ["packages", packages.join(", ")],
-      ["Redis", `${redisVersion()}, append-only file, fsync every second`],
+      "fdatasync of 4 KiB",
+      `p50 ${figure(percentile(sync, 0.5))} ms, p99 ${figure(percentile(sync, 0.99))} ms`,
     ],
-  );
+    ["Node", `${process.version}, SQLite ${process.versions["sqlite"] ?? "none"}`],
+    ["packages", packages.join(", ")],
+  ];
+  return () =>
+    table(
+      ["", "host"],
+      [...before, ["Redis", `${redisVersion()}, append-only file, fsync every second`]],
+    );
 }
 
 const syncs = 200;

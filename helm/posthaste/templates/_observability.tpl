@@ -43,7 +43,11 @@ grafana:
 {{- range $name, $_ := include "posthaste.reads" . | fromYaml -}}
 {{- $pods := printf "%s-%s-pods" (include "posthaste.fullname" $root) $name -}}
 {{- $found := dict "names" (list $pods) "type" "A" "port" (int $root.Values.metricsPort) -}}
-{{- $jobs = append $jobs (dict "job_name" (printf "posthaste-%s" $name) "dns_sd_configs" (list $found) "relabel_configs" $labels) -}}
+{{- $job := dict "job_name" (printf "posthaste-%s" $name) "dns_sd_configs" (list $found) "relabel_configs" $labels -}}
+{{- if $root.Values.metricsTokenFrom -}}
+{{- $_ := set $job "authorization" (dict "credentials_file" "/run/secrets/metrics/token") -}}
+{{- end -}}
+{{- $jobs = append $jobs $job -}}
 {{- end -}}
 {{- set $config "scrape_configs" $jobs | toYaml -}}
 {{- end -}}

@@ -51,6 +51,9 @@ kind says.
 {{- if not $isOnce }}
 sealing-keys: {name: {{ $credentials }}, key: sealing-keys}
 {{- end }}
+{{- if and (not $isOnce) $values.metricsPort $values.metricsTokenFrom }}
+metrics-token: {{ $values.metricsTokenFrom | toJson }}
+{{- end }}
 {{- if has "documents" .reads }}
 mongodb-uri: {{ default (dict "name" $stores "key" "mongodb-uri") $values.mongodb.uriFrom | toJson }}
 {{- end }}

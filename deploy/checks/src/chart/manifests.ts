@@ -139,6 +139,7 @@ type PodMonitor = Manifest<"PodMonitor"> & {
     readonly selector: { readonly matchLabels: Labels };
     readonly podMetricsEndpoints: readonly {
       readonly port: string;
+      readonly authorization?: { readonly credentials: unknown };
       readonly relabelings: readonly unknown[];
     }[];
   };

@@ -111,7 +111,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
     }
   });
 
-  it("has Prometheus find each process of each service, and tell of which release it is", () => {
+  it("has Prometheus find each process of each service, read it with the token, and tell of which release it is", () => {
     const { scrape_configs, ...rest } = fileOf("prometheus", "prometheus.yaml") as Scraping;
     const { scrape_configs: _, ...composedRest } = parse(composed("prometheus.yaml")) as Scraping;
     const labels = [
@@ -125,8 +125,15 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
         job_name: `posthaste-${name}`,
         dns_sd_configs: [{ names: [`mail-${name}-pods`], type: "A", port: 9464 }],
         relabel_configs: labels,
+        authorization: { credentials_file: "/run/secrets/metrics/token" },
       })),
     );
+    const pod = named(rendered.of("Deployment"), "prometheus").spec.template.spec;
+    const mounted = pod.containers[0].volumeMounts.find(({ name }) => name === "metrics-token");
+    expect(mounted).toMatchObject({ mountPath: "/run/secrets/metrics", readOnly: true });
+    expect(pod.volumes.find(({ name }) => name === "metrics-token")).toMatchObject({
+      secret: { secretName: "metrics", items: [{ key: "token", path: "token" }] },
+    });
     for (const name of six) {
       const { spec } = named(rendered.of("Service"), `${name}-pods`);
       expect(spec).toMatchObject({ clusterIP: "None", ports: [{ targetPort: "metrics" }] });

@@ -37,7 +37,7 @@ describeWith(["go"], "the chart's extras", () => {
     );
   });
 
-  it("have Prometheus read every pod, under the name that alerts go by", () => {
+  it("have Prometheus read every pod with the token, under the name that alerts go by", () => {
     const [{ spec } = unexpected()] = observed.of("PodMonitor");
 
     for (const { spec: deployment } of observed.of("Deployment")) {
@@ -46,6 +46,9 @@ describeWith(["go"], "the chart's extras", () => {
         spec.podMetricsEndpoints[0]?.port,
       );
     }
+    expect(spec.podMetricsEndpoints[0]?.authorization).toEqual({
+      credentials: { name: "metrics", key: "token" },
+    });
     expect(spec.podMetricsEndpoints[0]?.relabelings).toEqual([
       {
         sourceLabels: ["__meta_kubernetes_pod_label_app_kubernetes_io_component"],

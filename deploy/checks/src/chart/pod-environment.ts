@@ -11,6 +11,7 @@ const ofTheOperator: Texts = {
   "management-password": "m".repeat(16),
   "management-operators": `anna:${"a".repeat(16)}`,
   "management-viewers": `ben:${"b".repeat(16)} carl:${"c".repeat(16)}`,
+  "metrics-token": "t".repeat(16),
   "kafka-password": "k",
   "kafka-oauth-client-secret": "s",
   "kafka-tls-ca": authority,

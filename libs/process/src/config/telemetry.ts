@@ -1,10 +1,11 @@
 /** Metrics to be read, and signals to be sent. All are off until they are configured. */
 import { z } from "zod";
 import { variables } from "./variable.ts";
-import { wholeNumber } from "./values.ts";
+import { printable, wholeNumber } from "./values.ts";
 
 const subject = "Telemetry";
 const portMax = 65_535;
+const metricsTokenLengthMin = 16;
 const urlLengthMax = 2_048;
 
 const endpointRule = "an http:// or https:// address without user and query";
@@ -73,7 +74,16 @@ export const telemetryShape = {
       subject,
       rule: `a whole number from 0 to ${portMax}`,
       summary:
-        "Prometheus reads `/metrics` there, without a token, on the address of `POSTHASTE_HOST`. 0: any free port. Not set: nothing is listened on.",
+        "Prometheus reads `/metrics` there, on the address of `POSTHASTE_HOST`. 0: any free port. Not set: nothing is listened on.",
+    }),
+  metricsToken: printable(metricsTokenLengthMin, 255)
+    .optional()
+    .register(variables, {
+      subject,
+      secret: true,
+      rule: `${metricsTokenLengthMin} to 255 printable ASCII characters without spaces`,
+      summary:
+        "The token with which `/metrics` is read: `Authorization: Bearer …`. Not set: without a token.",
     }),
   otlpEndpoint: endpoint().register(variables, {
     ...{ subject, rule: endpointRule },

@@ -22,7 +22,8 @@ path or query of a URL.`;
 const metricsHead = `## Metrics
 
 \`POSTHASTE_METRICS_PORT\` opens a listener of its own, on the address of \`POSTHASTE_HOST\`, that answers
-\`GET /metrics\` in Prometheus' text format and nothing else. It asks for no token: let only Prometheus reach it.
+\`GET /metrics\` in Prometheus' text format and nothing else. With \`POSTHASTE_METRICS_TOKEN\` it wants that token, as
+\`Authorization: Bearer …\`, and answers 401 without it; without the variable, let only Prometheus reach it.
 A collector that asks for OpenMetrics, as Prometheus does, gets that: with *exemplars*, which lead from a bucket of
 \`posthaste_delivery_latency_seconds\` or \`posthaste_run_delivery_wait_seconds\` to the trace of the last message in it
 that is traced (label \`trace_id\`). Prometheus keeps them with \`--enable-feature=exemplar-storage\`. What shows all this:

@@ -1,7 +1,8 @@
 /**
- * `GET /metrics` on a listener of its own, so that only collectors reach it. The endpoint needs no token: its answer holds nothing
- * of tenants or messages.
+ * `GET /metrics` on a listener of its own, so that only collectors reach it. The answer holds nothing of tenants or messages, so a token
+ * is wanted only where one is set.
  */
+import { timingSafeEqual, hash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type Log, type Service } from "@posthaste/ports";
@@ -13,6 +14,8 @@ export type MetricsEndpointOptions = {
   readonly host: string;
   /** 0: any free port, which is logged. */
   readonly port: number;
+  /** Undefined: none is wanted. */
+  readonly token: string | undefined;
   readonly counted: Counted;
   readonly log: Log;
 };
@@ -23,8 +26,9 @@ const requestMsMax = 10_000;
 
 export function createMetricsEndpoint(options: MetricsEndpointOptions): Service {
   const { host, port, counted, log } = options;
+  const mayRead = createTokenCheck(options.token);
   const server = createServer({ requestTimeout: requestMsMax }, (req, res) => {
-    answerMetrics(req, res, counted).catch((error: unknown) => {
+    answerMetrics(req, res, { counted, mayRead }).catch((error: unknown) => {
       log.error("metrics.failed", { error });
       res.destroy();
     });
@@ -50,7 +54,7 @@ export function createMetricsEndpoint(options: MetricsEndpointOptions): Service 
 async function answerMetrics(
   req: IncomingMessage,
   res: ServerResponse,
-  counted: Counted,
+  { counted, mayRead }: { readonly counted: Counted; readonly mayRead: TokenCheck },
 ): Promise<void> {
   // The body of a request, if there is one, is not read.
   req.resume();
@@ -58,9 +62,23 @@ async function answerMetrics(
     res.writeHead(404).end();
   } else if (req.method !== "GET") {
     res.writeHead(405, { Allow: "GET" }).end();
+  } else if (!mayRead(req.headers.authorization)) {
+    res.writeHead(401, { "WWW-Authenticate": "Bearer" }).end();
   } else if (wantsOpenMetrics(req.headers.accept)) {
     res.writeHead(200, { "Content-Type": openMetricsType }).end(openMetrics(await counted.read()));
   } else {
     res.writeHead(200, { "Content-Type": expositionType }).end(exposition(await counted.read()));
   }
+}
+
+type TokenCheck = (authorization: string | undefined) => boolean;
+
+/** Compares digests, whose time says nothing of the token (RFC 6750, 2.1 for the header). */
+function createTokenCheck(token: string | undefined): TokenCheck {
+  if (token === undefined) return () => true;
+  const wanted = hash("sha256", token, "buffer");
+  return (authorization = "") => {
+    const [, given = ""] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
+    return timingSafeEqual(hash("sha256", given, "buffer"), wanted);
+  };
 }

@@ -25,7 +25,7 @@ type TelemetryConfig = CollectorsConfig &
   Partial<Pick<ConfigOf<"management">, "otelExporterOtlpProtocol">> &
   Pick<
     ConfigOf<"management">,
-    "host" | "logLevel" | "metricsPort" | "otelMetricExportInterval" | "traceRatio"
+    "host" | "logLevel" | "metricsPort" | "metricsToken" | "otelMetricExportInterval" | "traceRatio"
   >;
 type World = { readonly clock: Clock; readonly log: Log; readonly random: Random };
 
@@ -68,7 +68,12 @@ export function createTelemetry(
 
 function metricsOf(
   service: Reporter,
-  { host, metricsPort: port, otelMetricExportInterval: everyMs }: TelemetryConfig,
+  {
+    host,
+    metricsPort: port,
+    metricsToken: token,
+    otelMetricExportInterval: everyMs,
+  }: TelemetryConfig,
   { clock, log }: World,
   url: string | undefined,
   at: (url: string) => OtlpOptions,
@@ -85,7 +90,7 @@ function metricsOf(
     metrics: counted,
     reading: [
       watching,
-      ...(port === undefined ? [] : [createMetricsEndpoint({ host, port, counted, log })]),
+      ...(port === undefined ? [] : [createMetricsEndpoint({ host, port, token, counted, log })]),
       ...(url === undefined ? [] : [sendMetrics({ counted, everyMs, collector: at(url) })]),
     ],
   };

@@ -76,7 +76,10 @@ const additions: readonly Addition[] = [
     [ofRuns, storedRuns, parsedRuns, drawn],
     'Omit<RunFilter, "states" | "runs" | "roots"> & ',
   ),
-  field("Policy", "libs/domain/src/message/message.ts", ["libs/contract/src/headers/overrides.ts"]),
+  field("Policy", "libs/domain/src/message/policy.ts", [
+    "libs/domain/src/message/policy.ts",
+    "libs/contract/src/headers/policy-settings.ts",
+  ]),
   member("rowSources", "libs/domain/src/message/alarm.ts", ["libs/engine/src/ring.ts"]),
   member("liveKinds", "libs/domain/src/message/message.ts", [
     "libs/embedded/src/messages/records.ts",

@@ -1,10 +1,10 @@
 /** Made by `npm run generate` from the tables of headers and parameters: not to be edited. */
 
 export const settingHelp = {
-  method: {
-    about: "One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them.",
-    fallback: "POST",
-    example: "PUT",
+  label: {
+    about: "Comma-separated labels to find the message by in logs and among dead letters.",
+    fallback: "none",
+    example: "orders,north",
   },
   timeout: {
     about:
@@ -17,6 +17,11 @@ export const settingHelp = {
     fallback: "the plan's, of a callback its message's",
     example: "3",
   },
+  method: {
+    about: "One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them.",
+    fallback: "POST",
+    example: "PUT",
+  },
   retryDelay: {
     about:
       "Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max.",
@@ -27,11 +32,6 @@ export const settingHelp = {
     about: "Duration before the first delivery, such as 50s, 10m or 1d10h30m.",
     fallback: "none",
     example: "10m",
-  },
-  label: {
-    about: "Comma-separated labels to find the message by in logs and among dead letters.",
-    fallback: "none",
-    example: "orders,north",
   },
   flowControlKey: {
     about: "Messages of one key share limits; requires Flow-Control-Value.",
@@ -44,10 +44,10 @@ export const settingHelp = {
     fallback: "none",
     example: "parallelism=2, rate=10, period=1m",
   },
-  callbackMethod: {
-    about: "One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them.",
-    fallback: "POST",
-    example: "PUT",
+  callbackLabel: {
+    about: "Comma-separated labels to find the message by in logs and among dead letters.",
+    fallback: "none",
+    example: "orders,north",
   },
   callbackTimeout: {
     about:
@@ -60,6 +60,11 @@ export const settingHelp = {
     fallback: "the plan's, of a callback its message's",
     example: "3",
   },
+  callbackMethod: {
+    about: "One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them.",
+    fallback: "POST",
+    example: "PUT",
+  },
   callbackRetryDelay: {
     about:
       "Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max.",
@@ -70,11 +75,6 @@ export const settingHelp = {
     about: "Duration before the first delivery, such as 50s, 10m or 1d10h30m.",
     fallback: "none",
     example: "10m",
-  },
-  callbackLabel: {
-    about: "Comma-separated labels to find the message by in logs and among dead letters.",
-    fallback: "none",
-    example: "orders,north",
   },
   callbackFlowControlKey: {
     about: "Messages of one key share limits; requires Flow-Control-Value.",
@@ -87,10 +87,10 @@ export const settingHelp = {
     fallback: "none",
     example: "parallelism=2, rate=10, period=1m",
   },
-  failureCallbackMethod: {
-    about: "One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them.",
-    fallback: "POST",
-    example: "PUT",
+  failureCallbackLabel: {
+    about: "Comma-separated labels to find the message by in logs and among dead letters.",
+    fallback: "none",
+    example: "orders,north",
   },
   failureCallbackTimeout: {
     about:
@@ -103,6 +103,11 @@ export const settingHelp = {
     fallback: "the plan's, of a callback its message's",
     example: "3",
   },
+  failureCallbackMethod: {
+    about: "One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them.",
+    fallback: "POST",
+    example: "PUT",
+  },
   failureCallbackRetryDelay: {
     about:
       "Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max.",
@@ -114,11 +119,6 @@ export const settingHelp = {
     fallback: "none",
     example: "10m",
   },
-  failureCallbackLabel: {
-    about: "Comma-separated labels to find the message by in logs and among dead letters.",
-    fallback: "none",
-    example: "orders,north",
-  },
   failureCallbackFlowControlKey: {
     about: "Messages of one key share limits; requires Flow-Control-Value.",
     fallback: "none",
@@ -129,6 +129,12 @@ export const settingHelp = {
       "`parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key.",
     fallback: "none",
     example: "parallelism=2, rate=10, period=1m",
+  },
+  redactFields: {
+    about:
+      "Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination.",
+    fallback: "none",
+    example: "body,header[Authorization]",
   },
   notBefore: {
     about:
@@ -148,12 +154,6 @@ export const settingHelp = {
     fallback: "false",
     example: "true",
   },
-  queueName: {
-    about:
-      "Queue that the message gets into; it is made if there is none. Its messages are delivered in their order.",
-    fallback: "none",
-    example: "mail",
-  },
   callback: {
     about:
       "URL that is sent the destination's answer after each delivery attempt; in UTF-8, read as the destination is.",
@@ -165,17 +165,17 @@ export const settingHelp = {
     fallback: "none",
     example: "https://shop.example/failed",
   },
-  redactFields: {
-    about:
-      "Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination.",
-    fallback: "none",
-    example: "body,header[Authorization]",
-  },
   headerForward: {
     about:
       "true: all headers of this request without a prefix are sent to the destination, except hop-by-hop ones and Authorization.",
     fallback: "false",
     example: "true",
+  },
+  queueName: {
+    about:
+      "Queue that the message gets into; it is made if there is none. Its messages are delivered in their order.",
+    fallback: "none",
+    example: "mail",
   },
   hop: {
     about:

@@ -143,7 +143,7 @@ export const targets = {
 } as const;
 
 const suffixes =
-  "Method Timeout Retries Retry-Delay Delay Label Flow-Control-Key Flow-Control-Value Callback-Method Callback-Timeout Callback-Retries Callback-Retry-Delay Callback-Delay Callback-Label Callback-Flow-Control-Key Callback-Flow-Control-Value Failure-Callback-Method Failure-Callback-Timeout Failure-Callback-Retries Failure-Callback-Retry-Delay Failure-Callback-Delay Failure-Callback-Label Failure-Callback-Flow-Control-Key Failure-Callback-Flow-Control-Value Not-Before Deduplication-Id Content-Based-Deduplication Queue-Name Callback Failure-Callback Redact-Fields Header-Forward Hop Cron Schedule-Id Dry-Run Workflow-RunId Workflow-Init Workflow-CreatedAt Workflow-CallType Workflow-Sdk-Version Workflow-Invoke Workflow-Unknown-Sdk Workflow-Trigger-By-Sdk Feature-Set Telemetry-Sdk";
+  "Label Timeout Retries Method Retry-Delay Delay Flow-Control-Key Flow-Control-Value Callback-Label Callback-Timeout Callback-Retries Callback-Method Callback-Retry-Delay Callback-Delay Callback-Flow-Control-Key Callback-Flow-Control-Value Failure-Callback-Label Failure-Callback-Timeout Failure-Callback-Retries Failure-Callback-Method Failure-Callback-Retry-Delay Failure-Callback-Delay Failure-Callback-Flow-Control-Key Failure-Callback-Flow-Control-Value Redact-Fields Not-Before Deduplication-Id Content-Based-Deduplication Callback Failure-Callback Header-Forward Queue-Name Hop Cron Schedule-Id Dry-Run Workflow-RunId Workflow-Init Workflow-CreatedAt Workflow-CallType Workflow-Sdk-Version Workflow-Invoke Workflow-Unknown-Sdk Workflow-Trigger-By-Sdk Feature-Set Telemetry-Sdk";
 
 const named = (suffix: string): string =>
   suffix.replaceAll(/(^|-)(.)/g, (_, dash: string, letter: string) =>
@@ -158,70 +158,70 @@ export const settingNames = Object.fromEntries(
 
 /** The headers that configure a message, a callback, a run or a schedule. */
 export type Settings = {
-  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
-  readonly method?: Setting | undefined;
+  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  readonly label?: Setting | undefined;
   /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
   readonly timeout?: Setting | undefined;
   /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly retries?: Setting | undefined;
+  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
+  readonly method?: Setting | undefined;
   /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max. */
   readonly retryDelay?: Setting | undefined;
   /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
   readonly delay?: Setting | undefined;
-  /** Comma-separated labels to find the message by in logs and among dead letters. */
-  readonly label?: Setting | undefined;
   /** Messages of one key share limits; requires Flow-Control-Value. */
   readonly flowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly flowControlValue?: Setting | undefined;
-  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
-  readonly callbackMethod?: Setting | undefined;
+  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  readonly callbackLabel?: Setting | undefined;
   /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
   readonly callbackTimeout?: Setting | undefined;
   /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly callbackRetries?: Setting | undefined;
+  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
+  readonly callbackMethod?: Setting | undefined;
   /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max. */
   readonly callbackRetryDelay?: Setting | undefined;
   /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
   readonly callbackDelay?: Setting | undefined;
-  /** Comma-separated labels to find the message by in logs and among dead letters. */
-  readonly callbackLabel?: Setting | undefined;
   /** Messages of one key share limits; requires Flow-Control-Value. */
   readonly callbackFlowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly callbackFlowControlValue?: Setting | undefined;
-  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
-  readonly failureCallbackMethod?: Setting | undefined;
+  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  readonly failureCallbackLabel?: Setting | undefined;
   /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
   readonly failureCallbackTimeout?: Setting | undefined;
   /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly failureCallbackRetries?: Setting | undefined;
+  /** One of GET, POST, PUT, PATCH, DELETE. The body is sent with each of them. */
+  readonly failureCallbackMethod?: Setting | undefined;
   /** Expression for the delay in milliseconds before a retry: numbers, `retried` (0 for the first retry), + - * / ( ), pow, exp, sqrt, abs, floor, ceil, round, min, max. */
   readonly failureCallbackRetryDelay?: Setting | undefined;
   /** Duration before the first delivery, such as 50s, 10m or 1d10h30m. */
   readonly failureCallbackDelay?: Setting | undefined;
-  /** Comma-separated labels to find the message by in logs and among dead letters. */
-  readonly failureCallbackLabel?: Setting | undefined;
   /** Messages of one key share limits; requires Flow-Control-Value. */
   readonly failureCallbackFlowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly failureCallbackFlowControlValue?: Setting | undefined;
+  /** Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination. */
+  readonly redactFields?: Setting | undefined;
   /** Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay. */
   readonly notBefore?: Setting | undefined;
   /** A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect. */
   readonly deduplicationId?: Setting | undefined;
   /** true or false: a hash of destination, body, Content-Type and forwarded headers is the deduplication id. */
   readonly contentBasedDeduplication?: Setting | undefined;
-  /** Queue that the message gets into; it is made if there is none. Its messages are delivered in their order. */
-  readonly queueName?: Setting | undefined;
   /** URL that is sent the destination's answer after each delivery attempt; in UTF-8, read as the destination is. */
   readonly callback?: Setting | undefined;
   /** URL that is told once all retries are used; in UTF-8, read as the destination is. */
   readonly failureCallback?: Setting | undefined;
-  /** Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination. */
-  readonly redactFields?: Setting | undefined;
   /** true: all headers of this request without a prefix are sent to the destination, except hop-by-hop ones and Authorization. */
   readonly headerForward?: Setting | undefined;
+  /** Queue that the message gets into; it is made if there is none. Its messages are delivered in their order. */
+  readonly queueName?: Setting | undefined;
   /** Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused. */
   readonly hop?: Setting | undefined;
   /** Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it. */

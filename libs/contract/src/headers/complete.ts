@@ -109,9 +109,8 @@ export function headersOf(
 }
 
 function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
-  const { message, redaction } = draft;
-  const flow = flowOf(message);
-  if (isFault(flow)) return flow;
+  const given = settingsOf(draft.message);
+  if (isFault(given)) return given;
   const leaveOut = draft.run.id && input.leaveOut;
   const ofMessage = callbackPlan(draft.callbackUrl, draft.callback, "Callback-", input, leaveOut);
   if (isFault(ofMessage)) return ofMessage;
@@ -125,19 +124,27 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
     leaveOut,
   );
   if (isFault(failureCallback)) return failureCallback;
-  const retriesMax = message.retriesMax ?? input.plan.retriesDefault;
+  const retriesMax = given.retriesMax ?? input.plan.retriesDefault;
   const refused = checkRetryDelays(draft, retriesMax, input);
   if (refused) return refused;
   return {
-    timeoutMs: message.timeoutMs ?? timeoutMsOf(input.plan),
+    timeoutMs: timeoutMsOf(input.plan),
     retriesMax,
-    labels: message.labels ?? [],
-    ...(message.retryDelay && { retryDelay: message.retryDelay.value }),
+    labels: [],
+    ...given,
     ...(callback && { callback }),
     ...(failureCallback && { failureCallback }),
-    ...(redaction && { redaction }),
-    ...(flow && { flow }),
   };
+}
+
+/** Returns the settings that are given for a request, with those that several headers give. */
+function settingsOf<Draft extends RequestDraft>(request: Draft): Draft["settings"] | Fault {
+  const flow = flowOf(request);
+  if (isFault(flow)) return flow;
+  const { retryDelay, settings } = request;
+  if (retryDelay) settings.retryDelay = retryDelay.value;
+  if (flow) settings.flow = flow;
+  return settings;
 }
 
 /** Only the answer of a run's call can have a failure callback of its own. */
@@ -161,22 +168,18 @@ export function callbackPlan(
   { plan }: Bounds,
   leaveOut?: LeaveOut,
 ): CallbackPlan | Fault | undefined {
-  const flow = flowOf(request);
-  if (isFault(flow)) return flow;
+  const given = settingsOf(request);
+  if (isFault(given)) return given;
   const headers = headersOf(request, family, leaveOut);
   if (isFault(headers)) return headers;
   if (url === undefined) return undefined;
-  const { timeoutMs, retriesMax, retryDelay, labels } = request;
   return {
     url,
     method: request.method ?? "POST",
     headers,
     delayMs: request.delayMs ?? 0,
-    timeoutMs: timeoutMs ?? timeoutMsOf(plan),
-    ...(retriesMax !== undefined && { retriesMax }),
-    ...(retryDelay && { retryDelay: retryDelay.value }),
-    ...(labels && { labels }),
-    ...(flow && { flow }),
+    timeoutMs: timeoutMsOf(plan),
+    ...given,
   };
 }
 
@@ -193,7 +196,7 @@ function checkRetryDelays(
   if (![message, ...told].some(({ retryDelay }) => retryDelay)) return undefined;
   let inheritedMax = retriesMax;
   for (const request of told) {
-    const ownMax = request.retriesMax ?? retriesMax;
+    const ownMax = request.settings.retriesMax ?? retriesMax;
     if (!request.retryDelay) inheritedMax = Math.max(inheritedMax, ownMax);
     else {
       const { name, value } = request.retryDelay;

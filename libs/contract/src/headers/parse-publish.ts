@@ -180,7 +180,7 @@ type Reading = {
   witness: string;
 };
 
-const newRequest = (): RequestDraft => ({ forwarded: [] });
+const newRequest = () => ({ settings: {}, forwarded: [] }) satisfies RequestDraft;
 const newReading = (): Reading => ({
   draft: {
     message: newRequest(),

@@ -1,16 +1,8 @@
 /** The headers that a message has and a callback has not. */
 import { type Fault, fault } from "@posthaste/domain";
 import { badName, isName } from "../wire/text.ts";
-import { into } from "./request-settings.ts";
-import { type Field, type PublishDraft, type Setting } from "./setting.ts";
-import {
-  parseBoolean,
-  parseHop,
-  parseKey,
-  parseNotBefore,
-  parseRedaction,
-  parseUrl,
-} from "./values.ts";
+import { type Field, made, type PublishDraft, type Setting } from "./setting.ts";
+import { parseBoolean, parseHop, parseKey, parseNotBefore, parseUrl } from "./values.ts";
 
 export const publishSettings: readonly Setting<PublishDraft>[] = [
   {
@@ -18,32 +10,27 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
     rule: "Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay.",
     fallback: "none",
     example: "1767225600",
-    take: (field, draft) => into(parseNotBefore(field), (at) => (draft.notBefore = { field, at })),
+    key: "notBefore",
+    read: (field) => made(parseNotBefore(field), (at) => ({ field, at })),
+    retry: "changes",
   },
   {
     suffix: "Deduplication-Id",
     rule: "A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect.",
     fallback: "none",
     example: "order-17",
-    take: (field, draft) => {
-      const id = parseDeduplicationId(field);
-      return into(id, (value) => (draft.deduplicationId = value));
-    },
+    key: "deduplicationId",
+    read: parseDeduplicationId,
+    retry: "refused",
   },
   {
     suffix: "Content-Based-Deduplication",
     rule: "true or false: a hash of destination, body, Content-Type and forwarded headers is the deduplication id.",
     fallback: "false",
     example: "true",
-    take: (field, draft) => into(parseBoolean(field), (value) => (draft.contentBased = value)),
-  },
-  {
-    suffix: "Queue-Name",
-    rule: "Queue that the message gets into; it is made if there is none. Its messages are delivered in their order.",
-    fallback: "none",
-    example: "mail",
-    take: (field, draft) =>
-      isName(field.value) ? void (draft.queue = field) : badName(field.name),
+    key: "contentBased",
+    read: parseBoolean,
+    retry: "refused",
   },
   {
     suffix: "Callback",
@@ -51,8 +38,9 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
     fallback: "none",
     example: "https://shop.example/callback",
     isUrl: true,
-    take: (field, draft, bounds) =>
-      into(parseUrl(field, bounds), (url) => (draft.callbackUrl = url)),
+    key: "callbackUrl",
+    read: parseUrl,
+    retry: "changes",
   },
   {
     suffix: "Failure-Callback",
@@ -60,30 +48,36 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
     fallback: "none",
     example: "https://shop.example/failed",
     isUrl: true,
-    take: (field, draft, bounds) =>
-      into(parseUrl(field, bounds), (url) => (draft.failureCallbackUrl = url)),
-  },
-  {
-    suffix: "Redact-Fields",
-    rule: "Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination.",
-    fallback: "none",
-    example: "body,header[Authorization]",
-    take: (field, draft) =>
-      into(parseRedaction(field), (redaction) => (draft.redaction = redaction)),
+    key: "failureCallbackUrl",
+    read: parseUrl,
+    retry: "changes",
   },
   {
     suffix: "Header-Forward",
     rule: "true: all headers of this request without a prefix are sent to the destination, except hop-by-hop ones and Authorization.",
     fallback: "false",
     example: "true",
-    take: (field, draft) => into(parseBoolean(field), (value) => (draft.forwardsAll = value)),
+    key: "forwardsAll",
+    read: parseBoolean,
+    retry: "refused",
+  },
+  {
+    suffix: "Queue-Name",
+    rule: "Queue that the message gets into; it is made if there is none. Its messages are delivered in their order.",
+    fallback: "none",
+    example: "mail",
+    key: "queue",
+    read: (field) => (isName(field.value) ? field : badName(field.name)),
+    retry: "refused",
   },
   {
     suffix: "Hop",
     rule: "Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused.",
     fallback: "0",
     example: "1",
-    take: (field, draft) => into(parseHop(field), (hop) => (draft.hop = hop)),
+    key: "hop",
+    read: parseHop,
+    retry: "passed",
   },
 ];
 

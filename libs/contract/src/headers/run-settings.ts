@@ -1,11 +1,15 @@
 /** The headers that make a publish part of a run. Other `Workflow-` headers of workflow clients are ignored. */
-import { type Fault, features, limits } from "@posthaste/domain";
+import { type Fault, features, isFault, limits } from "@posthaste/domain";
 import { isHeaderValue } from "../wire/text.ts";
-import { into } from "./request-settings.ts";
-import { type Field, malformed, type RunDraft, type Setting } from "./setting.ts";
+import { type Field, type HeaderRule, malformed, type RunDraft } from "./setting.ts";
 import { parseBoolean } from "./values.ts";
 
-export const runSettings: readonly Setting<RunDraft>[] = [
+/** Two of these go to one member of the draft, or one to two. A retry of a dead letter passes them over. */
+type RunSetting = HeaderRule & {
+  readonly take: (field: Field, draft: RunDraft) => Fault | undefined;
+};
+
+export const runSettings: readonly RunSetting[] = [
   {
     suffix: "Workflow-RunId",
     rule: "Name of a run, as a part of a URL that needs no escapes: the message starts it, or belongs to it.",
@@ -91,6 +95,13 @@ export const runSettings: readonly Setting<RunDraft>[] = [
     },
   },
 ];
+
+/** Passes a good value on, and returns a fault. */
+function into<T>(value: T | Fault, set: (value: T) => void): Fault | undefined {
+  if (isFault(value)) return value;
+  set(value);
+  return undefined;
+}
 
 /** Clients give these in more than one line. */
 export const repeatable: ReadonlySet<string> = new Set(["feature-set", "telemetry-sdk"]);

@@ -9,36 +9,45 @@ import {
   scheduleId,
 } from "@posthaste/domain";
 import { badName, isName } from "../wire/text.ts";
-import { into } from "./request-settings.ts";
-import { type Bounds, type Field, malformed, type PublishDraft, type Setting } from "./setting.ts";
+import {
+  type Bounds,
+  type Field,
+  made,
+  malformed,
+  type PublishDraft,
+  type ScheduleDraft,
+  type Setting,
+} from "./setting.ts";
 import { parseBoolean } from "./values.ts";
 
-export const scheduleSettings: readonly Setting<PublishDraft>[] = [
+export const scheduleSettings: readonly Setting<ScheduleDraft>[] = [
   {
     suffix: "Cron",
     rule: "Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it.",
     fallback: "none",
     example: "0 9 * * *",
-    take: (field, draft, bounds) =>
-      into(readCron(field, bounds), (cron) => (draft.schedule.cron = { field, cron })),
+    key: "cron",
+    read: (field, bounds) => made(readCron(field, bounds), (cron) => ({ field, cron })),
+    retry: "refused",
   },
   {
     suffix: "Schedule-Id",
     rule: "Name of a schedule: one that is there is replaced.",
     fallback: "a new one",
     example: "report",
-    take: (field, draft) =>
-      isName(field.value)
-        ? void (draft.schedule.id = { field, id: scheduleId(field.value) })
-        : badName(field.name),
+    key: "id",
+    read: (field) =>
+      isName(field.value) ? { field, id: scheduleId(field.value) } : badName(field.name),
+    retry: "refused",
   },
   {
     suffix: "Dry-Run",
     rule: "true or false: true makes no schedule, and answers with its next five times.",
     fallback: "false",
     example: "true",
-    take: (field, draft) =>
-      into(parseBoolean(field), (isDry) => (draft.schedule.dryRun = { field, isDry })),
+    key: "dryRun",
+    read: (field) => made(parseBoolean(field), (isDry) => ({ field, isDry })),
+    retry: "refused",
   },
 ];
 

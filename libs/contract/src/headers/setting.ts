@@ -1,6 +1,7 @@
-/** A configuration header as a row: its name, the values that it takes, and where the value goes. */
+/** A configuration header as a row: its name, the values that it takes, where the value goes, and what a retry does with it. */
 import {
   type CallbackPlan,
+  type CallbackSettings,
   type Cron,
   type Dialect,
   type Fault,
@@ -9,9 +10,9 @@ import {
   type Method,
   type Plan,
   type Policy,
-  type Redaction,
   type ScheduleId,
   fault,
+  isFault,
 } from "@posthaste/domain";
 
 /** A header as the caller wrote it; the value is trimmed. */
@@ -46,25 +47,26 @@ type Unfit = { readonly name: string; readonly isSent: boolean; readonly refusal
 
 export type ReadUrl = (given: string, field: string) => string | Fault;
 
-/** The settings of one request: of the message itself, or of one of its callbacks. */
+type Given<Settings> = { -readonly [Key in keyof Settings]?: Settings[Key] };
+
+/** What the caller gives for one request: the message itself, or one of its callbacks. */
 export type RequestDraft = {
+  /** The settings under their names in the policy. `settingsOf` adds those that several headers give. */
+  readonly settings: Given<CallbackSettings>;
   readonly forwarded: HeaderPair[];
   /** Headers that a caller must not name one by one. */
   unfit?: readonly Unfit[];
   /** A forwarded Host. Only a message of a run may have one, and there it has no effect. */
   host?: Field;
   method?: Method;
-  timeoutMs?: number;
-  retriesMax?: number;
   retryDelay?: Field;
   delayMs?: number;
-  labels?: readonly string[];
   flowKey?: Field;
   flowLimits?: Field & { readonly limits: NonNullable<Policy["flow"]>["limits"] };
 };
 
 /** The settings of a schedule beside its message, each with the header that gave it. */
-type ScheduleDraft = {
+export type ScheduleDraft = {
   cron?: { readonly field: Field; readonly cron: Cron };
   id?: { readonly field: Field; readonly id: ScheduleId };
   dryRun?: { readonly field: Field; readonly isDry: boolean };
@@ -86,7 +88,7 @@ export type RunDraft = {
 
 /** A publish in the making: filled by one pass over the headers, and turned into a command by `completeCommand`. */
 export type PublishDraft = {
-  readonly message: RequestDraft;
+  readonly message: RequestDraft & { readonly settings: Given<Policy> };
   readonly callback: RequestDraft;
   readonly failureCallback: RequestDraft;
   callbackUrl?: CallbackPlan["url"];
@@ -97,7 +99,6 @@ export type PublishDraft = {
   notBefore?: { readonly field: Field; readonly at: number };
   deduplicationId?: string;
   contentBased?: boolean;
-  redaction?: Redaction;
   queue?: Field;
   forwardsAll?: boolean;
   /** Type, encoding and language of the body. */
@@ -107,18 +108,36 @@ export type PublishDraft = {
   readonly run: RunDraft;
 };
 
-export type Setting<Draft> = {
+/** The words of the documents and of help about a header. */
+export type HeaderRule = {
   /** The name without its prefix, in its canonical form. */
   readonly suffix: string;
-  /** The value is text in UTF-8, not ASCII alone. */
-  readonly isUrl?: true;
-  /** What the header means, with its unit, for the documents and for help. */
+  /** What the header means, with its unit. */
   readonly rule: string;
   /** The value that holds where the header is not given. */
   readonly fallback: string;
   readonly example: string;
-  readonly take: (field: Field, draft: Draft, bounds: Bounds) => Fault | undefined;
 };
+
+/** Reads the value of a header. */
+export type Reader<Value> = (field: Field, bounds: Bounds) => Exclude<Value, undefined> | Fault;
+
+export type Header<Value> = HeaderRule & {
+  /** The value is text in UTF-8, not ASCII alone. */
+  readonly isUrl?: true;
+  readonly read: Reader<Value>;
+  /** Says whether the header of a retried dead letter changes the stored message, is passed over, or is refused. */
+  readonly retry: "changes" | "passed" | "refused";
+};
+
+/** A header whose value goes to the member `key` of a draft. */
+export type Setting<Draft> = {
+  readonly [Key in keyof Draft]-?: Header<Draft[Key]> & { readonly key: Key };
+}[keyof Draft];
+
+/** Makes something of a good value, and returns a fault. */
+export const made = <T, Made>(value: T | Fault, make: (value: T) => Made): Made | Fault =>
+  isFault(value) ? value : make(value);
 
 export const malformed = (field: Pick<Field, "name">, must: string): Fault =>
   fault("malformed", `${field.name}: ${must}`);

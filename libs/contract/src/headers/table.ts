@@ -1,17 +1,25 @@
 /** The table of all configuration headers: the suffix, and what becomes of the value (docs/design/wire#dialects). */
-import { type Fault } from "@posthaste/domain";
+import {
+  type CallbackSettings,
+  type Fault,
+  inCallbacks,
+  isFault,
+  type Policy,
+} from "@posthaste/domain";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { bytesOfText } from "../wire/text.ts";
+import { policyKeys, rowOf } from "./policy-settings.ts";
 import { publishSettings } from "./publish-settings.ts";
 import { runSettings } from "./run-settings.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
-import { into, requestSettings } from "./request-settings.ts";
+import { requestSettings } from "./request-settings.ts";
 import {
   type Bounds,
   type Field,
+  type HeaderRule,
   type PublishDraft,
+  type Reader,
   type RequestDraft,
-  type Setting,
 } from "./setting.ts";
 import { parseUrl } from "./values.ts";
 
@@ -31,37 +39,63 @@ const ofAnswer = {
   prefix: "Callback-Failure-Callback-",
   of: (draft: PublishDraft): RequestDraft => draft.answerFailure,
 } as const;
-const answerFailure = "callback-failure-callback";
+const answerFailure = "Callback-Failure-Callback";
 const allFamilies = [...families, ofAnswer];
 
-const wholeSettings = [...publishSettings, ...scheduleSettings];
+const whole = (draft: PublishDraft): PublishDraft => draft;
+
+const isOfEach = (key: keyof Policy): key is keyof CallbackSettings => inCallbacks[key] !== "none";
+const ofEach = givenByOne(policyKeys.filter(isOfEach));
+const ofMessages = givenByOne(policyKeys.filter((key) => !isOfEach(key)));
+
+/** Returns the headers of the settings that one header gives. */
+function givenByOne<Key extends keyof Policy>(keys: readonly Key[]) {
+  return keys.flatMap((key) => {
+    const { header } = rowOf(key);
+    return header === "several" ? [] : [{ ...header, key }];
+  });
+}
 
 /**
  * Handlers by lower-case suffix. A suffix that is not here and begins with none of `forwardPrefixes` goes to
  * `refuseUnknown`.
  */
 export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ...wholeSettings.map(({ suffix, take }): [string, Handler] => [suffix.toLowerCase(), take]),
+  ...publishSettings.map((row) => handled(row, whole)),
+  ...scheduleSettings.map((row) => handled(row, ({ schedule }: PublishDraft) => schedule)),
   ...runSettings.map(({ suffix, take }): [string, Handler] => [
     suffix.toLowerCase(),
-    (field, draft, bounds) => take(field, draft.run, bounds),
+    (field, draft) => take(field, draft.run),
   ]),
-  [
-    answerFailure,
-    (field, draft, bounds) =>
-      into(parseUrl(field, bounds), (url) => (draft.answerFailureUrl = url)),
-  ],
-  ...allFamilies.flatMap(({ prefix, of }) =>
-    requestSettings.map(({ suffix, take }): [string, Handler] => [
-      (prefix + suffix).toLowerCase(),
-      (field, draft, bounds) => take(field, of(draft), bounds),
-    ]),
-  ),
+  handled({ suffix: answerFailure, key: "answerFailureUrl", read: parseUrl }, whole),
+  ...ofMessages.map((row) => handled(row, ({ message }: PublishDraft) => message.settings)),
+  ...allFamilies.flatMap(({ prefix, of }) => [
+    ...ofEach.map((row) => handled(row, (draft: PublishDraft) => of(draft).settings, prefix)),
+    ...requestSettings.map((row) => handled(row, of, prefix)),
+  ]),
 ]);
 
+function handled<Draft, Key extends keyof Draft>(
+  {
+    key,
+    read,
+    suffix,
+  }: { readonly key: Key; readonly suffix: string; readonly read: Reader<Draft[Key]> },
+  of: (draft: PublishDraft) => Draft,
+  prefix = "",
+): [string, Handler] {
+  const handle: Handler = (field, draft, bounds) => {
+    const value = read(field, bounds);
+    if (isFault(value)) return value;
+    of(draft)[key] = value;
+    return undefined;
+  };
+  return [(prefix + suffix).toLowerCase(), handle];
+}
+
 const urlSuffixes: ReadonlySet<string> = new Set([
-  ...wholeSettings.flatMap(({ suffix, isUrl }) => (isUrl ? [suffix.toLowerCase()] : [])),
-  answerFailure,
+  ...publishSettings.flatMap(({ suffix, isUrl }) => (isUrl ? [suffix.toLowerCase()] : [])),
+  answerFailure.toLowerCase(),
 ]);
 
 /**
@@ -81,19 +115,20 @@ export const forwardPrefixes = allFamilies.map(({ prefix, of }) => ({
   of,
 }));
 
-export type HeaderRule = Pick<Setting<never>, "suffix" | "rule" | "fallback" | "example">;
-
 /** Headers by their full suffixes, for the documents. Headers that only older clients send are left out. */
 export const headerRules: readonly HeaderRule[] = [
   ...families.flatMap(({ prefix }) => [
-    ...requestSettings.map((row) => ({ ...ruleOf(row), suffix: prefix + row.suffix })),
+    ...[...ofEach, ...requestSettings].map((row) => ({
+      ...ruleOf(row),
+      suffix: prefix + row.suffix,
+    })),
     {
       suffix: `${prefix}Forward-*`,
       rule: "Sent without the prefix and Forward-.",
       ...{ fallback: "none", example: "north" },
     },
   ]),
-  ...[...wholeSettings, ...runSettings].map(ruleOf),
+  ...[...ofMessages, ...publishSettings, ...scheduleSettings, ...runSettings].map(ruleOf),
 ];
 
 function ruleOf({ example, fallback, rule, suffix }: HeaderRule): HeaderRule {
@@ -107,3 +142,14 @@ export const suffixes: ReadonlyMap<string, string> = new Map(
 
 export const isConfiguration = (suffix: string): boolean =>
   handlers.has(suffix) || forwardPrefixes.some(({ prefix }) => suffix.startsWith(prefix));
+
+/** Returns the first header of the draft that a retry of a dead letter refuses. */
+export const refusedAtRetry = (draft: PublishDraft): string | undefined =>
+  (
+    publishSettings.find(({ key, retry }) => retry === "refused" && isGiven(draft[key])) ??
+    [...ofEach, ...ofMessages].find(
+      ({ key, retry }) => retry === "refused" && isGiven(draft.message.settings[key]),
+    )
+  )?.suffix;
+
+const isGiven = (value: unknown): boolean => value !== undefined && value !== false;

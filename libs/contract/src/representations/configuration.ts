@@ -1,20 +1,10 @@
 /** The fields that reads of a message, its dead letter and its log share, and those of them that a schedule has, too. */
 import { type Configuration, type Policy } from "@posthaste/domain";
 import * as z from "zod";
+import { type policySettings, shownSettings } from "../headers/policy-settings.ts";
+import { type JsonOf } from "./schemas.ts";
 
-export const policyShape = {
-  method: z.string(),
-  callback: z.string().optional(),
-  failureCallback: z.string().optional(),
-  label: z.string().optional().describe("The first label"),
-  labels: z.array(z.string()).optional(),
-  flowControlKey: z.string().optional(),
-  parallelism: z.int().optional(),
-  rate: z.int().optional(),
-  period: z.int().optional().describe("Seconds; present whenever there is a flow control key"),
-  retryDelayExpression: z.string().optional(),
-  timeout: z.int().describe("Milliseconds"),
-};
+export const policyShape = { method: z.string(), ...settingsShape() };
 
 export const configurationShape = {
   url: z.string().describe("Destination URL, as published"),
@@ -50,26 +40,28 @@ export function configurationJson(message: Configuration) {
   };
 }
 
-export function policyJson({
-  callback,
-  failureCallback,
-  flow,
-  labels,
-  retryDelay,
-  timeoutMs,
-}: Policy) {
-  const [label] = labels;
-  return {
-    ...(callback && { callback: callback.url }),
-    ...(failureCallback && { failureCallback: failureCallback.url }),
-    ...(label !== undefined && { label, labels }),
-    ...(flow && {
-      flowControlKey: flow.key,
-      ...(flow.limits.parallelism !== undefined && { parallelism: flow.limits.parallelism }),
-      ...(flow.limits.rate !== undefined && { rate: flow.limits.rate }),
-      period: Math.ceil(flow.limits.periodMs / 1_000),
-    }),
-    ...(retryDelay !== undefined && { retryDelayExpression: retryDelay }),
-    timeout: timeoutMs,
-  };
+type ShapeOf<Row> = Row extends { readonly shown: { readonly shape: infer Shape } } ? Shape : never;
+type Shapes = { [Key in keyof Policy]-?: ShapeOf<(typeof policySettings)[Key]> }[keyof Policy];
+/** All members of the shapes of a union. */
+type Together<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  each: infer All,
+) => void
+  ? All
+  : never;
+type SettingsShape = Together<Shapes>;
+
+function settingsShape(): SettingsShape;
+function settingsShape(): object {
+  const shape = {};
+  for (const { shown } of shownSettings) Object.assign(shape, shown.shape);
+  return shape;
+}
+
+/** Returns the settings as the rows show them. */
+export function policyJson(policy: Policy): JsonOf<z.ZodObject<SettingsShape>>;
+export function policyJson(policy: Policy): object {
+  const json = {};
+  for (const { key, shown } of shownSettings)
+    if (policy[key] !== undefined) Object.assign(json, shown.json(policy[key]));
+  return json;
 }

@@ -4,7 +4,8 @@ import { aCallbackPlan, aMessage, anAnswer, aPolicy, epochStart as now } from "@
 import { callbackId, failureCallbackId, flowLaneId } from "../shared/ids.ts";
 import { callbackMessage, canonicalName, groupedHeaders } from "./callback.ts";
 import { type CallbackItem } from "./follow-up.ts";
-import { type CallbackPlan, type Message } from "./message.ts";
+import { type Message } from "./message.ts";
+import { type CallbackPlan } from "./policy.ts";
 
 const plan: CallbackPlan = aCallbackPlan();
 const source = (

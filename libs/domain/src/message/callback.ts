@@ -4,7 +4,8 @@ import { lanesOf } from "../lane/lane.ts";
 import { callbackId, failureCallbackId } from "../shared/ids.ts";
 import { type CallbackItem } from "./follow-up.ts";
 import { type Headers } from "./headers.ts";
-import { type CallbackPlan, type Message, type Policy } from "./message.ts";
+import { type Message } from "./message.ts";
+import { type CallbackPlan, type Policy, settingsOfCallback } from "./policy.ts";
 import { inheritedRedaction } from "./redact.ts";
 
 /**
@@ -38,16 +39,8 @@ export function callbackMessage(source: Message, item: CallbackItem): Message | 
 }
 
 function callbackPolicy(source: Message, plan: CallbackPlan): Policy {
-  const retryDelay = plan.retryDelay ?? source.policy.retryDelay;
   const redaction = inheritedRedaction(source);
-  return {
-    timeoutMs: plan.timeoutMs,
-    retriesMax: plan.retriesMax ?? source.policy.retriesMax,
-    labels: plan.labels ?? source.policy.labels,
-    ...(retryDelay !== undefined && { retryDelay }),
-    ...(plan.flow && { flow: plan.flow }),
-    ...(redaction && { redaction }),
-  };
+  return { ...settingsOfCallback(plan, source.policy), ...(redaction && { redaction }) };
 }
 
 const withContentType = (headers: Headers): Headers =>

@@ -1,7 +1,7 @@
 /** The changes that a retry or a restart makes to flow control: to the key, the limits, or both. */
 import { type FlowLimits } from "../lane/flow-control.ts";
 import { fault, type Fault } from "../shared/fault.ts";
-import { type Policy } from "./message.ts";
+import { type Policy } from "./policy.ts";
 
 /** At least one field is set. */
 export type FlowChange = { readonly key?: string; readonly limits?: FlowLimits };

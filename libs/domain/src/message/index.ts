@@ -56,7 +56,6 @@ export {
 export { type HeaderPair, type Headers } from "./headers.ts";
 export {
   type Api,
-  type CallbackPlan,
   type Dialect,
   dialects,
   finishedKinds,
@@ -71,13 +70,9 @@ export {
   type Message,
   type MessageRecord,
   type MessageState,
-  type Method,
-  methods,
   type Origin,
-  type Policy,
   type Progress,
   progressOf,
-  type Redaction,
   type StateKind,
   type TurnOf,
 } from "./message.ts";
@@ -91,6 +86,15 @@ export {
   type Outcome,
   type UnreachableCode,
 } from "./outcome.ts";
+export {
+  type CallbackPlan,
+  type CallbackSettings,
+  inCallbacks,
+  type Method,
+  methods,
+  type Policy,
+  type Redaction,
+} from "./policy.ts";
 export {
   inheritedRedaction,
   redacted,

@@ -4,7 +4,6 @@
  * `Message` is fixed when the message is accepted; `MessageRecord` adds what changes. Every change is a transition in this
  * folder, and takes the state that it is legal from.
  */
-import { type FlowLimits } from "../lane/flow-control.ts";
 import { type Lanes } from "../lane/lane.ts";
 import {
   type DlqId,
@@ -18,41 +17,10 @@ import {
 } from "../shared/ids.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { type Headers } from "./headers.ts";
+import { type Method, type Policy } from "./policy.ts";
 
 export const dialects = ["service", "upstash"] as const;
 export type Dialect = (typeof dialects)[number];
-export const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-export type Method = (typeof methods)[number];
-
-/** The values that every read shows as `REDACTED:<sha256>`; deliveries use the originals. Header names are lower case. */
-export type Redaction = { readonly body: boolean; readonly headers: "all" | readonly string[] };
-
-/** The callback to make after attempts of a message. Settings that are absent are inherited from the message. */
-export type CallbackPlan = {
-  readonly url: string;
-  readonly method: Method;
-  readonly headers: Headers;
-  readonly delayMs: number;
-  readonly timeoutMs: number;
-  readonly retriesMax?: number;
-  readonly retryDelay?: string;
-  readonly labels?: readonly string[];
-  readonly flow?: { readonly key: string; readonly limits: FlowLimits };
-  /** Set on the callback of a run's call: told once the delivery of the call's answer has failed for good. */
-  readonly failureCallback?: CallbackPlan;
-};
-
-export type Policy = {
-  readonly timeoutMs: number;
-  readonly retriesMax: number;
-  /** Expression for the delay in milliseconds, checked at publish; absent: the default back-off. */
-  readonly retryDelay?: string;
-  readonly callback?: CallbackPlan;
-  readonly failureCallback?: CallbackPlan;
-  readonly redaction?: Redaction;
-  readonly labels: readonly string[];
-  readonly flow?: { readonly key: string; readonly limits: FlowLimits };
-};
 
 /** APIs for which the operator configures a provider. */
 export type Api = "llm";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { aMessage, aPolicy } from "@posthaste/testing";
-import { type Redaction } from "./message.ts";
+import { type Redaction } from "./policy.ts";
 import { inheritedRedaction, redacted, redactedConfiguration, redactHeaders } from "./redact.ts";
 
 const sha256 = (value: string | Uint8Array): string =>

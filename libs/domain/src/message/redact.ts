@@ -3,7 +3,8 @@
  * (docs/design/wire#redaction).
  */
 import { type Headers } from "./headers.ts";
-import { type CallbackPlan, type Configuration, type Message, type Redaction } from "./message.ts";
+import { type Configuration, type Message } from "./message.ts";
+import { type CallbackPlan, type Redaction } from "./policy.ts";
 
 /** SHA-256 in hex, passed in: the domain has no cryptography of its own. */
 export type Sha256Hex = (value: string | Uint8Array) => string;

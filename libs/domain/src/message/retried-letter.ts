@@ -6,7 +6,8 @@ import { type DlqId, type MessageId, retriedLetterId, type TenantId } from "../s
 import { type DeadLetter } from "./dead-letter.ts";
 import { changedFlow, type FlowChange } from "./flow-change.ts";
 import { type Headers } from "./headers.ts";
-import { type Message, type Method, type Policy } from "./message.ts";
+import { type Message } from "./message.ts";
+import { type Method, type Policy } from "./policy.ts";
 import { type Sha256Hex } from "./redact.ts";
 
 /** The changes that a retry makes to the stored message; absent parts stay. */

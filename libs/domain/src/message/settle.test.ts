@@ -16,7 +16,7 @@ import { dlqIdOf, messageId, runId, runKey } from "../shared/ids.ts";
 import { deferralsMax, logResponseBytesMax, quarantineAfter } from "../shared/limits.ts";
 import { alarmOf } from "./alarm.ts";
 import { type FollowUp } from "./follow-up.ts";
-import { type CallbackPlan } from "./message.ts";
+import { type CallbackPlan } from "./policy.ts";
 import { type Answer, type Outcome } from "./outcome.ts";
 import { deferralMs } from "./retry.ts";
 import { giveBack, over, postpone, quarantine, settleAttempt } from "./settle.ts";

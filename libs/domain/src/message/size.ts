@@ -1,11 +1,7 @@
 /** The bytes that a record takes in memory: its body and the answers in its outbox; the rest is small. */
 import { type Headers } from "./headers.ts";
-import {
-  type CallbackPlan,
-  type Configuration,
-  type Message,
-  type MessageRecord,
-} from "./message.ts";
+import { type Configuration, type Message, type MessageRecord } from "./message.ts";
+import { type CallbackPlan } from "./policy.ts";
 
 export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "outbox">): number =>
   outbox.reduce((bytes, { response }) => bytes + (response?.body.length ?? 0), message.body.length);

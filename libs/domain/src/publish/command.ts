@@ -3,7 +3,8 @@ import { type RunId, type ScheduleId, type TenantId } from "../shared/ids.ts";
 import { type Headers } from "../message/headers.ts";
 import { type StepKey } from "../workflow/order.ts";
 import { type Feature } from "../workflow/run.ts";
-import { type Api, type Dialect, type Method, type Policy } from "../message/message.ts";
+import { type Api, type Dialect } from "../message/message.ts";
+import { type Method, type Policy } from "../message/policy.ts";
 
 export type Destination =
   | { readonly kind: "url"; readonly url: string; readonly api?: Api }

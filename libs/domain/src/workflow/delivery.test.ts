@@ -11,7 +11,8 @@ import {
   failureMessage,
   merged,
 } from "./delivery.ts";
-import { type CallbackPlan, type Message } from "../message/message.ts";
+import { type Message } from "../message/message.ts";
+import { type CallbackPlan } from "../message/policy.ts";
 import { failRun } from "./change.ts";
 import { deliveryOf } from "./part-key.ts";
 import { type EntryDelivery, type Run, type RunPlan } from "./run.ts";

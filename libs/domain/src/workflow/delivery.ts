@@ -3,7 +3,8 @@
  */
 import { lanesOf } from "../lane/lane.ts";
 import { type Headers } from "../message/headers.ts";
-import { type CallbackPlan, type InRun, type Message, type Policy } from "../message/message.ts";
+import { type InRun, type Message } from "../message/message.ts";
+import { type CallbackPlan, type Policy, settingsOfCallback } from "../message/policy.ts";
 import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
 import { lightBytesMax } from "../shared/limits.ts";
@@ -112,11 +113,9 @@ export const answerMessage = (
   { body, from }: { readonly body: Uint8Array; readonly from: Pick<Sent, "callerIp" | "hop"> },
   now: number,
 ): Message => {
-  const { failureCallback, flow } = plan;
+  const { failureCallback } = plan;
   const own = {
-    ...retriesOf(run, plan),
-    labels: [],
-    ...(flow && { flow }),
+    ...settingsOfCallback(plan, run.plan.policy),
     ...(failureCallback && { failureCallback }),
   };
   return messageOfRun(run, partOf({ role: "answer", step }), now, {
@@ -143,24 +142,16 @@ export const failureDelivery = (
   now: number,
 ): EntryDelivery => {
   const { headers, policy } = run.plan;
-  const { delayMs, flow, method, url } = told;
+  const { delayMs, method, url } = told;
   return {
     ...{ url, method, callerIp, hop, notBefore: now + delayMs },
     headers: merged(headers, merged(json, told.headers)),
     policy: {
-      ...retriesOf(run, told),
-      labels: told.labels ?? policy.labels,
-      ...(flow && { flow }),
+      ...settingsOfCallback(told, policy),
       ...(policy.redaction && { redaction: policy.redaction }),
     },
   };
 };
-
-/** A callback that does not set its retries has those of the run. */
-function retriesOf({ plan: { policy } }: Run, told: CallbackPlan) {
-  const { timeoutMs, retriesMax = policy.retriesMax, retryDelay = policy.retryDelay } = told;
-  return { timeoutMs, retriesMax, ...(retryDelay !== undefined && { retryDelay }) };
-}
 
 /** Returns the message that tells of the failure of a run, in its last round. */
 export function failureMessage(

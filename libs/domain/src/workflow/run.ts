@@ -4,7 +4,8 @@
  */
 import { type RunFailureReason } from "../message/follow-up.ts";
 import { type Headers } from "../message/headers.ts";
-import { type CallbackPlan, type Dialect, type Method, type Policy } from "../message/message.ts";
+import { type Dialect } from "../message/message.ts";
+import { type CallbackPlan, type Method, type Policy } from "../message/policy.ts";
 import {
   type DlqId,
   type MessageId,

@@ -17,6 +17,7 @@ import { integer, optionalBytes, optionalText, type Row, stored, text } from "./
 import { configurationFrom, withBody } from "./messages/configurations.ts";
 import { bodyBytesShown } from "./query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "./query/keyset.ts";
+import { inPieces } from "./query/pieces.ts";
 
 type Asked = {
   readonly tenant: number;
@@ -54,16 +55,11 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
     SELECT id FROM dead_letters INDEXED BY dead_letters_by_message WHERE message = ? AND tenant = ?
     LIMIT ${lettersPerMessageMax}`);
 
-  /** Returns the ids that the filter names, in the list's order. */
-  const named = ({
-    tenant,
-    filter: { ids },
-    page: { order },
-    positions,
-  }: Asked): readonly DlqId[] | undefined => {
-    const found = ids ?? positions?.flatMap((p) => ofMessage.all(p, tenant).map(idFrom));
-    const sorted = found && [...new Set(found)].sort();
-    return order === "earliestFirst" ? sorted : sorted?.reverse();
+  /** Returns a reading of the ids that the filter names: undefined while more are to be read. */
+  const named = ({ tenant, filter: { ids }, positions }: Asked) => {
+    if (ids) return () => ids;
+    const read = positions && inPieces(positions, (p) => ofMessage.all(p, tenant).map(idFrom));
+    return read && (() => read()?.flat());
   };
 
   const rowsOf = (asked: Asked): ((after: string | undefined, limit: number) => Chunk<DlqId>) => {
@@ -73,11 +69,15 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
       page: { order },
     } = asked;
     const isUp = order === "earliestFirst";
-    const wanted = named(asked);
+    const namedIds = named(asked);
     const [first, last] = idsBetween(filter);
     return (after = isUp ? "" : afterAll, limit) => {
-      if (wanted)
-        return { rows: wanted.filter((id) => (isUp ? id > after : id < after)), isLast: true };
+      if (namedIds) {
+        const ids = namedIds();
+        if (!ids) return { rows: [], isLast: false };
+        const isBehind = (id: DlqId): boolean => (isUp ? id > after : id < after);
+        return { rows: sortedOnce(ids.filter(isBehind), isUp), isLast: true };
+      }
       const rows = pages[order].all(tenant, after, first, last, limit).map(idFrom);
       return { rows, isLast: rows.length < limit };
     };
@@ -109,6 +109,11 @@ export function openLetterReading(reader: DatabaseSync): LetterReading {
       },
     }),
   };
+}
+
+function sortedOnce(ids: readonly DlqId[], isUp: boolean): readonly DlqId[] {
+  const sorted = [...new Set(ids)].sort();
+  return isUp ? sorted : sorted.reverse();
 }
 
 const heldBytes = ({ message, response }: DeadLetter): number =>

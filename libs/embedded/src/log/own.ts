@@ -4,6 +4,7 @@ import { cutOff, type ListOrder, type LogState } from "@posthaste/domain";
 import { integer, optionalInteger, type Row } from "../database/rows.ts";
 import { ownLogMs } from "../messages/whole.ts";
 import { positionAt, timeOfPosition } from "../positions.ts";
+import { createHeap } from "../query/heap.ts";
 import { answeredFrom, compare, type Key, type Told } from "./keys.ts";
 import { stepOf } from "./steps.ts";
 
@@ -27,16 +28,21 @@ export function ownEvents(row: Row): readonly Told[] {
 
 /** A walk through the events in the order of the list, behind a key and up to a time. */
 export type OwnWalk = {
-  /** Returns the next event without passing it; undefined at the end. */
+  /** Reports whether rows have to be read before the next event is known. */
+  readonly isShort: () => boolean;
+  /** Reads some of them. */
+  readonly readOn: () => void;
+  /** Returns the next event without passing it; undefined at the end, and while the walk is short. */
   readonly first: () => Told | undefined;
   readonly pass: () => void;
 };
 
-const rowsPerRead = 200;
+/** Bound of one reading: a quarter of a millisecond. */
+const rowsPerRead = 100;
 
 /**
  * Opens walks over the events of a tenant. A row tells events within `ownLogMs` of its position, so those before the frontier of the rows
- * read so far are complete.
+ * read so far are complete. In front of the first there may be as many rows as were published in that time.
  */
 export function openOwnWalk(
   reader: DatabaseSync,
@@ -50,37 +56,31 @@ export function openOwnWalk(
   const ahead = isUp ? ownLogMs : -ownLogMs;
 
   return (tenant, behind, end) => {
+    const waiting = createHeap(inOrder);
     let from = isUp
       ? positionAt(behind[0] - ownLogMs) - 1
       : positionAt(Math.min(behind[0], timesMax) + ownLogMs + 1);
-    // `ready` is complete up to its end, and `rest` is not yet.
-    let ready: Told[] = [];
-    let rest: Told[] = [];
-    let passed = 0;
+    let reached = isUp ? -Infinity : Infinity;
     let isEnd = false;
-
-    const readOn = (): void => {
-      const rows = read.all(tenant, from);
-      const last = rows.at(-1);
-      const reached = last && timeOfPosition((from = integer(last["position"]))) - ahead;
-      isEnd = rows.length < rowsPerRead || (isUp ? (reached ?? 0) > end : (reached ?? 0) < end);
-      const isWanted = (key: Told): boolean =>
-        inOrder(key, behind) > 0 && (isUp ? key[0] <= end : key[0] >= end);
-      const found = [...rest, ...rows.flatMap(ownEvents).filter(isWanted)].sort(inOrder);
-      const isReady = ([at]: Told): boolean =>
-        isEnd || reached === undefined || (isUp ? at < reached : at > reached);
-      const count = found.findIndex((key) => !isReady(key));
-      ready = count < 0 ? found : found.slice(0, count);
-      rest = count < 0 ? [] : found.slice(count);
-      passed = 0;
+    const isWanted = (key: Told): boolean =>
+      inOrder(key, behind) > 0 && (isUp ? key[0] <= end : key[0] >= end);
+    const first = (): Told | undefined => {
+      const told = waiting.first();
+      const isKnown = isEnd || (told && (isUp ? told[0] < reached : told[0] > reached));
+      return isKnown ? told : undefined;
     };
 
     return {
-      first: () => {
-        while (passed === ready.length && !isEnd) readOn();
-        return ready[passed];
+      isShort: () => !isEnd && first() === undefined,
+      readOn: () => {
+        const rows = read.all(tenant, from);
+        for (const told of rows.flatMap(ownEvents)) if (isWanted(told)) waiting.push(told);
+        const last = rows.at(-1);
+        if (last) reached = timeOfPosition((from = integer(last["position"]))) - ahead;
+        isEnd = rows.length < rowsPerRead || (isUp ? reached > end : reached < end);
       },
-      pass: () => void passed++,
+      first,
+      pass: () => waiting.shift(),
     };
   };
 }

@@ -19,6 +19,7 @@ import { optionalBytes, stored, text } from "../database/rows.ts";
 import { configurationFrom } from "../messages/configurations.ts";
 import { bodyBytesShown } from "../query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "../query/keyset.ts";
+import { inPieces } from "../query/pieces.ts";
 import { compare, type Key, keyAt, parseKey, textOf, type Told, toldFrom } from "./keys.ts";
 import { openOwnWalk, ownColumns, ownEvents, ownStates, type OwnWalk } from "./own.ts";
 import { attemptOf, stateOf } from "./steps.ts";
@@ -30,6 +31,9 @@ type Asked = {
   readonly positions: readonly number[] | undefined;
   readonly page: PageRequest;
 };
+
+/** Events of one message: the first of those that have rows, and those that its row tells. */
+type OfMessage = { readonly list: readonly Told[]; readonly own: readonly Told[] };
 
 /** Rows read per message when few messages are asked for. */
 const rowsPerMessageMin = 8;
@@ -70,18 +74,20 @@ export function openLogReading(reader: DatabaseSync): {
         mayBeOwn(filter) ? ownWalk(tenant, behind, end) : undefined;
       return mergedInto(all, walkFrom, { first, inOrder });
     }
+    let pieces: (() => readonly OfMessage[] | undefined) | undefined;
     return (after, limit) => {
       const behind = first(after);
       const each = Math.max(rowsPerMessageMin, Math.ceil(limit / Math.max(1, positions.length)));
-      const lists = positions.map((p) =>
-        statements.ofOne.all(tenant, ...behind, end, each, p).map(toldFrom),
-      );
       const isWanted = (key: Told): boolean =>
         inOrder(key, behind) > 0 && (isUp ? key[0] <= end : key[0] >= end);
-      const own = positions
-        .flatMap((p) => ownRow.all(p, tenant).flatMap(ownEvents))
-        .filter(isWanted);
-      return merge(lists, own, each, inOrder);
+      pieces ??= inPieces(positions, (p) => ({
+        list: statements.ofOne.all(tenant, ...behind, end, each, p).map(toldFrom),
+        own: ownRow.all(p, tenant).flatMap(ownEvents).filter(isWanted),
+      }));
+      const found = pieces();
+      if (!found) return { rows: [], isLast: false };
+      pieces = undefined;
+      return merge(found, each, inOrder);
     };
   };
 
@@ -95,8 +101,8 @@ const mayBeOwn = ({ states }: LogFilter): boolean =>
   states === undefined || states.some((state) => ownStates.includes(state));
 
 /**
- * Returns a reading of both sources in order, chunk by chunk. The walk goes on from chunk to chunk. Events are read anew for each, since
- * a row that is split meanwhile leaves its events there.
+ * Returns a reading of both sources in order, chunk by chunk. The walk goes on from chunk to chunk, by one of its readings at most, and a
+ * chunk ends where it is short. Events are read anew for each, since a row that is split meanwhile leaves its events there.
  */
 function mergedInto(
   all: (behind: Key, limit: number) => readonly Told[],
@@ -113,10 +119,12 @@ function mergedInto(
   return (after, limit) => {
     const behind = first(after);
     const { own } = (walk ??= { own: walkFrom(behind) });
+    if (own?.isShort()) own.readOn();
+    if (own?.isShort()) return { rows: [], isLast: false };
     const events = all(behind, limit);
     const isWhole = events.length < limit;
     const rows: Told[] = [];
-    for (let next = 0; rows.length < limit;) {
+    for (let next = 0; rows.length < limit && !own?.isShort();) {
       const [event, told] = [events[next], own?.first()];
       // Behind the last of the events that were read there may be more.
       if (event === undefined && (told === undefined || !isWhole)) return { rows, isLast: isWhole };
@@ -151,14 +159,13 @@ function openEvents(reader: DatabaseSync, order: ListOrder): EventStatements {
  * may be more.
  */
 function merge(
-  lists: readonly (readonly Told[])[],
-  own: readonly Told[],
+  found: readonly OfMessage[],
   each: number,
   inOrder: (a: Told, b: Told) => number,
 ): Chunk<Told> {
-  const ends = lists.flatMap((list) => (list.length < each ? [] : list.slice(-1)));
+  const ends = found.flatMap(({ list }) => (list.length < each ? [] : list.slice(-1)));
   const end = ends.toSorted(inOrder)[0];
-  const rows = [...lists.flat(), ...own].sort(inOrder);
+  const rows = found.flatMap(({ list, own }) => [...list, ...own]).sort(inOrder);
   if (!end) return { rows, isLast: true };
   return { rows: rows.filter((row) => inOrder(row, end) <= 0), isLast: false };
 }

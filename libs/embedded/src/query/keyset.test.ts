@@ -32,13 +32,13 @@ const numbers = (
 const page = { limit: 2, order: "earliestFirst" } as const;
 
 describe("a page", () => {
-  it("lets other work have its turn after fifty rows of which it read more than their place", async () => {
+  it("lets other work have its turn after 25 rows of which it read more than their place", async () => {
     const scan = numbers(1_000, () => false, 1);
 
     await readPage(scan, page);
 
-    expect(scan.turns()).toBeGreaterThanOrEqual(1_000 / 50 - 1);
-    expect(scan.turns()).toBeLessThanOrEqual(1_000 / 50 + 2);
+    expect(scan.turns()).toBeGreaterThanOrEqual(1_000 / 25 - 1);
+    expect(scan.turns()).toBeLessThanOrEqual(1_000 / 25 + 2);
   });
 
   it("is followed by the next one until there is nothing more, also across chunks", async () => {
@@ -100,11 +100,11 @@ describe("a page", () => {
   });
 
   it("gives others a turn for every MiB that it reads", async () => {
-    const scan = numbers(400, () => false, mebibyte / 16);
+    const scan = numbers(240, () => false, mebibyte / 16);
 
     await readPage(scan, page);
 
-    expect(scan.turns()).toBe(24);
+    expect(scan.turns()).toBe(14);
   });
 });
 

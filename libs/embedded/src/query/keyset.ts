@@ -8,10 +8,10 @@ import { limits, type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 
 /** Bounds of one turn: index rows, and bytes read for them. */
-const rowsPerChunk = 500;
+const rowsPerChunk = 250;
 const bytesPerTurnMax = 1024 * 1024;
-/** Rows per turn for which more than the index was read: half a millisecond. */
-const readsPerTurnMax = 50;
+/** Rows per turn for which more than the index was read: a quarter of a millisecond. */
+const readsPerTurnMax = 25;
 /** Bounds of one page in rows, and in rows for which more than the index was read: about a tenth of a second (ADR 197). */
 const rowsPerPageMax = 20_000;
 const readsPerPageMax = 3_000;
@@ -19,7 +19,10 @@ const readsPerPageMax = 3_000;
 const bytesPerPageMax = 32 * 1024 * 1024;
 
 export type Scan<Row, Item> = {
-  /** Returns about `limit` rows behind `after`, in order; from the beginning when `after` is undefined. */
+  /**
+   * Returns up to about `limit` rows behind `after`, in order; from the beginning when `after` is undefined. A chunk may be empty and not
+   * the last when the next row is not known yet.
+   */
   readonly rows: (after: string | undefined, limit: number) => Chunk<Row>;
   readonly keyOf: (row: Row) => string;
   /** Returns no item for a row that the filter does not want. */
@@ -85,7 +88,7 @@ export async function readPage<Row, Item>(
       sizeOfItems += size;
     }
     if (isLast) return ended(undefined);
-    read += rows.length;
+    read += Math.max(1, rows.length);
     await scan.breathe();
     bytesOfTurn = 0;
     readsOfTurn = 0;

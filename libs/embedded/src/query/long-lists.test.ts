@@ -6,23 +6,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   accept,
+  acceptClaimed,
   type DeadLetter,
   dlqIdOf,
   limits,
   type ListOrder,
   type PageRequest,
+  settleAttempt,
 } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 import {
   aMessage,
   anAnswer,
+  anAttempt,
+  anOwner,
+  aPolicy,
   aTenant,
   recordingLog,
   seededRandom,
   virtualClock,
 } from "@posthaste/testing";
 import { openEmbedded } from "../index.ts";
-import { newDirectory, openIn } from "../opened.fixture.ts";
+import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 import { turnsOf } from "../turns.fixture.ts";
 
 const patienceMs = 120_000;
@@ -138,6 +143,68 @@ describe("a list of a million rows of which none is wanted", () => {
     },
     patienceMs,
   );
+});
+
+describe("a list of messages that were delivered within one second", () => {
+  const published = 3_000;
+  const labelled = 600;
+  /** Rows that a turn reads, and labelled messages whose events a turn reads: a millisecond's worth, more than is read. */
+  const [ofSecondMax, ofLabelMax] = [200, 20];
+  const deliveredIn = async (dataDir: string) => {
+    const store = openIn(dataDir);
+    const { clock, deadLetters, ids, records } = store;
+    const messages = Array.from({ length: published }, (_, nth) =>
+      aMessage({
+        id: ids.next(),
+        now: clock.now(),
+        policy: aPolicy({ labels: nth < labelled ? ["some"] : [] }),
+      }),
+    );
+    const accepted = messages.map((message) => acceptClaimed(message, anOwner, clock.now()));
+    await records.insert(
+      accepted.map((record) => ({ record })),
+      "new",
+    );
+    const attempt = anAttempt(anAnswer(200), { endedAt: clock.now() + 1, tookMs: 1 });
+    await records.settle(
+      accepted.map((record) => settleAttempt(record, attempt, { chance: 0, retryDelayMs: 0 })),
+    );
+    await deadLetters.insert(
+      messages.slice(0, labelled).map((message): DeadLetter => {
+        const failedAt = clock.now();
+        const id = dlqIdOf(message.id, failedAt);
+        return { id, failedAt, reason: "non_retryable", message, retried: 0 };
+      }),
+    );
+    return store;
+  };
+  const orders = ["earliestFirst", "latestFirst"] as const;
+
+  it("is read in many short turns, each page, however many stand before the first that is known", async () => {
+    const dataDir = newDirectory();
+    const { log } = await deliveredIn(dataDir);
+
+    expect(countRows(dataDir, "messages WHERE told IS NOT NULL")).toBe(published - labelled);
+    for (const order of orders) {
+      const { turns, value } = await turnsOf(() => log.list(aTenant, {}, { limit: 10, order }));
+      expect(value.items).toHaveLength(10);
+      expect(turns).toBeGreaterThan((published - labelled) / ofSecondMax);
+    }
+  });
+
+  it("is read in many short turns by a label that few have", async () => {
+    const { log, deadLetters } = await deliveredIn(newDirectory());
+
+    for (const order of orders) {
+      for (const list of [log, deadLetters]) {
+        const { turns, value } = await turnsOf<Page<unknown>>(() =>
+          list.list(aTenant, { labels: ["some"] }, { limit: 10, order }),
+        );
+        expect(value.items).toHaveLength(10);
+        expect(turns).toBeGreaterThan(labelled / ofLabelMax);
+      }
+    }
+  });
 });
 
 describe("a list of large dead letters", () => {

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { recordingLog } from "@posthaste/testing";
 import { joinKafka, type RunningKafka, startKafka } from "@posthaste/local";
-import { type Admin, ConfigResourceTypes, Kafka, logLevel } from "kafkajs";
+import { type Admin, Kafka, logLevel } from "kafkajs";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +15,8 @@ const startMsMax = 300_000;
 const testMsMax = 300_000;
 const firstNode = 1;
 const secondNode = 2;
+/** The type of a topic among resources with settings, by Kafka's protocol. */
+const topicResource = 2;
 let first: RunningKafka;
 let second: RunningKafka;
 let admin: Admin;
@@ -123,7 +125,7 @@ describe("while one of two brokers is away", () => {
       const topic = `${buses.prefix}message.settled`;
       await eventually(() => bus.isUp());
       const configEntries = [{ name: "min.insync.replicas", value: "2" }];
-      const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }];
+      const resources = [{ type: topicResource, name: topic, configEntries }];
       await admin.alterConfigs({ validateOnly: false, resources });
       await second.process.stop();
       const fact = aSettled();

@@ -48,7 +48,7 @@ export function slugOf(title: string): string {
     .replaceAll(" ", "-");
 }
 
-/** Leads out of the repository: it has a scheme, or begins with `//`. */
+/** Reports whether a link leads out of the repository: by a scheme, or by beginning with `//`. */
 export const isExternal = (target: string): boolean => /^(?:[a-z][a-z\d+.-]*:|\/\/)/i.test(target);
 
 function withoutMarks(title: string): string {

@@ -236,7 +236,7 @@ const table = (heads: readonly string[], rows: readonly (readonly string[])[]): 
 const code = (value: unknown): string =>
   value === undefined ? "" : `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
 
-/** What would be HTML to a reader of Markdown; code in backticks stays as it is. */
+/** Escapes marks of HTML and of emphasis in Markdown. Code in backticks stays as it is. */
 const escape = (text: string): string =>
   text
     .split(/(`[^`]*`)/)

@@ -1,6 +1,7 @@
 /** Looks at every link of a built site: the file it leads to is there, and has its anchor. */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { filesOf } from "./serve.ts";
 
 /** Returns a line for each link within the site, which lies below `base`, that leads nowhere. */
 export function deadLinksOf(folder: string, base: string): readonly string[] {
@@ -39,7 +40,7 @@ function leadsSomewhere(link: string, from: string, { folder, base, anchorsAt }:
   if (url.origin !== origin) return true;
   if (!url.pathname.startsWith(base)) return false;
   const path = decodeURIComponent(url.pathname.slice(base.length));
-  const file = [path, `${path}.html`, join(path, "index.html")].find(
+  const file = filesOf(path).find(
     (name) => existsSync(join(folder, name)) && statSync(join(folder, name)).isFile(),
   );
   if (file === undefined) return false;

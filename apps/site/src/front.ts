@@ -1,4 +1,4 @@
-/** What the front page says, read from pages: the sentence, the commands, the promises, what was measured. Pure. */
+/** Reads from pages the content of the front page: the sentence, the commands, the promises and the figures. Pure. */
 
 export type Front = {
   readonly sentence: string;

@@ -123,7 +123,7 @@ function tags(): readonly string[] {
     cwd: root,
     encoding: "utf8",
   });
-  // What is no checkout has no tags.
+  // Outside a checkout there are no tags.
   return status === 0 ? stdout.split("\n") : [];
 }
 

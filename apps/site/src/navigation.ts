@@ -1,4 +1,4 @@
-/** What leads to the pages: read from docs/README.md, and of the decisions from docs/adr/README.md. Pure. */
+/** Makes the navigation from docs/README.md, and that of the decisions from docs/adr/README.md. Pure. */
 import { posix } from "node:path";
 import { isExternal } from "../../../scripts/links.ts";
 import { type Page } from "./pages.ts";

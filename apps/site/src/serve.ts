@@ -13,14 +13,20 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
+/** Returns the files that a path of the site may stand for, the first that is there counting. */
+export const filesOf = (path: string): readonly string[] => [
+  path,
+  `${path}.html`,
+  join(path, "index.html"),
+];
+
 /** Returns the port, which is free unless it is given. */
 export async function serve(folder: string, base: string, port = 0): Promise<number> {
   const fileAt = (url: string): string | undefined => {
     const { pathname } = new URL(url, "http://site.invalid");
     if (!pathname.startsWith(base)) return undefined;
     const path = join(folder, decodeURIComponent(pathname.slice(base.length)));
-    const names = [path, `${path}.html`, join(path, "index.html")];
-    return names.find(
+    return filesOf(path).find(
       (name) => name.startsWith(folder) && existsSync(name) && statSync(name).isFile(),
     );
   };

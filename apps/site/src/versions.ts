@@ -2,9 +2,9 @@
 import { isPrerelease, order } from "../../../scripts/release/version.ts";
 
 export type Version = {
-  /** Its folder on the site, such as `0.2`. */
+  /** The folder on the site, such as `0.2`. */
   readonly name: string;
-  /** What git calls it. */
+  /** The ref of git: a tag or a branch. */
   readonly ref: string;
 };
 

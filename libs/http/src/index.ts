@@ -42,9 +42,9 @@ export { type Origins } from "./edge/cors.ts";
 export { isOfOtherOrigin, onlyValueOf } from "./edge/request-head.ts";
 export {
   type Attempt,
-  groupOf,
   type IdentityProvider,
   type ProviderSignIn,
+  rightsOf,
   type SignInRefusal,
 } from "./session/provider.ts";
 export { hideSessions, sessionHeader } from "./session/cookies.ts";

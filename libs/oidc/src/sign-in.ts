@@ -1,5 +1,5 @@
 /** Makes sign-in by a provider from the settings of a service. Each function returns undefined where no group is let in. */
-import { type OperatorRole, type TenantId, type TokenScope } from "@posthaste/domain";
+import { type GroupRight, type OperatorRole } from "@posthaste/domain";
 import { type IdentityProvider, type ProviderSignIn } from "@posthaste/http";
 import { createOidcProvider } from "./provider.ts";
 
@@ -13,27 +13,22 @@ type OidcConfig = {
 
 type TenantConfig = OidcConfig & {
   readonly consoleUrl?: string | undefined;
-  readonly oidcTenants?: readonly (readonly [group: string, Right])[] | undefined;
+  readonly oidcTenants?: readonly (readonly [group: string, GroupRight])[] | undefined;
 };
-type Right = { readonly tenant: TenantId; readonly scope: TokenScope };
 
 type OperatorConfig = OidcConfig & {
   readonly managementConsoleUrl?: string | undefined;
   readonly oidcOperators?: readonly (readonly [group: string, OperatorRole])[] | undefined;
 };
 
-type SignIn<Rights> = Omit<ProviderSignIn, "groups"> & {
-  readonly groups: ReadonlyMap<string, Rights>;
-};
-
-export function tenantSignIn(config: TenantConfig): SignIn<Right> | undefined {
+export function tenantSignIn(config: TenantConfig): ProviderSignIn<GroupRight> | undefined {
   const { consoleUrl, oidcTenants } = config;
   const provider = providerOf(config);
   if (!provider || consoleUrl === undefined || !oidcTenants) return undefined;
   return { provider, consoleUrl, groups: new Map(oidcTenants) };
 }
 
-export function operatorSignIn(config: OperatorConfig): SignIn<OperatorRole> | undefined {
+export function operatorSignIn(config: OperatorConfig): ProviderSignIn<OperatorRole> | undefined {
   const { managementConsoleUrl: consoleUrl, oidcOperators } = config;
   const provider = providerOf(config);
   if (!provider || consoleUrl === undefined || !oidcOperators) return undefined;

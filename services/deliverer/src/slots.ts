@@ -56,14 +56,8 @@ export class Slots {
   readonly #held = noneHeld();
   readonly #holders = new Holders();
   readonly #origins = new Origins();
-  readonly #unreserved: (tenant: TenantId, origin: number) => void;
 
-  /** `unreserved`: called when a reservation has ended. */
-  constructor(
-    { shortMax, waitingMax, perOriginMax }: SlotBounds,
-    unreserved: (tenant: TenantId, origin: number) => void = () => undefined,
-  ) {
-    this.#unreserved = unreserved;
+  constructor({ shortMax, waitingMax, perOriginMax }: SlotBounds) {
     this.#bounds = { short: shortMax, waiting: waitingMax, reserved: shortMax };
     this.#perOriginMax = perOriginMax;
     this.#ofAllMax = wholeOf(perOriginMax);
@@ -159,7 +153,6 @@ export class Slots {
   unreserve(tenant: TenantId, origin: number): void {
     addSlot(this.#origins.of(tenant, origin), "reserved", -1);
     addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
-    this.#unreserved(tenant, origin);
   }
 
   heldBy(tenant: TenantId): number {

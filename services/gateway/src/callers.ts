@@ -3,13 +3,7 @@
  * as long.
  */
 import { type IncomingMessage } from "node:http";
-import {
-  isFault,
-  isSessionOpen,
-  type TenantId,
-  type TokenScope,
-  withSessionEnded,
-} from "@posthaste/domain";
+import { type GroupRight, isFault, isSessionOpen, withSessionEnded } from "@posthaste/domain";
 import {
   type Authenticator,
   type Caller,
@@ -38,10 +32,8 @@ type CallerParts = {
   readonly authenticator: Pick<Authenticator, "authenticate" | "holderOf" | "openTenant">;
   readonly clock: Clock;
   /** The rights of a provider's groups, by the names that sessions have for them. */
-  readonly groups: Groups;
+  readonly groups: ReadonlyMap<string, GroupRight>;
 };
-
-export type Groups = ReadonlyMap<string, { readonly tenant: TenantId; readonly scope: TokenScope }>;
 
 /** Without `sessions` only tokens count. A request that has a token is judged by it, right or wrong. */
 export function createCallerOf(parts: CallerParts, sessions: Sessions | undefined): CallerOf {

@@ -12,7 +12,7 @@ import {
   operationIds,
   rawTargetOf,
 } from "@posthaste/contract";
-import { type DestinationPolicy } from "@posthaste/domain";
+import { type DestinationPolicy, type GroupRight } from "@posthaste/domain";
 import { type CancelPorts, type RunPorts } from "@posthaste/engine";
 import {
   type AddressSet,
@@ -27,10 +27,10 @@ import {
   type EdgeRoom,
   type Cursors,
   type Edge,
-  groupOf,
   hideSessions,
   type Origins,
   type ProviderSignIn,
+  rightsOf,
   type RequestHandler,
   type Sessions,
 } from "@posthaste/http";
@@ -53,7 +53,7 @@ import {
   type Telemetry,
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
-import { createCallerOf, createSessionKeeper, type Groups } from "./callers.ts";
+import { createCallerOf, createSessionKeeper } from "./callers.ts";
 import { urlReader } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
@@ -86,9 +86,6 @@ export type GatewayPorts = RunPorts &
     readonly telemetry?: Telemetry;
   };
 
-/** Signing in by a provider, with the rights of each group, in order. */
-export type GroupSignIn = Omit<ProviderSignIn, "groups"> & { readonly groups: Groups };
-
 export type GatewayOptions = {
   readonly policy: DestinationPolicy;
   /** The URL for messages to `api/llm`; undefined: such messages are refused. */
@@ -97,7 +94,7 @@ export type GatewayOptions = {
   readonly console?: {
     readonly folder: string;
     readonly sessions: Sessions;
-    readonly oidc?: GroupSignIn | undefined;
+    readonly oidc?: ProviderSignIn<GroupRight> | undefined;
   };
   readonly trustedProxies: AddressSet;
   /** For how many days entries of the audit log are kept. */
@@ -124,7 +121,7 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const backlog = new BacklogQuota(ports);
   const rates = createRates(ports);
   const { folder, oidc, sessions } = options.console ?? {};
-  const callers = { ...ports, authenticator, groups: namedGroups(oidc) };
+  const callers = { ...ports, authenticator, groups: rightsOf(oidc) };
   const audit = createAudit({ ...ports, auditDays: options.auditDays });
   const door: Door = {
     answers,
@@ -179,10 +176,9 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   };
   const routed = createExpressApp(routesOf(door, parts), answers);
   const keeper = createSessionKeeper({ ...callers, rates, refreshAccounts });
-  const signIn = oidc && { ...oidc, groups: [...oidc.groups.keys()] };
   const session =
     sessions &&
-    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn });
+    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn: oidc });
   const browsed = createBrowsed({ folder, page: "index.html", session }, ports.clock);
   return (req, res) => {
     hideSessions(req);
@@ -200,9 +196,6 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     return undefined;
   };
 }
-
-const namedGroups = (oidc: GroupSignIn | undefined): Groups =>
-  new Map(oidc && [...oidc.groups].map(([group, right]) => [groupOf(oidc, group), right]));
 
 type Rows = { readonly [Id in OperationId]: Endpoint<GatewaySpecs[Id]> };
 type BoundWorks = { readonly [Id in OperationId]: Work<GatewaySpecs[Id], Answer> };

@@ -1,8 +1,3 @@
-export {
-  createManagement,
-  managementHandler,
-  type ManagementOptions,
-  type OperatorSignIn,
-} from "./management.ts";
+export { createManagement, managementHandler, type ManagementOptions } from "./management.ts";
 export { type ManagementPorts } from "./ports.ts";
 export { type SeedConfig, seedAccounts, type Seeded } from "./seed.ts";

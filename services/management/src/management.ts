@@ -17,9 +17,9 @@ import {
   createEdge,
   createSessionDoor,
   type Edge,
-  groupOf,
   type ProviderSignIn,
   type RequestHandler,
+  rightsOf,
   type Sessions,
 } from "@posthaste/http";
 import { createExpressApp, type Route } from "@posthaste/http/router";
@@ -33,11 +33,6 @@ import { createReads } from "./reads.ts";
 import { managementWorks } from "./works/index.ts";
 import { type Work } from "./works/work.ts";
 
-/** How operators sign in by a provider: the groups that are let in, with their roles. */
-export type OperatorSignIn = Omit<ProviderSignIn, "groups"> & {
-  readonly groups: ReadonlyMap<string, OperatorRole>;
-};
-
 export type ManagementOptions = {
   readonly operators: readonly Credentials[];
   readonly trustedProxies: AddressSet;
@@ -47,7 +42,7 @@ export type ManagementOptions = {
   readonly console?: {
     readonly folder: string;
     readonly sessions: Sessions;
-    readonly oidc?: OperatorSignIn | undefined;
+    readonly oidc?: ProviderSignIn<OperatorRole> | undefined;
   };
   /** Called after each change, so that a copy of the accounts in this process need not wait for its next refresh. */
   readonly onChange?: () => Promise<void>;
@@ -60,8 +55,7 @@ export function managementHandler(
   const answers = answersOf(ports);
   const { operators: credentials, trustedProxies } = options;
   const { folder, oidc, sessions } = options.console ?? {};
-  const signIn = oidc && { ...oidc, groups: [...oidc.groups.keys()] };
-  const groups = namedGroups(oidc);
+  const groups = rightsOf(oidc);
   const { callerOf, keeper } = createOperators(ports, { credentials, groups, sessions });
   const audit = createAudit({ ...ports, auditDays: options.auditDays });
   const door: Door = {
@@ -75,7 +69,7 @@ export function managementHandler(
   const routed = createExpressApp(routesOf(door, ports), answers);
   const session =
     sessions &&
-    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn });
+    createSessionDoor({ ...ports, audit, sessions, keeper, answers, trustedProxies, signIn: oidc });
   const browsed = createBrowsed({ folder, page: "operator.html", session }, ports.clock);
   return (req, res) => {
     const answerPage = browsed(req);
@@ -87,9 +81,6 @@ export function managementHandler(
     return undefined;
   };
 }
-
-const namedGroups = (oidc: OperatorSignIn | undefined): ReadonlyMap<string, OperatorRole> =>
-  new Map(oidc && [...oidc.groups].map(([group, role]) => [groupOf(oidc, group), role]));
 
 type Rows = { readonly [Id in ManagementOperationId]: Endpoint<ManagementSpecs[Id]> };
 type BoundWorks = { readonly [Id in ManagementOperationId]: Work<ManagementSpecs[Id], Answer> };

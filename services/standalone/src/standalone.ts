@@ -10,9 +10,15 @@ import {
   type DelivererOptions,
   type SlotBounds,
 } from "@posthaste/deliverer";
-import { type DestinationPolicy, owner, type Sha256Hex } from "@posthaste/domain";
+import {
+  type DestinationPolicy,
+  type GroupRight,
+  type OperatorRole,
+  owner,
+  type Sha256Hex,
+} from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
-import { createGateway, createLogWatchers, type GroupSignIn } from "@posthaste/gateway";
+import { createGateway, createLogWatchers } from "@posthaste/gateway";
 import {
   addressSet,
   createAdmission,
@@ -22,12 +28,9 @@ import {
   createSessions,
   type Edge,
   type Origins,
+  type ProviderSignIn,
 } from "@posthaste/http";
-import {
-  createManagement,
-  type ManagementOptions,
-  type OperatorSignIn,
-} from "@posthaste/management";
+import { createManagement, type ManagementOptions } from "@posthaste/management";
 import {
   type Accounts,
   type AuditLog,
@@ -95,8 +98,8 @@ export type StandaloneOptions = {
   readonly console?: {
     readonly folder: string;
     readonly sessionSecret: string;
-    readonly ofTenants: GroupSignIn | undefined;
-    readonly ofOperator: OperatorSignIn | undefined;
+    readonly ofTenants: ProviderSignIn<GroupRight> | undefined;
+    readonly ofOperator: ProviderSignIn<OperatorRole> | undefined;
   };
   readonly llmKey: string | undefined;
   /** Undefined when the management API is off. */

@@ -1,6 +1,7 @@
 /**
  * `npm run endure`: the six services over a set of three, three brokers and a Redis with a replica, while each member and each process is
- * killed, stopped and cut off. Prints each fault and a report as JSON lines. The exit code is 1 when a rule was broken.
+ * killed, stopped and cut off. Prints each fault and a report as JSON lines. The exit code is 1 when a rule was broken,
+ * or when there were fewer messages or runs than asked for.
  *
  *   npm run endure                                                             the short form, two to three minutes
  *   npm run endure -- --messages 100000 --runs 500 --ways 3 --per-second 170   the full size
@@ -11,7 +12,7 @@ import { type History } from "../history/journal.ts";
 import { startRun } from "../run.ts";
 import { startClusterOfThree } from "../world/cluster-of-three.ts";
 import { waysMax } from "./plan.ts";
-import { endurance, messagesOf, shortSize, type Size } from "./scenario.ts";
+import { endurance, lackOf, messagesOf, shortSize, type Size } from "./scenario.ts";
 
 const { values } = parseArgs({
   options: {
@@ -48,6 +49,9 @@ try {
   const verdict = run.verdict();
   say({ against: cluster.against, ...verdict, ...figures(journal) });
   if (verdict.violations.length > 0) throw new Error("rules were broken");
+  const lacked = lackOf(journal, size);
+  if (lacked.length > 0)
+    throw new Error(`the time was over before there were ${lacked.join(" and ")}`);
 } catch (error) {
   say({ error: String(error), journals: run.save() });
   process.exitCode = 1;

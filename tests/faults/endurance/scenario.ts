@@ -60,13 +60,17 @@ export const endurance = ({ size, journal, say }: Told): Scenario<ClusterOfThree
     }
     await until(
       "there are as many messages and runs as asked for",
-      () =>
-        performance.now() > endsAt ||
-        (messagesOf(journal) >= size.messages && journal.starts.length >= size.runs),
+      () => performance.now() > endsAt || lackOf(journal, size).length === 0,
       Infinity,
     );
   },
 });
+
+/** Returns the parts of the size that the run has not reached, in words. */
+export const lackOf = (journal: History, { messages, runs }: Size): readonly string[] => [
+  ...(messagesOf(journal) < messages ? [`${messages} messages`] : []),
+  ...(journal.starts.length < runs ? [`${runs} runs`] : []),
+];
 
 export const messagesOf = ({ acks }: History): number => new Set(acks.map(({ id }) => id)).size;
 

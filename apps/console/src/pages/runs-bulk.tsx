@@ -42,7 +42,7 @@ export function BulkOfRuns({ filters: { cursor: _, ...filters }, isEmpty }: Prop
 }
 
 function verbsOf(state: string | undefined, mayWrite: boolean): readonly Verb[] | undefined {
-  // They remove dead letters, which is more than an act.
+  // Both verbs remove dead letters, for which the right to act is not enough.
   if (state === "RUN_FAILED") return mayWrite ? again : undefined;
   return state === "RUN_STARTED" ? [cancel] : undefined;
 }

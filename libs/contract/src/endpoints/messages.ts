@@ -17,7 +17,7 @@ import { readableHeaders, readableHeadersIfAny } from "../representations/hidden
 import { type JsonOf, headersShape, millisecondsShape } from "../representations/schemas.ts";
 import { endpoint } from "./endpoint.ts";
 
-/** What a message and its dead letter share. */
+/** The fields that a message and its dead letter share. */
 export const publishedSchema = z.object({
   messageId: z.string(),
   ...configurationShape,

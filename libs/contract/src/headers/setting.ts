@@ -49,7 +49,7 @@ export type ReadUrl = (given: string, field: string) => string | Fault;
 
 type Given<Settings> = { -readonly [Key in keyof Settings]?: Settings[Key] };
 
-/** What the caller gives for one request: the message itself, or one of its callbacks. */
+/** The headers that the caller gives for one request: the message itself, or one of its callbacks. */
 export type RequestDraft = {
   /** The settings under their names in the policy. `settingsOf` adds those that several headers give. */
   readonly settings: Given<CallbackSettings>;
@@ -112,7 +112,7 @@ export type PublishDraft = {
 export type HeaderRule = {
   /** The name without its prefix, in its canonical form. */
   readonly suffix: string;
-  /** What the header means, with its unit. */
+  /** The meaning of the header, with its unit. */
   readonly rule: string;
   /** The value that holds where the header is not given. */
   readonly fallback: string;

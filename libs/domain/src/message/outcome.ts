@@ -16,7 +16,7 @@ export type Answer = {
   readonly truncated: boolean;
 };
 
-/** What the log keeps of the answer to any attempt. `bytes`: of its body, as far as this was received. */
+/** The part of an attempt's answer that the log keeps. `bytes`: of the body, as far as this was received. */
 export type Answered = { readonly status: number; readonly bytes: number };
 
 /**

@@ -5,6 +5,7 @@ export {
   searchIndexTypes,
 } from "./accounts.ts";
 export {
+  type GroupRight,
   isChanging,
   isTokenScope,
   type OperationKind,

@@ -1,5 +1,6 @@
 /** The scopes of tokens: what a token may do, as a rule over the kind of an operation and the queue that its path names. */
 import { fault, type Fault } from "./fault.ts";
+import { type TenantId } from "./ids.ts";
 
 /**
  * `full` may do everything. `read` reads all but the signing keys. `operate` reads as much, retries, pauses, resumes and cancels.
@@ -7,14 +8,18 @@ import { fault, type Fault } from "./fault.ts";
  */
 export type TokenScope = (typeof plainScopes)[number] | `${typeof queuePrefix}${string}`;
 
+/** The right of a provider's group: to do in a tenant's name what the scope may do. */
+export type GroupRight = { readonly tenant: TenantId; readonly scope: TokenScope };
+
 const plainScopes = ["full", "operate", "read", "publish"] as const;
 const queuePrefix = "queue:";
 
 export const queueScope = (queue: string): TokenScope => `${queuePrefix}${queue}`;
 
 /** Matches the text of a scope. The name of a queue is as `isName` of the contract has it. */
-export const tokenScopePattern =
-  /^(?:full|operate|read|publish|queue:(?!\.{1,2}$)[A-Za-z0-9._-]{1,128})$/;
+export const tokenScopePattern = new RegExp(
+  `^(?:${plainScopes.join("|")}|${queuePrefix}(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128})$`,
+);
 
 export const isTokenScope = (text: string): text is TokenScope => tokenScopePattern.test(text);
 

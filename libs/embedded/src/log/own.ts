@@ -37,7 +37,7 @@ export type OwnWalk = {
   readonly pass: () => void;
 };
 
-/** Bound of one reading: a quarter of a millisecond. */
+/** Bound of one reading. */
 const rowsPerRead = 100;
 
 /**

@@ -10,7 +10,7 @@ import { type Page } from "@posthaste/ports";
 /** Bounds of one turn: index rows, and bytes read for them. */
 const rowsPerChunk = 250;
 const bytesPerTurnMax = 1024 * 1024;
-/** Rows per turn for which more than the index was read: a quarter of a millisecond. */
+/** Rows per turn for which more than the index was read. */
 const readsPerTurnMax = 25;
 /** Bounds of one page in rows, and in rows for which more than the index was read: about a tenth of a second (ADR 197). */
 const rowsPerPageMax = 20_000;

@@ -1,4 +1,6 @@
-/** Bound of one piece: half a millisecond. */
+/** Reads many keys in pieces, so that others have their turn between two of them. */
+
+/** Bound of one piece. */
 const readsPerPiece = 10;
 
 /** Returns a reading of what belongs to each of `keys`, one piece a call. It returns all that was read, or undefined while more is left. */

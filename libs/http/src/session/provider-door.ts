@@ -83,7 +83,7 @@ export function createProviderDoor(parts: ProviderDoorParts) {
     came.search = /\?.*/.exec(req.url ?? "")?.[0] ?? "";
     const found = await provider.groupsOf(attemptOf(seed.value, redirectUri), came);
     if (isRefusal(found)) return failed(visit, found.refused, found.why);
-    const group = groups.find((one) => found.includes(one));
+    const group = [...groups.keys()].find((one) => found.includes(one));
     if (group === undefined) return refused(res, "no-group", "in no group that is let in");
     const owner = { kind: "group", of: groupOf(signIn, group) } as const;
     const begun = await begin(owner, visit.address, isSecure);

@@ -32,14 +32,20 @@ export function attemptOf(seed: string, redirectUri: string): Attempt {
   return { redirectUri, state: state ?? "", nonce: nonce ?? "", verifier: verifier ?? "" };
 }
 
-/** How people sign in by a provider. */
-export type ProviderSignIn = {
+/** How people sign in by a provider. `Right`: what a group may do. */
+export type ProviderSignIn<Right = unknown> = {
   readonly provider: IdentityProvider;
   /** The address of the console as browsers have it; ends in a slash. */
   readonly consoleUrl: string;
-  /** The groups that are let in. The first that a person is in counts. */
-  readonly groups: readonly string[];
+  /** The groups that are let in, with their rights. The first that a person is in counts. */
+  readonly groups: ReadonlyMap<string, Right>;
 };
+
+/** Returns the rights of groups by the names that sessions have for these. */
+export const rightsOf = <Right>(
+  signIn: ProviderSignIn<Right> | undefined,
+): ReadonlyMap<string, Right> =>
+  new Map(signIn && [...signIn.groups].map(([group, right]) => [groupOf(signIn, group), right]));
 
 /** Names the owner of a session that a group began. Contains the issuer, since two providers may have groups of one name. */
 export const groupOf = ({ provider }: Pick<ProviderSignIn, "provider">, group: string): string =>

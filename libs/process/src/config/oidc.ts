@@ -1,10 +1,9 @@
 /** Signing in to the console by an OpenID provider: off until a group is let in. */
 import {
+  type GroupRight,
   type OperatorRole,
   operatorRoles,
   tenantId,
-  type TenantId,
-  type TokenScope,
   tokenScopeFrom,
 } from "@posthaste/domain";
 import { z } from "zod";
@@ -27,8 +26,6 @@ const entries = () =>
     .refine((each) => each.length <= groupsMax && each.every((one) => one !== ""));
 
 const right = /^([^=]+)=([A-Za-z0-9_-]{1,64})(?::(operate|read))?$/;
-
-export type GroupRight = { readonly tenant: TenantId; readonly scope: TokenScope };
 
 const namesEachOnce = (each: readonly (readonly [group: string, unknown])[]): boolean =>
   new Set(each.map(([group]) => group)).size === each.length;

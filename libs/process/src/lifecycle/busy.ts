@@ -2,11 +2,10 @@
 import { performance } from "node:perf_hooks";
 
 const sampleMsMin = 50;
-/** Below the share that a loop runs while publishes wait: that they wait must not end the waits. */
-const busyShare = 0.75;
+const busyShare = 0.9;
 
 /**
- * Returns a function that reports whether the event loop ran for three quarters of the time, at least, between its last two samples. Only a
+ * Returns a function that reports whether the event loop ran for nine tenths of the time, at least, between its last two samples. Only a
  * call takes samples, 50 ms or more apart, so that a process that is not asked does no work for it.
  */
 export function createBusyReading(): () => boolean {

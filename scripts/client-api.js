@@ -53,7 +53,7 @@ const routesOf = (operations) =>
     ),
   );
 
-/** Returns those that the scope `operate`, or the role of an operator, may do, and that only reading may not. */
+/** Returns the operations that the scope `operate` or the role `operator` may do, and `read` or `viewer` may not. */
 const actsOf = (operations) =>
   operations
     .filter(({ "x-scopes": scopes = [], "x-roles": roles = [] }) => {

@@ -99,7 +99,7 @@ const testGates = [
   {
     name: "deploy",
     only: ofKind("deploy"),
-    // What takes minutes and is about no promise of the service.
+    // Suites that take minutes and hold no promise of the service.
     skips: isFull ? [] : [ofKind("full\\.deploy")],
     secondsMax: 2_400,
     processes: true,

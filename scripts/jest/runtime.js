@@ -10,7 +10,7 @@ const handlersKey = Symbol.for("EVENT_HANDLERS");
 const timeoutKey = Symbol.for("TEST_TIMEOUT_SYMBOL");
 
 const root = new URL("../../", import.meta.url).href;
-/** What only suites use: they themselves, their fixtures and the modules of these folders. */
+/** Matches modules of suites: the suites themselves, their fixtures and the modules of these folders. */
 const ofSuites = new RegExp(
   `^${RegExp.escape(root)}(.*\\.(test|fixture)|(tests|libs/testing)/.*)\\.ts$`,
 );

@@ -8,7 +8,7 @@ export const operatorUser = "operator";
 /** A password may hold colons. */
 export const operatorPassword = "the:password-of-the-operator";
 
-/** Of those that may do less: an operator and a viewer. */
+/** Credentials of an operator and of a viewer. */
 export const otherPasswords = {
   "on-call": "the:password-of-on-call",
   auditor: "the-password-of-the-auditor",

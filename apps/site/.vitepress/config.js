@@ -1,4 +1,4 @@
-// What VitePress builds: one version, which src/main.ts has written and describes in POSTHASTE_SITE.
+// The configuration of VitePress for one version, which src/main.ts has written and describes in POSTHASTE_SITE.
 import { slugOf } from "../../../scripts/links.ts";
 
 const site = JSON.parse(process.env.POSTHASTE_SITE);
@@ -39,7 +39,7 @@ export default {
           searchOptions: {
             // A short word with a letter changed is another word.
             fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-            // What tells how comes before what lists.
+            // Guides come before reference.
             boostDocument: (page) => (/\/(?:api|adr|design|measured)\//.test(page) ? 0.5 : 1),
           },
         },

@@ -1,4 +1,4 @@
-/** Which versions the site has: what is on the main branch, and the last of the newest minor versions. Pure. */
+/** Chooses the versions of the site: the main branch, and the last patch of each of the newest minor versions. Pure. */
 import { isPrerelease, order } from "../../../scripts/release/version.ts";
 
 export type Version = {

@@ -1,4 +1,4 @@
-/** Which roles may do each operation of management. An operation without a row does not compile. */
+/** The roles that may do each operation of management. An operation without a row does not compile. */
 import { describe, expect, it } from "@jest/globals";
 import { operatorRoles, refusalOfRole, rolesFor } from "@posthaste/domain";
 import { managementEndpoints, type ManagementOperationId } from "./management/index.ts";

@@ -1,4 +1,4 @@
-// Which versions the site has now: an older version was built when there were fewer.
+// Reads the versions that the site has now: an older one was built when there were fewer.
 import { useData } from "vitepress";
 import { onMounted, ref } from "vue";
 

@@ -22,6 +22,8 @@ const beginsMsGoal = 100;
 const besideGoal = 1.5;
 const perSecond = 100;
 const forMs = 2_000;
+/** How often publishes alone and publishes beside take turns. The host's own speed changes within seconds. */
+const turns = 3;
 const connections = 8;
 /** A page that begins sooner costs other callers almost nothing. */
 const slowMs = 10;
@@ -30,7 +32,7 @@ const tooMany = 429;
 export const lists: Scenario = {
   name: "lists",
   title: "Lists under each filter",
-  budgetMs: 240_000,
+  budgetMs: 480_000,
   isAsked: true,
   run: async (stage) => {
     const folder = dataFolder();
@@ -50,24 +52,36 @@ async function run(stage: Stage, dataPath: string): Promise<Findings> {
   const system = await stage.start("posthaste", () => startPosthaste({ dataPath }));
   if (!system) return { blocks: ["Not measured."] };
   const rows: string[][] = [];
-  const alone = await publishes(stage, system);
+  // The first publishes open connections and fill caches.
+  await publishes(stage, system);
   let [slowest, worst] = [0, 0];
   for (const [nth, { what, path }] of asked.entries()) {
     stage.say(what);
     const { times, found, goesOn } = await begins(system, path);
     const p50 = percentile(times, 0.5);
     slowest = Math.max(slowest, p50);
-    const beside = p50 < slowMs ? undefined : await besideCaller(stage, system, nth);
-    worst = Math.max(worst, (beside ?? 0) / alone);
+    const { alone, beside } = p50 < slowMs ? {} : await inTurns(stage, system, nth);
+    if (alone && beside) worst = Math.max(worst, beside / alone);
     rows.push([
-      ...[what, figure(p50), figure(percentile(times, 0.99))],
-      ...[String(found), goesOn ? "yes" : "no", beside === undefined ? "" : figure(beside)],
+      ...[what, figure(p50), figure(percentile(times, 0.99)), String(found), goesOn ? "yes" : "no"],
+      ...[alone, beside].map((ms) => (ms === undefined ? "" : figure(ms))),
     ]);
   }
   return {
     blocks: [
-      `The first page of 50 among ${seeded.toLocaleString("en-US")} messages that were delivered, as many dead letters and ${runs.toLocaleString("en-US")} runs; then ${perSecond} publishes a second for ${forMs / 1_000} s beside a caller that asks for it again and again, where it takes more than ${slowMs} ms. Alone their p99 is ${figure(alone)} ms.`,
-      table(["list", "p50 ms", "p99 ms", "found", "goes on", "p99 ms of publishes beside"], rows),
+      `The first page of 50 among ${seeded.toLocaleString("en-US")} messages that were delivered, as many dead letters and ${runs.toLocaleString("en-US")} runs; then, where it takes more than ${slowMs} ms, ${perSecond} publishes a second for ${forMs / 1_000} s alone and as many beside a caller that asks for it again and again, ${turns} times in turns.`,
+      table(
+        [
+          "list",
+          "p50 ms",
+          "p99 ms",
+          "found",
+          "goes on",
+          "publishes alone, p99 ms",
+          "beside, p99 ms",
+        ],
+        rows,
+      ),
     ],
     goals: [
       atMost("ms until the first page, the slowest filter's p50", slowest, beginsMsGoal),
@@ -99,18 +113,25 @@ async function begins({ port }: System, path: string) {
   return { times: Float64Array.from(times).toSorted(), found, goesOn };
 }
 
-async function besideCaller(stage: Stage, system: System, nth: number): Promise<number> {
-  const callers = startCallers(system, { of: "lists", nth });
-  const beside = await publishes(stage, system);
-  await callers.stop();
-  return beside;
+/** Returns the p99 of publishes alone and of those beside a caller of a list, in ms, each over all turns. */
+async function inTurns(stage: Stage, system: System, nth: number) {
+  const alone: number[] = [];
+  const beside: number[] = [];
+  for (let turn = 0; turn < turns; turn++) {
+    alone.push(...(await publishes(stage, system)));
+    const callers = startCallers(system, { of: "lists", nth });
+    beside.push(...(await publishes(stage, system)));
+    await callers.stop();
+  }
+  const p99 = (times: readonly number[]) => percentile(Float64Array.from(times).toSorted(), 0.99);
+  return { alone: p99(alone), beside: p99(beside) };
 }
 
-async function publishes(stage: Stage, { port, name }: System): Promise<number> {
+async function publishes(stage: Stage, { port, name }: System): Promise<Float64Array> {
   const sink = await stage.sink();
   const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
   const book = stage.books.open((perSecond * forMs) / 1_000);
   await openLoop({ port, template }, book, { perSecond, forMs, connections });
   await stage.settle(name, book);
-  return percentile(book.publishMs(), 0.99);
+  return book.publishMs();
 }

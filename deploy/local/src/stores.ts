@@ -1,10 +1,9 @@
 /** Starts the stores of the distributed shape on this host, as far as they are available. */
-import { fetchKafka } from "./fetch/kafka.ts";
 import { fetchMongod } from "./fetch/mongod.ts";
 import { fetchRedis } from "./fetch/redis.ts";
 import { HostLacks } from "./process/run.ts";
 import { type ProcessState } from "./process/server-process.ts";
-import { startKafka, type RunningKafka } from "./servers/kafka.ts";
+import { prepareKafka, startKafka, type RunningKafka } from "./servers/kafka.ts";
 import { startMongod } from "./servers/mongod.ts";
 import { type RunningMongo, type RunningServer, type ServerPlace } from "./servers/place.ts";
 import { startRedis, type RunningRedis } from "./servers/redis.ts";
@@ -49,7 +48,7 @@ type Fetch = () => Promise<{ readonly name: string }>;
 
 const fetches: Readonly<Record<Kind, { readonly label: string; readonly fetch: Fetch }>> = {
   redis: { label: "Redis", fetch: fetchRedis },
-  kafka: { label: "Kafka", fetch: fetchKafka },
+  kafka: { label: "Kafka", fetch: prepareKafka },
   mongodb: { label: "MongoDB", fetch: fetchMongod },
 };
 

@@ -2,7 +2,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  it,
+  jest,
+} from "@jest/globals";
 import { accept } from "@posthaste/domain";
 import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
@@ -24,21 +33,37 @@ describe("MongoDB", () => {
   let documents: Documents | undefined;
   let log: RecordingLog;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "posthaste-documents-"));
     server = await startMongod({ dir });
+  });
+  beforeEach(() => {
     log = recordingLog();
   });
   afterEach(async () => {
     await documents?.close();
+    if (!server.process.isRunning) await server.process.restart();
+    server.process.resume();
+    await refuseWrites("off");
+  });
+  afterAll(async () => {
     await server.process.stop();
     rmSync(dir, { recursive: true, force: true });
   });
 
+  const refuseWrites = (mode: "alwaysOn" | "off") =>
+    askMongod(server, {
+      configureFailPoint: "failCommand",
+      mode,
+      ...(mode === "alwaysOn" && {
+        data: { failCommands: ["insert", "update"], errorCode: writesAreBlocked },
+      }),
+    });
+
   async function open(given: Partial<DocumentsOptions> = {}): Promise<Documents> {
     documents = await openDocuments({
       uri: server.uri,
-      database: "test",
+      database: `test_${systemRandom().text(12).toLowerCase()}`,
       clock: systemClock(),
       random: systemRandom(),
       log,
@@ -129,16 +154,7 @@ describe("MongoDB", () => {
     const opened = await open();
     await untilUp(opened);
     await untilPublished(opened);
-    const refuse = (mode: "alwaysOn" | "off") =>
-      askMongod(server, {
-        configureFailPoint: "failCommand",
-        mode,
-        ...(mode === "alwaysOn" && {
-          data: { failCommands: ["insert", "update"], errorCode: writesAreBlocked },
-        }),
-      });
-
-    await refuse("alwaysOn");
+    await refuseWrites("alwaysOn");
     await until("it is noticed", () => changes().at(-1) === "documents.down");
     await until("it is refused untried", () => opened.problem() !== undefined);
     await untilRefused(opened);
@@ -148,7 +164,7 @@ describe("MongoDB", () => {
     expect(refusal).toMatchObject(unavailable);
     expect(refusal).not.toHaveProperty("cause");
     expect(opened.isUp()).toBe(false);
-    await refuse("off");
+    await refuseWrites("off");
 
     await untilUp(opened);
     await untilPublished(opened);

@@ -57,6 +57,8 @@ export const room = "faults";
 export const env = {
   POSTHASTE_LOG_LEVEL: "warn",
   POSTHASTE_KAFKA_PARTITIONS: "4",
+  // What a killed member leaves behind is waited for after each kill.
+  POSTHASTE_KAFKA_SESSION_MS: "3000",
   // Longer than any call of a run, once its gate is open.
   POSTHASTE_DRAIN_SECONDS: "12",
   // On a busy host an answer may take longer than the default budget.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort } from "../process/ports.ts";
 import { askRedis, untilRedis } from "./ask-redis.ts";
 import { type ServerPlace } from "./place.ts";
-import { type RunningRedis, startRedis } from "./redis.ts";
+import { type RedisTls, type RunningRedis, startRedis, tlsOn, urlOf } from "./redis.ts";
 
 export type RunningRedisCluster = {
   readonly name: string;
@@ -19,6 +19,13 @@ export type RedisClusterOptions = Pick<ServerPlace, "dir"> & {
   readonly masters: number;
   readonly hasReplicas?: boolean;
   readonly settings?: Readonly<Record<string, string>>;
+  /** With it, `url` names the ports for TLS. The nodes' own addresses stay without. */
+  readonly tls?: RedisTls;
+};
+
+type Node = RunningRedis & {
+  /** What the node is for other nodes and for clients of the cluster. */
+  readonly known: Pick<RunningRedis, "port" | "url">;
 };
 
 const slotsTotal = 16_384;
@@ -38,7 +45,7 @@ export async function startRedisCluster(
     await must(port, "CLUSTER", "SET-CONFIG-EPOCH", `${i + 1}`);
   const [first] = nodes;
   if (first === undefined) throw new Error("a cluster has at least one master");
-  for (const { port } of nodes.slice(1)) await meet(first, port);
+  for (const node of nodes.slice(1)) await meet(first, node);
   await allKnow(nodes);
   for (const [i, { port }] of replicas.entries()) {
     await must(port, "CLUSTER", "REPLICATE", await nodeIdOf(masters[i]));
@@ -48,13 +55,13 @@ export async function startRedisCluster(
   const extra: RunningRedis[] = [];
   return {
     name: `${first.name} Cluster`,
-    url: `redis://${nodes.map(({ host, port }) => `${host}:${port}`).join(",")}`,
+    url: urlOf(nodes.map((node) => ({ ...node, ...node.known }))),
     masters,
     replicas,
     join: async () => {
       const node = await startNode(options, total + extra.length);
       extra.push(node);
-      await meet(first, node.port);
+      await meet(first, node);
       await allKnow([...nodes, ...extra]);
       await untilRedis(node.port, ["CLUSTER", "INFO"], isWhole);
       return node;
@@ -66,11 +73,12 @@ export async function startRedisCluster(
 }
 
 async function startNode(
-  { dir, settings }: RedisClusterOptions,
+  { dir, settings, tls }: RedisClusterOptions,
   number: number,
-): Promise<RunningRedis> {
+): Promise<Node> {
   const place = { dir: join(dir, `redis-node-${number}`) };
-  return startRedis(place, {
+  const ports = await tlsOn(tls);
+  const node = await startRedis(place, {
     "cluster-enabled": "yes",
     "cluster-port": String(await freePort()),
     "cluster-node-timeout": "1000",
@@ -78,14 +86,16 @@ async function startNode(
     "cluster-replica-validity-factor": "0",
     // A master without slots stays a master.
     "cluster-allow-replica-migration": "no",
+    ...(ports && { ...ports.settings, "tls-cluster": "yes" }),
     ...settings,
   });
+  return { ...node, known: ports ?? node };
 }
 
-async function meet(first: RunningRedis, port: number): Promise<void> {
+async function meet(first: RunningRedis, { port, known }: Node): Promise<void> {
   const info = await askRedis(port, "CONFIG", "GET", "cluster-port");
   const busPort = /\r\n(\d+)\r\n$/.exec(info)?.[1] ?? "";
-  await must(first.port, "CLUSTER", "MEET", first.host, `${port}`, busPort);
+  await must(first.port, "CLUSTER", "MEET", first.host, `${known.port}`, busPort);
 }
 
 async function allKnow(nodes: readonly RunningRedis[]): Promise<void> {

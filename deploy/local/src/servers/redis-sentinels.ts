@@ -5,7 +5,14 @@ import { freePort, loopback } from "../process/ports.ts";
 import { askRedis, untilRedis } from "./ask-redis.ts";
 import { type Address } from "../proxy.ts";
 import { dataFolder, type Road, type ServerPlace, straight } from "./place.ts";
-import { type RunningRedis, startRedis, startRedisProcess } from "./redis.ts";
+import {
+  type RedisTls,
+  type RunningRedis,
+  startRedis,
+  startRedisProcess,
+  tlsOn,
+  urlOf,
+} from "./redis.ts";
 
 export type RedisWithSentinels = {
   readonly name: string;
@@ -26,22 +33,31 @@ export async function startRedisWithSentinels(
   { dir }: Pick<ServerPlace, "dir">,
   settings: Readonly<Record<string, string>> = {},
   road: Road = straight,
+  tls?: RedisTls,
 ): Promise<RedisWithSentinels> {
   const at = async (folder: string) => {
-    const port = await freePort();
-    return { place: { dir: join(dir, folder), port }, known: await road({ host: loopback, port }) };
+    const [port, ports] = [await freePort(), await tlsOn(tls)];
+    const known = await road({ host: loopback, port: ports?.port ?? port });
+    return { place: { dir: join(dir, folder), port }, known, tls: ports?.settings };
   };
   const [one, other] = [await at("redis-first"), await at("redis-second")];
   const known = [one.known, other.known] as const;
-  const first = await startRedis(one.place, { ...announced(one.known), ...settings });
+  const first = await startRedis(one.place, {
+    ...announced(one.known),
+    ...one.tls,
+    ...settings,
+  });
   const second = await startRedis(other.place, {
     ...announced(other.known),
+    ...other.tls,
     replicaof: `${one.known.host} ${one.known.port}`,
     ...settings,
   });
   await untilRedis(second.port, ["INFO", "replication"], (info) => info.includes("link_status:up"));
   const numbers = Array.from({ length: sentinelsTotal }, (_, i) => i);
-  const sentinels = await Promise.all(numbers.map((i) => startSentinel({ dir }, i, one.known)));
+  const sentinels = await Promise.all(
+    numbers.map((i) => startSentinel({ dir }, i, one.known, tls)),
+  );
   for (const { port } of sentinels)
     await untilRedis(
       port,
@@ -53,7 +69,7 @@ export async function startRedisWithSentinels(
   const servers = [first, second] as const;
   return {
     name: `${first.name} with Sentinel`,
-    url: `redis://${sentinels.map(({ host, port }) => `${host}:${port}`).join(",")}`,
+    url: urlOf(sentinels),
     masterName,
     servers,
     sentinels,
@@ -83,8 +99,9 @@ async function startSentinel(
   place: Pick<ServerPlace, "dir">,
   number: number,
   master: Address,
+  tls: RedisTls | undefined,
 ): Promise<RunningRedis> {
-  const port = await freePort();
+  const [port, ports] = [await freePort(), await tlsOn(tls)];
   const dir = dataFolder(place, `sentinel-${number}`);
   const file = join(dir, "sentinel.conf");
   // The sentinel keeps its findings in this file.
@@ -97,11 +114,12 @@ async function startSentinel(
       `sentinel monitor ${masterName} ${master.host} ${master.port} ${quorum}`,
       `sentinel down-after-milliseconds ${masterName} 1000`,
       `sentinel failover-timeout ${masterName} 4000`,
+      ...Object.entries(ports?.settings ?? {}).map(([name, value]) => `${name} ${value}`),
       "",
     ].join("\n"),
   );
   const sentinel = await startRedisProcess(place, port, [file, "--sentinel"]);
   // Default: sentinels look for each other and for replicas every ten seconds.
   await askRedis(port, "SENTINEL", "DEBUG", "info-period", "500", "publish-period", "200");
-  return sentinel;
+  return ports === undefined ? sentinel : { ...sentinel, url: ports.url };
 }

@@ -7,6 +7,23 @@ import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
 
 export type RunningRedis = RunningServer & { readonly url: string };
 
+/** The files of servers that ask each other and their clients for certificates, as settings of redis.conf. */
+export type RedisTls = Readonly<Record<string, string>>;
+
+/** Returns a port for TLS, and the settings of a server that has it and uses TLS towards other servers. */
+export async function tlsOn(tls: RedisTls | undefined) {
+  if (tls === undefined) return undefined;
+  const port = await freePort();
+  const settings = { ...tls, "tls-port": String(port), "tls-replication": "yes" };
+  return { port, settings, url: `rediss://${loopback}:${port}` };
+}
+
+/** Returns the URL that names several servers. */
+export const urlOf = (servers: readonly RunningRedis[]): string => {
+  const [scheme = ""] = servers.map(({ url }) => new URL(url).protocol);
+  return `${scheme}//${servers.map(({ url }) => new URL(url).host).join(",")}`;
+};
+
 /** `settings`: changes to redis.conf. Without TLS. */
 export async function startRedis(
   place: ServerPlace,

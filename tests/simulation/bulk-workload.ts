@@ -4,7 +4,7 @@
  */
 import { type PublishCommand, type TenantId } from "@posthaste/domain";
 import { aTenant, type Dice } from "@posthaste/testing";
-import { type Gateway } from "./composition.ts";
+import { type Gateway } from "./gateway.ts";
 import { type BulkCancel } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
 

@@ -5,65 +5,16 @@
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
-import {
-  allShards,
-  type BulkActionId,
-  type DeadLetter,
-  type DlqId,
-  type Fault,
-  isFault,
-  isUnderWay,
-  type Message,
-  type MessageId,
-  owner,
-  type PublishCommand,
-  type Sha256Hex,
-  type TenantId,
-  defaultPlan,
-} from "@posthaste/domain";
-import {
-  beginBulkAction,
-  type BulkPorts,
-  cancelMessages,
-  childrenOf,
-  NamedDeliverers,
-  type CancelPorts,
-  type GrantPorts,
-  pauseFlowKey,
-  pauseSchedule,
-  pinFlowKey,
-  publish,
-  type Published,
-  publishMany,
-  readMessage,
-  resumeFlowKey,
-  endQueue,
-  putQueue,
-  putSchedule,
-  resumeQueue,
-  resumeSchedule,
-  retryLetters,
-  type RetryLettersPorts,
-  type RunPorts,
-  type ScheduleGiven,
-  type SchedulePorts,
-  unpinFlowKey,
-  workOrHandOn,
-} from "@posthaste/engine";
+import { allShards, defaultPlan, type Message, owner, type Sha256Hex } from "@posthaste/domain";
+import { NamedDeliverers } from "@posthaste/engine";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
-import {
-  type LocalDelivery,
-  type Log,
-  noTelemetry,
-  type QueueChange,
-  type ScheduleKey,
-} from "@posthaste/ports";
+import { type LocalDelivery, type Log, noTelemetry } from "@posthaste/ports";
 import { Scheduler } from "@posthaste/scheduler";
 import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testing";
 import { WorkflowLog } from "@posthaste/workflow-log";
 import { type Backend } from "./backend.ts";
+import { type Gateway, simulatedGateway } from "./gateway.ts";
 import { type Mutation, type NodePorts } from "./mutate.ts";
-import { type RunGateway, runGateway } from "./runs/gateway.ts";
 import { type SimulatedBus, simulatedBus } from "./world/bus.ts";
 import { type Destinations, ourHeaders } from "./world/destination.ts";
 import { type Environment, type Life, type Runnable, SimulatedNode } from "./world/node.ts";
@@ -93,41 +44,6 @@ export type Composition = {
   readonly log: RecordingLog;
 };
 
-/** A gateway as its clients reach it: an answer may never come. */
-export type Gateway = {
-  readonly node: string;
-  publish(command: PublishCommand): Promise<Published | readonly Published[] | Fault>;
-  read(tenant: TenantId, id: MessageId): Promise<"found" | "nothing">;
-  cancel(tenant: TenantId, id: MessageId): Promise<boolean>;
-  pause(tenant: TenantId, key: string): Promise<void>;
-  resume(tenant: TenantId, key: string): Promise<void>;
-  putQueue(change: QueueChange): Promise<void>;
-  resumeQueue(tenant: TenantId, name: string): Promise<void>;
-  endQueue(tenant: TenantId, name: string): Promise<void>;
-  pin(tenant: TenantId, key: string, parallelism: number): Promise<void>;
-  unpin(tenant: TenantId, key: string): Promise<void>;
-  /** Returns the message of each item; undefined where none is known to be accepted. */
-  publishMany(commands: readonly PublishCommand[]): Promise<readonly (Published | undefined)[]>;
-  letters(tenant: TenantId): Promise<readonly DeadLetter[]>;
-  retryLetters(tenant: TenantId, ids: readonly DlqId[]): Promise<readonly MessageId[] | Fault>;
-  /** Returns the id of the bulk action that was begun. */
-  cancelLabel(tenant: TenantId, label: string, isAsync: boolean): Promise<BulkActionId>;
-  hasEnded(tenant: TenantId, id: BulkActionId): Promise<boolean>;
-  putSchedule(given: ScheduleGiven): Promise<void>;
-  pauseSchedule(key: ScheduleKey): Promise<void>;
-  resumeSchedule(key: ScheduleKey): Promise<void>;
-  removeSchedule(key: ScheduleKey): Promise<void>;
-  readonly runs: RunGateway;
-};
-
-type GatewayPorts = RunPorts &
-  BulkPorts &
-  CancelPorts &
-  GrantPorts &
-  SchedulePorts &
-  RetryLettersPorts;
-const bulkCallMsMax = 60_000;
-
 type Making = {
   readonly environment: Environment;
   readonly backend: Backend;
@@ -137,7 +53,7 @@ type Making = {
   readonly mutation: Mutation | undefined;
   readonly isApart: boolean;
   /** Running gateways, by node. */
-  readonly open: Map<string, { readonly life: Life; readonly ports: GatewayPorts }>;
+  readonly open: Map<string, { readonly life: Life; readonly gateway: Gateway }>;
 };
 
 const sha256: Sha256Hex = (value) => hash("sha256", value, "hex");
@@ -299,11 +215,12 @@ function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {
   const { metrics } = noTelemetry;
   const named =
     roster && new NamedDeliverers({ ...given, roster, metrics, planOf: () => defaultPlan });
-  const ports: GatewayPorts = { ...given, ...(local && { local }), ...(named && { named }) };
+  const ports = { ...given, ...(local && { local }), ...(named && { named }) };
+  const gateway = simulatedGateway(life.node.name, ports);
   return {
     start: async () => {
       await named?.start();
-      making.open.set(life.node.name, { life, ports });
+      making.open.set(life.node.name, { life, gateway });
     },
     stop: async () => {
       making.open.delete(life.node.name);
@@ -351,82 +268,25 @@ function gatewaysOf(
   nodes: readonly SimulatedNode[],
 ): readonly Gateway[] {
   return nodes.flatMap((node) => {
-    const gateway = open.get(node.name);
-    return gateway && node.isUp && gateway.life === node.life
-      ? [reached(environment, gateway.life, gateway.ports)]
+    const found = open.get(node.name);
+    return found && node.isUp && found.life === node.life
+      ? [reached(environment, found.life, found.gateway)]
       : [];
   });
 }
 
-function reached({ world }: Environment, life: Life, ports: GatewayPorts): Gateway {
+/** Returns the gateway as its clients reach it: they ask in its process, and an answer may never come. */
+function reached({ world }: Environment, life: Life, gateway: Gateway): Gateway {
   const ask = <T>(task: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {
       world.after(1, () => life.deliver(() => void task().then(resolve, reject)));
     });
-  return {
-    node: life.node.name,
-    publish: (command) =>
-      ask(async () => {
-        const published = await publish(ports, command);
-        if (isFault(published) || "messageId" in published) return published;
-        const all: Published[] = [];
-        for await (const some of childrenOf(ports, published)) all.push(...some);
-        return all;
-      }),
-    read: (tenant, id) =>
-      ask(async () => ((await readMessage(ports, tenant, id)) ? "found" : "nothing")),
-    cancel: (tenant, id) => ask(async () => (await cancelMessages(ports, tenant, [id])).length > 0),
-    pause: (tenant, key) => ask(() => pauseFlowKey(ports, tenant, key)),
-    resume: (tenant, key) => ask(() => resumeFlowKey(ports, tenant, key)),
-    putQueue: (change) => ask(async () => void (await putQueue(ports, change, defaultPlan))),
-    resumeQueue: (tenant, name) => ask(() => resumeQueue(ports, tenant, name)),
-    endQueue: (tenant, name) => ask(() => endQueue(ports, tenant, name)),
-    pin: (tenant, key, parallelism) => ask(() => pinFlowKey(ports, tenant, key, { parallelism })),
-    unpin: (tenant, key) =>
-      ask(
-        async () =>
-          void (await unpinFlowKey(ports, tenant, key, { parallelism: true, rate: true })),
-      ),
-    publishMany: (commands) =>
-      ask(async () => {
-        const outcomes = await publishMany(ports, commands, async () => undefined);
-        if (isFault(outcomes) || "refused" in outcomes) return [];
-        return outcomes.map((made) => ("messageId" in made ? made : undefined));
-      }),
-    letters: (tenant) =>
-      ask(async () => {
-        const page = { limit: 100, order: "earliestFirst" } as const;
-        return (await ports.deadLetters.list(tenant, {}, page)).items;
-      }),
-    retryLetters: (id, letters) =>
-      ask(() => retryLetters(ports, { id, plan: defaultPlan }, letters, unchanged)),
-    cancelLabel: (tenant, label, isAsync) =>
-      ask(async () => {
-        const work = { kind: "cancel", filter: { labels: [label] } } as const;
-        const how = { isWorkedHere: !isAsync, total: 0 };
-        const begun = await beginBulkAction(ports, tenant, work, how);
-        if (isFault(begun)) throw new Error(begun.text);
-        const until = ports.clock.passedMs() + bulkCallMsMax;
-        if (!isAsync && begun.isNew)
-          void workOrHandOn(ports, begun.action, until).catch(() => undefined);
-        return begun.action.id;
-      }),
-    hasEnded: (tenant, id) =>
-      ask(async () => {
-        const action = await ports.bulkActions.get(tenant, id);
-        return action !== undefined && !isUnderWay(action);
-      }),
-    putSchedule: (given) => ask(async () => done(await putSchedule(ports, given, defaultPlan))),
-    pauseSchedule: (key) => ask(async () => done(await pauseSchedule(ports, key))),
-    resumeSchedule: (key) => ask(async () => done(await resumeSchedule(ports, key))),
-    removeSchedule: (key) => ask(() => ports.schedules.remove(key)),
-    runs: runGateway(ports, ask),
-  };
-}
-
-const unchanged = { overrides: { headers: [], policy: {} }, refuse: () => undefined } as const;
-
-/** Throws for a fault, except where another client has removed the schedule, which is an answer, too. */
-function done(answer: object | undefined): void {
-  if (isFault(answer) && answer.fault !== "not_found") throw new Error(answer.text);
+  return new Proxy(gateway, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== "function") return member;
+      return (...given: unknown[]) =>
+        ask(async (): Promise<unknown> => Reflect.apply(member, target, given));
+    },
+  });
 }

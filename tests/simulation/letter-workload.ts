@@ -4,7 +4,7 @@
  */
 import { type DlqId, isFault, type PublishCommand } from "@posthaste/domain";
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
-import { type Gateway } from "./composition.ts";
+import { type Gateway } from "./gateway.ts";
 import { answered } from "./world/answered.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
 import { type Batch, type LetterRetry, opOf, type Publication } from "./world/history.ts";
@@ -69,8 +69,8 @@ export function letterWorkload(
     const batch: Batch = { items: [] };
     for (const [i, item] of items.entries()) {
       item.settledAt = at;
-      const made = outcomes?.[i];
-      if (!made) continue;
+      const made = outcomes && !isFault(outcomes) ? outcomes[i] : undefined;
+      if (!made || !("messageId" in made)) continue;
       const { messageId: id, url, deduplicated } = made;
       item.acks.push({ ...by, at, answers: [{ id, url, deduplicated }] });
       batch.items.push({ id, queue: item.command.queue });

@@ -4,7 +4,7 @@
  */
 import { type PublishCommand, queueId, type TenantId } from "@posthaste/domain";
 import { anotherTenant, aTenant } from "@posthaste/testing";
-import { type Gateway } from "./composition.ts";
+import { type Gateway } from "./gateway.ts";
 import { type Manner, urlOf } from "./world/destination.ts";
 import { type QueuePausing } from "./world/history.ts";
 import { type Environment } from "./world/node.ts";
@@ -47,7 +47,7 @@ export function queueWorkload({ world, history }: Environment, always: boolean):
   /** Pauses each queue once: the late end of one pause would end another. */
   const pauseForAWhile = async (tenant: TenantId, untilDone: UntilDone): Promise<void> => {
     const name = "narrow";
-    await untilDone((gateway) => gateway.putQueue({ tenant, name, paused: true }));
+    await untilDone((gateway) => gateway.putQueue(tenant, { queueName: name, paused: true }));
     const pausing: QueuePausing = { lane: queueId(tenant, name), from: world.now, to: Infinity };
     history.queuePauses.push(pausing);
     world.trace(`${pausing.lane} is paused`);
@@ -75,8 +75,8 @@ export function queueWorkload({ world, history }: Environment, always: boolean):
       if (!isOn) return;
       for (const tenant of tenants) {
         history.narrowQueues.add(queueId(tenant, "narrow"));
-        const change = { tenant, name: "wide", parallelism: wideParallelism };
-        void untilDone((gateway) => gateway.putQueue(change));
+        const wide = { queueName: "wide", parallelism: wideParallelism };
+        void untilDone((gateway) => gateway.putQueue(tenant, wide));
         world.after(spanMs + lastResumeMs, () => {
           void untilDone((gateway) => gateway.resumeQueue(tenant, "narrow"));
         });

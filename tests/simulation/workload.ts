@@ -12,7 +12,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { aCommand, anotherTenant, aPolicy, aTenant, type Dice } from "@posthaste/testing";
-import { type Gateway } from "./composition.ts";
+import { type Gateway } from "./gateway.ts";
 import { type BulkWorkload } from "./bulk-workload.ts";
 import { queueWorkload } from "./queue-workload.ts";
 import { answered } from "./world/answered.ts";

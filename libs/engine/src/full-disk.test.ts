@@ -40,8 +40,7 @@ import { pauseFlowKey, pinFlowKey } from "./lanes/flow-keys.ts";
 import { endQueue, putQueue } from "./lanes/queues.ts";
 import { insert, insertClaimed, open, type Ports, read } from "./opened.fixture.ts";
 import { expandStored } from "./publish/fan-out.ts";
-import { publish } from "./publish/publish.ts";
-import { publishMany } from "./publish/publish-many.ts";
+import { publish, publishMany } from "./publish/intake.ts";
 import { addToGroup, removeFromGroup } from "./publish/url-groups.ts";
 import { appendSteps } from "./runs/append.ts";
 import { endRun, failDelivered } from "./runs/end.ts";
@@ -345,10 +344,7 @@ const isNew: readonly Case[] = [
     "a message with a deduplication id",
     async () => () => publish(ports, aCommand({ deduplication: { kind: "explicit", id: "a" } })),
   ],
-  [
-    "a batch",
-    async () => () => publishMany(ports, [aCommand(), aCommand()], async () => undefined),
-  ],
+  ["a batch", async () => () => publishMany(ports, [aCommand(), aCommand()])],
   [
     "a message to a group",
     async () => {

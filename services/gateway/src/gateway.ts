@@ -114,12 +114,10 @@ export type GatewayOptions = {
 };
 
 export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): RequestHandler {
-  const { admission, answers, authenticator, cursors, llmUrl, policy, trustedProxies, watchers } =
-    options;
-  const { isClosed = () => false } = options;
+  const { admission, answers, authenticator, trustedProxies } = options;
   const { telemetry = noTelemetry } = ports;
-  const backlog = new BacklogQuota(ports);
-  const rates = createRates(ports);
+  const parts = workParts(ports, options);
+  const { backlog, rates } = parts;
   const { folder, oidc, sessions } = options.console ?? {};
   const callers = { ...ports, authenticator, groups: rightsOf(oidc) };
   const audit = createAudit({ ...ports, auditDays: options.auditDays });
@@ -135,45 +133,18 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     tracer: telemetry.tracer,
     audit,
   };
-  const readUrl = urlReader(policy);
-  const judge = createJudge({ ...ports, rates, readUrl, llmUrl });
-  const reads = createReads(ports);
-  const publishParts = {
-    accept: ports,
-    backlog,
-    reads,
-    queues: ports.queues,
-    judge,
-    rates,
-    telemetry,
-    isClosed,
-  };
-  const publishing = publishWork(publishParts);
+  const publishing = publishWork(parts);
   const raw = createRawDoor(
     { door, clock: ports.clock, telemetry },
     {
       publish: publishing,
       enqueue: publishing,
-      trigger: triggerWork({ ...publishParts, random: ports.random }),
-      createSchedule: createScheduleWork({ ...ports, judge, tracer: telemetry.tracer }),
+      trigger: triggerWork(parts),
+      createSchedule: createScheduleWork(parts),
     },
   );
   const hooks = createHookDoor(door, ports);
   const { refreshAccounts } = options;
-  const parts = {
-    ...ports,
-    admission,
-    refreshAccounts,
-    backlog,
-    judge,
-    rates,
-    readUrl,
-    isClosed,
-    telemetry,
-    watchers,
-    reads,
-    paging: createPaging(cursors),
-  };
   const routed = createExpressApp(routesOf(door, parts), answers);
   const keeper = createSessionKeeper({ ...callers, rates, refreshAccounts });
   const session =
@@ -194,6 +165,28 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
     req.url = eventTarget(req.url ?? "") ?? req.url;
     routed(req, res);
     return undefined;
+  };
+}
+
+type WorkOptions = Pick<
+  GatewayOptions,
+  "admission" | "cursors" | "isClosed" | "llmUrl" | "policy" | "refreshAccounts" | "watchers"
+>;
+
+/** Returns the parts of all works over the ports of a process. */
+export function workParts(ports: GatewayPorts, options: WorkOptions): WorkParts {
+  const { admission, cursors, llmUrl, policy, refreshAccounts, watchers } = options;
+  const { isClosed = () => false } = options;
+  const rates = createRates(ports);
+  const readUrl = urlReader(policy);
+  return {
+    ...ports,
+    ...{ admission, isClosed, rates, readUrl, refreshAccounts, watchers },
+    telemetry: ports.telemetry ?? noTelemetry,
+    backlog: new BacklogQuota(ports),
+    judge: createJudge({ ...ports, rates, readUrl, llmUrl }),
+    reads: createReads(ports),
+    paging: createPaging(cursors),
   };
 }
 

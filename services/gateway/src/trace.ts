@@ -10,7 +10,6 @@ import {
   partOf,
   pendingPart,
   type PublishCommand,
-  type Run,
   type RunId,
   stepNameOf,
   type TenantId,
@@ -54,7 +53,7 @@ export async function traced<R>(
 
 /**
  * Adds spans for the messages that an endpoint publishes for a run whose trace is sampled: part of the caller's trace, if it has
- * one, with a link to the run's.
+ * one, with a link to the run's. What starts a run is in the run's own trace.
  */
 export function traceSteps(
   tracer: Tracer,
@@ -62,9 +61,10 @@ export function traceSteps(
   published: readonly Published[],
   { parent, begunMsAgo }: { readonly parent: string | undefined; readonly begunMsAgo: number },
 ): void {
-  published.forEach(({ runTrace: link, ...one }, i) => {
+  published.forEach((one, i) => {
     const command = commands[i];
-    if (!command || link === undefined) return;
+    const link = one.run?.trace;
+    if (!command || command.run?.kind === "start" || link === undefined) return;
     tracer
       .start("publish", {
         kind: "server",
@@ -166,14 +166,12 @@ function valueOf(rawHeaders: readonly string[], wanted: string): string | undefi
   return at < 0 ? undefined : rawHeaders[at + 1];
 }
 
-/** A run has the id of its first message. */
-export const attributesOfRun = (run: Run): Attributes => ({
-  "posthaste.message.id": run.root,
-  "posthaste.run.id": run.id,
-});
-
 export function attributesOfPublish(published: Published | PublishedGroup): Attributes {
   if (!("messageId" in published)) return { "posthaste.endpoints": published.group.endpointCount };
-  const { messageId, deduplicated } = published;
-  return { "posthaste.message.id": messageId, "posthaste.deduplicated": deduplicated };
+  const { messageId, deduplicated, run } = published;
+  return {
+    "posthaste.message.id": messageId,
+    "posthaste.deduplicated": deduplicated,
+    ...(run && { "posthaste.run.id": run.id }),
+  };
 }

@@ -6,7 +6,7 @@
 import { isFault, type MessageId } from "@posthaste/domain";
 import { type RunAddress } from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
-import { type Gateway } from "../composition.ts";
+import { type Gateway } from "../gateway.ts";
 import { answered } from "../world/answered.ts";
 import { type Answering, type Endpoint } from "../world/destination.ts";
 import { type Exchange } from "../world/history.ts";
@@ -22,7 +22,6 @@ import {
   stepHeader,
   waitOf,
 } from "./commands.ts";
-import { type RunGateway } from "./gateway.ts";
 import {
   outcomeOf,
   type Program,
@@ -126,7 +125,7 @@ class Replay {
   /** Starts the run when asked to; the endpoint is then asked once more. */
   async #adopt(asked: Asked): Promise<Done> {
     const command = startOf(asked.program, asked.address.id, "adopts");
-    const answer = await this.#publish((gateway) => gateway.publish([command]));
+    const answer = await this.#publish((gateway) => gateway.publish(command));
     this.#environment.history.count("runs.adopted");
     return this.#done(asked, answer, []);
   }
@@ -150,7 +149,7 @@ class Replay {
         return this.#run(asked, turn);
       case "finish": {
         const out = new TextEncoder().encode(JSON.stringify(outcomeOf(program, entries)));
-        const answer = await this.#publish((gateway) => gateway.finish(address, out));
+        const answer = await this.#publish((gateway) => gateway.finishRun(address, out));
         return this.#done(asked, answer, [{ what: "finish", step: 0 }]);
       }
     }
@@ -176,7 +175,7 @@ class Replay {
         return this.#return(asked, number, "slept", inGroup ? undefined : step.ms);
       case "call": {
         const command = callOf(program, address, number, step);
-        const answer = await this.#publish((gateway) => gateway.publish([command]));
+        const answer = await this.#publish((gateway) => gateway.publish(command));
         return this.#done(asked, answer, [{ what: "call", step: number }]);
       }
       case "wait": {
@@ -191,7 +190,7 @@ class Replay {
         this.#children += 1;
         const id = `child-${this.#children}`;
         const command = invocationOf(program, address, number, child, id);
-        const answer = await this.#publish((gateway) => gateway.publish([command]));
+        const answer = await this.#publish((gateway) => gateway.publish(command));
         return this.#done(asked, answer, [{ what: "invoke", step: number }]);
       }
     }
@@ -214,8 +213,7 @@ class Replay {
       // Each request tells the event with a body of its own.
       const telling = runs.tell(program.tenant, event, undefined);
       const body = new TextEncoder().encode(telling.body);
-      const reply = await gateway.notify(program.tenant, event, body);
-      telling.reply = reply.flatMap((each) => ("messageId" in each ? each.messageId : []));
+      telling.reply = await gateway.notify(program.tenant, event, body);
     });
     return answer ? this.#return(asked, number, returned(program, number)) : "unpublished";
   }
@@ -234,20 +232,20 @@ class Replay {
 
   async #append(asked: Asked, entries: readonly Said[]): Promise<Done> {
     const commands = entries.map((entry) => entryOf(asked.program, asked.address, entry));
-    const answer = await this.#publish((gateway) => gateway.publish(commands));
+    const answer = await this.#publish((gateway) => gateway.publishMany(commands));
     const said = entries.map(({ key: { step } }) => ({ what: "entry", step }) as const);
     return this.#done(asked, answer, said);
   }
 
   /** Returns undefined when no gateway has answered. */
   async #publish<T>(
-    ask: (gateway: RunGateway) => Promise<T>,
+    ask: (gateway: Gateway) => Promise<T>,
   ): Promise<{ readonly value: T } | undefined> {
     const { world } = this.#environment;
     for (let tries = 0; tries < publishTriesMax; tries++) {
       const up = this.#gateways();
       const gateway = up[this.#chance.integer(0, Math.max(0, up.length - 1))];
-      const asked = gateway && ask(gateway.runs).then((value) => ({ value }));
+      const asked = gateway && ask(gateway).then((value) => ({ value }));
       const answer = asked && (await answered(world, clientTimeoutMs, asked));
       if (answer) return answer;
       await world.wait(this.#chance.integer(100, 2_000));

@@ -1,11 +1,10 @@
 /** Clients of runs: they start runs, some under the name of another, tell them of events, and cancel a few. */
 import { isFault, type RunId, runId } from "@posthaste/domain";
 import { anotherTenant, aTenant, type Dice } from "@posthaste/testing";
-import { type Gateway } from "../composition.ts";
+import { type Again, type Gateway } from "../gateway.ts";
 import { answered } from "../world/answered.ts";
 import { type Environment } from "../world/node.ts";
 import { phaseOf, startOf } from "./commands.ts";
-import { type Again, type RunGateway } from "./gateway.ts";
 import { type Program } from "./program.ts";
 import { drawProgram, events } from "./draw.ts";
 import { type Cancelling } from "./seen.ts";
@@ -39,12 +38,12 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
   /** Ends when the troubles are over, at the latest. */
   const untilDone = async <T>(
     gateways: () => readonly Gateway[],
-    ask: (gateway: RunGateway) => Promise<T>,
+    ask: (gateway: Gateway) => Promise<T>,
   ): Promise<T> => {
     for (;;) {
       const up = gateways();
       const gateway = up[chance.integer(0, Math.max(0, up.length - 1))];
-      const asked = gateway && ask(gateway.runs).then((value) => ({ value }));
+      const asked = gateway && ask(gateway).then((value) => ({ value }));
       const answer = asked && (await answered(world, clientTimeoutMs, asked));
       if (answer) return answer.value;
       await world.wait(1_000);
@@ -64,17 +63,17 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
     const reply = await answered(
       world,
       clientTimeoutMs,
-      gateway.runs.notifyRun({ tenant, id }, event, body),
+      gateway.notifyRun({ tenant, id }, event, body),
     );
-    if (typeof reply !== "object") return;
+    if (!reply) return;
     history.count("runs.told");
-    telling.reply = reply.flatMap((each) => ("messageId" in each ? each.messageId : []));
+    telling.reply = reply;
   };
 
   const cancel = async (gateways: () => readonly Gateway[], id: RunId): Promise<void> => {
     const cancelling: Cancelling = { tenant, id, askedAt: world.now, answeredAt: undefined };
     runs.cancels.push(cancelling);
-    await untilDone(gateways, (gateway) => gateway.cancel({ tenant, id }));
+    await untilDone(gateways, (gateway) => gateway.cancelRun({ tenant, id }));
     cancelling.answeredAt = world.now;
     history.count("runs.cancels");
   };
@@ -111,9 +110,9 @@ export function runWorkload({ world, history }: Environment, chance: Dice): RunW
       ...startOf(program, id, phaseOf(program)),
       ...delayed,
     };
-    const started = await untilDone(gateways, (gateway) => gateway.publish([command]));
-    if (isFault(started)) throw new Error(started.text);
-    for (const { messageId: root } of started) runs.acks.push({ root, what: "start", step: 0 });
+    const started = await untilDone(gateways, (gateway) => gateway.publish(command));
+    if (!("messageId" in started)) throw new Error("a run that was not started");
+    runs.acks.push({ root: started.messageId, what: "start", step: 0 });
     history.count("runs.started");
     for (let tellings = chance.integer(0, 4); tellings > 0; tellings--) {
       const event = chance.pick(events);

@@ -15,6 +15,7 @@ export {
   keepsKey,
   scheduleContent,
 } from "./deduplication.ts";
+export { kindOfAll, type Refused, type Wanted, wantedBy } from "./intake.ts";
 export {
   type Endpoint,
   type Group,

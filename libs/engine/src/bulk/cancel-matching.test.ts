@@ -23,7 +23,7 @@ import { startRun } from "../runs/start.ts";
 import { cancelMatching, countLive, countMatching } from "./cancel-matching.ts";
 import { expandStored } from "../publish/fan-out.ts";
 import { insert, insertClaimed, open, type Ports, readIn, rest } from "../opened.fixture.ts";
-import { publish } from "../publish/publish.ts";
+import { publish } from "../publish/intake.ts";
 import { addToGroup } from "../publish/url-groups.ts";
 
 const all = { filter: {}, countMax: Infinity, until: Infinity };

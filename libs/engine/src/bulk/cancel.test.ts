@@ -25,7 +25,7 @@ import {
   rest,
 } from "../opened.fixture.ts";
 import { expandStored } from "../publish/fan-out.ts";
-import { publish } from "../publish/publish.ts";
+import { publish } from "../publish/intake.ts";
 import { addToGroup } from "../publish/url-groups.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };

@@ -4,7 +4,7 @@ import { type LocalDelivery, type Records, StoreError } from "@posthaste/ports";
 import { aCommand, aPolicy } from "@posthaste/testing";
 import { type Published } from "./accept.ts";
 import { aLocalDelivery, gate, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
-import { publish } from "./publish.ts";
+import { publish } from "./intake.ts";
 
 const url = "https://destination.example/hook";
 const { tenant } = aCommand();

@@ -22,6 +22,7 @@ import {
   needsSlotAlone,
   originHash,
   type PublishCommand,
+  type Run,
   type Sha256Hex,
 } from "@posthaste/domain";
 import {
@@ -63,8 +64,8 @@ export type Published = {
   readonly messageId: MessageId;
   readonly url: string;
   readonly deduplicated: boolean;
-  /** The trace of the run that the message joins, where that run is sampled. */
-  readonly runTrace?: string;
+  /** The run that the message starts or joins, with its trace where it is sampled. */
+  readonly run?: Pick<Run, "createdAt" | "id"> & Pick<Run["plan"], "trace">;
 };
 
 export function publishToUrl(

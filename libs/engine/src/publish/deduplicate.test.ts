@@ -28,8 +28,7 @@ import { cancelMessages } from "../bulk/cancel.ts";
 import { endQueue, makeQueues } from "../lanes/queues.ts";
 import { putSchedule } from "../schedules/change.ts";
 import { confirmKeys } from "./deduplicate.ts";
-import { publish } from "./publish.ts";
-import { publishMany } from "./publish-many.ts";
+import { publish, publishMany } from "./intake.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
 
 const once = (id = "a"): PublishCommand => aCommand({ deduplication: { kind: "explicit", id } });
@@ -579,7 +578,7 @@ describe("a key whose work is gone", () => {
     const first = await publishOnce(ports);
     await cancelMessages(ports, aTenant, [first.messageId]);
 
-    const made = await publishMany(ports, [once(), once()], async () => undefined);
+    const made = await publishMany(ports, [once(), once()]);
 
     expect(made).toMatchObject([{ deduplicated: false }, { deduplicated: true }]);
   });

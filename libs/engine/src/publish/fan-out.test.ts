@@ -23,7 +23,7 @@ import { type Published } from "./accept.ts";
 import { cancelMessages } from "../bulk/cancel.ts";
 import { expandStored } from "./fan-out.ts";
 import { childrenIn, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
-import { publish } from "./publish.ts";
+import { publish } from "./intake.ts";
 import { readMessage } from "../read.ts";
 import { addToGroup, removeFromGroup } from "./url-groups.ts";
 

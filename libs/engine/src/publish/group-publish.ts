@@ -68,16 +68,6 @@ type Part = {
   readonly entries: readonly DeduplicationEntry[];
 };
 
-export async function publishToGroup(
-  ports: AcceptPorts,
-  command: PublishCommand,
-  name: string,
-  head?: Group,
-): Promise<PublishedGroup | Fault> {
-  const group = head ?? (await findGroup(ports, command.tenant, name));
-  return isFault(group) ? group : publishToEndpoints(ports, { command, group });
-}
-
 export const findGroup = async (
   { groups }: Pick<AcceptPorts, "groups">,
   tenant: TenantId,

@@ -145,6 +145,7 @@ async function insertAll(
     const claim = claims[i];
     return each && claim?.kind === "insert" ? insertOf(each, claim.entries) : [];
   });
+  if (inserts.length === 0) return portion.map((item, i) => outcomeOf(item, claims[i], false));
   const inserted = await ports.records.insert(inserts, "new").catch((error: unknown) => {
     for (const each of present) giveBack(ports, each);
     throw error;

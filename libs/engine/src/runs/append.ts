@@ -22,7 +22,7 @@ import { type Decision, type RunAddress } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
 import { Deliveries } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
-import { type RunPorts } from "./start.ts";
+import { joined, type RunPorts } from "./start.ts";
 
 export type EntryCommand = PublishCommand & {
   readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "entry" }>;
@@ -54,18 +54,17 @@ export async function appendSteps(
   if (outcome.isFirst) deliveries.begin();
   else deliveries.drop();
   return commands.map((command, i) => ({
-    messageId: runMessageId(outcome.root, partOf(command.run.key)),
+    messageId: runMessageId(outcome.run.root, partOf(command.run.key)),
     url: urlOf(command),
     deduplicated: outcome.deduplicated[i] ?? false,
-    ...(outcome.runTrace !== undefined && { runTrace: outcome.runTrace }),
+    run: joined(outcome.run),
   }));
 }
 
 type Verdict =
   | Fault
   | {
-      readonly root: Run["root"];
-      readonly runTrace: string | undefined;
+      readonly run: Run;
       /** Whether anything was written. */
       readonly isFirst: boolean;
       readonly deduplicated: readonly boolean[];
@@ -88,8 +87,7 @@ function decide(
   // The first command of each key counts.
   const taken = commands.map(({ run: { key } }) => left.delete(partOf(key)));
   const verdict = {
-    root: run.root,
-    runTrace: run.plan.trace,
+    run,
     isFirst: fresh.length > 0,
     deduplicated: taken.map((is) => !is),
   };

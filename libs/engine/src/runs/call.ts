@@ -13,6 +13,7 @@ import {
   notBeforeOf,
   partOf,
   type PublishCommand,
+  type Run,
   type RunItem,
   runMessageId,
 } from "@posthaste/domain";
@@ -21,7 +22,7 @@ import { type Published } from "../publish/accept.ts";
 import { addressOf, isOfUseBefore, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
-import { type RunPorts } from "./start.ts";
+import { joined, type RunPorts } from "./start.ts";
 
 type CallCommand = PublishCommand & {
   readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "call" }>;
@@ -38,12 +39,8 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
   const verdict = await deliveries.within(() =>
     ports.runs.change(addressOf(command), (run): Decision<Verdict> => {
       if (!isActive(run) || isOfUseBefore(run, command.run)) return { verdict: runEnded() };
-      const {
-        root,
-        plan: { trace },
-      } = run;
       const next = awaiting(run, { kind: "call", step, isAnswered: false });
-      if (!next) return { verdict: { root, trace, isNew: false } };
+      if (!next) return { verdict: { run, isNew: false } };
       const refused = refusedPending(next);
       if (refused) return { verdict: refused };
       const now = ports.clock.now();
@@ -53,23 +50,19 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
       const message = callMessage(next, step, { ...sent, body }, now);
       const part = { name: partOf({ role: "call", step }), at: now, body, sent };
       const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
-      return { verdict: { root, trace, isNew: true }, write };
+      return { verdict: { run, isNew: true }, write };
     }),
   );
   if (!verdict || "fault" in verdict || !verdict.isNew) deliveries.drop();
   else deliveries.begin();
   if (!verdict) return runEnded();
   if ("fault" in verdict) return verdict;
-  const messageId = runMessageId(verdict.root, partOf({ role: "call", step }));
-  return {
-    ...{ messageId, url, deduplicated: !verdict.isNew },
-    ...(verdict.trace !== undefined && { runTrace: verdict.trace }),
-  };
+  const { isNew, run } = verdict;
+  const messageId = runMessageId(run.root, partOf({ role: "call", step }));
+  return { messageId, url, deduplicated: !isNew, run: joined(run) };
 }
 
-type Verdict =
-  | Fault
-  | { readonly root: Message["id"]; readonly trace: string | undefined; readonly isNew: boolean };
+type Verdict = Fault | { readonly run: Run; readonly isNew: boolean };
 
 /** Tells the endpoint the last answer of a call, unless its run no longer needs it. */
 export async function tellCalled(ports: EndPorts, message: Message, item: RunItem): Promise<void> {

@@ -43,7 +43,7 @@ import {
 } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { base64, hasRoomFor, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
-import { type RunPorts, startAs } from "./start.ts";
+import { joined, type RunPorts, startAs } from "./start.ts";
 
 export type InvokeCommand = PublishCommand & {
   readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "invoke" }>;
@@ -104,10 +104,7 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
   if ("fault" in verdict) return verdict;
   const { isNew, root, run } = verdict;
   if (isNew) await startChild(ports, run, number);
-  return {
-    ...{ messageId: root, url: urlOf(command), deduplicated: !isNew },
-    ...(run.plan.trace !== undefined && { runTrace: run.plan.trace }),
-  };
+  return { messageId: root, url: urlOf(command), deduplicated: !isNew, run: joined(run) };
 }
 
 type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly isNew: boolean };

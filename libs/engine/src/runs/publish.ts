@@ -1,4 +1,4 @@
-/** Publishes for runs, whichever endpoint of the API takes the commands: steps, calls, invocations, and starts. */
+/** Publishes for runs: steps, calls, invocations, and starts. */
 import { type Fault, isFault, type PublishCommand, type RunId } from "@posthaste/domain";
 import { type Published } from "../publish/accept.ts";
 import { appendSteps, isEntry } from "./append.ts";
@@ -6,12 +6,8 @@ import { isCall, placeCall } from "./call.ts";
 import { invoke, isInvoke } from "./invoke.ts";
 import { type RunPorts, startRun } from "./start.ts";
 
-/** Reports whether a publish belongs to an existing run: any but a start, and the start by which an endpoint answers a first phase. */
-export const isPartOfRun = ({ run }: PublishCommand): boolean =>
-  run !== undefined && (run.kind !== "start" || run.phase === "adopts");
-
-/** Publishes for runs, in order. Successive steps of one run join it together. */
-export async function publishForRuns(
+/** Publishes what belongs to existing runs, in order. Successive steps of one run join it together. */
+export async function publishSteps(
   ports: RunPorts,
   commands: readonly PublishCommand[],
 ): Promise<readonly Published[] | Fault> {
@@ -31,8 +27,11 @@ async function publishAlike(
   const steps = some.filter(isEntry);
   const [only] = some;
   if (!only || steps.length > 0) return appendSteps(ports, steps);
-  if (!isCall(only) && !isInvoke(only)) return startRuns(some, (start) => startRun(ports, start));
-  const done = await (isCall(only) ? placeCall(ports, only) : invoke(ports, only));
+  const done = await (isCall(only)
+    ? placeCall(ports, only)
+    : isInvoke(only)
+      ? invoke(ports, only)
+      : startRun(ports, only));
   return isFault(done) ? done : [done];
 }
 
@@ -43,13 +42,13 @@ const startedAtOnce = 64;
  * Starts runs in order; of two starts of one id the first begins the run. A fault is the answer to all starts. Runs started
  * before it stay started, as after a lost answer.
  */
-export async function startRuns<T>(
+export async function startRuns(
+  ports: RunPorts,
   starts: readonly PublishCommand[],
-  start: (command: PublishCommand) => Promise<T | Fault>,
-): Promise<readonly T[] | Fault> {
-  const started: T[] = [];
+): Promise<readonly Published[] | Fault> {
+  const started: Published[] = [];
   for (const wave of waves(starts))
-    for (const each of await Promise.all(wave.map(start))) {
+    for (const each of await Promise.all(wave.map((start) => startRun(ports, start)))) {
       if (isFault(each)) return each;
       started.push(each);
     }
@@ -73,19 +72,17 @@ function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCom
   return all;
 }
 
-/** Groups successive steps of one run, and successive starts. */
+/** Groups successive steps of one run. */
 function alike(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
   const parts: PublishCommand[][] = [];
   for (const command of commands) {
-    const before = parts.at(-1)?.[0];
-    const joins = before && (isOfSameRun(before, command) || (isStart(before) && isStart(command)));
-    if (joins) parts.at(-1)?.push(command);
+    const last = parts.at(-1);
+    const [before] = last ?? [];
+    if (before && isOfSameRun(before, command)) last?.push(command);
     else parts.push([command]);
   }
   return parts;
 }
-
-const isStart = ({ run }: PublishCommand): boolean => run?.kind === "start";
 
 const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
   isEntry(one) &&

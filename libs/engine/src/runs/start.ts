@@ -51,8 +51,14 @@ export async function startRun(
   const started = await startRunOf(ports, command);
   if (isFault(started)) return started;
   const { isNew, run } = started;
-  return { messageId: run.root, url: run.url, deduplicated: !isNew };
+  return { messageId: run.root, url: run.url, deduplicated: !isNew, run: joined(run) };
 }
+
+/** Returns what the answer to a publish for a run says of the run. */
+export const joined = ({ createdAt, id, plan: { trace } }: Run): NonNullable<Published["run"]> => ({
+  ...{ createdAt, id },
+  ...(trace !== undefined && { trace }),
+});
 
 /**
  * Handles the start of a run by the endpoint that was asked to start it: the existing run is delivered to the endpoint once more,
@@ -66,13 +72,15 @@ async function adopt(
   const address = { tenant, id: publish.id };
   const before = await ports.runs.get(address);
   if (!before) return undefined;
+  const { url } = before;
   // The endpoint answers the first phase of the use before.
-  if (isHeld(before)) return { messageId: before.root, url: before.url, deduplicated: true };
+  if (isHeld(before))
+    return { messageId: before.root, url, deduplicated: true, run: joined(before) };
   if (!before.adoption) return undefined;
   const messageId = runMessageId(before.root, partOf({ role: "adopted" }));
   if (!isActive(before))
     return mayBeAsked(before, ports.clock.now())
-      ? { messageId, url: before.url, deduplicated: true }
+      ? { messageId, url, deduplicated: true, run: joined(before) }
       : undefined;
   const { sent } = (await ports.runs.part(before, "start")) ?? {};
   const delivery = sent ?? usualDelivery(before);
@@ -92,7 +100,7 @@ async function adopt(
   );
   if (isFirst) deliveries.begin();
   else deliveries.drop();
-  return { messageId, url: before.url, deduplicated: !isFirst };
+  return { messageId, url, deduplicated: !isFirst, run: joined(before) };
 }
 
 /**

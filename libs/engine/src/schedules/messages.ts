@@ -6,16 +6,15 @@ import {
   type Fault,
   isFault,
   type LastSlot,
-  type MessageId,
   type MessageRecord,
   messageOf,
-  type PublishCommand,
   type TenantId,
 } from "@posthaste/domain";
 import { noTelemetry, type Queues, type Telemetry, type Tenant } from "@posthaste/ports";
 import { type AcceptPorts } from "../publish/accept.ts";
 import { announceTraced } from "../publish/announce.ts";
-import { findGroup, insertForGroup } from "../publish/group-publish.ts";
+import { insertForGroup } from "../publish/group-publish.ts";
+import { enter } from "../publish/intake.ts";
 import { inSlotSpan } from "../trace.ts";
 import { makeQueues } from "../lanes/queues.ts";
 import { type SlotMessage } from "./slot-message.ts";
@@ -36,13 +35,20 @@ export async function insertMessages(
   const { tracer } = ports.telemetry ?? noTelemetry;
   const full = await fullTenants(ports, slots);
   const toUrls: MessageRecord[] = [];
-  const outcomeOf = async ({ id, command, schedule }: SlotMessage): Promise<Outcome> => {
-    const beyond = full.get(schedule.tenant);
-    if (beyond) return beyond;
-    const { destination } = command;
-    if (destination.kind === "group") return forGroup(ports, command, destination.name, id);
-    const refused = await roomInQueue(ports, command);
-    if (refused) return refused;
+  const outcomeOf = async ({ id, command }: SlotMessage): Promise<Outcome> => {
+    const { destination, tenant } = command;
+    const groups = await enter(ports, [command], ({ queues }) => {
+      const refused = full.get(tenant);
+      if (refused) return Promise.resolve({ refused });
+      const { plan = defaultPlan } = ports.tenants.get(tenant) ?? {};
+      return queues.length > 0 ? makeQueues(ports, tenant, queues, plan) : undefined;
+    });
+    if (isFault(groups)) return groups;
+    if ("refused" in groups) return groups.refused;
+    if (destination.kind === "group") {
+      const group = groups.get(destination.name);
+      return group ? insertForGroup(ports, { command, group }, id) : [];
+    }
     const now = ports.clock.now();
     const message = messageOf(command, destination.url, id, now);
     toUrls.push(accept(message, now, !ports.bus.isUp()));
@@ -51,26 +57,6 @@ export async function insertMessages(
   const made = await Promise.all(slots.map((slot) => inSlotSpan(tracer, slot, outcomeOf)));
   await insertAll(ports, toUrls);
   return made;
-}
-
-async function forGroup(
-  ports: SlotPorts,
-  command: PublishCommand,
-  name: string,
-  id: MessageId,
-): Promise<Outcome> {
-  const group = await findGroup(ports, command.tenant, name);
-  if (isFault(group)) return group;
-  return (await roomInQueue(ports, command)) ?? insertForGroup(ports, { command, group }, id);
-}
-
-async function roomInQueue(
-  ports: SlotPorts,
-  { tenant, queue }: PublishCommand,
-): Promise<Fault | undefined> {
-  if (queue === undefined) return undefined;
-  const plan = ports.tenants.get(tenant)?.plan ?? defaultPlan;
-  return (await makeQueues(ports, tenant, [queue], plan))?.refused;
 }
 
 async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): Promise<void> {

@@ -6,107 +6,81 @@ import {
   type Headers,
   isFault,
   type PublishCommand,
-  type RunId,
+  type Refused,
 } from "@posthaste/domain";
 import {
   type AcceptPorts,
-  isPartOfRun,
+  type Outcome,
   type Published,
-  publishForRuns,
   publishMany,
-  type RunPorts,
+  type TakeRoom,
 } from "@posthaste/engine";
 import { type Admission, inTurns } from "@posthaste/http";
+import { type Tenant } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { batchResultTexts } from "../published-texts.ts";
 import { inTrace, traceSteps } from "../trace.ts";
-import { type BacklogQuota } from "../backlog.ts";
 import { takeRoom } from "../room.ts";
-import { type PublishParts } from "./publish.ts";
+import { type PublishParts, type Way } from "./publish.ts";
 import { type Works } from "./work.ts";
 
-export type BatchParts = RunPorts &
-  Omit<PublishParts, "accept"> & {
-    readonly admission: Admission;
-    readonly backlog: BacklogQuota;
-  };
+export type BatchParts = PublishParts & { readonly admission: Pick<Admission, "refuse"> };
 
-export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => {
-  const { admission, backlog, judge, telemetry } = parts;
-  return {
-    publishBatch: async ({ tenant, callerIp, body }) => {
-      const judged = await judgeItems(parts.groups, body, judge(tenant, callerIp));
-      if (isFault(judged)) return judged;
-      const commands = judged.map(({ command }) => inTrace(telemetry.tracer, command));
-      const kind = kindOfAll(commands);
-      if (isFault(kind)) return kind;
-      if (kind !== "steps") {
-        const refused = admission.refuse("publish") ?? backlog.refuse(tenant);
-        if (refused) return refused;
-      }
-      if (kind === "starts") {
-        const noRoom = await takeRoom(parts, tenant, { messages: commands.length, queues: [] });
-        if (noRoom) return noRoom.refused;
-      }
-      const outcomes =
-        kind === "messages"
-          ? await publishMany(parts, commands, async (asked) => takeRoom(parts, tenant, asked))
-          : await publishForRuns(parts, commands);
-      if (isFault(outcomes)) return outcomes;
-      if ("refused" in outcomes) {
-        const { refused, index, field } = outcomes;
-        return fault(refused.fault, `[${index}].${field}: ${refused.text}`);
-      }
-      const { tracer } = telemetry;
-      if (tracer.isOn && kind === "steps")
-        traceSteps(
-          tracer,
-          commands,
-          outcomes.filter((each): each is Published => "messageId" in each),
-          { parent: tracer.current(), begunMsAgo: 0 },
-        );
-      for (const outcome of outcomes)
-        if (!isFault(outcome)) countAccepted(telemetry.metrics, outcome);
-      return {
-        status: 200,
-        read: async (seat) => ({ pieces: batchResultTexts(parts.reads(seat), outcomes) }),
-      };
-    },
-  };
-};
+export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => ({
+  publishBatch: async (asked) => {
+    const { tenant } = asked;
+    // The door asks for no room, since only the items say whether they are steps, which need none.
+    const room: TakeRoom = (wanted) => {
+      const refused = parts.admission.refuse("publish") ?? parts.backlog.refuse(tenant);
+      return refused ? Promise.resolve({ refused }) : takeRoom(parts, tenant, wanted);
+    };
+    const outcomes = await publishItems(parts, asked, room);
+    if (isFault(outcomes)) return outcomes;
+    return {
+      status: 200,
+      read: async (seat) => ({ pieces: batchResultTexts(parts.reads(seat), outcomes) }),
+    };
+  },
+});
 
-type Kind = "messages" | "starts" | "steps";
+type Asked = { readonly tenant: Tenant; readonly callerIp: string; readonly body: BatchBody };
 
-/**
- * Returns the kind of a batch; all items must be of one kind, since a step that its run refuses refuses the batch, and then
- * nothing else may have been published. A mixed batch that holds a step is not refused with 400, which the endpoint takes for the
- * end of its run.
- */
-function kindOfAll(commands: readonly PublishCommand[]): Kind | Fault {
-  const [first] = commands;
-  const kind = first ? kindOf(first) : "messages";
-  const index = commands.findIndex(
-    (command) => kindOf(command) !== kind || (kind === "steps" && runOf(command) !== runOf(first)),
-  );
-  if (index < 0) return kind;
-  const hasStep = commands.some((command) => kindOf(command) === "steps");
-  return fault(
-    hasStep ? "run_refused" : "malformed",
-    `[${index}]: a batch holds messages, or starts of runs, or steps of one run: [0] is of another kind, or another run`,
-  );
+/** Publishes the items of a body. A fault, which names the item and its field where there is one, refuses all. */
+export async function publishItems(
+  parts: BatchParts,
+  { tenant, callerIp, body }: Asked,
+  room: TakeRoom,
+  way?: Way,
+): Promise<readonly Outcome[] | Fault> {
+  const { judge, telemetry } = parts;
+  const { metrics, tracer } = telemetry;
+  const judged = await judgeItems(parts.groups, body, {
+    ...judge(tenant, callerIp),
+    ...(way && { completed: way.completed }),
+  });
+  if (isFault(judged)) return judged;
+  const commands: PublishCommand[] = [];
+  for (const [index, item] of judged.entries()) {
+    const command = way ? way.meant(item.command) : item.command;
+    if (isFault(command)) return faultOf({ refused: command, index });
+    commands.push(inTrace(tracer, command));
+  }
+  const outcomes = await publishMany(parts, commands, room);
+  if (isFault(outcomes)) return outcomes;
+  if ("refused" in outcomes) return faultOf(outcomes);
+  if (tracer.isOn) {
+    const published = outcomes.filter((each): each is Published => "messageId" in each);
+    traceSteps(tracer, commands, published, { parent: tracer.current(), begunMsAgo: 0 });
+  }
+  for (const outcome of outcomes) if (!isFault(outcome)) countAccepted(metrics, outcome);
+  return outcomes;
 }
 
-const kindOf = (command: PublishCommand): Kind =>
-  isPartOfRun(command) ? "steps" : command.run ? "starts" : "messages";
-
-/** Returns the run to which a step belongs. */
-function runOf(command: PublishCommand | undefined): RunId | undefined {
-  const run = command?.run;
-  return run?.kind === "invoke" ? runOf(run.answer) : run?.id;
-}
+const faultOf = ({ refused, index, field }: Refused): Fault =>
+  fault(refused.fault, `[${index}]${field ? `.${field}` : ""}: ${refused.text}`);
 
 /** Judges the items once, and once more with the default headers of groups, if there are any. */
-export async function judgeItems(
+async function judgeItems(
   groups: AcceptPorts["groups"],
   body: BatchBody,
   judges: BatchJudges,

@@ -35,7 +35,7 @@ export type WorkParts = AuditParts &
   ScheduleParts &
   SigningKeyParts &
   UrlGroupParts &
-  Pick<WaitParts, "judge">;
+  WaitParts;
 
 export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...auditWorks(parts),
@@ -55,5 +55,5 @@ export const gatewayWorks = (parts: WorkParts): Works<OperationId> => ({
   ...scheduleWorks(parts),
   ...signingKeyWorks(parts),
   ...triggerWorks(parts),
-  ...waitWorks({ ...parts, accept: parts }),
+  ...waitWorks(parts),
 });

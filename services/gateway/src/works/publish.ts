@@ -1,16 +1,10 @@
 /**
- * `POST /v2/publish/{destination}`, and `/v2/enqueue/{queue}/{destination}`, whose target names the queue. Headers go through the
- * one table once, the body stays bytes, and the answer follows the durable record (I1).
+ * `POST /v2/publish/{destination}`, `/v2/enqueue/{queue}/{destination}`, whose target names the queue, and the trigger, which
+ * completes a publish. Headers go through the one table once, the body stays bytes, and the answer follows the durable record (I1).
  */
-import { publishResultText } from "@posthaste/contract";
-import { isFault } from "@posthaste/domain";
-import {
-  isPartOfRun,
-  publish,
-  publishForRuns,
-  type RunPorts,
-  unknownDestination,
-} from "@posthaste/engine";
+import { type FlatHeaders, publishResultText } from "@posthaste/contract";
+import { type Fault, isFault, type PublishCommand } from "@posthaste/domain";
+import { publish, type Published, type RunPorts, type TakeRoom } from "@posthaste/engine";
 import { type Queues, type Telemetry } from "@posthaste/ports";
 import { countAccepted } from "../accepted.ts";
 import { groupOf, type Judge } from "../judge.ts";
@@ -23,8 +17,7 @@ import { type ReadsIn } from "../reads.ts";
 import { type RawWork } from "../raw-door.ts";
 import { attributesOfPublish, traced, traceSteps } from "../trace.ts";
 
-export type PublishParts = {
-  readonly accept: RunPorts;
+export type PublishParts = RunPorts & {
   readonly backlog: BacklogQuota;
   readonly queues: Queues;
   readonly judge: Judge;
@@ -34,76 +27,68 @@ export type PublishParts = {
   readonly isClosed: () => boolean;
 };
 
-export function publishWork(parts: PublishParts): RawWork {
-  const { accept, judge, telemetry } = parts;
+/** What a way in adds to a publish. */
+export type Way = {
+  /** Returns the headers with those that the way adds. */
+  readonly completed: (given: FlatHeaders) => FlatHeaders;
+  /** Returns the command that the way makes of the parsed one. */
+  readonly meant: (command: PublishCommand) => PublishCommand | Fault;
+};
+
+/** `answered`: the text of the answer, where the way has its own. */
+export function publishWork(
+  parts: PublishParts,
+  way?: Way & { readonly answered: (published: Published) => string },
+): RawWork {
+  const { clock, groups, judge, telemetry } = parts;
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
     const { destination } = target;
     // No await without a group, since every message takes this way.
     const group =
-      destination.kind === "group" ? await groupOf(accept.groups, tenant, destination) : undefined;
-    const judges = judge(tenant, callerIp);
+      destination.kind === "group" ? await groupOf(groups, tenant, destination) : undefined;
     const parsing = parsed({
-      ...judges,
-      rawHeaders: req.rawHeaders,
+      ...judge(tenant, callerIp),
+      rawHeaders: way ? way.completed(req.rawHeaders) : req.rawHeaders,
       queryConfig: target.queryConfig,
       destination,
       ...(group?.headers && { defaultsOf: () => group.headers }),
       queue: target.names[0],
       body,
     });
-    const command = parsing instanceof Promise ? await parsing : parsing;
+    const given = parsing instanceof Promise ? await parsing : parsing;
+    const command = way && !isFault(given) ? way.meant(given) : given;
     if (isFault(command)) return command;
-    if (destination.kind === "group" && !group) return unknownDestination(destination.name);
-    if (!isPartOfRun(command)) {
-      const { queue } = command;
-      const messages = group?.endpointCount ?? 1;
-      const taking = takeRoom(parts, tenant, {
-        messages,
-        queues: queue === undefined ? [] : [queue],
-      });
-      const noRoom = taking && (await taking);
-      if (noRoom) return noRoom.refused;
-    }
-    if (command.run) {
-      // A run has a trace of its own from its start on. A publish of its endpoint for it begins no trace.
-      const begins = tracer.isOn && command.run.kind === "start";
-      const made = await (begins
-        ? traced(
-            tracer,
-            { req, begunMsAgo: accept.clock.passedMs() - arrivedMs },
-            command,
-            (it) => publishForRuns(accept, [it]),
-            ([it]) => (it ? attributesOfPublish(it) : {}),
-          )
-        : publishForRuns(accept, [command]));
-      if (isFault(made)) return made;
-      if (tracer.isOn && !begins) {
-        const { traceparent: parent } = req.headers;
-        traceSteps(tracer, [command], made, {
-          parent: typeof parent === "string" ? parent : undefined,
-          begunMsAgo: accept.clock.passedMs() - arrivedMs,
-        });
-      }
-      countAccepted(metrics, made);
-      return { status: 200, text: made.map(publishResultText).join("") };
-    }
-    const published = await (tracer.isOn
+    const { run } = command;
+    const room: TakeRoom = (wanted) => takeRoom(parts, tenant, wanted);
+    // A run has a trace of its own from its start on. A publish of its endpoint for it begins no trace.
+    const begins = tracer.isOn && (!run || run.kind === "start");
+    const published = await (begins
       ? traced(
           tracer,
-          { req, begunMsAgo: accept.clock.passedMs() - arrivedMs },
+          { req, begunMsAgo: clock.passedMs() - arrivedMs },
           command,
-          (it) => publish(accept, it, group),
+          (it) => publish(parts, it, room, group),
           attributesOfPublish,
         )
-      : publish(accept, command, group));
+      : publish(parts, command, room, group));
     if (isFault(published)) return published;
     countAccepted(metrics, published);
-    return "messageId" in published
-      ? { status: published.deduplicated ? 202 : 200, text: publishResultText(published) }
-      : {
-          status: 200,
-          read: async (seat) => ({ pieces: groupResultTexts(parts.reads(seat), published) }),
-        };
+    if (!("messageId" in published))
+      return {
+        status: 200,
+        read: async (seat) => ({ pieces: groupResultTexts(parts.reads(seat), published) }),
+      };
+    if (tracer.isOn && !begins) {
+      const { traceparent: parent } = req.headers;
+      traceSteps(tracer, [command], [published], {
+        parent: typeof parent === "string" ? parent : undefined,
+        begunMsAgo: clock.passedMs() - arrivedMs,
+      });
+    }
+    if (way) return { status: 200, text: way.answered(published) };
+    // Clients of workflows are answered 200 for a run that is active.
+    const status = published.deduplicated && !run ? 202 : 200;
+    return { status, text: publishResultText(published) };
   };
 }

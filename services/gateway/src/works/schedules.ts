@@ -29,8 +29,8 @@ import {
   type Groups,
   type ScheduleKey,
   type SchedulePlace,
+  type Telemetry,
   type Tenant,
-  type Tracer,
 } from "@posthaste/ports";
 import { groupOf, type Judge } from "../judge.ts";
 import { type RawWork } from "../raw-door.ts";
@@ -49,12 +49,13 @@ export type ScheduleParts = SchedulePorts & {
 type CreateParts = SchedulePorts & {
   readonly groups: Groups;
   readonly judge: Judge;
-  readonly tracer: Tracer;
+  readonly telemetry: Telemetry;
 };
 
 const route = "/v2/schedules/{destination}";
 
-export function createScheduleWork({ tracer, ...parts }: CreateParts): RawWork {
+export function createScheduleWork(parts: CreateParts): RawWork {
+  const { tracer } = parts.telemetry;
   const create = untracedWork(parts);
   return (visit) => {
     const { req, tenant } = visit;
@@ -63,7 +64,7 @@ export function createScheduleWork({ tracer, ...parts }: CreateParts): RawWork {
   };
 }
 
-function untracedWork({ judge, ...ports }: Omit<CreateParts, "tracer">): RawWork {
+function untracedWork({ judge, ...ports }: CreateParts): RawWork {
   return async ({ req, tenant, callerIp, target, body }) => {
     const { destination } = target;
     const group = await groupOf(ports.groups, tenant, destination);

@@ -7,24 +7,25 @@ import {
   limits,
   type TenantId,
 } from "@posthaste/domain";
-import { type Notified, notify, notifyRun, placeWait, takerOf } from "@posthaste/engine";
+import {
+  type Notified,
+  notify,
+  notifyRun,
+  placeWait,
+  type RunPorts,
+  takerOf,
+} from "@posthaste/engine";
 import { listTexts } from "@posthaste/http";
 import { type RunAddress } from "@posthaste/ports";
 import { type PublishParts } from "./publish.ts";
-import { type RunLogParts } from "./run-readings.ts";
 import { type Reads } from "../reads.ts";
 import { runAddress } from "./runs.ts";
 import { type Works } from "./work.ts";
 
-export type WaitParts = Pick<PublishParts, "accept" | "judge" | "reads"> &
-  Pick<RunLogParts, "sha256">;
+export type WaitParts = RunPorts & Pick<PublishParts, "judge" | "reads">;
 
-export const waitWorks = ({
-  accept: ports,
-  judge,
-  reads,
-  sha256,
-}: WaitParts): Works<keyof typeof waits> => {
+export const waitWorks = (ports: WaitParts): Works<keyof typeof waits> => {
+  const { judge, reads, sha256 } = ports;
   const notifiedJson = ({ waiter, run, ...outcome }: Notified) => ({
     waiter: waiterJson(waiter, run, sha256),
     ...outcome,

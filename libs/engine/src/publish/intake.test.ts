@@ -7,8 +7,17 @@ import {
   StoreError,
   type TokenStore,
 } from "@posthaste/ports";
-import { aCommand, aTenant, someEndpoints, byKind } from "@posthaste/testing";
-import { type AcceptPorts, type Published } from "./accept.ts";
+import {
+  aCommand,
+  aRunId,
+  aStartCommand,
+  aStepCommand,
+  aTenant,
+  byKind,
+  someEndpoints,
+} from "@posthaste/testing";
+import { type RunPorts } from "../runs/start.ts";
+import { type Published } from "./accept.ts";
 import {
   aLocalDelivery,
   childrenIn,
@@ -18,7 +27,7 @@ import {
   read,
   rest,
 } from "../opened.fixture.ts";
-import { publishMany } from "./publish-many.ts";
+import { publish, publishMany } from "./intake.ts";
 import { type Outcome } from "./publish-portion.ts";
 
 const to = (path: string, overrides: Partial<PublishCommand> = {}): PublishCommand =>
@@ -33,10 +42,10 @@ const toGroup = (name: string, overrides: Partial<PublishCommand> = {}): Publish
 const once = (id: string): Partial<PublishCommand> => ({ deduplication: { kind: "explicit", id } });
 
 async function outcomesOf(
-  ports: AcceptPorts,
+  ports: RunPorts,
   commands: readonly PublishCommand[],
 ): Promise<readonly Outcome[]> {
-  const outcomes = await publishMany(ports, commands, roomForAll);
+  const outcomes = await publishMany(ports, commands);
   if ("fault" in outcomes || "refused" in outcomes) throw new Error(JSON.stringify(outcomes));
   return outcomes;
 }
@@ -76,13 +85,11 @@ function watched(ports: Ports, failFrom = Infinity) {
     },
     confirm: (entries) => ports.tokens.confirm(entries),
   };
-  const all: AcceptPorts = { ...ports, records, tokens };
+  const all: RunPorts = { ...ports, records, tokens };
   return { ports: all, asked };
 }
 const inserted = (asked: ReturnType<typeof watched>["asked"]): readonly number[] =>
   asked.flatMap((each) => (each.inserted ? each.inserted.length : []));
-
-const roomForAll = async (): Promise<undefined> => undefined;
 
 describe("many publishes", () => {
   it("are answered each, in their order, with records that are there", async () => {
@@ -149,7 +156,7 @@ describe("many publishes", () => {
     const local = aLocalDelivery(3);
     const withLocal = { ...ports, local };
 
-    await expect(publishMany(withLocal, many(5), roomForAll)).rejects.toThrow("away");
+    await expect(publishMany(withLocal, many(5))).rejects.toThrow("away");
 
     expect(local.taken).toBe(0);
   });
@@ -223,11 +230,7 @@ describe("groups in a batch", () => {
   it("that are not there refuse the whole batch: nothing is stored", async () => {
     const { ports, asked } = watched(await opened());
 
-    const refused = await publishMany(
-      ports,
-      [...many(300), toGroup("g"), toGroup("nobody's")],
-      roomForAll,
-    );
+    const refused = await publishMany(ports, [...many(300), toGroup("g"), toGroup("nobody's")]);
 
     expect(refused).toEqual({
       refused: { fault: "not_found", text: "topic nobody's not found" },
@@ -263,7 +266,6 @@ describe("groups in a batch", () => {
     const refused = await publishMany(
       ports,
       Array.from({ length: 11 }, () => toGroup("large")),
-      roomForAll,
     );
 
     expect(refused).toMatchObject({ refused: { fault: "beyond_plan" }, index: 10 });
@@ -311,6 +313,65 @@ describe("the room of a batch", () => {
   });
 });
 
+describe("a publish to a URL", () => {
+  it("is inserted before the call returns, where there is room at once", () => {
+    const { ports, asked } = watched(open());
+
+    void publish(ports, to("a"));
+
+    expect(inserted(asked)).toEqual([1]);
+  });
+
+  it("waits for its room, and is not inserted where there is none", async () => {
+    const { ports, asked } = watched(open());
+    const refused = fault("beyond_plan", "quota maxQueues exceeded");
+    const wanted: unknown[] = [];
+
+    const answer = await publish(ports, to("a", { queue: "q" }), async (room) => {
+      wanted.push(room);
+      return { refused, queue: "q" };
+    });
+
+    expect(answer).toBe(refused);
+    expect(wanted).toEqual([{ messages: 1, queues: ["q"] }]);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("publishes for runs", () => {
+  const full = fault("too_many_requests", "quota maxBacklog exceeded");
+  const noRoom = async () => ({ refused: full });
+
+  it("that start runs are refused where there is no room for all of them", async () => {
+    const ports = open();
+    const start = aStartCommand();
+
+    expect(await publish(ports, start, noRoom)).toBe(full);
+    expect(await publishMany(ports, [start, start], noRoom)).toBe(full);
+    expect(await ports.runs.get({ tenant: aTenant, id: aRunId })).toBeUndefined();
+  });
+
+  it("that belong to a run are accepted without room", async () => {
+    const ports = open();
+    await publish(ports, aStartCommand());
+
+    const step = await publish(ports, aStepCommand({ role: "result", step: 1 }), noRoom);
+    const next = [aStepCommand({ role: "result", step: 2 })];
+
+    expect(step).toMatchObject({ deduplicated: false, run: { id: aRunId } });
+    expect(await publishMany(ports, next, noRoom)).toMatchObject([{ deduplicated: false }]);
+  });
+
+  it("that are mixed with messages are refused before any of them is published", async () => {
+    const { ports, asked } = watched(open());
+
+    const refused = await publishMany(ports, [to("a"), aStartCommand()]);
+
+    expect(refused).toMatchObject({ refused: { fault: "malformed" }, index: 1 });
+    expect(asked).toEqual([]);
+  });
+});
+
 describe("a store that goes away in between", () => {
   it("leaves what was stored before it answered for, and names what is unknown and what was not tried", async () => {
     const { ports, asked } = watched(open(), 1);
@@ -333,6 +394,6 @@ describe("a store that goes away in between", () => {
   it("at the first portion rejects, as a publish does", async () => {
     const { ports } = watched(open(), 0);
 
-    await expect(publishMany(ports, many(600), roomForAll)).rejects.toThrow("away");
+    await expect(publishMany(ports, many(600))).rejects.toThrow("away");
   });
 });

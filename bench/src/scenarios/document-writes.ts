@@ -117,15 +117,35 @@ async function lastOf(client: MongoClient): Promise<Timestamp> {
   return (last as unknown as { readonly ts: Timestamp }).ts;
 }
 
+/** A record has one of these until its removal; a row of the log has none. */
+const timesOfRecords = [
+  "wakeAt",
+  "followUpAt",
+  "factAt",
+  "sweepAt",
+  "owedSweepAt",
+  "toldSweepAt",
+] as const;
+
 async function swept(client: MongoClient): Promise<void> {
   const until = performance.now() + sweptMsMax;
   while (performance.now() < until) {
     const { databases } = await client.db("admin").admin().listDatabases({ nameOnly: true });
     const rooms = databases.filter(({ name }) => name.startsWith("bench-"));
-    const counts = await Promise.all(
-      rooms.map(({ name }) => client.db(name).collection("messages").estimatedDocumentCount()),
+    const left = await Promise.all(
+      rooms.flatMap(({ name }) =>
+        timesOfRecords.map((field) =>
+          client
+            .db(name)
+            .collection("messages")
+            .findOne(
+              { shard: { $gte: 0 }, [field]: { $exists: true } },
+              { projection: { _id: 1 } },
+            ),
+        ),
+      ),
     );
-    if (counts.every((count) => count === 0)) return;
+    if (left.every((found) => found === null)) return;
     await delay(pollMs);
   }
   throw new Error(`finished messages were not swept within ${sweptMsMax} ms`);

@@ -7,6 +7,7 @@ import {
   type LogEvent,
   type LogState,
   matchesLogged,
+  type Message,
   type MessageId,
   minuteOf,
   rankOf,
@@ -18,6 +19,8 @@ import { pageOf } from "./page.ts";
 
 export type ModelMessageLog = {
   readonly port: MessageLog;
+  /** As `append` of one entry, within another write. */
+  readonly tell: (message: Message, fact: AttemptFact | undefined) => void;
   /** Counts the CREATED event of a message whose record was inserted. */
   readonly countCreated: (tenant: TenantId, at: number) => void;
   /** Returns the states that the log has of a message. */
@@ -36,23 +39,25 @@ export function modelMessageLog(): ModelMessageLog {
     counted.set(tenant, minutes.set(minuteOf(at), counts));
   };
 
+  const tell: ModelMessageLog["tell"] = (message, fact) => {
+    // A group publish is not a message: its children have the log.
+    const { body: _, ...configuration } = message;
+    const known = entries.get(message.id) ?? new Map<string, LogEntry>();
+    entries.set(message.id, known);
+    const entry = { event: createdEvent(message.createdAt), message: configuration };
+    for (const each of [entry, ...(fact ? entriesOf(configuration, fact) : [])]) {
+      const key = keyOf(each);
+      if (known.has(key)) continue;
+      known.set(key, each);
+      if (each.event.state !== "CREATED") count(message.tenant, each.event);
+    }
+    for (const { tenant, grown } of watchers) if (tenant === message.tenant) grown();
+  };
+
   const port: MessageLog = {
     writtenBy: "facts",
     append: async (given) => {
-      for (const { message, fact } of given) {
-        // A group publish is not a message: its children have the log.
-        const { body: _, ...configuration } = message;
-        const known = entries.get(message.id) ?? new Map<string, LogEntry>();
-        entries.set(message.id, known);
-        const entry = { event: createdEvent(message.createdAt), message: configuration };
-        for (const each of [entry, ...(fact ? entriesOf(configuration, fact) : [])]) {
-          const key = keyOf(each);
-          if (known.has(key)) continue;
-          known.set(key, each);
-          if (each.event.state !== "CREATED") count(message.tenant, each.event);
-        }
-        for (const { tenant, grown } of watchers) if (tenant === message.tenant) grown();
-      }
+      for (const { message, fact } of given) tell(message, fact);
     },
     list: async (tenant, filter, page) => {
       const found = [...entries.values()]
@@ -92,6 +97,7 @@ export function modelMessageLog(): ModelMessageLog {
   };
   return {
     port,
+    tell,
     countCreated: (tenant, at) => count(tenant, { at, state: "CREATED" }),
     statesOf: (id) => [...(entries.get(id)?.values() ?? [])].map(({ event }) => event.state),
   };

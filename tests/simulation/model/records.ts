@@ -273,7 +273,7 @@ export function modelRecords(
         )
         .slice(0, limit);
       for (const record of gone) {
-        if (!forgetsLog) await settling.tellOwed(record);
+        if (!forgetsLog) settling.tellOwed(record);
         removeOne(record);
       }
       lanes.sweep(mine);

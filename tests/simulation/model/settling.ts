@@ -1,12 +1,12 @@
-/** Settles attempts in memory, and keeps what the log is owed of them. */
+/** Settles attempts in memory, and keeps which of them the log is owed and which their records tell. */
 import {
-  type AttemptFact,
   isFinished,
   isIn,
   type MessageId,
   type MessageRecord,
   owedFact,
   owedToLog,
+  ownFactOf,
   type Settlement,
 } from "@posthaste/domain";
 import { type Settled } from "@posthaste/ports";
@@ -16,24 +16,21 @@ import { type Rows } from "./rows.ts";
 export type ModelSettling = {
   readonly settle: (settlement: Settlement) => Settled;
   /** Tells the log what the settler has not told. */
-  readonly tellOwed: (record: MessageRecord) => Promise<void>;
+  readonly tellOwed: (record: MessageRecord) => void;
 };
 
 export function modelSettling(rows: Rows, log: ModelMessageLog): ModelSettling {
   const owing = new Set<MessageId>();
+  const telling = new Set<MessageId>();
 
-  const settleWhole = (
+  const end = (
     record: MessageRecord,
-    { message, next: state, retried, leaseLosses, deferrals }: Settlement,
-    owed: AttemptFact,
-  ): Settled => {
-    owing.add(message.id);
-    rows.change(message.id, {
+    { next: state, retried, leaseLosses, deferrals }: Settlement,
+  ): void =>
+    rows.change(record.message.id, {
       ...record,
       ...{ state, wakeAt: undefined, retried, leaseLosses, deferrals },
     });
-    return { kind: "ok", left: [], owed };
-  };
 
   return {
     settle: (settlement) => {
@@ -44,9 +41,20 @@ export function modelSettling(rows: Rows, log: ModelMessageLog): ModelSettling {
       if (!isIn(record, "claimed")) {
         const still = new Set(record.outbox.map(({ attempt, kind }) => `${attempt} ${kind}`));
         const left = append.filter(({ attempt, kind }) => still.has(`${attempt} ${kind}`));
-        return { kind: "ok", left, ...(owed && { owed }) };
+        return { kind: "ok", left, ...(owed && !telling.has(message.id) && { owed }) };
       }
-      if (owed) return settleWhole(record, settlement, owed);
+      const own = owed && ownFactOf(settlement);
+      if (own) {
+        end(record, settlement);
+        telling.add(message.id);
+        log.tell(message, own);
+        return { kind: "ok", left: [] };
+      }
+      if (owed) {
+        end(record, settlement);
+        owing.add(message.id);
+        return { kind: "ok", left: [], owed };
+      }
       const { next: state, wakeAt, retried, leaseLosses, deferrals } = settlement;
       const outbox = [...record.outbox, ...append];
       rows.change(message.id, {
@@ -55,10 +63,11 @@ export function modelSettling(rows: Rows, log: ModelMessageLog): ModelSettling {
       });
       return { kind: "ok", left: append };
     },
-    tellOwed: async ({ message, retried, state }) => {
+    tellOwed: ({ message, retried, state }) => {
+      telling.delete(message.id);
       if (!owing.delete(message.id) || !isFinished(state)) return;
       if (!log.statesOf(message.id).includes("DELIVERED"))
-        await log.port.append([{ message, fact: owedFact(message.id, retried, state.endedAt) }]);
+        log.tell(message, owedFact(message.id, retried, state.endedAt));
     },
   };
 }

@@ -4,6 +4,7 @@ import {
   isFinished,
   isNamed,
   type MessageId,
+  ownFactOf,
   type Owner,
   type Run,
   type Schedule,
@@ -21,6 +22,7 @@ import {
   type RunStore,
   type RunWrite,
   type Schedules,
+  type Settled,
   type TokenStore,
 } from "@posthaste/ports";
 import { type RunChange } from "../runs/seen.ts";
@@ -94,6 +96,8 @@ export function observedRecords(records: Records, { history, world, node }: Watc
         if (history.cancels.has(message.id))
           history.violate("C5", `${message.id} was settled after it was canceled`);
         history.applied.set(key, { node, at: world.now, settlement });
+        if (ownFactOf(settlement) && leavesNothing(settled[i]))
+          noteLogged(history, message.id, world.now);
       }
       return settled;
     },
@@ -350,10 +354,17 @@ export const observedMessageLog = (log: MessageLog, { history, world }: Watching
   ...log,
   append: async (entries) => {
     await log.append(entries);
-    for (const { message } of entries)
-      if (!history.logged.has(message.id)) history.logged.set(message.id, world.now);
+    for (const { message } of entries) noteLogged(history, message.id, world.now);
   },
 });
+
+/** Reports whether the settle itself has told the log. */
+const leavesNothing = (settled: Settled | undefined): boolean =>
+  settled?.kind === "ok" && settled.left.length === 0 && settled.owed === undefined;
+
+function noteLogged({ logged }: History, id: MessageId, now: number): void {
+  if (!logged.has(id)) logged.set(id, now);
+}
 
 /** E2 at the removal of a letter: the message that it became exists. */
 export const observedDeadLetters = (

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { type AttemptFact, type Message } from "@posthaste/domain";
 import { aMessage, aTenant, epochStart, newId } from "@posthaste/testing";
 import { countedOnce, countsSwept, describeMessageLog, readAll } from "@posthaste/testing/contract";
+import { messageIndexes } from "../messages/stored.ts";
 import { freshDatabase, type Opened, patienceMs } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { type Connection } from "../connection.ts";
@@ -13,7 +14,7 @@ import { type LogItem } from "./rows.ts";
 import { servers } from "../servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
-  const open = freshDatabase(uri, messageLogIndexes);
+  const open = freshDatabase(uri, [...messageLogIndexes, ...messageIndexes]);
   const opened = async () => createMessageLog((await open()).connection);
   const counting = (connection: Connection): Connection => ({
     ...connection,

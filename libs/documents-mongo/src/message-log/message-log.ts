@@ -7,10 +7,12 @@ import { createGather } from "../gather.ts";
 import { type Index } from "../indexes.ts";
 import { insertTogether } from "../insert-together.ts";
 import { termIndexes } from "../query/conditions.ts";
-import { digitsOf } from "../query/placed.ts";
+import { collectionName, type StoredRecord } from "../messages/stored.ts";
+import { digitsOf, type Placed } from "../query/placed.ts";
 import { eventCountIndexes } from "./counts.ts";
+import { ownPlace, sweepOwnRows } from "./own-rows.ts";
 import { readLog } from "./reading.ts";
-import { deliveredId, isOfCreated, type LogRow, rowsOf } from "./rows.ts";
+import { deliveredId, isOfCreated, type LogItem, type LogRow, rowsOf } from "./rows.ts";
 import { watchTail } from "./tail.ts";
 
 const collection = "message_log";
@@ -62,6 +64,11 @@ type Appended = Parameters<MessageLog["append"]>[0][number];
 export function createMessageLog(connection: Connection): MessageLog {
   const { again, collection: open, counts, db, heavy } = connection;
   const log = open<LogRow>(collection);
+  const messages = open<StoredRecord>(collectionName);
+  const listed = {
+    log: heavy.collection<Placed<LogItem>>(collection),
+    own: heavy.collection<Placed<LogItem>>(collectionName),
+  };
   // Each partition of the bus hands its entries over separately: together they are one write.
   const append = createGather(writeMissing, { bytesOf });
 
@@ -70,26 +77,37 @@ export function createMessageLog(connection: Connection): MessageLog {
     append: async (entries) => {
       await append(entries);
     },
-    list: (tenant, filter, page) =>
-      readLog(heavy, heavy.collection(collection), tenant, filter, page),
+    list: (tenant, filter, page) => readLog(heavy, listed, tenant, filter, page),
     counts: async (tenant, from, to) => (await counts?.read(tenant, from, to)) ?? [],
-    watch: (tenant, grown) => watchTail(connection, log, tenant, grown),
+    watch: (tenant, grown) =>
+      watchTail(
+        connection,
+        [
+          { rows: open(collection), place: "place" },
+          { rows: open(collectionName), place: ownPlace },
+        ],
+        tenant,
+        grown,
+      ),
     sweep: async (tenant, before, limit) => {
       await counts?.sweep(tenant, before);
-      const messages = new Set<string>();
+      const swept = new Set<string>();
       // Ends when nothing is old enough, or when all other rows are of further messages.
       for (;;) {
         const rows = await oldest(tenant, before);
         const keys: string[] = [];
         for (const { _id, item } of rows) {
           const { id } = item.message;
-          if (messages.size >= limit && !messages.has(id)) continue;
-          messages.add(id);
+          if (swept.size >= limit && !swept.has(id)) continue;
+          swept.add(id);
           keys.push(_id);
         }
         if (keys.length > 0) await again(() => log.deleteMany({ _id: { $in: keys } }));
-        if (keys.length < removedPerCallMax) return messages.size;
+        if (keys.length < removedPerCallMax) break;
       }
+      const left = limit - swept.size;
+      const own = await sweepOwnRows(connection, messages, tenant, { before, limit: left });
+      return new Set([...swept, ...own]).size;
     },
   };
 

@@ -11,14 +11,17 @@ import { type Collection, type Document, type FindCursor } from "mongodb";
 import {
   among,
   archivedConditions,
+  bothOf,
   type Conditions,
   conditionsOf,
   isByTerm,
 } from "../query/conditions.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
 import { type Heavy } from "../connection.ts";
-import { cutFor, readPage, type Scan } from "../query/read-page.ts";
+import { sizeOf } from "../query/documents-within.ts";
+import { cutFor, readPage, type Scan, shownAs } from "../query/read-page.ts";
 import { shown } from "../query/shown.ts";
+import { ownNames, ownNamesFrom, ownPlace, ownScanOf, tellingUpTo } from "./own-rows.ts";
 import {
   earlierMsMax,
   entriesOf,
@@ -30,23 +33,39 @@ import {
 
 type Rows = Collection<Placed<LogItem>>;
 
+/** `own`: the documents of records, of which delivered ones may be rows. */
+export type Listed = { readonly log: Rows; readonly own: Rows };
+
+type Source = {
+  readonly rows: Rows;
+  readonly scan: Scan<LogItem>;
+  readonly across: (place: string) => FindCursor<Named>;
+};
+type Named = { readonly _id: string; readonly item: NamesOfRow };
+
 type Told = { readonly place: string; readonly event: LogEvent } & (
   | { readonly entry: LogEntry }
-  | { readonly row: string }
+  | { readonly row: string; readonly of: Source }
 );
 
 export async function readLog(
   heavy: Heavy,
-  log: Rows,
+  listed: Listed,
   tenant: TenantId,
   filter: LogFilter,
   page: PageRequest,
 ): Promise<Page<LogEntry>> {
-  const scan = scanOf(tenant, filter);
-  const { items, next } = await readPage<LogItem>(heavy, log, scan, page);
+  const sources = sourcesOf(listed, tenant, filter);
+  const pages = await Promise.all(
+    sources.map(({ rows, scan }) => readPage<LogItem>(heavy, rows, scan, page)),
+  );
+  const { items, next } = together(pages, page);
   const latestFirst = page.order === "latestFirst";
   const newest = (latestFirst ? page.after : next) ?? endOf(filter);
-  const across = newest === undefined ? [] : await readAcross(heavy, log, scan, newest);
+  const across =
+    newest === undefined
+      ? []
+      : await Promise.all(sources.map((source) => readAcross(heavy, source, newest)));
   const inRows = items
     .flatMap(entriesOf)
     .map(({ place, item }): Told => ({ place, event: item.event, entry: item }));
@@ -56,7 +75,7 @@ export async function readLog(
   const isRead = ({ place }: Told): boolean =>
     next === undefined || (latestFirst ? place >= next : place <= next);
   const byPlace = new Map<string, Told>();
-  for (const told of [...across, ...inRows])
+  for (const told of [...across.flat(), ...inRows])
     if (isRead(told) && isWanted(told)) byPlace.set(told.place, told);
   const places = [...byPlace.keys()].sort();
   if (latestFirst) places.reverse();
@@ -64,8 +83,6 @@ export async function readLog(
   const shownPlaces = places.slice(0, page.limit);
   const found = await entriesAt(
     heavy,
-    log,
-    scan,
     page,
     shownPlaces.flatMap((place) => byPlace.get(place) ?? []),
   );
@@ -77,6 +94,48 @@ export async function readLog(
   return last === undefined ? told : { ...told, next: last };
 }
 
+function sourcesOf({ log, own }: Listed, tenant: TenantId, filter: LogFilter): readonly Source[] {
+  const scan = scanOf(tenant, filter);
+  const inLog = { rows: log, scan, across: (place: string) => acrossCursor(log, scan, place) };
+  const ownScan = ownScanOf(tenant, filter);
+  if (ownScan === undefined) return [inLog];
+  const across = (place: string) => ownAcrossCursor(own, ownScan, place);
+  return [inLog, { rows: own, scan: ownScan, across }];
+}
+
+type RowsRead = Pick<Page<LogItem>, "items"> & { readonly next?: string | undefined };
+const nothing: RowsRead = { items: [] };
+
+/**
+ * Returns the rows of both pages up to where the nearer one ends. Each page keeps to `bytesMax`; the two together are cut to
+ * it again.
+ */
+function together(pages: readonly Page<LogItem>[], { bytesMax, order }: PageRequest): RowsRead {
+  const [first = nothing, ...others] = pages.filter(
+    ({ items, next }) => items.length > 0 || next !== undefined,
+  );
+  if (others.length === 0) return first;
+  const inOrder = (a: string, b: string): number =>
+    (a < b ? -1 : Number(a > b)) * (order === "latestFirst" ? -1 : 1);
+  const [next] = pages.flatMap((each) => each.next ?? []).toSorted(inOrder);
+  const rows = pages
+    .flatMap(({ items, positions }) =>
+      items.flatMap((item, n) => {
+        const place = positions[n] ?? "";
+        return next === undefined || inOrder(place, next) <= 0 ? { item, place } : [];
+      }),
+    )
+    .toSorted((a, b) => inOrder(a.place, b.place));
+  if (bytesMax === undefined) return { items: rows.map(({ item }) => item), next };
+  let size = 0;
+  const end = rows.findIndex(({ item }) => (size += sizeOf(item)) >= bytesMax);
+  const within = end < 0 ? rows : rows.slice(0, end + 1);
+  return {
+    items: within.map(({ item }) => item),
+    next: within.length < rows.length ? within.at(-1)?.place : next,
+  };
+}
+
 const endOf = ({ to }: LogFilter): string | undefined =>
   to === undefined ? undefined : `${digitsOf(to)};`;
 
@@ -84,70 +143,81 @@ const endOf = ({ to }: LogFilter): string | undefined =>
 const acrossMax = 100_000;
 
 /** Reads the rows at or behind `place` that tell an event before it: small, and only as many as come in one second. */
-const readAcross = (
-  heavy: Heavy,
-  log: Rows,
-  scan: Scan<LogItem>,
-  place: string,
-): Promise<readonly Told[]> =>
-  heavy.again(scan.tenant)(async () => {
+const readAcross = (heavy: Heavy, of: Source, place: string): Promise<readonly Told[]> =>
+  heavy.again(of.scan.tenant)(async () => {
     const told: Told[] = [];
-    for await (const { _id: row, item } of acrossCursor(log, scan, place).maxTimeMS(heavy.msMax))
-      told.push(...eventsOfRow(item).map((named) => ({ ...named, row })));
+    for await (const { _id: row, item } of of.across(place).maxTimeMS(heavy.msMax))
+      told.push(...eventsOfRow(item).map((named) => ({ ...named, row, of })));
     return told;
   });
 
-export function acrossCursor(
+type Across = Pick<Scan<LogItem>, "tenant" | "conditions">;
+
+export const acrossCursor = (
   log: Rows,
-  { tenant, conditions }: Pick<Scan<LogItem>, "tenant" | "conditions">,
+  { tenant, conditions }: Across,
   place: string,
-): FindCursor<{ readonly _id: string; readonly item: NamesOfRow }> {
-  const [at = ""] = place.split(/[:;]/);
-  const $lte = `${digitsOf(Number(at) + earlierMsMax)};`;
-  const reaching: Document = {
-    tenant,
-    place: { $gte: place, $lte },
-    first: { $lt: place },
-    ...conditions,
-  };
-  return log
-    .find(reaching)
-    .project<{ readonly _id: string; readonly item: NamesOfRow }>({
-      "item.event": 1,
-      "item.earlier": 1,
-      "item.message.id": 1,
-    })
+): FindCursor<Named> =>
+  log
+    .find({ tenant, place: behind(place), first: { $lt: place }, ...conditions } as Document)
+    .project<Named>({ "item.event": 1, "item.earlier": 1, "item.message.id": 1 })
     .sort({ place: 1 })
     .limit(acrossMax);
-}
+
+const ownAcrossCursor = (
+  own: Rows,
+  { tenant, conditions }: Across,
+  place: string,
+): FindCursor<Named> =>
+  own
+    .find({
+      ...{ tenant, [ownPlace]: { ...behind(place), $exists: true } },
+      ...bothOf(tellingUpTo(timeOf(place)), conditions),
+    })
+    .project(ownNames)
+    .sort({ [ownPlace]: 1 })
+    .limit(acrossMax)
+    .map(ownNamesFrom);
+
+const behind = (place: string) => ({
+  $gte: place,
+  $lte: `${digitsOf(timeOf(place) + earlierMsMax)};`,
+});
+
+const timeOf = (place: string): number => Number(place.split(/[:;]/, 1)[0]);
 
 /** An event whose row no longer tells it was swept meanwhile, and is left out. */
 async function entriesAt(
   heavy: Heavy,
-  log: Rows,
-  scan: Scan<LogItem>,
   page: PageRequest,
   told: readonly Told[],
 ): Promise<readonly PlacedEntry[]> {
-  const ids = [...new Set(told.flatMap((each) => ("row" in each ? each.row : [])))];
-  const rows =
-    ids.length === 0
-      ? []
-      : await heavy.again(scan.tenant)(() =>
-          log
-            .find({ _id: { $in: ids } })
-            .maxTimeMS(heavy.msMax)
-            .toArray(),
-        );
-  const entries = new Map(
-    rows.flatMap(({ item }) =>
-      entriesOf(cutFor(scan, page, item)).map(({ place, item: entry }) => [place, entry] as const),
-    ),
+  const inRows = Map.groupBy(
+    told.filter((each) => "row" in each),
+    ({ of }) => of,
   );
+  const entries = new Map<string, LogEntry>();
+  for (const [source, some] of inRows)
+    for (const item of await readRows(heavy, source, page, new Set(some.map(({ row }) => row))))
+      for (const { place, item: entry } of entriesOf(item)) entries.set(place, entry);
   return told.flatMap((each) => {
     const item = "entry" in each ? each.entry : entries.get(each.place);
     return item ? { place: each.place, item } : [];
   });
+}
+
+async function readRows(
+  heavy: Heavy,
+  { rows, scan }: Source,
+  page: PageRequest,
+  ids: ReadonlySet<string>,
+): Promise<readonly LogItem[]> {
+  const found = await heavy.again(scan.tenant)(() =>
+    shownAs(rows.find({ _id: { $in: [...ids] } }), scan)
+      .maxTimeMS(heavy.msMax)
+      .toArray(),
+  );
+  return found.map(({ item }) => cutFor(scan, page, item));
 }
 
 function wantedBy(

@@ -10,9 +10,11 @@ import {
   type AttemptFact,
   createdEvent,
   eventsOf,
+  limits,
   type LogEvent,
   type Message,
   type MessageId,
+  type OwnFact,
   placeOfUrl,
   rankOf,
   tellsFact,
@@ -31,8 +33,12 @@ export type LogRow = Placed<LogItem> & {
   readonly first?: string;
 };
 
+/** What a delivered record tells, with its own fields, as a row of the log. */
+export type OwnTold = Pick<LogRow, "place" | "hosts" | "path"> &
+  Pick<OwnFact, "startedAt" | "answered">;
+
 /** How far before its own event a row may tell others; a reader looks this far beyond the end of its page. */
-export const earlierMsMax = 1_000;
+export const earlierMsMax = limits.ownLogMs;
 
 /** Returns the rows of CREATED and of the events of `fact`. Parents of group publishes appear in no log. */
 export function rowsOf(message: Message, fact: AttemptFact | undefined): readonly LogRow[] {
@@ -60,6 +66,31 @@ export function rowsOf(message: Message, fact: AttemptFact | undefined): readonl
       ...(first && { first: placeOfEvent(message.id, first) }),
     };
   });
+}
+
+/** Returns what a record that tells its own log stores beside its own fields. */
+export function toldBy({ id, url }: Pick<Message, "id" | "url">, fact: OwnFact): OwnTold {
+  const { hosts, path } = placeOfUrl(url);
+  const { answered, endedAt: at, startedAt } = fact;
+  return {
+    place: placeOfEvent(id, { at, attempt: fact.attempt, state: "DELIVERED" }),
+    startedAt,
+    ...(answered && { answered }),
+    hosts,
+    ...(path !== undefined && { path }),
+  };
+}
+
+/** Returns the events that such a record tells, as the row of a delivery has them. */
+export function ownItem<M extends Pick<Message, "id" | "createdAt">>(
+  message: M,
+  { startedAt, answered }: OwnTold,
+  at: number,
+) {
+  const active: LogEvent = { at: startedAt, attempt: 0, state: "ACTIVE" };
+  const event: LogEvent = { at, attempt: 0, state: "DELIVERED", ...(answered && { answered }) };
+  const earlier = [createdEvent(message.createdAt), active].toSorted((a, b) => a.at - b.at);
+  return { event, earlier, message };
 }
 
 type Told = { readonly event: LogEvent; readonly earlier: readonly LogEvent[] };

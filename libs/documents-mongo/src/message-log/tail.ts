@@ -3,10 +3,12 @@
  * the tail is read, from the index of tenant and place alone, twice a second and only while a caller watches.
  */
 import { type TenantId, aheadFrom, cutOff } from "@posthaste/domain";
-import { type Collection } from "mongodb";
+import { type Collection, type Document, type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { digitsOf } from "../query/placed.ts";
-import { type LogRow } from "./rows.ts";
+
+/** `place`: the field of a row's place. */
+type Source = { readonly rows: Collection<Document>; readonly place: string };
 
 const lookEveryMs = 500;
 /** Rows come late, and stand at the time of their event. */
@@ -15,7 +17,7 @@ const rowsMax = 200;
 
 export function watchTail(
   { again, clock, log }: Pick<Connection, "again" | "clock" | "log">,
-  rows: Collection<LogRow>,
+  sources: readonly Source[],
   tenant: TenantId,
   grown: () => void,
 ): () => void {
@@ -25,7 +27,9 @@ export function watchTail(
 
   async function look(): Promise<void> {
     try {
-      const places = await again(() => lastPlaces());
+      const places = (
+        await Promise.all(sources.map((each) => again(() => lastPlaces(each))))
+      ).flat();
       if (isOver) return;
       if (places.some((place) => !known.has(place))) grown();
       known = new Set(places);
@@ -35,17 +39,17 @@ export function watchTail(
     if (!isOver) callOff = clock.after(lookEveryMs, () => void look());
   }
 
-  async function lastPlaces(): Promise<readonly string[]> {
+  async function lastPlaces({ rows, place }: Source): Promise<readonly string[]> {
     const now = clock.now();
     // An event written by a clock that was ahead is not the end of the log.
-    const place = { $gte: digitsOf(cutOff(lateMsMax, now)), $lt: digitsOf(aheadFrom(0, now)) };
+    const range = { $gte: digitsOf(cutOff(lateMsMax, now)), $lt: digitsOf(aheadFrom(0, now)) };
     const found = await rows
-      .find({ tenant, place })
-      .project<Pick<LogRow, "place">>({ place: 1, _id: 0 })
-      .sort({ place: -1 })
+      .find({ tenant, [place]: { ...range, $exists: true } } as Filter<Document>)
+      .project({ [place]: 1, _id: 0 })
+      .sort({ [place]: -1 })
       .limit(rowsMax)
       .toArray();
-    return found.map(({ place }) => place);
+    return found.map((each) => JSON.stringify(each));
   }
 
   return () => {

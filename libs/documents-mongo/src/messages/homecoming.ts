@@ -29,6 +29,7 @@ const ofRecords = [
 const others = [
   { collection: collectionName, field: "sweepAt", aheadMsMax: 0 },
   { collection: collectionName, field: "owedSweepAt", aheadMsMax: 0 },
+  { collection: collectionName, field: "toldSweepAt", aheadMsMax: 0 },
   { collection: fanOutsName, field: "sweepAt", aheadMsMax: 0 },
   { collection: collectionName, field: alarmFields.followUp, aheadMsMax: limits.ringAheadMs },
   { collection: collectionName, field: alarmFields.fact, aheadMsMax: limits.ringAheadMs },

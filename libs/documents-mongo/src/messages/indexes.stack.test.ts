@@ -27,6 +27,7 @@ const asked = [
   "shard_1_factAt_1",
   "shard_1_sweepAt_1",
   "shard_1_owedSweepAt_1",
+  "shard_1_toldSweepAt_1",
   "tenant_1_state_1_origin_1__id_1",
   "lane_1_state_1_place_1__id_1",
   "bodyOf_1",

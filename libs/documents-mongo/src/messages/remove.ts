@@ -1,17 +1,13 @@
-/**
- * Removal: sweeps, in ranges, records that have been finished for a while (I5). Derived ids leave a tombstone, since their
- * cause may be worked again; so do, for a while, messages published with a deduplication id, whose publish may be repeated.
- */
-import { isDerived, limits, type MessageId, owedFact } from "@posthaste/domain";
-import { type AnyBulkWriteOperation } from "mongodb";
+/** Removal: sweeps, in ranges, records that have been finished for a while (I5). Ones that tell their own log stay as its rows. */
+import { owedFact } from "@posthaste/domain";
 import { sweepQueues } from "../queues/alarms.ts";
 import { removeFanOuts, sweepTombstonesOfFanOuts } from "../fan-outs/remove.ts";
 import { type DeliveriesOfLog } from "../message-log/message-log.ts";
 import { removeBodies, sweepBodies } from "./bodies.ts";
+import { removeOrBury } from "./bury.ts";
 import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { isUnderstood, recordFrom, type StoredRecord } from "./stored.ts";
-import { writeAll } from "./writes.ts";
+import { isUnderstood, ofRecordAlone, recordFrom, rowFormat, type StoredRecord } from "./stored.ts";
 
 export type RemoveFinished = (
   shards: readonly number[],
@@ -21,20 +17,26 @@ export type RemoveFinished = (
 
 type Finished = Pick<
   StoredRecord,
-  "_id" | "bodyApart" | "bodyBytes" | "insertedBy" | "repeatableUntil" | "retried"
+  "_id" | "bodyApart" | "bodyBytes" | "insertedBy" | "repeatableUntil" | "retried" | "told"
 >;
+
+const tells = ({ told }: Finished): boolean => told !== undefined;
 
 export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): RemoveFinished {
   return async (shards, endedBefore, limit) => {
     let removed = 0;
-    for (const sweptBy of ["owedSweepAt", "sweepAt"] as const) {
+    for (const sweptBy of sweptByEach) {
       // Ends with the finished records, or at `limit`.
       for (let round = 0; removed < limit && round < roundsMax; round++) {
         const portion = Math.min(limit - removed, removedPerCallMax);
         const found = await findFinished(rooms, shards, { sweptBy, endedBefore, limit: portion });
         if (sweptBy === "owedSweepAt") await tellOwed(rooms, log, found);
         await removeBodies(rooms, found);
-        await removeThese(rooms, found);
+        await leaveRows(rooms, found.filter(tells));
+        await removeOrBury(
+          rooms,
+          found.filter((each) => !tells(each)),
+        );
         removed += found.length;
         if (found.length < portion) break;
       }
@@ -54,8 +56,10 @@ const removedPerCallMax = 1_000;
 const roundsMax = 20;
 const lanesPerSweepMin = 500;
 
+const sweptByEach = ["toldSweepAt", "owedSweepAt", "sweepAt"] as const;
+
 type Finding = {
-  readonly sweptBy: "sweepAt" | "owedSweepAt";
+  readonly sweptBy: (typeof sweptByEach)[number];
   readonly endedBefore: number;
   readonly limit: number;
 };
@@ -83,7 +87,7 @@ const findFinished = (
 
 const projection = {
   ...{ bodyApart: 1, bodyBytes: 1, insertedBy: 1 },
-  ...{ repeatableUntil: 1, retried: 1 },
+  ...{ repeatableUntil: 1, retried: 1, "told.place": 1 },
 } as const;
 
 /** Mostly the settler has written the delivery: only records that the log lacks are read. */
@@ -107,23 +111,13 @@ async function tellOwed(
 
 const noBody = new Uint8Array();
 
-async function removeThese(
-  { again, messages, clock }: Rooms,
-  records: readonly Finished[],
-): Promise<void> {
-  const now = clock.now();
-  const operations: AnyBulkWriteOperation<StoredRecord>[] = [];
-  const gone: MessageId[] = [];
-  for (const { _id, repeatableUntil = now } of records) {
-    const until = isDerived(_id) ? now + limits.tombstoneMs : repeatableUntil;
-    if (until <= now) gone.push(_id);
-    else operations.push({ replaceOne: { filter: { _id }, replacement: tombstone(until) } });
-  }
-  if (gone.length > 0) operations.push({ deleteMany: { filter: { _id: { $in: gone } } } });
-  await writeAll(again, messages, operations);
+/** Ends records and leaves them as the rows of the log that they are. Their bodies go. */
+async function leaveRows({ again, messages }: Rooms, records: readonly Finished[]): Promise<void> {
+  if (records.length === 0) return;
+  const _id = { $in: records.map((record) => record._id) };
+  const update = { $set: { format: rowFormat }, $unset: ofRecordAlone };
+  await again(() => messages.updateMany({ _id, told: { $exists: true } }, update));
 }
-
-const tombstone = (tombstoneUntil: number) => ({ tombstoneUntil }) as Omit<StoredRecord, "_id">;
 
 async function sweepTombstones({ again, messages, clock }: Rooms, limit: number): Promise<void> {
   const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };

@@ -1,18 +1,21 @@
 /** The write that ends an attempt (I2, I4). The outbox holds the follow-ups, and the caller gets all of them to work. */
 import {
   type Answer,
+  eventsOf,
   flowOf,
   type FollowUp,
   isCallOfRun,
   isFinished,
   type MessageId,
   owedToLog,
+  ownFactOf,
   type Settlement,
 } from "@posthaste/domain";
 import { type Settled, StoreError } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { told } from "../committed.ts";
 import { createGather, type Gather } from "../gather.ts";
+import { toldBy } from "../message-log/rows.ts";
 import { wakeQueues } from "../queues/alarms.ts";
 import { enter } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
@@ -29,6 +32,8 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
       settleEach(rooms, others),
     ]);
     const settledLater = await settleEach(rooms, unsure);
+    const verdictOf = (each: Settlement): Verdict =>
+      settled.get(each) ?? settledLater.get(each) ?? wholeVerdictOf(each);
     await enter(
       rooms,
       others.flatMap(({ message, next }) => {
@@ -40,9 +45,11 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
       rooms,
       settlements.flatMap(({ message, next }) => (isFinished(next) ? message : [])),
     );
-    return settlements.map((each) =>
-      withOwed(each, settled.get(each) ?? settledLater.get(each) ?? nothingLeft),
-    );
+    return settlements.map((each) => {
+      const verdict = verdictOf(each);
+      if (verdict === "told") countOwn(rooms, each);
+      return verdict === "told" ? nothingLeft : withOwed(each, verdict);
+    });
   };
   return createGather(told(settleAll, rooms.committed), {
     bytesOf: ({ append }) => append.reduce((sum, item) => sum + bytesOf(item), 0),
@@ -53,6 +60,17 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
 
 const busyBatch = 32;
 const lingerMs = 5;
+
+/** `told`: the record tells its own log. */
+type Verdict = Settled | "told";
+
+const wholeVerdictOf = (settlement: Settlement): Verdict =>
+  ownFactOf(settlement) ? "told" : nothingLeft;
+
+function countOwn({ counts }: Rooms, settlement: Settlement): void {
+  const fact = ownFactOf(settlement);
+  for (const event of fact ? eventsOf(fact) : []) counts?.add(settlement.message.tenant, event);
+}
 
 const allLeft = ({ append: left }: Settlement): Settled => ({ kind: "ok", left });
 const nothingLeft: Settled = { kind: "ok", left: [] };
@@ -76,17 +94,63 @@ async function settleWhole(
   rooms: Rooms,
   settlements: readonly Settlement[],
 ): Promise<readonly Settlement[]> {
-  const statements = Map.groupBy(
-    settlements,
-    (each) => `${each.epoch} ${owedToLog(each) !== undefined}`,
-  );
+  const statements = Map.groupBy(settlements, (each) => `${each.epoch} ${logOf(each)}`);
   const unsure = await Promise.all(
     [...statements.values()].map(async (alike) => {
-      const matched = await endThese(rooms, alike);
+      const [first] = alike;
+      const end = first && logOf(first) === "told" ? endTelling : endThese;
+      const matched = await end(rooms, alike);
       return matched === alike.length ? [] : alike;
     }),
   );
   return unsure.flat();
+}
+
+const logOf = (settlement: Settlement): "told" | "owed" | "none" => {
+  if (ownFactOf(settlement)) return "told";
+  return owedToLog(settlement) ? "owed" : "none";
+};
+
+/** Ends records that tell their own log: each gets its own values, from a table in the one statement. */
+async function endTelling(
+  { again, messages, clock }: Rooms,
+  alike: readonly Settlement[],
+): Promise<number> {
+  const sorted = alike.toSorted(byId);
+  const ids = sorted.map(({ message }) => message.id);
+  const now = clock.now();
+  const { $unset } = stateWrite({ kind: "delivered", endedAt: now }, undefined, now);
+  const values = sorted.flatMap((each) => {
+    const fact = ownFactOf(each);
+    return fact ? { ...endedAs(fact.endedAt), told: toldBy(each.message, fact) } : [];
+  });
+  const place = { $indexOfArray: [{ $literal: ids }, "$_id"] };
+  const own = { $arrayElemAt: [{ $literal: values }, place] };
+  const update = [
+    { $replaceWith: { $mergeObjects: ["$$ROOT", own] } },
+    { $unset: [...Object.keys($unset), "sweepAt"] },
+  ];
+  const { matchedCount } = await again(() => messages.updateMany(isClaimed(alike), update));
+  return matchedCount;
+}
+
+const endedAs = (endedAt: number) =>
+  ({
+    ...{ state: "delivered", endedAt, toldSweepAt: endedAt },
+    ...{ leaseLosses: 0, deferrals: 0 },
+  }) satisfies Partial<StoredRecord>;
+
+/** Matches records of one epoch that are still claimed and owe nothing. */
+function isClaimed(alike: readonly Settlement[]) {
+  // Sorted, so that two statements that meet wait for each other on one side only.
+  const ids: readonly MessageId[] = alike.map(({ message }) => message.id).sort();
+  const [first] = alike;
+  return {
+    _id: { $in: [...ids] },
+    epoch: first?.epoch ?? 0,
+    state: "claimed" as const,
+    outbox: { $size: 0 },
+  };
 }
 
 async function endThese(
@@ -101,16 +165,8 @@ async function endThese(
   const { $set, $unset } = stateWrite({ kind: "delivered", endedAt }, undefined, clock.now());
   const { sweepAt: _, ...ended } = $set;
   const sweptBy = owedToLog(first) === undefined ? "sweepAt" : "owedSweepAt";
-  // Sorted, so that two statements that meet wait for each other on one side only.
-  const ids: readonly MessageId[] = alike.map(({ message }) => message.id).sort();
-  const filter = {
-    _id: { $in: [...ids] },
-    epoch: first.epoch,
-    state: "claimed" as const,
-    outbox: { $size: 0 },
-  };
   const update = { $set: { ...ended, [sweptBy]: endedAt, leaseLosses: 0, deferrals: 0 }, $unset };
-  const { matchedCount } = await again(() => messages.updateMany(filter, update));
+  const { matchedCount } = await again(() => messages.updateMany(isClaimed(alike), update));
   return matchedCount;
 }
 
@@ -121,8 +177,8 @@ async function endThese(
 async function settleEach(
   rooms: Rooms,
   settlements: readonly Settlement[],
-): Promise<ReadonlyMap<Settlement, Settled>> {
-  const settled = new Map<Settlement, Settled>();
+): Promise<ReadonlyMap<Settlement, Verdict>> {
+  const settled = new Map<Settlement, Verdict>();
   let left = settlements;
   for (let round = 0; left.length > 0; round++) {
     if (round === roundsMax)
@@ -217,13 +273,18 @@ const withoutBody = (answer: Answer): Answer => ({
 async function judge(
   { again, messages }: Rooms,
   settlements: readonly Settlement[],
-): Promise<readonly (Settled | "unwritten")[]> {
+): Promise<readonly (Verdict | "unwritten")[]> {
   const ids: readonly MessageId[] = settlements.map(({ message }) => message.id);
   const found = await again(() =>
     messages
       .find(
         { _id: { $in: [...ids] } },
-        { projection: { epoch: 1, state: 1, "outbox.attempt": 1, "outbox.kind": 1 } },
+        {
+          projection: {
+            ...{ epoch: 1, state: 1, "told.place": 1 },
+            ...{ "outbox.attempt": 1, "outbox.kind": 1 },
+          },
+        },
       )
       .toArray(),
   );
@@ -232,6 +293,7 @@ async function judge(
     const stored = standing.get(message.id);
     if (stored?.epoch !== epoch) return { kind: "fenced" };
     if (stored.state === "claimed") return "unwritten";
+    if (stored.told) return "told";
     const still = new Set(stored.outbox.map(nameOf));
     return { kind: "ok", left: append.filter((item) => still.has(nameOf(item))) };
   });

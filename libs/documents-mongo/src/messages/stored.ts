@@ -4,6 +4,8 @@
  *
  * (1) fields of a state are there in that state only; every write of a state sets or unsets all of them (`stateWrite`).
  * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`: no condition of a read or write meets it.
+ * (3) a record that was plainly delivered is its own row of the log from its settle on, by `told`. Its removal makes it a
+ *     row alone, of `rowFormat`, and it goes with the log (ADR 205).
  */
 import {
   type RecordSource,
@@ -29,6 +31,7 @@ import {
 import { type Hint } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { type Index } from "../indexes.ts";
+import { type OwnTold } from "../message-log/rows.ts";
 import { termIndexes } from "../query/conditions.ts";
 import { standsApart } from "./stored-body.ts";
 
@@ -46,6 +49,8 @@ type StateFields = {
   readonly sweepAt?: number;
   /** Replaces `sweepAt` in a record that ended whole: the log may lack its delivery, so the sweep asks the log. */
   readonly owedSweepAt?: number;
+  /** Replaces `sweepAt` in a record that tells its own log: the sweep ends the record and leaves the row. */
+  readonly toldSweepAt?: number;
 };
 
 /** The alarm, in the field of its source: each source has an index of its own. */
@@ -99,6 +104,7 @@ export type StoredRecord = StateFields &
     /** Until then the publish may be repeated with its deduplication id: a record removed earlier leaves a tombstone. */
     readonly repeatableUntil?: number;
     readonly tombstoneUntil?: number;
+    readonly told?: OwnTold;
   };
 
 type StoredMessage = Omit<
@@ -120,6 +126,18 @@ export const messageIndexes: readonly Index[] = [
     collection: collectionName,
     key: { shard: 1, owedSweepAt: 1 },
     having: "owedSweepAt",
+    is: "needed",
+  },
+  {
+    collection: collectionName,
+    key: { shard: 1, toldSweepAt: 1 },
+    having: "toldSweepAt",
+    is: "needed",
+  },
+  {
+    collection: collectionName,
+    key: { tenant: 1, "told.place": 1 },
+    having: "told.place",
     is: "needed",
   },
   // Pulling goes from origin to origin; counting the backlog needs the first two fields.
@@ -146,6 +164,20 @@ export const messageIndexes: readonly Index[] = [
   },
   ...termIndexes(collectionName, "message", "_id"),
 ];
+
+/**
+ * The format of a row of the log that is no record any more: no build, of before or after, understands it as one. So no
+ * condition of a record meets it, and its id stays taken.
+ */
+export const rowFormat = 1_000_000;
+
+/** The fields that a record loses when it becomes a row alone. `state` and `origin` stay, so that their index needs no write. */
+export const ofRecordAlone = {
+  ...{ body: "", bodyBytes: "", outbox: "", epoch: "" },
+  ...{ retried: "", leaseLosses: "", deferrals: "" },
+  ...{ insertedBy: "", claimedBy: "", changedBy: "" },
+  ...{ sweepAt: "", owedSweepAt: "", toldSweepAt: "" },
+} as const satisfies { readonly [Field in keyof StoredRecord]?: "" };
 
 /** Matches documents that this build can handle; also of lanes and fan-outs. */
 export const isUnderstood = { format: { $not: { $gt: ownFormat } } };

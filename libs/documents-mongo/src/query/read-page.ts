@@ -19,9 +19,20 @@ export type Scan<Item> = {
   /** Where bodies stand in the row: not read when none is shown. */
   readonly bodyFields: readonly string[];
   readonly cut: (item: Item, bodyBytesMax: number) => Item;
+  /** Set where the rows are parts of other documents. */
+  readonly within?: Within<Item>;
 };
 
-type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById">;
+/** Where rows stand in documents that hold more. `fields`: the ones that a row is made from. */
+export type Within<Item> = {
+  readonly place: `${string}.place`;
+  readonly fields: Readonly<Record<string, 1>>;
+  readonly rowFrom: (document: Document) => Placed<Item>;
+};
+
+type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById"> & {
+  readonly within?: Pick<Within<unknown>, "place">;
+};
 
 /** A page is short rather than slow or large: at most so many rows are looked at, and bytes read and held; a single item may be larger. */
 export type PageBounds = { readonly rows: number; readonly bytes: number; readonly held: number };
@@ -87,12 +98,19 @@ export const cutFor = <Item>(
   item: Item,
 ): Item => (bodyBytesMax === undefined || bodyBytesMax === 0 ? item : cut(item, bodyBytesMax));
 
+/** Reads rows from the documents that a cursor finds. */
+export const shownAs = <Item>(
+  cursor: FindCursor<Placed<Item>>,
+  { within }: Pick<Scan<Item>, "within">,
+): FindCursor<Placed<Item>> =>
+  within ? cursor.project(within.fields).map(within.rowFrom) : cursor;
+
 function withoutBodies<Item>(
   cursor: FindCursor<Placed<Item>>,
   { bodyFields }: Scan<Item>,
   { bodyBytesMax }: PageRequest,
 ): FindCursor<Placed<Item>> {
-  if (bodyBytesMax !== 0) return cursor;
+  if (bodyBytesMax !== 0 || bodyFields.length === 0) return cursor;
   return cursor.project<Placed<Item>>(Object.fromEntries(bodyFields.map((field) => [field, 0])));
 }
 
@@ -104,8 +122,8 @@ export function pageCursor<Item>(
 ): FindCursor<Placed<Item>> {
   const side = page.order === "earliestFirst" ? "$lte" : "$gte";
   const range = { ...placesIn(scan.filter, page), ...(end !== undefined && { [side]: end }) };
-  const cursor = sorted(rows, { ...placed(scan, range), ...scan.conditions }, page);
-  return withoutBodies(cursor, scan, page)
+  const cursor = sorted(rows, { ...placed(scan, range), ...scan.conditions }, page, scan);
+  return shownAs(withoutBodies(cursor, scan, page), scan)
     .limit(page.limit + 1)
     .batchSize(documentsPerReply);
 }
@@ -119,26 +137,36 @@ async function placeOfLast<Item>(
   rowsMax: number,
 ): Promise<string | undefined> {
   const all = placed(scan, placesIn(scan.filter, page));
-  const [last] = await sorted(rows, all, page)
-    .project<Pick<Placed<Item>, "place">>({ place: 1, _id: 0 })
+  const [last] = await sorted(rows, all, page, scan)
+    .project({ [placeIn(scan)]: 1, _id: 0 })
     .skip(rowsMax - 1)
     .limit(1)
     .maxTimeMS(msMax)
     .toArray();
-  return last?.place;
+  return last && placeOfDocument(scan, last);
 }
+
+const placeIn = ({ within }: Asked): string => within?.place ?? "place";
+
+const placeOfDocument = (scan: Asked, document: Document): string =>
+  placeIn(scan)
+    .split(".")
+    .reduce<unknown>((part, name) => (part as Document)[name], document) as string;
 
 const isSelective = ({ conditions, isById }: Asked): boolean =>
   !isById && Object.keys(conditions).length > 0;
 
-const placed = ({ tenant }: Asked, range: object): Document => ({
-  tenant,
-  ...(Object.keys(range).length > 0 && { place: range }),
-});
+/** Of rows within other documents it says that there is a place, so that the server uses the index of those that have one. */
+function placed(asked: Asked, range: object): Document {
+  const { tenant, within } = asked;
+  const place = within ? { ...range, $exists: true } : range;
+  return { tenant, ...(Object.keys(place).length > 0 && { [placeIn(asked)]: place }) };
+}
 
 const sorted = <Item>(
   rows: Collection<Placed<Item>>,
   wanted: Document,
   { order }: PageRequest,
+  scan: Asked,
 ): FindCursor<Placed<Item>> =>
-  rows.find<Placed<Item>>(wanted).sort({ place: order === "earliestFirst" ? 1 : -1 });
+  rows.find<Placed<Item>>(wanted).sort({ [placeIn(scan)]: order === "earliestFirst" ? 1 : -1 });

@@ -103,6 +103,7 @@ export {
   redactsHeader,
   type Sha256Hex,
 } from "./redact.ts";
+export { type OwnFact, ownFactOf, ownStates } from "./own-log.ts";
 export { changedFlow, faultOfFlow } from "./flow-change.ts";
 export { idOfRetriedLetter, type Overrides, retriedMessage } from "./retried-letter.ts";
 export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./retry.ts";

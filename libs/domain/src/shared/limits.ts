@@ -45,6 +45,8 @@ export const laneKeptMs = 86_400_000;
 export const finishedKeepMs = 30_000;
 export const sweepEveryMs = 15_000;
 export const sweepBatchMax = 5_000;
+/** How long before its end a message may have been made that tells its own log. */
+export const ownLogMs = 1_000;
 export const tombstoneMs = 86_400_000;
 /**
  * How long replaced chunks of a group stay: a publish that has read them may be about to insert its fan-out, for at most 20

@@ -4,10 +4,13 @@ import {
   allShards,
   callbackId,
   type FollowUp,
+  type LogFilter,
+  matchesLogged,
   type Message,
   shardOf,
 } from "@posthaste/domain";
 import { aCallbackPlan, aPolicy, aTenant } from "../../builders/message.ts";
+import { readAll } from "../paging.ts";
 import {
   claimOne,
   delivered,
@@ -18,10 +21,17 @@ import {
   newMessage,
   oneAtATime,
   read,
+  refused,
   type RecordsHarness,
   settle,
   type StoreGuarantee,
 } from "./harness.ts";
+
+const logOf = async (harness: RecordsHarness, messages: readonly Message[]) => {
+  const messageIds = messages.map(({ id }) => id);
+  const page = { limit: 100, order: "earliestFirst" } as const;
+  return (await harness.log.list(aTenant, { messageIds }, page)).items;
+};
 
 const clearAll = (
   { records }: RecordsHarness,
@@ -62,21 +72,79 @@ export function removing(guarantee: StoreGuarantee): void {
 
         expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(3);
 
-        const messageIds = records.map(({ message }) => message.id);
-        const page = { limit: 100, order: "earliestFirst" } as const;
-        const { items } = await harness.log.list(aTenant, { messageIds }, page);
+        const messages = records.map(({ message }) => message);
+        const items = await logOf(harness, messages);
         const told = items.map(({ event, message }) => `${message.id} ${event.state}`);
         const answers = items.flatMap(({ event }) => event.answered ?? []);
         if (written || settled.every((each) => each.kind === "ok" && !each.owed))
           expect(answers).toEqual(records.map(() => ({ status: 200, bytes: 4 })));
         const states = ["CREATED", "ACTIVE", "DELIVERED"];
         expect(told.toSorted()).toEqual(
-          messageIds.flatMap((id) => states.map((state) => `${id} ${state}`)).toSorted(),
+          messages.flatMap(({ id }) => states.map((state) => `${id} ${state}`)).toSorted(),
         );
       },
       1_000,
     );
   }
+
+  guarantee(
+    "the log's retention takes no record that still stands, and leaves nothing once it is removed",
+    async (harness) => {
+      const body = new TextEncoder().encode("kept");
+      const message = await insertDelivered(harness, { body });
+      await harness.advance(1_000);
+
+      await harness.log.sweep(aTenant, harness.now(), 100);
+      expect((await read(harness, message)).message).toEqual(message);
+
+      expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(1);
+      await harness.log.sweep(aTenant, harness.now(), 100);
+      expect(await logOf(harness, [message])).toEqual([]);
+    },
+    1_000,
+  );
+
+  for (const order of ["earliestFirst", "latestFirst"] as const)
+    guarantee(
+      `the log tells deliveries in one order, whoever tells them: ${order}`,
+      async (harness) => {
+        const { log, records } = harness;
+        for (let turn = 0; turn < 12; turn++) {
+          const policy = aPolicy(turn % 3 === 0 ? { labels: ["rare"] } : {});
+          const record = await insertClaimed(harness, { policy });
+          if (turn % 2 > 0) await harness.advance(30);
+          const { message } = record;
+          const answer = await settle(harness, record, turn % 4 === 1 ? refused : delivered);
+          if (answer.kind !== "ok") throw new Error("it was claimed");
+          const fact = answer.owed ?? answer.left.find((item) => item.kind === "fact");
+          if (fact) await log.append([{ message, fact }]);
+          await clearAll(harness, message, answer.left);
+          if (turn === 6) await records.removeFinished(allShards, harness.now(), 100);
+        }
+        const pages = (limit: number, filter: LogFilter = {}) =>
+          readAll((page) => log.list(aTenant, filter, page), limit, order);
+
+        const whole = await pages(100);
+
+        const inOrder = whole.map(({ event }) => event.at);
+        const sorted = inOrder.toSorted((a, b) => a - b);
+        expect(inOrder).toEqual(order === "latestFirst" ? sorted.toReversed() : sorted);
+        expect(new Set(whole.map(({ message }) => message.id)).size).toBe(12);
+        for (const limit of [1, 2, 5, 9]) expect(await pages(limit)).toEqual(whole);
+        const [first, last] = [sorted.at(4), sorted.at(-4)];
+        const filters: readonly LogFilter[] = [
+          { states: ["DELIVERED", "ERROR"] },
+          { states: ["RETRY"] },
+          { labels: ["rare"] },
+          { ...(first !== undefined && { from: first }), ...(last !== undefined && { to: last }) },
+        ];
+        for (const filter of filters) {
+          const right = whole.filter(({ event, message }) => matchesLogged(filter, event, message));
+          expect([filter, await pages(3, filter)]).toEqual([filter, right]);
+        }
+      },
+      200,
+    );
 
   guarantee("what ended later stays", async (harness) => {
     const message = await insertDelivered(harness);

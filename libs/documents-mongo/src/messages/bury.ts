@@ -1,0 +1,31 @@
+/**
+ * Removes documents of records. Derived ids leave a tombstone, since their cause may be worked again; so do, for a while,
+ * messages published with a deduplication id, whose publish may be repeated.
+ */
+import { isDerived, limits, type MessageId } from "@posthaste/domain";
+import { type AnyBulkWriteOperation, type Filter } from "mongodb";
+import { type Rooms } from "./rooms.ts";
+import { type StoredRecord } from "./stored.ts";
+import { writeAll } from "./writes.ts";
+
+/** `where`: what the documents still have to meet. */
+export async function removeOrBury(
+  { again, messages, clock }: Pick<Rooms, "again" | "clock" | "messages">,
+  records: readonly Pick<StoredRecord, "_id" | "repeatableUntil">[],
+  where: Filter<StoredRecord> = {},
+): Promise<void> {
+  const now = clock.now();
+  const operations: AnyBulkWriteOperation<StoredRecord>[] = [];
+  const gone: MessageId[] = [];
+  for (const { _id, repeatableUntil = now } of records) {
+    const until = isDerived(_id) ? now + limits.tombstoneMs : repeatableUntil;
+    if (until <= now) gone.push(_id);
+    else
+      operations.push({ replaceOne: { filter: { _id, ...where }, replacement: tombstone(until) } });
+  }
+  if (gone.length > 0)
+    operations.push({ deleteMany: { filter: { _id: { $in: gone }, ...where } } });
+  await writeAll(again, messages, operations);
+}
+
+const tombstone = (tombstoneUntil: number) => ({ tombstoneUntil }) as Omit<StoredRecord, "_id">;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { seededChance } from "./chance.ts";
 import { type Verdict } from "./history/checker.ts";
-import { type Run, startRun } from "./run.ts";
+import { type Run, startRun, untilIdle } from "./run.ts";
 import { type Scenario } from "./stage.ts";
 import { type LoneCluster, startCluster } from "./world/cluster.ts";
 
@@ -17,14 +17,19 @@ const broken = (run: Run<LoneCluster>, { violations }: Verdict): readonly string
   violations.length === 0 ? [] : [...violations, `journals: ${run.save()}`];
 
 /** `what` is the subject of the suite's name. */
-export function playEach(what: string, scenarios: readonly Scenario[]): void {
+export function playEach(
+  what: string,
+  scenarios: readonly Scenario[],
+  start: () => Promise<LoneCluster> = startCluster,
+): void {
+  let cluster: LoneCluster;
   let run: Run<LoneCluster>;
 
   beforeAll(async () => {
     // The workflow SDK prints each failed request.
     jest.spyOn(console, "error").mockImplementation(() => undefined);
     jest.spyOn(console, "warn").mockImplementation(() => undefined);
-    const cluster = await startCluster();
+    cluster = await start();
     run = await startRun(cluster);
     // Shown by `npm test`.
     process.stdout.write(`\nagainst: ${cluster.against.join(", ")}\n`);
@@ -49,7 +54,7 @@ export function playEach(what: string, scenarios: readonly Scenario[]): void {
       "and when all is over each slot of the schedules that were there has had one message, nothing is left to do, and the message log tells the end of everything",
       async () => {
         await run.untilFired();
-        await run.untilIdle();
+        await untilIdle(cluster);
         await run.untilLogged();
 
         const verdict = run.verdict();

@@ -1,7 +1,7 @@
 /** The long form: `node tests/faults/main.ts --rounds 20 --seed 7 --scenario kills`. */
 import { parseArgs } from "node:util";
 import { seededChance } from "./chance.ts";
-import { startRun } from "./run.ts";
+import { startRun, untilIdle } from "./run.ts";
 import { allScenarios } from "./scenarios/all.ts";
 import { startCluster } from "./world/cluster.ts";
 
@@ -21,7 +21,8 @@ if (drawn.length === 0)
 const say = (what: object): void => void process.stdout.write(`${JSON.stringify(what)}\n`);
 say({ rounds, seed, scenario: asked ?? "all" });
 const chance = seededChance(seed);
-const run = await startRun(await startCluster());
+const cluster = await startCluster();
+const run = await startRun(cluster);
 try {
   let broken = 0;
   for (let round = 1; round <= rounds; round++) {
@@ -32,7 +33,7 @@ try {
     broken += verdict.violations.length;
   }
   await run.untilFired();
-  await run.untilIdle();
+  await untilIdle(cluster);
   await run.untilLogged();
   const verdict = run.verdict();
   say(verdict);

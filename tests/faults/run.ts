@@ -8,7 +8,7 @@ import { check, type Verdict } from "./history/checker.ts";
 import { type Arrival, type History, Journal } from "./history/journal.ts";
 import { unfinished } from "./history/unfinished.ts";
 import { type Scenario, Stage } from "./stage.ts";
-import { type Cluster } from "./world/cluster.ts";
+import { type Cluster, type Database } from "./world/cluster.ts";
 import { Destination } from "./world/destination.ts";
 import { lookUp } from "./world/letters.ts";
 import { Load } from "./world/load.ts";
@@ -26,8 +26,6 @@ export type Run<Of extends Cluster> = {
   verdict(): Verdict;
   /** Resolves when each slot of the schedules that has come due has fired, and they are removed. */
   untilFired(): Promise<void>;
-  /** Resolves when the store has nothing to do any more: no lease, no line, no outbox, no alarm. */
-  untilIdle(): Promise<void>;
   /** Resolves when the message log tells the end of everything that was acknowledged. */
   untilLogged(): Promise<void>;
   /** Saves the journals, and returns their folder. */
@@ -87,7 +85,6 @@ export async function startRun<Of extends Cluster>(cluster: Of): Promise<Run<Of>
     },
     verdict: () => check(journal),
     untilFired: () => schedules.removeWhenFired(),
-    untilIdle: () => untilIdle(cluster),
     untilLogged: () =>
       until("the message log tells the end of all that was acknowledged", async () => {
         const ended = await endedIn(target);
@@ -110,7 +107,8 @@ async function judged(history: () => History): Promise<Verdict> {
   return check(history());
 }
 
-async function untilIdle({ uri, database }: Cluster): Promise<void> {
+/** Resolves when the store has nothing to do any more: no lease, no line, no outbox, no alarm. */
+export async function untilIdle({ uri, database }: Database): Promise<void> {
   const documents = await openDocuments({ uri, database, ...parts });
   const nextAlarm = async (): Promise<number | undefined | "unknown"> => {
     try {

@@ -6,7 +6,7 @@ import {
   startStores,
   type Stores,
 } from "@posthaste/local";
-import { dataFolder, repository } from "../folders.ts";
+import { dataFolder } from "../folders.ts";
 import { readCalls, type Calls } from "./calls.ts";
 import { profiling } from "./posthaste.ts";
 import { type StartOptions, type System } from "./system.ts";
@@ -65,7 +65,7 @@ export async function startApart(
     ports.set(`deliverer ${number}`, String(await freePort()));
   const services: RunningServices = await startServices({
     stores,
-    root: root ?? repository,
+    rootOf: () => root,
     room: `bench-${deliverers}${isBefore ? "-before" : ""}-${process.pid}`,
     counts: { deliverer: deliverers },
     env: {

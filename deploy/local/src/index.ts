@@ -32,5 +32,9 @@ export {
   startServices,
   type StoreAddresses,
 } from "./services.ts";
-export { type ProcessControls, type ProcessState } from "./process/server-process.ts";
+export {
+  type ProcessControls,
+  type ProcessState,
+  ServerProcess,
+} from "./process/server-process.ts";
 export { type MongoAddress, startStores, type Stores, type StoresOptions } from "./stores.ts";

@@ -50,8 +50,8 @@ type Variables = Readonly<Record<string, string>>;
 
 export type ServicesOptions = {
   readonly stores: StoreAddresses;
-  /** The checkout to run. Default: this one. */
-  readonly root?: string;
+  /** Returns the checkout that a process runs from its next start on. Undefined: this one. */
+  readonly rootOf?: (service: ServiceName, number: number) => string | undefined;
   /** Names the database, and prefixes topics, groups and keys: letters, digits, `_` and `-`, at most 38. */
   readonly room?: string;
   /** The number of processes of each service. Default 1. */
@@ -105,7 +105,8 @@ async function prepare(service: ServiceName, number: number, options: ServicesOp
   };
   const name = `${service} ${number}`;
   const isReady = () => answers(port, readyRequest, (answer) => isOk.test(answer.toString()));
-  const process = new ServerProcess(commandOf(name, service, env, options.root), isReady, {
+  const rootOf = () => options.rootOf?.(service, number) ?? repository;
+  const process = new ServerProcess(commandOf(name, service, env, rootOf), isReady, {
     onState: (state) => options.onState?.(running, state),
     onLine: (line) => options.onLine?.(running, line),
   });
@@ -119,12 +120,18 @@ const isOk = /^HTTP\/1\.1 200 /;
 function commandOf(
   name: string,
   service: ServiceName,
-  env: Command["env"],
-  root = repository,
+  env: NonNullable<Command["env"]>,
+  rootOf: () => string,
 ): Command {
-  const main = join(root, "services", service, "process/main.ts");
-  const args = [...asInTheImage.options, main];
-  return { name, file: process.execPath, args, cwd: root, ...(env && { env }) };
+  return {
+    ...{ name, file: process.execPath, env },
+    get args() {
+      return [...asInTheImage.options, join(rootOf(), "services", service, "process/main.ts")];
+    },
+    get cwd() {
+      return rootOf();
+    },
+  };
 }
 
 /** Returns the variables that the service reads, and no other. */

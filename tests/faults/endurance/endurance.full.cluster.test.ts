@@ -1,7 +1,7 @@
 /** The short form of `npm run endure`. */
 import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { seededChance } from "../chance.ts";
-import { type Run, startRun } from "../run.ts";
+import { type Run, startRun, untilIdle } from "../run.ts";
 import { type ClusterOfThree, startClusterOfThree } from "../world/cluster-of-three.ts";
 import { endurance, shortSize } from "./scenario.ts";
 
@@ -10,13 +10,14 @@ const startMsMax = 1_500_000;
 const playMsMax = 1_200_000;
 const seed = Number(process.env["POSTHASTE_TEST_SEED"] ?? 1);
 
+let cluster: ClusterOfThree;
 let run: Run<ClusterOfThree>;
 
 beforeAll(async () => {
   // The workflow SDK prints each failed request.
   jest.spyOn(console, "error").mockImplementation(() => undefined);
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
-  const cluster = await startClusterOfThree();
+  cluster = await startClusterOfThree();
   run = await startRun(cluster);
   // Shown by `npm test`.
   process.stdout.write(`\nagainst: ${cluster.against.join(", ")}\n`);
@@ -32,7 +33,7 @@ describe("over three members of MongoDB, three brokers and a Redis with a replic
       const scenario = endurance({ size: shortSize, journal, say: () => undefined });
       await run.play(scenario, seededChance(seed));
       await run.untilFired();
-      await run.untilIdle();
+      await untilIdle(cluster);
       await run.untilLogged();
 
       const verdict = run.verdict();

@@ -9,7 +9,7 @@
 import { parseArgs } from "node:util";
 import { seededChance } from "../chance.ts";
 import { type History } from "../history/journal.ts";
-import { startRun } from "../run.ts";
+import { startRun, untilIdle } from "../run.ts";
 import { startClusterOfThree } from "../world/cluster-of-three.ts";
 import { waysMax } from "./plan.ts";
 import { endurance, lackOf, messagesOf, shortSize, type Size } from "./scenario.ts";
@@ -44,7 +44,7 @@ const { journal } = run;
 try {
   await run.play(endurance({ size, journal, say }), seededChance(seed));
   await run.untilFired();
-  await run.untilIdle();
+  await untilIdle(cluster);
   await run.untilLogged();
   const verdict = run.verdict();
   say({ against: cluster.against, ...verdict, ...figures(journal) });

@@ -15,7 +15,7 @@ import {
   startRedisWithSentinels,
   startServices,
 } from "@posthaste/local";
-import { type Cluster, counts, env, room, untilWell } from "./cluster.ts";
+import { type Cluster, counts, type Database, env, room, untilWell } from "./cluster.ts";
 
 export type StoreName = "mongodb" | "kafka" | "redis";
 
@@ -30,7 +30,7 @@ export type Member = {
   isFirst(): Promise<boolean>;
 };
 
-export type ClusterOfThree = Cluster & { readonly members: readonly Member[] };
+export type ClusterOfThree = Cluster & Database & { readonly members: readonly Member[] };
 
 export async function startClusterOfThree(): Promise<ClusterOfThree> {
   const dir = mkdtempSync(join(tmpdir(), "posthaste-three-"));

@@ -16,6 +16,7 @@ import {
   type RunningService,
   type RunningServices,
   type ServiceName,
+  type ServicesOptions,
   startServices,
   startStores,
   type Stores,
@@ -27,21 +28,22 @@ export type Cluster = {
   /** The names of the stores. */
   readonly against: readonly string[];
   readonly services: RunningServices;
-  /** The address and the database of the services, for a look into it. */
-  readonly uri: string;
-  readonly database: string;
   /** Resolves when every service is ready and misses nothing. */
   untilWell(): Promise<void>;
   stop(): Promise<void>;
 };
 
+/** The database of the six services, for a look into it. */
+export type Database = { readonly uri: string; readonly database: string };
+
 /** One server of each store. */
-export type LoneCluster = Cluster & {
-  readonly kafka: RunningKafka;
-  readonly redis: RunningRedis;
-  readonly mongodb: RunningMongo;
-  proxiesOf(service: RunningService): Proxies;
-};
+export type LoneCluster = Cluster &
+  Database & {
+    readonly kafka: RunningKafka;
+    readonly redis: RunningRedis;
+    readonly mongodb: RunningMongo;
+    proxiesOf(service: RunningService): Proxies;
+  };
 
 export type Proxies = { readonly mongodb: Proxy; readonly redis: Proxy };
 
@@ -66,7 +68,9 @@ export const env = {
 } as const;
 const answerMsMax = 5_000;
 
-export async function startCluster(): Promise<LoneCluster> {
+export async function startCluster(
+  options: Pick<ServicesOptions, "rootOf"> = {},
+): Promise<LoneCluster> {
   const dir = mkdtempSync(join(tmpdir(), "posthaste-faults-"));
   // Never a server from outside: these are broken.
   const stores = await startStores({ dir, mongodbUri: "" });
@@ -78,7 +82,7 @@ export async function startCluster(): Promise<LoneCluster> {
     rmSync(dir, { recursive: true, force: true });
   };
   try {
-    const services = await startOver(stores, proxies);
+    const services = await startOver(stores, proxies, options);
     const { kafka, redis, mongodb } = broken(stores);
     return {
       ...{ kafka, redis, mongodb, services },
@@ -105,7 +109,11 @@ function broken({ kafka, redis, mongodb, missing }: Stores) {
   return { kafka, redis, mongodb: store };
 }
 
-async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise<RunningServices> {
+async function startOver(
+  stores: Stores,
+  proxies: Map<string, Proxies>,
+  options: Pick<ServicesOptions, "rootOf">,
+): Promise<RunningServices> {
   const { mongodb, redis } = broken(stores);
   for (const [service, count] of Object.entries(counts))
     for (let number = 1; number <= count; number++)
@@ -114,6 +122,7 @@ async function startOver(stores: Stores, proxies: Map<string, Proxies>): Promise
         redis: await openProxy({ to: redis }),
       });
   return startServices({
+    ...options,
     stores,
     room,
     counts,

@@ -113,7 +113,7 @@ export default defineConfig({
     },
     {
       // Jest and oxlint take what such a file exports by default.
-      files: ["tests/e2e/{start,stop}-services.ts", "oxlint.config.ts"],
+      files: ["tests/e2e/{start,stop}-{services,standalones}.ts", "oxlint.config.ts"],
       rules: { "no-restricted-exports": "off" },
     },
     {

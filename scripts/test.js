@@ -93,6 +93,7 @@ const testGates = [
     processes: true,
     workers: 4,
     env: answersEnv,
+    setup: ["start-standalones.ts", "stop-standalones.ts"],
   },
   { name: "answers", only: ofKind("answers"), secondsMax: 120, env: answersEnv },
   // Builds Helm and the checkers when they are not in the cache.

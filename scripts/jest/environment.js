@@ -9,12 +9,19 @@ class NativeEnvironment {
   #env = { ...process.env };
   #console = console;
   #exit = process.exit;
+  #suite;
+
+  constructor(_config, { testPath }) {
+    this.#suite = testPath;
+  }
 
   getVmContext() {
     return null;
   }
 
-  async setup() {}
+  async setup() {
+    process.env.POSTHASTE_TEST_SUITE = this.#suite;
+  }
 
   async teardown() {
     this.moduleMocker.restoreAllMocks();

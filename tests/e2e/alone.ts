@@ -4,9 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { Client } from "./client.ts";
-import { seedReadOnlyToken } from "./seed.ts";
+import { dialectOf, type Seed, seedStandalone } from "./seed.ts";
 import { ServerProcess } from "./server-process.ts";
+import { mayShare, ofOthersToo } from "./shared-env.ts";
+import { sharedStandalone } from "./shared-standalones.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
+import { areOwnUsers, users } from "./users.ts";
 
 export type AloneServer = TestServer & {
   readonly process: ServerProcess;
@@ -16,11 +19,32 @@ export type AloneServer = TestServer & {
 /** The distance of the management port: docs/design/security#ports. */
 const managementDistance = 2;
 
+/** Returns the standalone that this worker's suites share, or one of the suite's own. */
+export async function joinOrStartAlone(settings: Settings): Promise<TestServer> {
+  const shared = sharedStandalone();
+  if (!shared || !mayShare(settings)) return startAlone(settings);
+  return {
+    ...shared,
+    client: new Client(shared.port),
+    output: ofOthersToo,
+    stop: () => Promise.resolve(),
+  };
+}
+
 /** Starts it with an empty data directory, removed with the server. */
-export async function startAlone({ env = {}, readOnlyToken }: Settings): Promise<AloneServer> {
+export function startAlone({ env = {}, readOnlyToken }: Settings): Promise<AloneServer> {
+  const dialect = dialectOf(env);
+  return startSeeded(env, [{ users: areOwnUsers ? users : [], dialect, readOnlyToken }]);
+}
+
+/** Starts it with what is seeded in its data directory, which is removed with the server. */
+export async function startSeeded(
+  env: Readonly<Record<string, string>>,
+  seeds: readonly Seed[],
+): Promise<AloneServer> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
   const dataDir = join(folder, "data");
-  if (readOnlyToken !== undefined) await seedReadOnlyToken(dataDir, readOnlyToken);
+  await seedStandalone(dataDir, seeds);
   const port = await freePort(managementDistance);
   const server = new ServerProcess({
     POSTHASTE_PORT: String(port),

@@ -1,18 +1,14 @@
 /** Runs the six services as processes, over shared stores with a room for each test. */
 import { randomBytes } from "node:crypto";
 import { openDocuments } from "@posthaste/documents-mongo";
-import { defaultPlan, type Dialect, tenantId } from "@posthaste/domain";
-import { type DevelopmentUser, tokenHash } from "@posthaste/http";
 import { startServices } from "@posthaste/local";
-import { untilAvailable } from "@posthaste/ports";
 import { testStores } from "@posthaste/testing";
 import { Client } from "./client.ts";
-import { consoleFolder } from "./console-folder.ts";
-import { parts, readOnly } from "./seed.ts";
-import { operatorEnv } from "./operator.ts";
+import { dialectOf, isEmpty, parts, seed, type Seed } from "./seed.ts";
+import { mayShare, ofOthersToo } from "./shared-env.ts";
 import { type SharedServices, sharedServices } from "./shared-services.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
-import { firstUser, users } from "./users.ts";
+import { areOwnUsers, firstUser, users } from "./users.ts";
 
 export const servicesEnv = {
   POSTHASTE_LOG_LEVEL: "warn",
@@ -21,45 +17,32 @@ export const servicesEnv = {
   POSTHASTE_REDIS_BUDGET_MS: "5000",
 };
 
-/** Variables of the services that suites share: the operator's and the console's. */
-export const sharedEnv: Readonly<Record<string, string>> = {
-  ...operatorEnv,
-  POSTHASTE_CONSOLE: consoleFolder,
-};
-
 export async function startApart(settings: Settings): Promise<TestServer> {
   const shared = sharedServices();
-  const { env = {}, ownProcesses = false } = settings;
-  const isShared = Object.entries(env).every(([name, value]) => sharedEnv[name] === value);
-  return shared && isShared && !ownProcesses ? join(shared, settings) : startOwn(settings);
+  return shared && mayShare(settings) ? join(shared, settings) : startOwn(settings);
 }
 
 async function join(
   { port, managementPort, room }: SharedServices,
   { readOnlyToken }: Settings,
 ): Promise<TestServer> {
-  await seed(room, { users, ...(readOnlyToken !== undefined && { readOnlyToken }) });
+  await seedDatabase(room, { users, readOnlyToken });
   await untilKnown(new Client(port, readOnlyToken ?? firstUser.token));
   return {
     port,
     managementPort,
     client: new Client(port),
-    output: () => {
-      throw new Error(
-        "what these processes print is also about other suites: ask for ownProcesses",
-      );
-    },
+    output: ofOthersToo,
     stop: () => Promise.resolve(),
   };
 }
 
 async function startOwn({ env = {}, readOnlyToken }: Settings): Promise<TestServer> {
   const room = `e2e-${randomBytes(6).toString("hex")}`;
-  await seed(room, {
-    // Elsewhere the users are those of the dev profile, which makes them itself.
-    users: sharedServices() ? users : [],
-    dialect: env["POSTHASTE_DIALECT"] === "upstash" ? "upstash" : "service",
-    ...(readOnlyToken !== undefined && { readOnlyToken }),
+  await seedDatabase(room, {
+    users: areOwnUsers ? users : [],
+    dialect: dialectOf(env),
+    readOnlyToken,
   });
   const services = await startServices({
     stores: testStores(),
@@ -76,31 +59,11 @@ async function startOwn({ env = {}, readOnlyToken }: Settings): Promise<TestServ
   };
 }
 
-type Seed = {
-  readonly users: readonly DevelopmentUser[];
-  readonly dialect?: Dialect;
-  readonly readOnlyToken?: string;
-};
-
-/** Writes into the database. The read-only token belongs to the first user, who may be made later. */
-async function seed(
-  database: string,
-  { users: made, dialect, readOnlyToken }: Seed,
-): Promise<void> {
-  if (made.length === 0 && readOnlyToken === undefined) return;
+async function seedDatabase(database: string, wanted: Seed): Promise<void> {
+  if (isEmpty(wanted)) return;
   const uri = testStores().mongodb?.uri ?? "";
   const documents = await openDocuments({ uri, database, ...parts });
-  const { accounts } = documents.ports;
-  if (readOnlyToken !== undefined)
-    await untilAvailable(parts.clock, () => accounts.putToken(readOnly(readOnlyToken)));
-  for (const { userId, token, keys } of made) {
-    const id = tenantId(userId);
-    const tenant = { id, dialect: dialect ?? "service", plan: defaultPlan, keys };
-    await untilAvailable(parts.clock, () =>
-      accounts.putToken({ hash: tokenHash(token), tenant: id, scope: "full" }),
-    );
-    await untilAvailable(parts.clock, () => accounts.addTenant(tenant));
-  }
+  await seed(documents.ports.accounts, wanted);
   await documents.close();
 }
 

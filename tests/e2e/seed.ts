@@ -1,8 +1,8 @@
 /** Puts into a store what only an operator could. */
 import { openEmbedded } from "@posthaste/embedded";
-import { tenantId } from "@posthaste/domain";
-import { type Token } from "@posthaste/ports";
-import { tokenHash } from "@posthaste/http";
+import { defaultPlan, type Dialect, tenantId, type TokenScope } from "@posthaste/domain";
+import { type Accounts, untilAvailable } from "@posthaste/ports";
+import { type DevelopmentUser, tokenHash } from "@posthaste/http";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { firstUser } from "./users.ts";
 
@@ -10,15 +10,46 @@ const ignore = (): void => undefined;
 const log = { debug: ignore, info: ignore, warn: ignore, error: ignore, debugs: false };
 export const parts = { clock: systemClock(), random: systemRandom(), log };
 
-export const readOnly = (token: string): Token => ({
-  hash: tokenHash(token),
-  tenant: tenantId(firstUser.userId),
-  scope: "read",
-});
+export type Seed = {
+  /** The tenants to make. Elsewhere they are those of the dev profile, which makes them itself. */
+  readonly users: readonly DevelopmentUser[];
+  readonly dialect?: Dialect;
+  /** A token of the suite's first user, who may be made later. */
+  readonly readOnlyToken?: string | undefined;
+};
+
+export const isEmpty = ({ users, readOnlyToken }: Seed): boolean =>
+  users.length === 0 && readOnlyToken === undefined;
+
+export async function seed(
+  accounts: Accounts,
+  { users, dialect = "service", readOnlyToken }: Seed,
+): Promise<void> {
+  const putToken = (token: string, { userId }: DevelopmentUser, scope: TokenScope) =>
+    accounts.putToken({ hash: tokenHash(token), tenant: tenantId(userId), scope });
+  const acts: (() => Promise<unknown>)[] = users.flatMap((user) => [
+    () => putToken(user.token, user, "full"),
+    () =>
+      accounts.addTenant({
+        id: tenantId(user.userId),
+        dialect,
+        plan: defaultPlan,
+        keys: user.keys,
+      }),
+  ]);
+  if (readOnlyToken !== undefined)
+    acts.push(() => putToken(readOnlyToken, users[0] ?? firstUser, "read"));
+  await Promise.all(acts.map((act) => untilAvailable(parts.clock, act)));
+}
+
+/** Returns the dialect that the tenants of processes with these variables have. */
+export const dialectOf = (env: Readonly<Record<string, string>>): Dialect =>
+  env["POSTHASTE_DIALECT"] === "upstash" ? "upstash" : "service";
 
 /** Writes into the data directory of a standalone that does not run. */
-export async function seedReadOnlyToken(dataDir: string, token: string): Promise<void> {
+export async function seedStandalone(dataDir: string, seeds: readonly Seed[]): Promise<void> {
+  if (seeds.every(isEmpty)) return;
   const store = openEmbedded({ dataDir, ...parts });
-  await store.accounts.putToken(readOnly(token));
+  await Promise.all(seeds.map((each) => seed(store.accounts, each)));
   await store.close();
 }

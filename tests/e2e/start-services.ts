@@ -2,8 +2,9 @@
 import { randomBytes } from "node:crypto";
 import { type RunningServices, startServices } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
-import { servicesEnv, sharedEnv } from "./apart.ts";
+import { servicesEnv } from "./apart.ts";
 import { buildConsole } from "./console-folder.ts";
+import { sharedEnv } from "./shared-env.ts";
 import { share } from "./shared-services.ts";
 
 export default async function start(): Promise<void> {

@@ -1,0 +1,35 @@
+/** Jest's global setup of the gate `end-to-end`, whose suites would otherwise mostly start a standalone each. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { developmentUsers } from "@posthaste/http";
+import { type AloneServer, startSeeded } from "./alone.ts";
+import { buildConsole } from "./console-folder.ts";
+import { sharedEnv } from "./shared-env.ts";
+import { shareStandalones, suitesMax } from "./shared-standalones.ts";
+import { usersOfSuite } from "./users.ts";
+
+export default async function start({
+  maxWorkers,
+}: {
+  readonly maxWorkers: number;
+}): Promise<void> {
+  buildConsole();
+  const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
+  const ofSuites = Array.from({ length: suitesMax }, (_, number) => usersOfSuite(String(number)));
+  // The dev profile makes its own users only where nobody is.
+  const seeds = [{ users: developmentUsers }, ...ofSuites];
+  const standalones = await Promise.all(
+    Array.from({ length: maxWorkers }, () => startSeeded(sharedEnv, seeds)),
+  );
+  started.standalones = standalones;
+  started.folder = folder;
+  const addresses = standalones.map(({ port, managementPort }) => ({ port, managementPort }));
+  shareStandalones({ folder, standalones: addresses });
+}
+
+/** Global, since Jest may load this module a second time for the teardown. */
+export const started = globalThis as {
+  standalones?: readonly AloneServer[];
+  folder?: string;
+};

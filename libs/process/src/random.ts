@@ -11,20 +11,16 @@ export function systemRandom(): Random {
   const pool = new Uint8Array(poolBytes);
   let at = poolBytes;
 
-  function nextByte(): number {
-    if (at === poolBytes) {
-      randomFillSync(pool);
-      at = 0;
-    }
-    return pool[at++] ?? rejectFrom;
-  }
-
   return {
     text: (length) => {
       let text = "";
       // Ends: a byte is rejected with a chance of 8 in 256.
       while (text.length < length) {
-        const byte = nextByte();
+        if (at === poolBytes) {
+          randomFillSync(pool);
+          at = 0;
+        }
+        const byte = pool[at++] ?? rejectFrom;
         if (byte < rejectFrom) text += alphabet.charAt(byte % alphabet.length);
       }
       return text;

@@ -161,7 +161,7 @@ export function belongsToRun(rawHeaders: FlatHeaders): boolean {
   let invokes = false;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const lower = rawHeaders[i]?.toLowerCase() ?? "";
-    if (dialectOf(lower) === undefined) continue;
+    if (!lower.startsWith("workflow-", prefixLength) || dialectOf(lower) === undefined) continue;
     const suffix = lower.slice(prefixLength);
     if (suffix === "workflow-runid") hasRun = true;
     const isTrue = rawHeaders[i + 1]?.trim().toLowerCase() === "true";

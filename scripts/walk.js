@@ -78,6 +78,8 @@ const functionsIn = (scripts) =>
 /** Returns the files in the order in which one of their functions is called first. */
 async function orderOfFiles(inspector, functions, act) {
   await inspector.send("Debugger.enable");
+  // A timer that met a breakpoint before anyone listens would stop the process for good.
+  await inspector.send("Debugger.setBreakpointsActive", { active: false });
   const breakpoints = new Map();
   for (const [file, all] of Map.groupBy(functions, (each) => each.file)) {
     const { scriptSource } = await inspector.send("Debugger.getScriptSource", {
@@ -111,6 +113,7 @@ async function orderOfFiles(inspector, functions, act) {
     }
     await inspector.send("Debugger.resume");
   });
+  await inspector.send("Debugger.setBreakpointsActive", { active: true });
   await settled(act);
   await inspector.send("Debugger.disable");
   return order;
@@ -150,6 +153,9 @@ async function startServer(folder) {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });
+  // A walk that is ended from outside leaves no server behind.
+  process.once("exit", () => child.kill());
+  process.once("SIGTERM", () => process.exit(1));
   let told = "";
   const url = await new Promise((resolve, reject) => {
     child.once("exit", () => reject(new Error(`the standalone has ended: ${told}`)));
@@ -162,12 +168,13 @@ async function startServer(folder) {
   });
   const deadline = performance.now() + startMsMax;
   const address = `http://127.0.0.1:${port}`;
-  while (!(await fetch(`${address}/readyz`).catch(() => undefined))?.ok) {
+  // The token is told beside the port, and may be read after the port answers.
+  const tokenTold = () => /token\s+(\S+)\s/.exec(told)?.[1];
+  while (!(await fetch(`${address}/readyz`).catch(() => undefined))?.ok || !tokenTold()) {
     if (performance.now() > deadline) throw new Error(`the standalone is not ready: ${told}`);
     await sleep(100);
   }
-  const [, token] = /token\s+(\S+)/.exec(told) ?? [];
-  return { address, child, token, inspector: await inspectorAt(url) };
+  return { address, child, token: tokenTold(), inspector: await inspectorAt(url) };
 }
 
 async function freePort() {

@@ -8,7 +8,10 @@ const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
 it("the walk of a publish names the files that it crosses, in the order of their first call", async () => {
-  const { stdout } = await run(process.execPath, ["scripts/walk.js", "publish"], { cwd: root });
+  const { stdout } = await run(process.execPath, ["scripts/walk.js", "publish"], {
+    cwd: root,
+    timeout: 50_000,
+  });
 
   const lines = stdout.trimEnd().split("\n");
   const crossed = lines.slice(0, -1).map((line) => {

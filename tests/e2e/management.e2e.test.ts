@@ -320,6 +320,7 @@ describe("a tenant", () => {
     messagesPerDayMax: 1_000_000_000,
     listsPerSecondMax: 200,
     logMs: 604_800_000,
+    keepBodiesMs: 86_400_000,
     deadLetterMs: 604_800_000,
     backlogMax: 10_000_000,
   };

@@ -5,6 +5,7 @@ import { Client, eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { always, Destination, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
+import { numberOf } from "./json.ts";
 import { secondUser } from "./users.ts";
 
 let server: TestServer;
@@ -13,6 +14,8 @@ let other: Client;
 let destination: Destination;
 /** Delivered at the start of this file, and read by its last tests. */
 let early: { readonly id: string; readonly deliveredAt: number };
+/** Delivered at the start of this file, with a body that is redacted. */
+let redacted: string;
 /** Begun at the start of this file. The call takes longer than a lease and two renewals. */
 let long: string;
 const longMs = 40_000;
@@ -24,6 +27,8 @@ beforeAll(async () => {
   destination = await Destination.start();
   const id = await client.published(destination.url("/early"), {}, "early");
   early = { id, deliveredAt: (await destination.arrival("/early")).at };
+  const hidden = service({ "Redact-Fields": "body" });
+  redacted = await client.published(destination.url("/redacted"), hidden, "a secret");
   destination.answers("/long", (_, response) => void setTimeout(() => response.end(), longMs));
   long = await client.published(destination.url("/long"));
 });
@@ -305,7 +310,7 @@ describe("a call that takes longer than a lease", () => {
 });
 
 describe("a message that has ended", () => {
-  it("stands as a record for at least 30 s and at most 75 s, and is read with its attempts after that", async () => {
+  it("stands as a record for at least 30 s and at most 75 s, and is read with its attempts and its body after that", async () => {
     // The log shows the bodies of records.
     const gone = async (): Promise<boolean> =>
       (await client.get(`/v2/events?messageId=${early.id}`))
@@ -318,12 +323,21 @@ describe("a message that has ended", () => {
 
     expect(keptMs).toBeGreaterThanOrEqual(readableMs);
     expect(await statesUntil(early.id, "DELIVERED")).toEqual(["CREATED", "ACTIVE", "DELIVERED"]);
-    const { attempts, state } = (await client.get(`/v2/messages/${early.id}`)).object();
+    const read = (await client.get(`/v2/messages/${early.id}`)).object();
+    const { attempts, state } = read;
     const attempt = {
       ended: "delivered",
       answerStatus: 200,
       tookMs: expect.any(Number) as unknown,
     };
     expect({ attempts, state }).toMatchObject({ attempts: [attempt], state: "DELIVERED" });
+    const dayMs = 86_400_000;
+    expect(read).toMatchObject({ body: "early" });
+    expect(numberOf(read["bodyKeptUntil"])).toBeGreaterThanOrEqual(early.deliveredAt + dayMs - 5);
+    expect((await other.get(`/v2/messages/${early.id}`)).status).toBe(404);
+    const secret = (await client.get(`/v2/messages/${redacted}`)).object();
+    expect(secret).toMatchObject({ state: "DELIVERED" });
+    expect(secret).not.toHaveProperty("body");
+    expect(secret).not.toHaveProperty("bodyKeptUntil");
   }, 240_000);
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, type Reply } from "./client.ts";
 import { always, Destination, type Responder } from "./destination.ts";
 import { inDialect, service } from "./dialects.ts";
-import { textOf } from "./json.ts";
+import { type Json, numberOf, objectOf, textOf } from "./json.ts";
 import { Operator, operatorEnv } from "./operator.ts";
 import { startServer, type TestServer } from "./server.ts";
 
@@ -62,6 +62,33 @@ describe("a plan with parallelismMax", () => {
 
     expect(reply.object()).toEqual({ parallelismMax: 1_000_000, parallelismCount: 0 });
   });
+});
+
+describe("a plan with keepBodiesMs", () => {
+  it("keeps the bodies of ended messages as long as it says: not at all, or for hours", async () => {
+    const keepBodiesMs = 7_200_000;
+    const briefly = await operator.tenant("briefly", { plan: { keepBodiesMs: 0 } });
+    const longer = await operator.tenant("longer", { plan: { keepBodiesMs } });
+    const url = destination.url("/kept");
+    const gone = await briefly.published(url, {}, "gone");
+    const kept = await longer.published(url, {}, "kept");
+    await destination.arrivals("/kept", 2);
+
+    const read = async (client: Client, id: string) =>
+      (await client.get(`/v2/messages/${id}`)).object();
+    const goneMs = 80_000;
+    const withoutBody = await eventually(
+      () => read(briefly, gone),
+      (message) => !("body" in message),
+      goneMs,
+    );
+
+    const endOf = ({ attempts }: Json) => numberOf(objectOf([attempts].flat()[0])["endedAt"]);
+    expect(withoutBody["bodyKeptUntil"]).toBe(endOf(withoutBody));
+    const withBody = await read(longer, kept);
+    expect(withBody["body"]).toBe("kept");
+    expect(withBody["bodyKeptUntil"]).toBe(endOf(withBody) + keepBodiesMs);
+  }, 120_000);
 });
 
 describe("a plan with messagesPerDayMax", () => {

@@ -118,6 +118,7 @@ export function embeddedBackend(world: World): Backend {
   const log = recordingLog(false);
   const {
     records,
+    keptBodies,
     alarms,
     flowLanes,
     queues,
@@ -142,6 +143,7 @@ export function embeddedBackend(world: World): Backend {
   });
   return {
     records,
+    keptBodies,
     alarms,
     flowLanes,
     queues,

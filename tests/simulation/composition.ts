@@ -188,6 +188,7 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
     bulkActions: life.remote("bulkActions", backend.bulkActions),
     runs: life.remote("runs", observedRuns(backend.runs, watching)),
     runLog: life.remote("runLog", backend.runLog),
+    keptBodies: life.remote("keptBodies", backend.keptBodies),
     tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
     deadLetters: life.remote("deadLetters", observedDeadLetters(backend.deadLetters, watching)),
     groups: life.remote("groups", backend.groups),
@@ -261,7 +262,7 @@ function delivererApart(making: Making, life: Life): Runnable {
 }
 
 const workflowLog = (making: Making, life: Life): WorkflowLog =>
-  new WorkflowLog(portsOf(making, life));
+  new WorkflowLog(portsOf(making, life), { diskShareMax: 1 });
 
 function gatewaysOf(
   { open, environment }: Making,

@@ -165,7 +165,9 @@ function barOf(share: number): string {
 
 /** Shows fields of milliseconds as dates. */
 const shownAs = (name: string, value: unknown): string =>
-  /(?:Time|At|Before)$/.test(name) && typeof value === "number" ? timeOf(value) : shown(value);
+  /(?:Time|At|Before|Until)$/.test(name) && typeof value === "number"
+    ? timeOf(value)
+    : shown(value);
 
 export const timeOf = (ms: number | undefined): string =>
   ms === undefined ? "" : new Date(ms).toISOString();

@@ -5,13 +5,13 @@ once, and to its end (migrate.yaml), reads no sealing keys.
 */}}
 {{- define "posthaste.reads" -}}
 {{- if .Values.standalone.enabled -}}
-standalone: [alone, audit, proxies, credentials, destinations, deliveries, schedules, llm, llm-key, oidc-tenants, oidc-operators]
+standalone: [alone, audit, proxies, credentials, destinations, deliveries, schedules, retention, llm, llm-key, oidc-tenants, oidc-operators]
 {{- else -}}
 gateway: [documents, bus, tokens, audit, proxies, destinations, llm, oidc-tenants]
 scheduler: [documents, bus, tokens, schedules]
 deliverer: [documents, bus, tokens, destinations, deliveries, schedules, llm-key]
 callback-dispatcher: [documents, bus]
-workflow-log: [documents, bus]
+workflow-log: [documents, bus, retention]
 management: [documents, audit, proxies, credentials, oidc-operators]
 {{- end -}}
 {{- end -}}
@@ -196,6 +196,9 @@ management-viewers: {{ . | toJson }}
 {{- end }}
 {{- if has "schedules" .reads }}
 - {name: POSTHASTE_SCHEDULE_LATE_MINUTES, value: {{ $values.scheduleLateMinutes | quote }}}
+{{- end }}
+{{- if has "retention" .reads }}
+- {name: POSTHASTE_KEPT_BODIES_DISK_PERCENT, value: {{ $values.keptBodiesDiskPercent | quote }}}
 {{- end }}
 {{- if and (has "llm" .reads) $values.llm.url }}
 - {name: POSTHASTE_LLM_URL, value: {{ $values.llm.url | quote }}}

@@ -1271,6 +1271,10 @@ export interface Operations {
          */
         logMs?: number;
         /**
+         * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+         */
+        keepBodiesMs?: number;
+        /**
          * For how long its dead letters are kept
          */
         deadLetterMs?: number;
@@ -1336,6 +1340,10 @@ export interface Operations {
          * For how long the events of its messages are kept
          */
         logMs?: number;
+        /**
+         * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+         */
+        keepBodiesMs?: number;
         /**
          * For how long its dead letters are kept
          */
@@ -1548,6 +1556,10 @@ export interface Message {
     | "FAILED"
     | "CANCEL_REQUESTED"
     | "CANCELED";
+  /**
+   * Until when the body of a message that was delivered or cancelled is, or was, kept by `keepBodiesMs` of the plan. The body goes earlier where the disk of the store is too full
+   */
+  bodyKeptUntil?: number;
   /**
    * As far as its log has them: at most the latest 250, the earliest first
    */
@@ -1958,6 +1970,10 @@ export interface Me {
      * For how long the events of its messages are kept
      */
     logMs: number;
+    /**
+     * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+     */
+    keepBodiesMs: number;
     /**
      * For how long its dead letters are kept
      */
@@ -2852,6 +2868,10 @@ export interface Tenant {
      * For how long the events of its messages are kept
      */
     logMs: number;
+    /**
+     * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+     */
+    keepBodiesMs: number;
     /**
      * For how long its dead letters are kept
      */

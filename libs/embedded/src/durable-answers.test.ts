@@ -40,6 +40,7 @@ type Told = {
   readonly [
     Port in
       | "records"
+      | "keptBodies"
       | "flowLanes"
       | "fanOuts"
       | "queues"
@@ -95,6 +96,7 @@ const told: Told = {
     dueSince: "reads",
     backlog: "reads",
   },
+  keptBodies: { get: "reads", sweep: "background", diskShare: "reads" },
   flowLanes: {
     rows: "reads",
     list: "reads",

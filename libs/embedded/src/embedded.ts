@@ -34,6 +34,7 @@ import { giveUpReserve } from "./disk/reserve.ts";
 import { type Space } from "./disk/free-space.ts";
 import { openFanOuts } from "./fan-outs.ts";
 import { openGroups } from "./groups.ts";
+import { openKeptBodies } from "./kept-bodies.ts";
 import { openLanes } from "./lanes.ts";
 import { openLetters } from "./letters.ts";
 import { openEventCounts } from "./log/counts.ts";
@@ -42,6 +43,7 @@ import { openMessageLog } from "./log/message-log.ts";
 import { openBacklog } from "./messages/backlog.ts";
 import { openConfigurations } from "./messages/configurations.ts";
 import { openFinished } from "./messages/finished.ts";
+import { openKeeping } from "./messages/keeping.ts";
 import { openNames } from "./messages/names.ts";
 import { openOutbox } from "./messages/outbox.ts";
 import { openRecent } from "./messages/recent.ts";
@@ -141,9 +143,11 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   const archive = openArchive(rooms);
   const breathe = createTurns(schedule);
   const stored = openRecordPorts(rooms, reader, breathe);
+  const { giveWay, ...keptBodies } = openKeptBodies(rooms, disk.share);
   return {
     ...stored,
-    records: disk.reclaiming(writer, stored.records),
+    records: disk.reclaiming(writer, stored.records, giveWay),
+    keptBodies,
     log: openMessageLog(rooms, archive, reader, breathe),
     deadLetters: openDeadLetters(rooms, archive, reader, breathe),
     groups: openGroups(db, writer, clock, random),
@@ -219,6 +223,7 @@ function openRooms(
     counts,
     events: openEvents({ db, writer, tenants }, counts),
     letters: openLetters(db),
+    keeping: openKeeping(db),
     turns: openTurns(db, queues),
   };
   return { rooms, positions, recovered };

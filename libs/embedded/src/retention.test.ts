@@ -19,9 +19,11 @@ import {
   aPolicy,
   aTenant,
   aFanOut,
+  type MessageOverrides,
   newId,
+  virtualClock,
 } from "@posthaste/testing";
-import { countRows, newDirectory, openIn, type Opened } from "./opened.fixture.ts";
+import { copyOf, countRows, newDirectory, openIn, type Opened } from "./opened.fixture.ts";
 
 const once = { timeoutMs: 1_000, retriesMax: 0, labels: [] };
 
@@ -41,7 +43,7 @@ async function attempt(opened: Opened, message: Message, status: number): Promis
 }
 
 const sweepAll = async ({ records, clock }: Opened): Promise<number> =>
-  records.removeFinished(allShards, clock.now() + 1, 10_000);
+  records.removeFinished(allShards, clock.now() + 1, 10_000, () => false);
 
 const rows = (opened: Opened, ...tables: readonly string[]) =>
   Object.fromEntries(tables.map((table) => [table, countRows(opened.dataDir, table)]));
@@ -106,6 +108,74 @@ describe("a message that was delivered", () => {
 
     expect(await sweepAll(opened)).toBe(2_000);
     expect(opened.commits() - before).toBeLessThan(20);
+  });
+});
+
+describe("the body of a message that is kept", () => {
+  const kept = async (opened: Opened, overrides: MessageOverrides = {}) => {
+    const message = aMessage({ id: opened.ids.next(), now: opened.clock.now(), ...overrides });
+    await insert(opened, [message]);
+    await attempt(opened, message, 200);
+    const { clock, records } = opened;
+    await records.removeFinished(allShards, clock.now() + 1, 10_000);
+    return message;
+  };
+
+  it("is the row that it was, beside the row that is its log, and noted nowhere", async () => {
+    const opened = openIn(newDirectory());
+    await kept(opened);
+
+    const tables = ["messages", "bodies", "configurations", "events", "kept"];
+    expect(rows(opened, ...tables)).toEqual({
+      ...{ messages: 1, bodies: 1 },
+      ...{ configurations: 0, events: 0, kept: 0 },
+    });
+    await opened.keptBodies.sweep(aTenant, opened.clock.now() + 1, 10);
+    expect(rows(opened, "messages", "bodies")).toEqual({ messages: 1, bodies: 0 });
+  });
+
+  it("goes with its row when the log is swept first", async () => {
+    const opened = openIn(newDirectory());
+    await kept(opened);
+
+    await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
+
+    expect(rows(opened, "messages", "bodies")).toEqual({ messages: 0, bodies: 0 });
+  });
+
+  it("is kept over a start, which goes on with the sweep where it was", async () => {
+    const opened = openIn(newDirectory());
+    await opened.clock.advance(10_000);
+    const old = await kept(opened);
+    // Its id is of an earlier time.
+    const split = await kept(opened, { id: newId() });
+    expect(rows(opened, "kept")).toEqual({ kept: 1 });
+    await opened.clock.advance(10_000);
+    await opened.keptBodies.sweep(aTenant, opened.clock.now(), 10);
+    const young = await kept(opened);
+    const clock = virtualClock(opened.clock.now() + 600_000);
+    const after = openIn(copyOf(opened), { clock });
+
+    const areKept = (): Promise<readonly boolean[]> =>
+      Promise.all(
+        [old, split, young].map(
+          async ({ id }) => (await after.keptBodies.get(aTenant, id)) !== undefined,
+        ),
+      );
+    expect(await areKept()).toEqual([false, false, true]);
+    expect(await after.keptBodies.sweep(aTenant, clock.now(), 10)).toBe(1);
+    expect(await areKept()).toEqual([false, false, false]);
+  });
+
+  it("is one of many that are swept in few commits, and frees no more than 16 MiB in each", async () => {
+    const opened = openIn(newDirectory());
+    const mebibyte = 1024 * 1024;
+    for (let n = 0; n < 5; n++) await kept(opened, { body: Buffer.alloc(8 * mebibyte) });
+    for (let n = 0; n < 100; n++) await kept(opened);
+    const before = opened.commits();
+
+    expect(await opened.keptBodies.sweep(aTenant, opened.clock.now() + 1, 1_000)).toBe(105);
+    expect(opened.commits() - before).toBe(3);
   });
 });
 

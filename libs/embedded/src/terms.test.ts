@@ -4,7 +4,7 @@ import { aMessage, anotherTenant, aPolicy, aTenant, newId } from "@posthaste/tes
 import { DatabaseSync } from "node:sqlite";
 import { migrate } from "./database/migrate.ts";
 import { migrations } from "./database/schema.ts";
-import { openConfigurations } from "./messages/configurations.ts";
+import { configurationText } from "./messages/configurations.ts";
 import { openTermReading, openTerms } from "./terms.ts";
 
 function opened() {
@@ -81,7 +81,7 @@ describe("terms", () => {
     const db = new DatabaseSync(":memory:");
     const before = migrations.findIndex((step) => step.includes("CREATE TABLE terms"));
     migrate(db, migrations.slice(0, before));
-    const none = { put: () => undefined, removeOrphans: () => undefined };
+    const put = db.prepare("INSERT INTO configurations (position, crc, json) VALUES (?, 0, ?)");
     const messages = [
       aMessage({ id: newId() }),
       aMessage({ id: newId(), ...labelled("a", "b"), ...origin({ queueName: "q" }) }),
@@ -91,7 +91,7 @@ describe("terms", () => {
         ...origin({ scheduleId: "s", group: { name: "g" } }),
       }),
     ];
-    for (const [i, message] of messages.entries()) openConfigurations(db, none).put(i, message);
+    for (const [i, message] of messages.entries()) put.run(i, configurationText(message));
 
     migrate(db, migrations);
 

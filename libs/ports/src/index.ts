@@ -45,6 +45,7 @@ export {
 export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
 export { type Intake } from "./intake.ts";
+export { type KeptBodies } from "./kept-bodies.ts";
 export { type LocalDelivery } from "./local-delivery.ts";
 export { type Log, type LogFields } from "./log.ts";
 export { type LogEntry, type MessageLog, type MinuteCounts, type Page } from "./message-log.ts";

@@ -2,6 +2,7 @@ import { type Alarms } from "./alarms.ts";
 import { type BulkActions } from "./bulk-actions.ts";
 import { type FanOuts } from "./fan-outs.ts";
 import { type FlowLanes } from "./flow-lanes.ts";
+import { type KeptBodies } from "./kept-bodies.ts";
 import { type Queues } from "./queues.ts";
 import { type Records } from "./records.ts";
 import { type RunLog } from "./run-log.ts";
@@ -13,6 +14,7 @@ import { type RunStore } from "./run-store.ts";
  */
 export type RecordPorts = {
   readonly records: Records;
+  readonly keptBodies: KeptBodies;
   readonly alarms: Alarms;
   readonly flowLanes: FlowLanes;
   readonly fanOuts: FanOuts;

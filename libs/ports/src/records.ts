@@ -154,9 +154,15 @@ export interface Records {
   progress(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (Progress | undefined)[]>;
   /**
    * Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children; keeps tombstones of
-   * derived ids. Before that, writes the events that a settler still owed to the log. Returns how many.
+   * derived ids. Before that, writes the events that a settler still owed to the log. Leaves to `KeptBodies` the bodies of
+   * messages that did not fail, where `mayKeepBody` holds and `keeps` does not say otherwise. Returns how many.
    */
-  removeFinished(shards: readonly number[], endedBefore: number, limit: number): Promise<number>;
+  removeFinished(
+    shards: readonly number[],
+    endedBefore: number,
+    limit: number,
+    keeps?: (tenant: TenantId) => boolean,
+  ): Promise<number>;
   /**
    * Returns about since when the oldest due record of the tenant has been due; where there are more than `dueSinceRowsMax`, looks
    * at that many. Absent: no record is due.

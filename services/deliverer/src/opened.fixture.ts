@@ -86,13 +86,17 @@ export function open(
   });
   closers.push(embedded.close);
   const { bus, deadLetters, groups, ids, log: messageLog, schedules, tokens } = embedded;
-  const { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog } = embedded;
+  const { alarms, bulkActions, fanOuts, flowLanes, keptBodies, queues, records } = embedded;
+  const { runs, runLog } = embedded;
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
   const { calls, sender } = aSender(respond);
   const newId = (): MessageId => ids.next();
   const own = withOwnTimers(clock);
   const ports = { bus, clock: own, deadLetters, groups, ids, log, messageLog, random, schedules };
-  const stored = { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog };
+  const stored = {
+    ...{ alarms, bulkActions, fanOuts, flowLanes, keptBodies },
+    ...{ queues, records, runs, runLog },
+  };
   const made = { newId, calls, sender, retryDelays: retryDelays() };
   return { ...ports, ...stored, ...made, sha256, tokens };
 }

@@ -41,6 +41,7 @@ import {
   type BulkActions,
   type DeadLetters,
   type FlowLanes,
+  type KeptBodies,
   type Log,
   type MessageLog,
   noTelemetry,
@@ -72,6 +73,7 @@ import { type Work } from "./works/work.ts";
 export type GatewayPorts = RunPorts &
   CancelPorts & {
     readonly flowLanes: FlowLanes;
+    readonly keptBodies: KeptBodies;
     readonly bulkActions: BulkActions;
     readonly messageLog: MessageLog;
     readonly runLog: RunLog;

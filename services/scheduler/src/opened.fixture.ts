@@ -53,8 +53,12 @@ export function open(): Ports {
   closers.push(embedded.close);
   const { bus, deadLetters, groups, ids, schedules, tokens } = embedded;
   const tenants = new Map<TenantId, Tenant>();
-  const { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog } = embedded;
-  const stored = { alarms, bulkActions, fanOuts, flowLanes, queues, records, runs, runLog };
+  const { alarms, bulkActions, fanOuts, flowLanes, keptBodies, queues, records } = embedded;
+  const { runs, runLog } = embedded;
+  const stored = {
+    ...{ alarms, bulkActions, fanOuts, flowLanes, keptBodies },
+    ...{ queues, records, runs, runLog },
+  };
   const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
   const newId = (): MessageId => ids.next();
   const own = withOwnTimers(clock);

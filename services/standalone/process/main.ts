@@ -106,6 +106,7 @@ const { services, gateway, management } = createStandalone(
     inlineHistoryBytesMax: config.maxInlineHistoryKib * 1024,
     drainMs,
     slotLateMsMax: config.scheduleLateMinutes * 60_000,
+    keptBodiesDiskShareMax: config.keptBodiesDiskPercent / 100,
     cursorSecret,
     llmUrl: config.llmUrl,
     ...(config.console !== "off" && {

@@ -92,6 +92,8 @@ export type StandaloneOptions = {
   readonly failed?: DelivererOptions["failed"];
   /** The lateness, in milliseconds, beyond which even the last due slot of a schedule is skipped; see `limits`. */
   readonly slotLateMsMax: number;
+  /** How full the disk may be before kept bodies give way. */
+  readonly keptBodiesDiskShareMax: number;
   readonly cursorSecret: string;
   readonly llmUrl: string | undefined;
   /** The console: the folder of its build, the secret of its sessions, and the provider that begins some of them. */
@@ -197,7 +199,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       { name: "admission", start: async () => undefined, stop: async () => admission.close() },
       tenants,
       authenticator,
-      new WorkflowLog(ports),
+      new WorkflowLog(ports, { diskShareMax: options.keptBodiesDiskShareMax }),
       new CallbackDispatcher(ports),
       gateway,
       deliverer,

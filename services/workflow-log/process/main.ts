@@ -15,5 +15,11 @@ metrics.watch("posthaste_dead_letters", () => ports.sizes.deadLetters(countedMax
 
 await runServiceProcess(parts, {
   adapters: [bus, documents],
-  services: [documents.answering, new WorkflowLog({ ...ports, bus, clock, log: parts.log })],
+  services: [
+    documents.answering,
+    new WorkflowLog(
+      { ...ports, bus, clock, log: parts.log },
+      { diskShareMax: config.keptBodiesDiskPercent / 100 },
+    ),
+  ],
 });

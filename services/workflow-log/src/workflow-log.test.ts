@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import {
   accept,
+  allShards,
   type AttemptFact,
   defaultPlan,
   type Message,
@@ -54,9 +55,10 @@ function open(): Ports {
     schedule: queueMicrotask,
   });
   closers.push(embedded.close);
-  const { bus, deadLetters, log: messageLog, runs, runLog } = embedded;
+  const { bus, deadLetters, keptBodies, log: messageLog, runs, runLog } = embedded;
   const accounts = accountsOf(tenantWith(defaultPlan));
-  return { accounts, bus, clock, deadLetters, embedded, log, messageLog, runs, runLog };
+  const stored = { deadLetters, keptBodies, messageLog, runs, runLog };
+  return { ...stored, accounts, bus, clock, embedded, log };
 }
 
 const accountsOf = (...tenants: Tenant[]): Pick<Accounts, "tenantPage"> => ({
@@ -114,14 +116,34 @@ async function fail({ clock, embedded }: Ports, overrides: MessageOverrides = {}
   await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined })]);
 }
 
+/** Delivers a message whose body is then kept. */
+async function deliver(
+  { clock, embedded }: Ports,
+  overrides: MessageOverrides = {},
+): Promise<Message> {
+  const { ids, records } = embedded;
+  const message = aMessage({ id: ids.next(), now: clock.now(), ...overrides });
+  await records.insert([{ record: accept(message, clock.now()) }], "new");
+  const claimed = await records.claim([message.id], owner("test"));
+  const attempt = anAttempt(anAnswer(200), { endedAt: clock.now(), tookMs: 0 });
+  const inputs = { chance: 0, retryDelayMs: undefined };
+  await records.settle(claimed.map((record) => settleAttempt(record, attempt, inputs)));
+  return message;
+}
+
+const areKept = ({ keptBodies }: Ports, ...messages: Message[]): Promise<readonly boolean[]> =>
+  Promise.all(
+    messages.map(async ({ id, tenant }) => (await keptBodies.get(tenant, id)) !== undefined),
+  );
+
 async function start(
   ports: Ports,
   writtenBy: MessageLog["writtenBy"] = "facts",
 ): Promise<WorkflowLog> {
-  const workflowLog = new WorkflowLog({
-    ...ports,
-    messageLog: { ...ports.messageLog, writtenBy },
-  });
+  const workflowLog = new WorkflowLog(
+    { ...ports, messageLog: { ...ports.messageLog, writtenBy } },
+    { diskShareMax: 0.8 },
+  );
   await workflowLog.start();
   return workflowLog;
 }
@@ -250,6 +272,46 @@ describe("the workflow-log", () => {
       [0, 0],
       [4, 1],
     ]);
+    await workflowLog.stop();
+  });
+
+  it("removes kept bodies a minute after the time of their tenant's plan, and none while it is not over", async () => {
+    const opened = open();
+    const hour = { ...defaultPlan, keepBodiesMs: 60 * minuteMs };
+    const accounts = accountsOf(tenantWith(hour), tenantWith(defaultPlan, anotherTenant));
+    const ports = { ...opened, accounts };
+    const own = await deliver(ports);
+    const other = await deliver(ports, { tenant: anotherTenant });
+    await ports.embedded.records.removeFinished(allShards, ports.clock.now() + 1, 10);
+    const workflowLog = await start(ports, "settle");
+
+    await ports.clock.advance(60 * minuteMs);
+    expect(await areKept(ports, own, other)).toEqual([true, true]);
+    await ports.clock.advance(minuteMs);
+    expect(await areKept(ports, own, other)).toEqual([false, true]);
+
+    await workflowLog.stop();
+  });
+
+  it("keeps bodies for less and less long while the disk is too full, the youngest longest", async () => {
+    const opened = open();
+    let share = 0.79;
+    const keptBodies = { ...opened.keptBodies, diskShare: async () => share };
+    const ports = { ...opened, keptBodies };
+    const old = await deliver(ports);
+    await ports.clock.advance(13 * 60 * minuteMs);
+    const young = await deliver(ports);
+    await ports.embedded.records.removeFinished(allShards, ports.clock.now() + 1, 10);
+    const workflowLog = await start(ports, "settle");
+
+    await ports.clock.advance(minuteMs);
+    expect(await areKept(ports, old, young)).toEqual([true, true]);
+    share = 0.81;
+    await ports.clock.advance(minuteMs);
+    expect(await areKept(ports, old, young)).toEqual([false, true]);
+    await ports.clock.advance(11 * minuteMs);
+    expect(await areKept(ports, old, young)).toEqual([false, false]);
+
     await workflowLog.stop();
   });
 

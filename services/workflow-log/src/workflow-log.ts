@@ -1,15 +1,16 @@
 /**
  * The workflow-log: writes the message log from the events that it hears, in batches and off the delivery path, and removes
- * events, dead letters and runs past their retention.
+ * events, kept bodies, dead letters and runs past their retention.
  *
  * Over a store that writes the log within its own settle (the embedded one) only the removal is left to do.
  */
-import { limits, cutOff } from "@posthaste/domain";
+import { limits, cutOff, keptMsMaxNext, keptMsOf, planBounds } from "@posthaste/domain";
 import {
   type Accounts,
   type Clock,
   type DeadLetters,
   type EventBus,
+  type KeptBodies,
   type Log,
   type MessageLog,
   type RunLog,
@@ -22,12 +23,18 @@ import {
 export type WorkflowLogPorts = {
   readonly accounts: Pick<Accounts, "tenantPage">;
   readonly messageLog: MessageLog;
+  readonly keptBodies: KeptBodies;
   readonly deadLetters: DeadLetters;
   readonly runs: RunStore;
   readonly runLog: RunLog;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly log: Log;
+};
+
+export type WorkflowLogOptions = {
+  /** The share of the store's disk that may be in use before kept bodies give way. */
+  readonly diskShareMax: number;
 };
 
 const sweepEveryMs = 60_000;
@@ -39,13 +46,19 @@ const noBody = new Uint8Array();
 export class WorkflowLog {
   readonly name = "workflow-log";
   readonly #ports: WorkflowLogPorts;
+  readonly #options: WorkflowLogOptions;
   #unsubscribe: readonly (() => Promise<void>)[] = [];
   #timer: (() => void) | undefined;
   #sweeping: Promise<void> | undefined;
   #stopped = false;
+  /** How long bodies are kept at most while the disk is too full; undefined: as long as the plans say. */
+  #keptMsMax: number | undefined;
+  /** The longest time that a plan keeps bodies, as of the last sweep. */
+  #longestKeptMs = planBounds.keepBodiesMs.max;
 
-  constructor(ports: WorkflowLogPorts) {
+  constructor(ports: WorkflowLogPorts, options: WorkflowLogOptions) {
     this.#ports = ports;
+    this.#options = options;
   }
 
   async start(): Promise<void> {
@@ -104,16 +117,40 @@ export class WorkflowLog {
   async #sweep(): Promise<void> {
     const { accounts, log } = this.#ports;
     try {
+      await this.#makeWay();
+      let longestKeptMs = 0;
       // Each tenant has its own retention, closed ones included.
       for await (const page of tenantPages(accounts))
-        for (const tenant of page) await this.#sweepOf(tenant);
+        for (const tenant of page) {
+          await this.#sweepOf(tenant);
+          longestKeptMs = Math.max(longestKeptMs, keptMsOf(tenant.plan));
+        }
+      this.#longestKeptMs = longestKeptMs;
     } catch (error) {
       log.warn("retention.failed", { error });
     }
   }
 
+  /** Judges how long bodies may be kept at most, by the disk. */
+  async #makeWay(): Promise<void> {
+    const { keptBodies, log } = this.#ports;
+    const share = await keptBodies.diskShare();
+    const before = this.#keptMsMax;
+    this.#keptMsMax = keptMsMaxNext(before, {
+      isFull: share > this.#options.diskShareMax,
+      longestMs: this.#longestKeptMs,
+    });
+    if (this.#keptMsMax !== before)
+      log.warn("retention.bodies_kept_for", { keptMsMax: this.#keptMsMax, diskShare: share });
+  }
+
   async #sweepOf({ id, plan }: Tenant): Promise<void> {
-    const { clock, messageLog, deadLetters, runs } = this.#ports;
+    const { clock, keptBodies, messageLog, deadLetters, runs } = this.#ports;
+    const keptMs = Math.min(keptMsOf(plan), this.#keptMsMax ?? Number.POSITIVE_INFINITY);
+    await untilDone(
+      () => keptBodies.sweep(id, cutOff(keptMs, clock.now()), sweepMax),
+      () => this.#stopped,
+    );
     await untilDone(
       () => messageLog.sweep(id, cutOff(plan.logMs, clock.now()), sweepMax),
       () => this.#stopped,

@@ -43,6 +43,7 @@ import { modelAlarms } from "./alarms.ts";
 import { modelBulkActions } from "./bulk-actions.ts";
 import { type ModelFanOuts, modelFanOuts } from "./fan-outs.ts";
 import { modelFlowLanes } from "./flow-lanes.ts";
+import { modelKeptBodies } from "./kept-bodies.ts";
 import { type ModelMessageLog } from "./message-log.ts";
 import { type ModelQueues, modelQueues, type QueueHalves } from "./queues.ts";
 import { reopened } from "./reopened.ts";
@@ -102,6 +103,7 @@ export function modelRecords(
   const fanOuts = modelFanOuts({ now, rows, lanes, queues });
   const bulkActions = modelBulkActions(now);
   const settling = modelSettling(rows, log);
+  const keptBodies = modelKeptBodies();
   let forgetsLog = false;
 
   const withBody = <R extends MessageRecord>(record: R): R => {
@@ -264,7 +266,7 @@ export function modelRecords(
         const record = find(id);
         return record?.message.tenant === tenant ? progressOf(record) : undefined;
       }),
-    removeFinished: async (shards, endedBefore, limit) => {
+    removeFinished: async (shards, endedBefore, limit, keeps = () => true) => {
       const mine = new Set(shards);
       const gone = [...standing.values()]
         .filter(
@@ -274,6 +276,7 @@ export function modelRecords(
         .slice(0, limit);
       for (const record of gone) {
         if (!forgetsLog) settling.tellOwed(record);
+        if (keeps(record.message.tenant)) keptBodies.keep(withBody(record));
         removeOne(record);
       }
       lanes.sweep(mine);
@@ -319,6 +322,7 @@ export function modelRecords(
 
   return {
     ports: {
+      keptBodies: keptBodies.port,
       ...{ records, alarms, flowLanes: lanes.port, fanOuts: fanOuts.port },
       queues: queues.port,
       bulkActions: bulkActions.port,

@@ -103,6 +103,7 @@ export function Limits() {
             <Facts
               facts={[
                 ["The log is kept for", durationOf(plan.logMs)],
+                ["Bodies of ended messages are kept for", durationOf(plan.keepBodiesMs)],
                 ["Dead letters are kept for", durationOf(plan.deadLetterMs)],
                 ["Retries at most", plan.retriesMax],
                 ["Delay at most", durationOf(plan.delayMsMax)],

@@ -1,11 +1,11 @@
-/** The headers that a message sends, and its body while the message or its dead letter exists. */
+/** The headers that a message sends, and its body while the message or its dead letter exists, or the plan keeps it. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { apiBase } from "../api/call.ts";
 import { useAsked } from "../api/asked.ts";
 import { useSession } from "../api/session.ts";
 import { durationOf } from "../api/text.ts";
-import { Body, ofBase64 } from "../parts/body.tsx";
+import { Body, ofBase64, ofText } from "../parts/body.tsx";
 import { CopyButton } from "../parts/copy.tsx";
 import { HeaderList } from "../parts/facts.tsx";
 import { Inside, Panel } from "../parts/page.tsx";
@@ -27,8 +27,15 @@ export function Sent({ event, story }: Props) {
   };
   const { data } = useAsked({ id: "listEvents", query }, { fresh: "once" });
   const base64 = data?.events[0]?.body;
+  const isOver = data !== undefined && base64 === undefined && hasEnded(story.state);
+  const { data: ended } = useAsked(
+    { id: "readMessage", params: [messageId] },
+    { fresh: "once", isAsked: isOver && story.state !== "FAILED" },
+  );
   const body =
-    base64 === undefined ? undefined : ofBase64(base64, isAll ? Infinity : trimmedBytesMax);
+    base64 === undefined
+      ? ofText(ended?.body, ended?.bodyBase64, Infinity)
+      : ofBase64(base64, isAll ? Infinity : trimmedBytesMax);
   const made = publicationOf(event, body);
   const curl = againAsCurl(made, apiBase());
   return (
@@ -41,8 +48,13 @@ export function Sent({ event, story }: Props) {
           title="Body of the request"
           body={body}
           more={() => setAll(true)}
-          none={data !== undefined && <NoLonger story={story} />}
+          none={data !== undefined && <NoLonger story={story} keptUntil={ended?.bodyKeptUntil} />}
         />
+        {body !== undefined && ended?.bodyKeptUntil !== undefined && (
+          <p className="muted">
+            Kept until <Time at={ended.bodyKeptUntil} /> (keepBodiesMs of the plan).
+          </p>
+        )}
         <div>
           <h3 className="muted">Headers</h3>
           <HeaderList headers={header} />
@@ -52,7 +64,9 @@ export function Sent({ event, story }: Props) {
   );
 }
 
-function NoLonger({ story: { state, endedAt } }: { readonly story: Story }) {
+type EndedProps = { readonly story: Story; readonly keptUntil: number | undefined };
+
+function NoLonger({ story: { state, endedAt }, keptUntil }: EndedProps) {
   const { plan } = useSession();
   if (!hasEnded(state) || endedAt === undefined) return <>none</>;
   return (
@@ -64,8 +78,13 @@ function NoLonger({ story: { state, endedAt } }: { readonly story: Story }) {
         </>
       ) : (
         <>
-          none, or no longer kept: a body is kept until its message ends, which was at{" "}
-          <Time at={endedAt} />
+          none
+          {keptUntil !== undefined && (
+            <>
+              , or no longer kept: it was to be kept until <Time at={keptUntil} /> (keepBodiesMs of
+              the plan)
+            </>
+          )}
         </>
       )}
     </span>

@@ -3,6 +3,7 @@ import {
   type Answered,
   type AttemptFact,
   attemptsOf,
+  bodyKeptUntil,
   type Configuration,
   type LogEvent,
   type LoggedAttempt,
@@ -44,6 +45,11 @@ export const answeredShape = {
 export const messageSchema = publishedSchema
   .extend({
     state: z.enum(logStates).optional().describe("The newest of its log"),
+    bodyKeptUntil: millisecondsShape
+      .optional()
+      .describe(
+        "Until when the body of a message that was delivered or cancelled is, or was, kept by `keepBodiesMs` of the plan. The body goes earlier where the disk of the store is too full",
+      ),
     attempts: z
       .array(
         z.object({
@@ -142,16 +148,19 @@ export function publishedJson(message: Published, view: ReadView): PublishedJson
 /** The events of a message, with the facts of its failed attempts. */
 type Logged = { readonly event: LogEvent; readonly fact?: AttemptFact };
 
-/** `log` is in the order of time. Without a body the message is read as its log has it. */
+/** `log` is in the order of time, `keptMs` as long as the plan keeps bodies. Without a body the message is read as its log has it. */
 export function messageJson(
   message: Published,
   log: readonly Logged[],
-  view: ReadView,
+  view: ReadView & { readonly keptMs: number },
 ): MessageJson {
-  const state = log.at(-1)?.event.state;
+  const events = log.map(({ event }) => event);
+  const state = events.at(-1)?.state;
+  const keptUntil = bodyKeptUntil(message, events, view.keptMs);
   return {
     ...publishedJson(message, view),
     ...(state !== undefined && { state }),
+    ...(keptUntil !== undefined && { bodyKeptUntil: keptUntil }),
     attempts: attemptsOf(log).map((attempt) => attemptJson(message, attempt)),
   };
 }

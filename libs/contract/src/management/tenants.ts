@@ -46,6 +46,9 @@ export const planSchema = strictObject({
     "Of each gateway; the highest is no quota",
   ),
   logMs: limit("logMs").describe("For how long the events of its messages are kept"),
+  keepBodiesMs: limit("keepBodiesMs").describe(
+    "For how long the bodies of its messages are kept once these have ended; at most as long as the log",
+  ),
   deadLetterMs: limit("deadLetterMs").describe("For how long its dead letters are kept"),
   backlogMax: limit("backlogMax").describe("Messages that are not yet delivered"),
 } satisfies Record<keyof PlanLimits, z.ZodType>);
@@ -160,6 +163,7 @@ export const planJson = (plan: Plan): TenantJson["plan"] => ({
   messagesPerDayMax: plan.messagesPerDayMax,
   listsPerSecondMax: plan.listsPerSecondMax,
   logMs: plan.logMs,
+  keepBodiesMs: plan.keepBodiesMs,
   deadLetterMs: plan.deadLetterMs,
   backlogMax: plan.backlogMax,
 });

@@ -78,7 +78,7 @@ describe("a message as it is read", () => {
     ] as const;
     const message = messageFixture({ headers, body: bytes("text"), origin }, everything);
 
-    const read = json(messageJson(message, [], view));
+    const read = json(messageJson(message, [], { ...view, keptMs: 5 }));
 
     expect(read).toEqual({
       messageId: "msg_00000000100000000000000000",
@@ -126,10 +126,11 @@ describe("a message as it is read", () => {
       ...eventsOf(delivered).map((event) => ({ event })),
     ];
 
-    const read = json(messageJson(message, log, view));
+    const read = json(messageJson(message, log, { ...view, keptMs: 5 }));
 
     expect(read).toMatchObject({
       state: "DELIVERED",
+      bodyKeptUntil: 46,
       attempts: [
         {
           ...{ startedAt: 10, endedAt: 25, tookMs: 15, ended: "failed", error: "it broke off" },

@@ -47,10 +47,30 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(followUps[0]?.message.format).toBe(apartFormat);
   });
 
-  it.each([
+  const ways = [
     ["", (connection: Connection) => connection],
     [", each reply lost once", repeated],
-  ])("go with their records, and leave nothing behind%s", async (_, through) => {
+  ] as const;
+  it.each(ways)("stay while they are kept, and leave nothing behind%s", async (_, through) => {
+    const harness = await open();
+    const { keptBodies, records } = createRecordPorts(
+      through(harness.connection),
+      harness.connection,
+    );
+    const sent = harness.messages(3, heavy);
+
+    await harness.insert(sent, records);
+    await finish(harness, sent);
+    await harness.clock.advance(limits.finishedKeepMs);
+    await records.removeFinished(allShards, harness.clock.now(), 10);
+    const kept = await bodiesOf(harness);
+
+    expect(kept.map(({ record }) => record).toSorted()).toEqual(sent.map(({ id }) => id));
+    expect(await keptBodies.sweep(aTenant, harness.clock.now(), 10)).toBe(3);
+    expect(await bodiesOf(harness)).toEqual([]);
+  });
+
+  it.each(ways)("go with their records, and leave nothing behind%s", async (_, through) => {
     const harness = await open();
     const { records } = createRecordPorts(through(harness.connection), harness.connection);
     const sent = harness.messages(3, heavy);
@@ -59,7 +79,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const before = await bodiesOf(harness);
     await finish(harness, sent);
     await harness.clock.advance(limits.finishedKeepMs);
-    await records.removeFinished(allShards, harness.clock.now(), 10);
+    await records.removeFinished(allShards, harness.clock.now(), 10, () => false);
 
     expect(before.map(({ record }) => record).toSorted()).toEqual(sent.map(({ id }) => id));
     expect(await bodiesOf(harness)).toEqual([]);
@@ -118,7 +138,7 @@ describe.each(servers)("$name", ({ uri }) => {
     );
     await records.settle(claimed.map((each) => settlementOf(each, harness.clock.now())));
     await harness.clock.advance(limits.finishedKeepMs);
-    await records.removeFinished(allShards, harness.clock.now(), 10);
+    await records.removeFinished(allShards, harness.clock.now(), 10, () => false);
 
     expect(claimed.map(({ message }) => message.body.length)).toEqual(Array(5).fill(body.length));
     expect(asked).toEqual([2, 2, 1, 2, 2, 1]);

@@ -17,8 +17,9 @@ export async function removeOrBury(
   const now = clock.now();
   const operations: AnyBulkWriteOperation<StoredRecord>[] = [];
   const gone: MessageId[] = [];
-  for (const { _id, repeatableUntil = now } of records) {
-    const until = isDerived(_id) ? now + limits.tombstoneMs : repeatableUntil;
+  for (const record of records) {
+    const { _id } = record;
+    const until = buriedUntil(record, now);
     if (until <= now) gone.push(_id);
     else
       operations.push({ replaceOne: { filter: { _id, ...where }, replacement: tombstone(until) } });
@@ -27,5 +28,11 @@ export async function removeOrBury(
     operations.push({ deleteMany: { filter: { _id: { $in: gone }, ...where } } });
   await writeAll(again, messages, operations);
 }
+
+/** Returns until when the id needs a tombstone; a time that is over where it needs none. */
+export const buriedUntil = (
+  { _id, repeatableUntil = 0 }: Pick<StoredRecord, "_id" | "repeatableUntil">,
+  now: number,
+): number => (isDerived(_id) ? now + limits.tombstoneMs : repeatableUntil);
 
 const tombstone = (tombstoneUntil: number) => ({ tombstoneUntil }) as Omit<StoredRecord, "_id">;

@@ -401,11 +401,12 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("forgets a derived id when its tombstone's day is over", async () => {
     const harness = await open();
-    const { clock, ids, records } = harness;
+    const { clock, ids, keptBodies, records } = harness;
     const message = aMessage({ id: callbackId(ids.next(), 0), now: clock.now() });
     await finish(harness, message);
     await clock.advance(1_000);
     await records.removeFinished(allShards, clock.now(), 10);
+    await keptBodies.sweep(aTenant, clock.now(), 10);
     expect(await harness.insert([message])).toEqual(["known"]);
     await clock.advance(limits.tombstoneMs);
 
@@ -424,6 +425,7 @@ describe.each(servers)("$name", ({ uri }) => {
     await finish(harness, plain);
     await clock.advance(limits.finishedKeepMs);
     await records.removeFinished(allShards, clock.now(), 10);
+    await harness.keptBodies.sweep(aTenant, clock.now(), 10);
 
     expect(await records.get(aTenant, [message.id, plain.id])).toEqual([undefined, undefined]);
     expect(await harness.insert([message, plain])).toEqual(["known", "inserted"]);

@@ -14,6 +14,7 @@ import { createMatching } from "./matching.ts";
 import { createDueSince } from "./due-since.ts";
 import { createHeads } from "./heads.ts";
 import { createInsert } from "./insert.ts";
+import { createKeptBodies } from "./kept-bodies.ts";
 import { createLanesByHand } from "./lanes-by-hand.ts";
 import { createRest, createRows, laneIndexes, lanesName } from "./lanes.ts";
 import { createBulkActions } from "../bulk-actions/bulk-actions.ts";
@@ -99,6 +100,7 @@ export function createRecordPorts(
       dueSince: createDueSince(rooms),
       backlog: backlogs.of,
     },
+    keptBodies: createKeptBodies(rooms, reading),
     alarms: { ring: createRing(runRooms, reading), next: createNextAlarm(runRooms) },
     flowLanes: {
       ...createLanesByHand(rooms),

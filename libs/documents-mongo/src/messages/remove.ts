@@ -1,10 +1,12 @@
 /** Removal: sweeps, in ranges, records that have been finished for a while (I5). Ones that tell their own log stay as its rows. */
-import { owedFact } from "@posthaste/domain";
+import { owedFact, type TenantId } from "@posthaste/domain";
+import { type Document, type UpdateFilter } from "mongodb";
 import { sweepQueues } from "../queues/alarms.ts";
 import { removeFanOuts, sweepTombstonesOfFanOuts } from "../fan-outs/remove.ts";
 import { type DeliveriesOfLog } from "../message-log/message-log.ts";
 import { removeBodies, sweepBodies } from "./bodies.ts";
 import { removeOrBury } from "./bury.ts";
+import { judgedFields, keepBodies, mayKeep, rowWithBody } from "./kept-bodies.ts";
 import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
 import { isUnderstood, ofRecordAlone, recordFrom, rowFormat, type StoredRecord } from "./stored.ts";
@@ -13,17 +15,20 @@ export type RemoveFinished = (
   shards: readonly number[],
   endedBefore: number,
   limit: number,
+  keeps?: (tenant: TenantId) => boolean,
 ) => Promise<number>;
 
 type Finished = Pick<
   StoredRecord,
-  "_id" | "bodyApart" | "bodyBytes" | "insertedBy" | "repeatableUntil" | "retried" | "told"
+  | ("_id" | "bodyApart" | "bodyBytes" | "insertedBy" | "message" | "repeatableUntil" | "retried")
+  | ("state" | "tenant" | "told")
 >;
 
 const tells = ({ told }: Finished): boolean => told !== undefined;
 
 export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): RemoveFinished {
-  return async (shards, endedBefore, limit) => {
+  return async (shards, endedBefore, limit, keeps = () => true) => {
+    const isKept = (record: Finished): boolean => mayKeep(record) && keeps(record.tenant);
     let removed = 0;
     for (const sweptBy of sweptByEach) {
       // Ends with the finished records, or at `limit`.
@@ -31,11 +36,18 @@ export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): Remove
         const portion = Math.min(limit - removed, removedPerCallMax);
         const found = await findFinished(rooms, shards, { sweptBy, endedBefore, limit: portion });
         if (sweptBy === "owedSweepAt") await tellOwed(rooms, log, found);
-        await removeBodies(rooms, found);
-        await leaveRows(rooms, found.filter(tells));
+        const kept = found.filter(isKept);
+        const gone = found.filter((each) => !isKept(each));
+        await removeBodies(rooms, gone);
+        await leaveRows(rooms, gone.filter(tells), { $set: toRow, $unset: ofRecordAlone });
+        await leaveRows(rooms, kept.filter(tells), rowWithBody);
         await removeOrBury(
           rooms,
-          found.filter((each) => !tells(each)),
+          gone.filter((each) => !tells(each)),
+        );
+        await keepBodies(
+          rooms,
+          kept.filter((each) => !tells(each)),
         );
         removed += found.length;
         if (found.length < portion) break;
@@ -86,8 +98,8 @@ const findFinished = (
   );
 
 const projection = {
-  ...{ bodyApart: 1, bodyBytes: 1, insertedBy: 1 },
-  ...{ repeatableUntil: 1, retried: 1, "told.place": 1 },
+  ...judgedFields,
+  ...{ bodyApart: 1, insertedBy: 1, retried: 1, "told.place": 1 },
 } as const;
 
 /** Mostly the settler has written the delivery: only records that the log lacks are read. */
@@ -111,13 +123,18 @@ async function tellOwed(
 
 const noBody = new Uint8Array();
 
-/** Ends records and leaves them as the rows of the log that they are. Their bodies go. */
-async function leaveRows({ again, messages }: Rooms, records: readonly Finished[]): Promise<void> {
+/** Ends records and leaves them as the rows of the log that they are. */
+async function leaveRows(
+  { again, messages }: Rooms,
+  records: readonly Finished[],
+  update: UpdateFilter<StoredRecord> | Document[],
+): Promise<void> {
   if (records.length === 0) return;
   const _id = { $in: records.map((record) => record._id) };
-  const update = { $set: { format: rowFormat }, $unset: ofRecordAlone };
   await again(() => messages.updateMany({ _id, told: { $exists: true } }, update));
 }
+
+const toRow = { format: rowFormat } as const;
 
 async function sweepTombstones({ again, messages, clock }: Rooms, limit: number): Promise<void> {
   const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };

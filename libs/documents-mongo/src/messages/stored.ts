@@ -3,7 +3,8 @@
  * and indexes are on the first level, the rest of the message is below `message`.
  *
  * (1) fields of a state are there in that state only; every write of a state sets or unsets all of them (`stateWrite`).
- * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`: no condition of a read or write meets it.
+ * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, and a body that is kept (kept-bodies.ts): no condition
+ *     of a read or write meets it.
  * (3) a record that was plainly delivered is its own row of the log from its settle on, by `told`. Its removal makes it a
  *     row alone, of `rowFormat`, and it goes with the log (ADR 205).
  */
@@ -105,6 +106,10 @@ export type StoredRecord = StateFields &
     readonly repeatableUntil?: number;
     readonly tombstoneUntil?: number;
     readonly told?: OwnTold;
+    /** Of a kept body (kept-bodies.ts): its tenant, when the message ended, and until when a tombstone is needed. */
+    readonly keptOf?: TenantId;
+    readonly keptAt?: number;
+    readonly buriedUntil?: number;
   };
 
 type StoredMessage = Omit<
@@ -162,6 +167,7 @@ export const messageIndexes: readonly Index[] = [
     having: "tombstoneUntil",
     is: "needed",
   },
+  { collection: collectionName, key: { keptOf: 1, keptAt: 1 }, having: "keptAt", is: "needed" },
   ...termIndexes(collectionName, "message", "_id"),
 ];
 

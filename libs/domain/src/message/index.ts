@@ -42,6 +42,7 @@ export {
   type RunItem,
 } from "./follow-up.ts";
 export { broughtHome } from "./home.ts";
+export { bodyKeptUntil, keptMsMaxNext, keptMsOf, mayKeepBody } from "./kept-body.ts";
 export {
   createdEvent,
   eventsOf,

@@ -23,6 +23,8 @@ export type Plan = {
   readonly listsPerSecondMax: number;
   readonly deadLetterMs: number;
   readonly logMs: number;
+  /** How long the body of a message is kept once the message has ended (ADR 204). */
+  readonly keepBodiesMs: number;
   readonly backlogMax: number;
 };
 
@@ -50,6 +52,7 @@ export const defaultPlan: Plan = {
   listsPerSecondMax: 200,
   deadLetterMs: 7 * dayMs,
   logMs: 7 * dayMs,
+  keepBodiesMs: dayMs,
   backlogMax: 10_000_000,
 };
 
@@ -82,6 +85,7 @@ export const planBounds = {
   messagesPerDayMax: { min: 0, max: 1_000_000_000 },
   listsPerSecondMax: { min: 1, max: 1_000_000 },
   logMs: { min: minuteMs, max: 365 * dayMs },
+  keepBodiesMs: { min: 0, max: 365 * dayMs },
   deadLetterMs: { min: minuteMs, max: 365 * dayMs },
   backlogMax: { min: 1, max: 10_000_000 },
 } as const satisfies { readonly [K in keyof Plan]?: Bounds };

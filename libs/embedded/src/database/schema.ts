@@ -273,6 +273,17 @@ export const migrations: readonly string[] = [
   ALTER TABLE events ADD COLUMN answer_status INTEGER;
   ALTER TABLE events ADD COLUMN answer_bytes INTEGER;
   `,
+  `
+  -- Bodies that stay after their records (kept-bodies.ts). at: when the message ended. body_of: whose row in bodies it is.
+  CREATE TABLE kept (
+    position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, at INTEGER NOT NULL, body_of INTEGER NOT NULL);
+  CREATE INDEX kept_by_time ON kept (tenant, at);
+  CREATE INDEX kept_by_body ON kept (body_of);
+  -- Up to where the bodies of whole rows are swept. Those of earlier versions are gone, but for the last minutes.
+  CREATE TABLE kept_up_to (tenant INTEGER PRIMARY KEY, position INTEGER NOT NULL);
+  INSERT INTO kept_up_to
+    SELECT key, max(0, coalesce((SELECT max(position) FROM messages), 0) - 600000 * 4096) FROM tenants;
+  `,
 ];
 
 /** The file of the database in a data folder. */

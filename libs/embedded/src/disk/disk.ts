@@ -2,6 +2,7 @@
 import { type DatabaseSync } from "node:sqlite";
 import { type Clock, type Log, type Records } from "@posthaste/ports";
 import { openCheckpoints } from "../database/checkpoints.ts";
+import { integer } from "../database/rows.ts";
 import { openVacuum } from "../database/vacuum.ts";
 import { type Writer } from "../database/writer.ts";
 import { openFreeSpace, readSpace, type Space, spaceNow } from "./free-space.ts";
@@ -24,7 +25,13 @@ export type Disk = {
   readonly makeRoom: () => boolean;
   readonly afterCommit: () => Promise<void> | undefined;
   /** Starts reclaiming room, and returns the same records with removals that wake the reclaim. */
-  readonly reclaiming: (writer: Writer, records: Records) => Records;
+  readonly reclaiming: (
+    writer: Writer,
+    records: Records,
+    giveWay: (isClosed: () => boolean) => Promise<void>,
+  ) => Records;
+  /** Returns which share of the disk is in use. Pages of the file that hold nothing count as free. */
+  readonly share: () => Promise<number>;
   /** Stops reclaiming: nothing more is written. */
   readonly rest: () => Promise<void>;
   readonly close: () => Promise<void>;
@@ -37,6 +44,7 @@ export const noDisk: Disk = {
   makeRoom: () => false,
   afterCommit: () => undefined,
   reclaiming: (_, records) => records,
+  share: async () => 0,
   rest: async () => undefined,
   close: async () => undefined,
 };
@@ -50,10 +58,14 @@ export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): 
   const reserve = openReserve(dataDir, reserveBytes);
   let building = reserve.build();
   let reclaim: Reclaim | undefined;
+  const read = async (): Promise<Space> =>
+    given?.(reserve.missingBytes()) ?? readSpace(dataDir, reserve.missingBytes());
+  const unused = db.prepare("PRAGMA freelist_count");
+  const page = db.prepare("PRAGMA page_size");
   const space = openFreeSpace({
     clock,
     first: given?.(reserve.missingBytes()) ?? spaceNow(dataDir, reserve.missingBytes()),
-    read: async () => given?.(reserve.missingBytes()) ?? readSpace(dataDir, reserve.missingBytes()),
+    read,
     onChange: (nearlyFull) => {
       log.warn(nearlyFull ? "store.disk_nearly_full" : "store.disk_has_room", {});
       if (nearlyFull) reclaim?.wake();
@@ -71,7 +83,7 @@ export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): 
       return made;
     },
     afterCommit: checkpoints.afterCommit,
-    reclaiming: (writer, records) => {
+    reclaiming: (writer, records, giveWay) => {
       const vacuum = openVacuum(db, writer);
       const { wake } = (reclaim = openReclaim({
         clock,
@@ -81,6 +93,7 @@ export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): 
         writer,
         checkpoints,
         records,
+        giveWay,
       }));
       wake();
       return {
@@ -91,6 +104,12 @@ export function openDisk(options: DiskOptions, db: DatabaseSync, path: string): 
           return removed;
         },
       };
+    },
+    share: async () => {
+      const { freeBytes, totalBytes } = await read();
+      const unusedBytes =
+        integer(unused.get()?.["freelist_count"]) * integer(page.get()?.["page_size"]);
+      return 1 - (freeBytes + unusedBytes) / totalBytes;
     },
     rest: async () => reclaim?.close(),
     close: async () => {

@@ -107,6 +107,26 @@ describe("a disk that was nearly full", () => {
   );
 });
 
+describe("a disk that kept bodies fill", () => {
+  it(
+    "has room again within ten seconds: they give way",
+    async () => {
+      const store = openOn(newDirectory(), diskBytes);
+      // Free space is looked at once a second.
+      while (await insert(store, 16)) {
+        await deliverAll(store);
+        await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
+        await pause(1_001);
+      }
+
+      const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
+
+      expect(hasRoom).toBe(true);
+    },
+    patienceMs,
+  );
+});
+
 describe("a disk that a reader of the log keeps full", () => {
   it(
     "takes no new work, goes on with what was accepted, and has room within ten seconds of the reader's end",
@@ -142,7 +162,8 @@ describe("a file most of which is free", () => {
       const before = fileBytes(dataDir);
       const commits = store.commits();
 
-      await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
+      const [end, keeps] = [realClock.now() + 1, () => false];
+      await store.records.removeFinished(allShards, end, limits.sweepBatchMax, keeps);
 
       expect(await until(() => fileBytes(dataDir) < before / 10, patienceMs)).toBe(true);
       expect(store.commits() - commits).toBeGreaterThan(5);

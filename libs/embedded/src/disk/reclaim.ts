@@ -4,7 +4,8 @@
  * nearly full, or most of the file is free, this loop runs.
  *
  * (1) Nothing runs, and no timer is armed, unless one of the two holds.
- * (2) While the disk is nearly full, a finished record is removed at once instead of half a minute later (I5 still holds).
+ * (2) While the disk is nearly full, a finished record is removed at once instead of half a minute later (I5 still holds), and no body
+ *     is kept: those that are give way.
  */
 import { allShards, limits } from "@posthaste/domain";
 import { type Clock, type Log, pause, type Records } from "@posthaste/ports";
@@ -21,6 +22,7 @@ export type ReclaimParts = {
   readonly writer: Pick<Writer, "alone">;
   readonly checkpoints: Pick<Checkpoints, "bringIn" | "empty">;
   readonly records: Pick<Records, "removeFinished">;
+  readonly giveWay: (isClosed: () => boolean) => Promise<void>;
 };
 
 export type Reclaim = {
@@ -31,15 +33,17 @@ export type Reclaim = {
 
 const againMs = 1_000;
 export function openReclaim(parts: ReclaimParts): Reclaim {
-  const { clock, log, space, vacuum, writer, checkpoints, records } = parts;
+  const { clock, log, space, vacuum, writer, checkpoints, records, giveWay } = parts;
   let running: Promise<void> | undefined;
   const closing = new AbortController();
   const isClosed = (): boolean => closing.signal.aborted;
   const rest = (ms: number): Promise<void> => pause(clock, ms, closing.signal);
 
   const once = async (): Promise<void> => {
-    if (space.isNearlyFull())
-      await records.removeFinished(allShards, clock.now(), limits.sweepBatchMax);
+    if (space.isNearlyFull()) {
+      await records.removeFinished(allShards, clock.now(), limits.sweepBatchMax, () => false);
+      await giveWay(isClosed);
+    }
     await vacuum.run(rest, isClosed);
     // Beside the writer first: where a reader has held the log, gigabytes may be left to move.
     await checkpoints.bringIn();

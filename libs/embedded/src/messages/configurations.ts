@@ -54,7 +54,8 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
     DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = bodies.position)
       AND NOT EXISTS (SELECT 1 FROM fan_outs WHERE fan_outs.position = bodies.position)
-      AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.body_of = bodies.position)`);
+      AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.body_of = bodies.position)
+      AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.body_of = bodies.position)`);
   return {
     put: (position, message) => {
       const json = configurationText(message);

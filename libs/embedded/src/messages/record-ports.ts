@@ -34,7 +34,7 @@ export function openRecordPorts(
   rooms: Rooms,
   reader: DatabaseSync,
   breathe: () => Promise<void>,
-): RecordPorts {
+): Omit<RecordPorts, "keptBodies"> {
   const { clock, writer, fanOuts, lanes } = rooms;
   const reading = openReading(rooms);
   const ring = openRing(rooms, reading);
@@ -139,14 +139,14 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
           return found && progressOf(found.record);
         }),
       ),
-    removeFinished: async (shards, endedBefore, limit) => {
+    removeFinished: async (shards, endedBefore, limit, keeps = () => true) => {
       let removed = 0;
       let more = true;
       // Ends with the finished records, or at `limit`.
       while (more && removed < limit) {
         const portion = Math.min(limit - removed, removedPerCommitMax);
         const done = await writer.write(
-          () => removing.removeFinished(shards, endedBefore, portion),
+          () => removing.removeFinished(shards, endedBefore, portion, keeps),
           "accepted",
         );
         removed += done.removed;

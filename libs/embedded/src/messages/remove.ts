@@ -1,9 +1,9 @@
 /**
- * Removes records that have been finished for a while (I5), in batches, never one by one. Of a delivered whole row the body goes, and the
- * row stays as its log.
+ * Removes records that have been finished for a while (I5), in batches, never one by one. A delivered whole row stays as its log. Bodies
+ * that are kept stay as well (kept-bodies.ts).
  */
-import { shardCount } from "@posthaste/domain";
-import { integer, text } from "../database/rows.ts";
+import { shardCount, type TenantId } from "@posthaste/domain";
+import { integer, stored, text } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
 
@@ -20,6 +20,7 @@ export type Removing = {
     shards: readonly number[],
     endedBefore: number,
     limit: number,
+    keeps: (tenant: TenantId) => boolean,
   ) => Removed;
   /** Removes expired tombstones, windows, quota rows, lanes and queues, at most `limit` of each. Returns whether there may be more. */
   readonly sweep: (limit: number) => boolean;
@@ -32,17 +33,20 @@ export function openRemoving(rooms: Rooms): Removing {
     configurations,
     fanOuts,
     finished,
+    keeping,
     lanes,
     names,
     queues,
     spent,
+    tenants,
     windows,
     writer,
   } = rooms;
   const batch = "position IN (SELECT value FROM json_each(?))";
   const removable = db.prepare(`
     SELECT json_group_array(position) FILTER (WHERE told IS NULL) AS positions,
-      json_group_array(position) FILTER (WHERE told IS NOT NULL) AS wholes, count(*) AS n FROM messages
+      json_group_array(position) FILTER (WHERE told IS NOT NULL) AS wholes,
+      json_group_array(DISTINCT tenant) AS tenants, count(*) AS n FROM messages
     WHERE ${batch} AND state >= ${firstFinishedCode} AND outbox = 0 AND ${isUnderstood}
       AND shard IN (SELECT value FROM json_each(?))`);
   const inOtherShards = db.prepare(`
@@ -52,7 +56,6 @@ export function openRemoving(rooms: Rooms): Removing {
     SELECT coalesce(length(bytes), 0) AS bytes FROM json_each(?) LEFT JOIN bodies ON position = value
     ORDER BY json_each.key`);
   const remove = db.prepare(`DELETE FROM messages WHERE ${batch}`);
-  const removeBodies = db.prepare(`DELETE FROM bodies WHERE ${batch}`);
 
   /** Returns how many of the positions form one portion: at least one, then as many as their bodies allow. */
   const countWithin = (positions: readonly number[]): number => {
@@ -69,7 +72,8 @@ export function openRemoving(rooms: Rooms): Removing {
     configurations.removeOrphans(positions);
   };
 
-  const removeAll = (positions: string): void => {
+  const removeAll = (positions: string, forgotten: string): void => {
+    keeping.note(positions, forgotten);
     fanOuts.removeChildren(positions);
     remove.run(positions);
     bury(positions);
@@ -86,7 +90,7 @@ export function openRemoving(rooms: Rooms): Removing {
   };
 
   return {
-    removeFinished: (shards, endedBefore, limit) => {
+    removeFinished: (shards, endedBefore, limit, keeps) => {
       const expanded = removeFanOuts(shards, endedBefore, limit);
       if (expanded > 0) return { removed: expanded, more: true };
       const ended = finished.first({ endedBefore, now: clock.now() }, limit);
@@ -98,8 +102,13 @@ export function openRemoving(rooms: Rooms): Removing {
       const inShards = JSON.stringify(shards);
       const row = removable.get(asked, inShards);
       const [others, wholes] = [text(row?.["positions"]), text(row?.["wholes"])];
-      if (others !== none) removeAll(others);
-      if (wholes !== none) removeBodies.run(wholes);
+      const forgotten = JSON.stringify(
+        stored<readonly number[]>(text(row?.["tenants"])).filter(
+          (tenant) => !keeps(tenants.name(tenant)),
+        ),
+      );
+      if (others !== none) removeAll(others, forgotten);
+      if (wholes !== none) keeping.forget(wholes, forgotten);
       if (shards.length < shardCount) {
         for (const other of inOtherShards.all(asked, inShards)) {
           const [position, endedAt] = [integer(other["position"]), integer(other["until"])];

@@ -18,6 +18,7 @@ import { type Windows } from "../tokens/windows.ts";
 import { type Backlog } from "./backlog.ts";
 import { type Configurations } from "./configurations.ts";
 import { type Finished } from "./finished.ts";
+import { type Keeping } from "./keeping.ts";
 import { type Names } from "./names.ts";
 import { type Outbox } from "./outbox.ts";
 import { type Recent } from "./recent.ts";
@@ -48,6 +49,7 @@ export type Rooms = {
   readonly counts: EventCounts;
   readonly events: Events;
   readonly letters: Letters;
+  readonly keeping: Keeping;
   readonly windows: Windows;
   readonly spent: SpentRows;
   readonly finished: Finished;

@@ -70,6 +70,7 @@ describe("a configuration", () => {
       logLevel: "info",
       drainSeconds: 25,
       host: "127.0.0.1",
+      keptBodiesDiskPercent: 80,
       port: 8080,
       trustedProxies: [],
       devOrigins: "local",

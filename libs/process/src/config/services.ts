@@ -10,6 +10,7 @@ import { llmKeyShape, llmShape } from "./llm.ts";
 import { oidcOperatorsShape, oidcShape, oidcTenantsShape } from "./oidc.ts";
 import { processShape, reportingShape, standaloneProcessShape } from "./process.ts";
 import { tokensShape } from "./redis.ts";
+import { retentionShape } from "./retention.ts";
 import { schedulesShape } from "./schedules.ts";
 import { standaloneShape } from "./standalone.ts";
 import { telemetryShape } from "./telemetry.ts";
@@ -44,7 +45,7 @@ export const configSchemas = {
     ...llmKeyShape,
   }),
   "callback-dispatcher": z.object(worker),
-  "workflow-log": z.object(worker),
+  "workflow-log": z.object({ ...worker, ...retentionShape }),
   management: z.object({
     ...apart,
     ...managementListenShape,
@@ -65,6 +66,7 @@ export const configSchemas = {
     ...managementShape,
     ...deliveriesShape,
     ...schedulesShape,
+    ...retentionShape,
     ...llmShape,
     ...consoleShape,
     ...auditShape,

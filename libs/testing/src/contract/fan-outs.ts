@@ -298,6 +298,38 @@ function removing(guarantee: StoreGuarantee): void {
   );
 
   guarantee(
+    "a shared body is kept until that of its last child is swept",
+    async (harness) => {
+      const body = dice(7).bytes(1_000);
+      const fanOut = await insertFanOut(harness, { command: { body } });
+      const [first, second] = await insertChildren(harness, fanOut, 2);
+      if (!first || !second) throw new Error("unreachable");
+      await harness.fanOuts.advance(fanOut.id, 0, 2, true);
+      await finish(harness, first);
+      await harness.advance(2_000);
+      const between = harness.now();
+      await harness.advance(2_000);
+      await finish(harness, second);
+      await harness.advance(1_000);
+      await removeAll(harness);
+      const kept = async (): Promise<readonly boolean[]> => {
+        const bodies = await Promise.all(
+          [first, second].map(({ id }) => harness.keptBodies.get(aTenant, id)),
+        );
+        return bodies.map((each) => each !== undefined && Buffer.compare(each, body) === 0);
+      };
+
+      expect(await kept()).toEqual([true, true]);
+      await harness.keptBodies.sweep(aTenant, between, 100);
+      await removeAll(harness);
+      expect(await kept()).toEqual([false, true]);
+      await harness.keptBodies.sweep(aTenant, harness.now(), 100);
+      expect(await kept()).toEqual([false, false]);
+    },
+    5_000,
+  );
+
+  guarantee(
     "a fan-out goes when all is expanded and no child remains",
     async (harness) => {
       const fanOut = await insertFanOut(harness);
@@ -305,7 +337,7 @@ function removing(guarantee: StoreGuarantee): void {
       await harness.fanOuts.advance(fanOut.id, 0, 2, true);
       for (const child of children) await finish(harness, child);
       await harness.advance(1_000);
-      await removeAll(harness);
+      await removeAll(harness, () => false);
 
       expect(await harness.fanOuts.get(aTenant, [fanOut.id])).toEqual([undefined]);
     },
@@ -369,7 +401,7 @@ async function finish(harness: RecordsHarness, message: Message): Promise<void> 
 }
 
 /** Removes twice: a fan-out may be looked at before the last of its children is gone. */
-async function removeAll(harness: RecordsHarness): Promise<void> {
-  await harness.records.removeFinished(allShards, harness.now(), 100);
-  await harness.records.removeFinished(allShards, harness.now(), 100);
+async function removeAll(harness: RecordsHarness, keeps = () => true): Promise<void> {
+  await harness.records.removeFinished(allShards, harness.now(), 100, keeps);
+  await harness.records.removeFinished(allShards, harness.now(), 100, keeps);
 }

@@ -5,6 +5,7 @@ import { canceling } from "./records/canceling.ts";
 import { claiming } from "./records/claiming.ts";
 import { formats } from "./records/formats.ts";
 import { type RecordsHarness } from "./records/harness.ts";
+import { keeping } from "./records/keeping.ts";
 import { lanes } from "./records/lanes.ts";
 import { matching } from "./records/matching.ts";
 import { lanesByHand } from "./records/lanes-by-hand.ts";
@@ -36,6 +37,7 @@ export function describeRecords(
     lanesByHand(guarantee);
     releasing(guarantee);
     removing(guarantee);
+    keeping(guarantee);
     formats(guarantee);
   });
 }

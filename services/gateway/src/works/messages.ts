@@ -1,11 +1,15 @@
 import { messageJson, type messages } from "@posthaste/contract";
-import { fault, messageId } from "@posthaste/domain";
+import { fault, keptMsOf, messageId } from "@posthaste/domain";
 import { cancelMessages, readMessage, runNow } from "@posthaste/engine";
+import { type KeptBodies } from "@posthaste/ports";
 import { type ReadsIn } from "../reads.ts";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
 import { type Works } from "./work.ts";
 
-export type MessageParts = CancelParts & { readonly reads: ReadsIn };
+export type MessageParts = CancelParts & {
+  readonly keptBodies: KeptBodies;
+  readonly reads: ReadsIn;
+};
 
 /** The newest events: 250 attempts and more. */
 const eventsShownMax = 750;
@@ -21,9 +25,12 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
           readMessage(ports, tenant.id, messageId(id)),
           ports.reads(seat).log(tenant.id, { messageIds: [messageId(id)] }, page),
         ]);
-        const message = record?.message ?? items[0]?.message;
+        const logged = items[0]?.message;
+        const kept = !record && logged && (await ports.keptBodies.get(tenant.id, logged.id));
+        const message = record?.message ?? (logged && { ...logged, ...(kept && { body: kept }) });
         if (!message) return unknown(id);
-        return { json: messageJson(message, items.toReversed(), { sha256: ports.sha256 }) };
+        const view = { sha256: ports.sha256, keptMs: keptMsOf(tenant.plan) };
+        return { json: messageJson(message, items.toReversed(), view) };
       },
     };
   },

@@ -25,6 +25,7 @@ const names = {
   messagesPerDayMax: "Messages a day",
   listsPerSecondMax: "Lists a second",
   logMs: "Log is kept for, ms",
+  keepBodiesMs: "Bodies are kept for, ms",
   deadLetterMs: "Dead letters are kept for, ms",
   backlogMax: "Backlog",
 } as const satisfies Readonly<Record<Limit, string>>;

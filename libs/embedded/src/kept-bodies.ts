@@ -1,0 +1,149 @@
+/**
+ * Keeps bodies of messages that have ended (ADR 204).
+ *
+ * (1) The body of a delivered whole row stays in `bodies` beside the row, which is its log: keeping it writes nothing. Such bodies
+ *     are swept in the order of positions, and `kept_up_to` says how far.
+ * (2) The removal of any other record notes the body that stays in `kept`. Children of a group publish share that of their fan-out.
+ * (3) A body that is redacted goes with its record.
+ */
+import { type DatabaseSync } from "node:sqlite";
+import { cutOff, type TenantId } from "@posthaste/domain";
+import { type KeptBodies } from "@posthaste/ports";
+import { integer, type Row } from "./database/rows.ts";
+import { bodyFrom } from "./messages/configurations.ts";
+import { freedBytesMax } from "./messages/remove.ts";
+import { type Rooms } from "./messages/rooms.ts";
+import { ownLogMs } from "./messages/whole.ts";
+import { positionAt, timeOfPosition } from "./positions.ts";
+
+/** Bodies removed per transaction, of each kind. */
+const sweptPerCommitMax = 500;
+
+export type EmbeddedKeptBodies = KeptBodies & {
+  /** Removes the kept bodies of all tenants, unless `isClosed`. */
+  readonly giveWay: (isClosed: () => boolean) => Promise<void>;
+};
+
+export function openKeptBodies(rooms: Rooms, diskShare: () => Promise<number>): EmbeddedKeptBodies {
+  const { db, clock, names, tenants, writer } = rooms;
+  const wholes = openKeptWholes(rooms);
+  const noted = openNoted(rooms);
+  const all = db.prepare("SELECT key FROM tenants");
+  const find = db.prepare(`
+    SELECT b.bytes, b.crc AS body_crc FROM kept k JOIN bodies b ON b.position = k.body_of
+      WHERE k.position = ?1 AND k.name = ?2 AND k.tenant = ?3
+    UNION ALL
+    SELECT b.bytes, b.crc AS body_crc FROM messages m JOIN bodies b ON b.position = m.position
+      WHERE m.position = ?1 AND m.name = ?2 AND m.tenant = ?3 AND m.told IS NOT NULL`);
+
+  /** Ends when nothing is old enough, or at `limit`. */
+  const sweepOf = async (tenant: number, before: number, limit: number): Promise<number> => {
+    let swept = 0;
+    for (const kind of [wholes, noted])
+      while (swept < limit && kind.isDue(tenant, before)) {
+        const portion = Math.min(limit - swept, sweptPerCommitMax);
+        swept += await writer.write(() => kind.sweep(tenant, before, portion), "accepted");
+      }
+    return swept;
+  };
+
+  return {
+    get: (tenantId: TenantId, id) =>
+      writer.read(() => {
+        const tenant = tenants.find(tenantId);
+        const address = names.find(id);
+        if (tenant === undefined || !address) return undefined;
+        const row = find.get(address.position, address.name, tenant);
+        return row && bodyFrom(row, id);
+      }),
+    sweep: async (tenantId, before, limit) => {
+      const tenant = tenants.find(tenantId);
+      return tenant === undefined ? 0 : sweepOf(tenant, before, limit);
+    },
+    diskShare,
+    giveWay: async (isClosed) => {
+      for (const row of all.all()) {
+        const tenant = integer(row["key"]);
+        while (!isClosed() && (await sweepOf(tenant, clock.now() + 1, sweptPerCommitMax)) > 0);
+      }
+    },
+  };
+}
+
+type Sweep = {
+  /** Reports whether there is anything to sweep, without a write. */
+  readonly isDue: (tenant: number, before: number) => boolean;
+  /** Looks at no more than `limit` bodies, and frees no more bytes than one portion may. For use inside a write. */
+  readonly sweep: (tenant: number, before: number, limit: number) => number;
+};
+
+/** Bodies of (1). Each row is passed once: a row that is passed and lives on is delivered too late to stay whole. */
+function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
+  const rows = db.prepare(`
+    SELECT m.position, m.told, m.until, coalesce(length(b.bytes), 0) AS bytes
+    FROM messages m INDEXED BY messages_logged LEFT JOIN bodies b ON b.position = m.position
+    WHERE m.tenant = ? AND m.json IS NOT NULL AND m.position > ? AND m.position < ? ORDER BY m.position LIMIT ?`);
+  const upTo = db.prepare("SELECT position FROM kept_up_to WHERE tenant = ?");
+  const pass = db.prepare("INSERT OR REPLACE INTO kept_up_to (tenant, position) VALUES (?, ?)");
+  const remove = openRemoval(db);
+
+  const next = (tenant: number, before: number, limit: number): readonly Row[] =>
+    rows.all(tenant, integer(upTo.get(tenant)?.["position"] ?? 0), positionAt(before), limit);
+  const mayPass = (row: Row, before: number): boolean => {
+    const position = integer(row["position"]);
+    if (row["told"] === null) return timeOfPosition(position) < cutOff(2 * ownLogMs, clock.now());
+    return integer(row["until"]) < before && !finished.standsWhole(position);
+  };
+
+  return {
+    isDue: (tenant, before) => {
+      const [first] = next(tenant, before, 1);
+      return first !== undefined && mayPass(first, before);
+    },
+    sweep: (tenant, before, limit) => {
+      const passed = portionOf(next(tenant, before, limit), (row) => mayPass(row, before));
+      const last = passed.at(-1);
+      if (last) pass.run(tenant, integer(last["position"]));
+      const gone = passed.filter((row) => row["told"] !== null && integer(row["bytes"]) > 0);
+      remove(gone.map((row) => integer(row["position"])));
+      return passed.length;
+    },
+  };
+}
+
+/** Bodies of (2). */
+function openNoted({ db, configurations }: Rooms): Sweep {
+  const oldest = db.prepare(`
+    SELECT k.position, k.body_of, coalesce(length(b.bytes), 0) AS bytes
+    FROM kept k LEFT JOIN bodies b ON b.position = k.body_of
+    WHERE k.tenant = ? AND k.at < ? ORDER BY k.at LIMIT ?`);
+  const remove = db.prepare("DELETE FROM kept WHERE position IN (SELECT value FROM json_each(?))");
+  return {
+    isDue: (tenant, before) => oldest.get(tenant, before, 1) !== undefined,
+    sweep: (tenant, before, limit) => {
+      const gone = portionOf(oldest.all(tenant, before, limit), () => true);
+      const positions = gone.map((row) => integer(row["position"]));
+      remove.run(JSON.stringify(positions));
+      const bodies = gone.map((row) => integer(row["body_of"]));
+      configurations.removeOrphans(JSON.stringify([...new Set([...positions, ...bodies])]));
+      return gone.length;
+    },
+  };
+}
+
+/** Returns the first rows that `isNext` accepts: at least one, then as many as their bodies allow. */
+function portionOf(rows: readonly Row[], isNext: (row: Row) => boolean): readonly Row[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, n) => {
+    bytes += integer(row["bytes"]);
+    return !isNext(row) || (n > 0 && bytes > freedBytesMax);
+  });
+  return end < 0 ? rows : rows.slice(0, end);
+}
+
+function openRemoval(db: DatabaseSync): (positions: readonly number[]) => void {
+  const remove = db.prepare(
+    "DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))",
+  );
+  return (positions) => void (positions.length > 0 && remove.run(JSON.stringify(positions)));
+}

@@ -1,0 +1,35 @@
+/** What the removal of records does with their bodies (kept-bodies.ts). */
+import { type DatabaseSync } from "node:sqlite";
+import { configurationColumns, configurationJoin } from "./configurations.ts";
+import { stateCodes } from "./records.ts";
+
+/** For use inside a write, by the removal of records. Positions and keys of tenants are JSON arrays. */
+export type Keeping = {
+  /** Notes the bodies that stay of records that are about to be removed, except those of the tenants in `forgotten`. */
+  readonly note: (positions: string, forgotten: string) => void;
+  /** Removes the bodies of whole rows that are not kept. */
+  readonly forget: (wholes: string, forgotten: string) => void;
+};
+
+/** Is true of a whole row whose body is redacted. The text is looked through before it is parsed: few have any redaction. */
+const hidesBody = `instr(m.json, '"redaction"') > 0 AND m.json ->> '$.policy.redaction.body'`;
+
+export function openKeeping(db: DatabaseSync): Keeping {
+  const note = db.prepare(`
+    INSERT OR IGNORE INTO kept (position, name, tenant, at, body_of)
+    SELECT position, name, tenant, until, body_of FROM (
+      SELECT m.position, m.name, m.tenant, m.until, coalesce(m.body_of, m.position) AS body_of, ${configurationColumns}
+      FROM messages m ${configurationJoin}
+      WHERE m.position IN (SELECT value FROM json_each(?)) AND m.state IN (${stateCodes.delivered}, ${stateCodes.canceled})
+        AND m.tenant NOT IN (SELECT value FROM json_each(?)))
+    WHERE json ->> '$.run' IS NULL AND NOT coalesce(json ->> '$.policy.redaction.body', 0)
+      AND EXISTS (SELECT 1 FROM bodies WHERE bodies.position = body_of)`);
+  const forget = db.prepare(`
+    DELETE FROM bodies WHERE position IN (
+      SELECT m.position FROM messages m WHERE m.position IN (SELECT value FROM json_each(?))
+        AND (m.tenant IN (SELECT value FROM json_each(?)) OR (${hidesBody})))`);
+  return {
+    note: (positions, forgotten) => void note.run(positions, forgotten),
+    forget: (wholes, forgotten) => void forget.run(wholes, forgotten),
+  };
+}

@@ -1,0 +1,13 @@
+/** Retention: how full the disk may be beside bodies that are kept. */
+import { variables } from "./variable.ts";
+import { wholeNumber } from "./values.ts";
+
+export const retentionShape = {
+  keptBodiesDiskPercent: wholeNumber(0, 100).register(variables, {
+    subject: "Retention",
+    rule: "a whole number from 0 to 100",
+    summary:
+      "How full the disk of the store may be, in percent, before bodies of ended messages are kept for less long than plans say: each minute the older half of them goes.",
+    default: "80",
+  }),
+};

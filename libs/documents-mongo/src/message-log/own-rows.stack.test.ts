@@ -136,11 +136,13 @@ describe.each(servers)("$name", ({ name, uri }) => {
 
   it("a record that is removed is no record for any build, and its row and its id stay until the log is swept", async () => {
     const harness = await open();
-    const { clock, records } = harness;
+    const { clock, keptBodies, records } = harness;
     const { message, settlement } = await deliver(harness);
     await clock.advance(60_000);
 
     expect(await records.removeFinished(allShards, clock.now(), 10)).toBe(1);
+    expect(await keptBodies.get(aTenant, message.id)).toEqual(message.body);
+    expect(await keptBodies.sweep(aTenant, clock.now(), 10)).toBe(1);
 
     const [row] = await documentsIn(harness, collectionName);
     expect(Object.keys(row ?? {}).toSorted()).toEqual(

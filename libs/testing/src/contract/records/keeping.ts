@@ -18,7 +18,7 @@ import {
   type StoreGuarantee,
 } from "./harness.ts";
 
-export async function remove(
+async function remove(
   harness: RecordsHarness,
   keeps?: (tenant: string) => boolean,
 ): Promise<void> {
@@ -26,7 +26,7 @@ export async function remove(
   await harness.records.removeFinished(allShards, harness.now(), 100, keeps);
 }
 
-export const keptOf = async ({ keptBodies }: RecordsHarness, { id, tenant }: Message) => {
+const keptOf = async ({ keptBodies }: RecordsHarness, { id, tenant }: Message) => {
   const kept = await keptBodies.get(tenant, id);
   return kept && Buffer.from(kept);
 };

@@ -112,16 +112,21 @@ describe("a disk that kept bodies fill", () => {
     "has room again within ten seconds: they give way",
     async () => {
       const store = openOn(newDirectory(), diskBytes);
+      const first = aMessage();
+      await store.records.insert([{ record: accept(first, realClock.now()) }], "new");
+      const isKept = async () => (await store.keptBodies.get(aTenant, first.id)) !== undefined;
       // Free space is looked at once a second.
       while (await insert(store, 16)) {
         await deliverAll(store);
         await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);
+        expect(await isKept()).toBe(true);
         await pause(1_001);
       }
 
+      const isGone = await until(async () => !(await isKept()), withinMs);
       const hasRoom = await until(() => isAccepted(store, Buffer.alloc(10)), withinMs);
 
-      expect(hasRoom).toBe(true);
+      expect({ isGone, hasRoom }).toEqual({ isGone: true, hasRoom: true });
     },
     patienceMs,
   );

@@ -18,10 +18,7 @@ import {
   type StoreGuarantee,
 } from "./harness.ts";
 
-async function remove(
-  harness: RecordsHarness,
-  keeps?: (tenant: string) => boolean,
-): Promise<void> {
+async function remove(harness: RecordsHarness, keeps?: (tenant: string) => boolean): Promise<void> {
   await harness.advance(1_000);
   await harness.records.removeFinished(allShards, harness.now(), 100, keeps);
 }

@@ -31,6 +31,8 @@ type Ran = {
   readonly code: number;
   readonly output: string;
   readonly gates: readonly Record<string, unknown>[];
+  /** The folder of the files. */
+  readonly tree: string;
 };
 const folder = mkdtempSync(join(tmpdir(), "posthaste-gates-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -169,9 +171,28 @@ it.concurrent("runs no gate when it is asked for an unknown one", async () => {
   expect(code).toBe(1);
 });
 
-/** Runs a gate over a tree of these files, with the configuration of this repository. */
+it.concurrent("runs gates that compute beside those that wait, and lets them give way", async () => {
+  const meeting = (own: string, other: string): string => `${ofJest}
+import { existsSync, writeFileSync } from "node:fs";
+import { getPriority } from "node:os";
+it("meets the other gate", async () => {
+  writeFileSync("${own}", String(getPriority()));
+  while (!existsSync("${other}")) await new Promise((resolve) => setTimeout(resolve, 20));
+});
+`;
+  const { output, tree } = await run("unit deploy", {
+    "src/one.test.ts": meeting("unit", "deploy"),
+    "src/two.deploy.test.ts": meeting("deploy", "unit"),
+  });
+
+  const priorityOf = (gate: string) => Number(readFileSync(join(tree, gate), "utf8"));
+  expect(output).toMatch(/\n2 passed, 0 failed\n$/);
+  expect(priorityOf("unit")).toBeGreaterThan(priorityOf("deploy"));
+});
+
+/** Runs gates over a tree of these files, with the configuration of this repository. */
 function run(
-  gate: string,
+  names: string,
   files: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = { CI: "true" },
 ): Promise<Ran> {
@@ -192,11 +213,11 @@ function run(
     writeFileSync(join(tree, path), text);
   }
   return new Promise((resolve) => {
-    const args = [join(tree, "scripts/test.js"), gate];
+    const args = [join(tree, "scripts/test.js"), ...names.split(" ")];
     const options = { cwd: tree, env: { ...process.env, ...env } };
     const child = execFile(process.execPath, args, options, (_, output) => {
       const { exitCode } = child;
-      resolve({ code: exitCode ?? -1, output, gates: gatesOf(tree) });
+      resolve({ code: exitCode ?? -1, output, gates: gatesOf(tree), tree });
     });
   });
 }

@@ -19,6 +19,7 @@
 // A gate whose servers this host cannot run, as without Java, is reported as SKIPPED with the reason. With CI=true it fails.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { getPriority, setPriority } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { changedFiles } from "./changed.js";
 
@@ -59,7 +60,7 @@ const staticGates = [
   },
   { name: "dead-code", args: [tool("knip/bin/knip.js"), "--no-config-hints"] },
   { name: "documents", args: ["scripts/generate.js", "--check"] },
-].map((gate) => ({ ...gate, secondsMax: 900 }));
+].map((gate) => ({ ...gate, fills: true, secondsMax: 1_800 }));
 
 const quiet = "--disable-warning=ExperimentalWarning";
 /** On this signal Node writes a report of everything that its event loop waits for. */
@@ -77,15 +78,23 @@ const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
 const answersFolder = join(reports, "answers");
 const answersEnv = { POSTHASTE_TEST_ANSWERS: answersFolder };
 const storesFile = join(root, ".cache/stores.json");
+/** Gates that only compute give way by this much, so that no test of a gate that waits is late because of them. */
+const giveWay = 5;
 /**
+ * `fills`: needs a processor and nothing else, so it runs beside the gates that mostly wait, and takes what they leave.
  * `workers`: more than cores, where a gate mostly waits.
  * `stores`: runs over the servers of `npm run stack -- stores`.
  * `ownStores`: starts such servers itself.
  * `processes`: runs over real processes, which a host may end slowly.
  */
 const testGates = [
-  { name: "unit", skips: [ofKind("(sim|e2e|stack|cluster|deploy|answers)")], secondsMax: 600 },
-  { name: "simulation", only: ofKind("sim"), secondsMax: 900 },
+  {
+    name: "unit",
+    skips: [ofKind("(sim|e2e|stack|cluster|deploy|answers)")],
+    secondsMax: 1_800,
+    fills: true,
+  },
+  { name: "simulation", only: ofKind("sim"), secondsMax: 1_800, fills: true },
   {
     name: "end-to-end",
     only: ofKind("e2e"),
@@ -192,17 +201,28 @@ async function runGates(asked) {
     : [...staticGates, ...testGates].filter(isAsked);
 
   console.log(`     seed ${seed}`);
-  // Static gates use one core each, a run of Jest uses two.
+  const filling = gates.filter(({ fills }) => fills);
+  const waiting = gates.filter(({ fills }) => !fills);
+  const priority = getPriority() + (waiting.length > 0 ? giveWay : 0);
   const counts = [];
-  const waiting = gates.filter(({ report }) => !report);
+  const count = async (counted) => counts.push(await counted);
+  // Static gates use one core each, a run of Jest uses two.
+  const statics = filling.filter(({ report }) => !report);
   const work = async () => {
-    for (let gate = waiting.shift(); gate; gate = waiting.shift()) counts.push(await runGate(gate));
+    for (let gate = statics.shift(); gate; gate = statics.shift())
+      await count(runGate({ ...gate, priority }));
   };
-  await Promise.all([work(), work()]);
+  const fill = async () => {
+    await Promise.all([work(), work()]);
+    for (const gate of filling.filter(({ report }) => report))
+      await count(runGate({ ...gate, priority }));
+  };
   const stores = createStores();
+  const wait = async () => {
+    for (const gate of waiting) await count(runTests(gate, stores));
+  };
   try {
-    for (const gate of gates.filter(({ report }) => report))
-      counts.push(await runTests(gate, stores));
+    await Promise.all([fill(), wait()]);
   } finally {
     await stores.stop();
   }
@@ -395,7 +415,7 @@ async function runAgain(gate, count) {
 }
 
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */
-function run({ args, env, report, open, processes, secondsMax }) {
+function run({ args, env, report, open, processes, secondsMax, priority }) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -404,6 +424,8 @@ function run({ args, env, report, open, processes, secondsMax }) {
       detached: process.platform !== "win32",
     });
     running.add(child);
+    // The processes that it starts later have its priority, too.
+    if (priority && child.pid) setPriority(child.pid, priority);
     let output = "";
     let cpuSeconds;
     const keep = (text) => (output = (output + text).slice(-outputCharsMax));

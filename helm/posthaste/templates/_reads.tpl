@@ -197,7 +197,7 @@ management-viewers: {{ . | toJson }}
 {{- if has "schedules" .reads }}
 - {name: POSTHASTE_SCHEDULE_LATE_MINUTES, value: {{ $values.scheduleLateMinutes | quote }}}
 {{- end }}
-{{- if has "retention" .reads }}
+{{- if and (has "retention" .reads) (hasKey $values "keptBodiesDiskPercent") }}
 - {name: POSTHASTE_KEPT_BODIES_DISK_PERCENT, value: {{ $values.keptBodiesDiskPercent | quote }}}
 {{- end }}
 {{- if and (has "llm" .reads) $values.llm.url }}

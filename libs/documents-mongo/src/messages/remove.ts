@@ -131,7 +131,9 @@ async function leaveRows(
 ): Promise<void> {
   if (records.length === 0) return;
   const _id = { $in: records.map((record) => record._id) };
-  await again(() => messages.updateMany({ _id, told: { $exists: true } }, update));
+  // A sweep that is late must not keep the body again of a record that another has ended.
+  const stands = { told: { $exists: true }, epoch: { $exists: true } };
+  await again(() => messages.updateMany({ _id, ...stands }, update));
 }
 
 const toRow = { format: rowFormat } as const;

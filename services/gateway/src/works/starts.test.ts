@@ -1,6 +1,6 @@
 /** The endpoints that start runs take the same room, and count what they have accepted alike. */
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { defaultPlan } from "@posthaste/domain";
+import { defaultPlan, runId, tenantId } from "@posthaste/domain";
 import { noMetrics, noTelemetry } from "@posthaste/ports";
 import { type VirtualClock } from "@posthaste/testing";
 import { type Gateway, startGateway } from "../gateway.fixture.ts";
@@ -77,3 +77,20 @@ describe.each<(typeof ways)[number] & { readonly headers?: object; readonly body
     });
   },
 );
+
+it("a trigger adopts the run that its endpoint was asked to start, as a publish does", async () => {
+  const gateway = await startGateway();
+  closers.push(gateway.close);
+  const asking = { ...starting("run-0"), "Upstash-Workflow-Unknown-Sdk": "true" };
+  await post(gateway, `publish/${destination}`, asking);
+
+  const adopting = { ...starting("run-0"), "Upstash-Workflow-Trigger-By-Sdk": "true" };
+  const answer = await post(gateway, `trigger/${destination}`, adopting);
+
+  const run = await gateway.ports.runs.get({ tenant: tenantId("a"), id: runId("run-0") });
+  expect(run?.adoption).toBe("done");
+  expect(await answer.json()).toEqual({
+    workflowRunId: "run-0",
+    workflowCreatedAt: run?.createdAt,
+  });
+});

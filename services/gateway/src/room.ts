@@ -2,7 +2,7 @@
  * Takes the room that new messages and starts of runs need: in the backlog, in the day's quota, and their queues in the tenant's.
  * Called once nothing else can refuse the publishes; takes all or nothing. A stopping process has no room.
  */
-import { fault, isFault } from "@posthaste/domain";
+import { fault, isFault, type Wanted } from "@posthaste/domain";
 import { makeQueues, type NoRoom } from "@posthaste/engine";
 import { type Queues, type Tenant } from "@posthaste/ports";
 import { type BacklogQuota } from "./backlog.ts";
@@ -14,8 +14,6 @@ export type RoomParts = {
   readonly rates: Pick<Rates, "spendMessages">;
   readonly isClosed: () => boolean;
 };
-
-export type Wanted = { readonly messages: number; readonly queues: readonly string[] };
 
 /** Returns undefined synchronously where the plan counts no messages and no queue is named, as for almost every message. */
 export function takeRoom(

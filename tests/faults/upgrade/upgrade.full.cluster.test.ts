@@ -5,6 +5,7 @@ import { playEach } from "../each-scenario.ts";
 import { type Run, startRun } from "../run.ts";
 import { type Scenario } from "../stage.ts";
 import { startCluster } from "../world/cluster.ts";
+import { until } from "../world/until.ts";
 import { lastRelease } from "./last-release.ts";
 import { type Standalone, startStandalone } from "./standalone.ts";
 
@@ -88,6 +89,8 @@ describe("a standalone of the last release, replaced by this build after a kill,
             },
           );
           await stage.acknowledged(acknowledgedBefore);
+          const before = run.journal.firings.length;
+          await until("a schedule has fired", () => run.journal.firings.length > before);
         },
       };
       await run.play(replaced, seededChance(seed));

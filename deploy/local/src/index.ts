@@ -3,6 +3,7 @@ export { goProgram, hasGo, hasPython, npmPackages, pythonWith } from "./fetch/cl
 export { fetchRuntime, lackedByRuntimes, type Runtime } from "./fetch/runtimes.ts";
 export { checkMetrics, hasPrometheus, promtool } from "./fetch/prometheus.ts";
 export { type RunningPrometheus, startPrometheus } from "./servers/prometheus.ts";
+export { fetchShell, hasShell } from "./fetch/shells.ts";
 export { openProxy, type Proxy } from "./proxy.ts";
 export {
   type Guard,

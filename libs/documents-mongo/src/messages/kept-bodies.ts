@@ -1,8 +1,8 @@
 /**
  * Keeps bodies of messages that have ended (ADR 204): the removal of a record leaves its document, with the body and what finds it.
  *
- * (1) A row of the log (ADR 205) keeps its body. Any other document is a tombstone that no sweep of tombstones meets, to builds of before as well. `buriedUntil` is until when it
- *     has to stay one.
+ * (1) A row of the log (ADR 205) keeps its body. Any other document is a tombstone, to builds of before as well, that no
+ *     sweep of tombstones meets. `buriedUntil` says until when it has to stay one.
  * (2) The body of a group's children stands with their fan-out, which stays while a child's document refers to it.
  */
 import { mayKeepBody, planBounds, type TenantId } from "@posthaste/domain";

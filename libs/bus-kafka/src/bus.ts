@@ -114,7 +114,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     },
     subscribe: (...given) => subscriptions.add(...given),
     isUp: () => link.isUp(),
-    problem: () => link.problem() ?? subscriptions.missingRight(),
+    problem: () => link.problem() ?? subscriptions.missingRights(),
     roomForRecords: () => outbound.roomForRecords,
     hears: (topic) => subscriptions.hear(topic),
     counts: () => ({ ...counts, connections: link.connections }),

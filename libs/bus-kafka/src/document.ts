@@ -75,6 +75,7 @@ export function renderKafka(): string {
     ["```sh kafka", ...plans.map(creation), "```"].join("\n"),
     looks,
     rights,
+    missed,
     ["```sh kafka", ...members.flatMap((member) => rightsOf(member, plans)), "```"].join("\n"),
     oneUser,
   ].join("\n\n");
@@ -150,12 +151,29 @@ const looks = `At its start, and after each loss of its connection, a process lo
 \`POSTHASTE_KAFKA_PARTITIONS\` says or more, is of \`cleanup.policy=delete\`, keeps facts as long as \`POSTHASTE_KAFKA_RETENTION_HOURS\` says and hints for a minute or more, takes
 a mebibyte (parked: two), has no codec that cannot be read, and can take anything at all with its replicas and \`min.insync.replicas\`. What is
 wrong stands in one line, \`bus.down\`, and in \`/readyz\`; the process goes on as it does without Kafka and looks again each second, so that a topic that is made or
-mended later is found. Without the right to read settings they are not compared.`;
+mended later is found. Kafka does not tell a topic that is missing from one that a user may not describe, so the line says both. Without the right to
+read settings (DescribeConfigs) they are not compared.`;
 
 const rights = `## Rights
 
 What each service needs, as one user a service. With \`POSTHASTE_KAFKA_PROVISION=on\` the first that starts also needs Create and, for more partitions,
-Alter on the topics. Brokers before 2.8 want IdempotentWrite on the cluster beside Write. A right that is missing is told by the name of the topic or group in \`bus.down\`, \`bus.consumer_ended\` and
-\`/readyz\`.`;
+Alter on the topics. Brokers before 2.8 want IdempotentWrite on the cluster beside Write.
+
+A right that is missing is told when a process misses it, within seconds, with the topic or group and how to give it: in one line, and in \`/readyz\` for
+as long as it is missing. No process writes to \`parked\` before the first message that it cannot read.`;
+
+const missed = tableOf(
+  ["Right", "Missed by", "Line"],
+  [
+    ["Describe", "the look at the start; Write and Read imply it", "`bus.down`"],
+    [
+      "Write",
+      "the first message; the start, as an idempotent producer, where there is no such right at all",
+      "`bus.down`",
+    ],
+    ["Read on a topic", "the first fetch, at the start", "`bus.consumer_ended`"],
+    ["Read on a group", "the join, at the start", "`bus.consumer_ended`"],
+  ],
+);
 
 const oneUser = `For one user of all services: All on topics that begin with \`${prefix}\` and Read on such groups.`;

@@ -11,14 +11,16 @@
  * (3) each connection counts the partitions. A sign that a topic has another count ends the connection in use, once the next one has
  *     counted anew.
  * (4) for I3: brokers that answer may still take nothing, for want of copies. So after a failed send the link is up only when
- *     the brokers have taken one message for each of its partitions; such a message is heard twice.
+ *     the brokers have taken one message for each of its partitions; such a message is heard twice. Its topics are tried one after
+ *     the other, so that a right that is missing is told with its topic.
  */
 import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type Producer, type RecordMetadata, type TopicMessages } from "kafkajs";
 import { type Client, type ClientOptions, newClient } from "./client.ts";
 import { backOffMs } from "./back-off.ts";
 import { isTopicsError, type PartitionCounts, topicsError } from "./provision.ts";
-import { isRefusal, missingRight } from "./refusal.ts";
+import { isRefusal } from "./refusal.ts";
+import { missingRight } from "./rights.ts";
 
 export type LinkOptions = {
   readonly client: ClientOptions;
@@ -152,10 +154,9 @@ export class Link {
         await this.#connect(next);
       } catch (error) {
         void this.#disconnect(next);
-        const trial = this.#trial;
         // A trial that the broker has taken, or refused for its content, has been judged.
         if (isRefusal(error)) this.#trial = [];
-        this.#down(saidOfRights(error, trial));
+        this.#down(error);
         await pause(clock, backOffMs(failures++), signal);
         continue;
       }
@@ -173,10 +174,12 @@ export class Link {
     const { clock, provision } = this.#options;
     const connected = (async () => {
       this.#partitions = await provision();
-      await producer.connect();
-      if (this.#trial.length > 0)
-        await producer.sendBatch({ acks: -1, topicMessages: this.#trial });
-      this.#trial = [];
+      await producer.connect().catch(rethrowSaying([]));
+      for (const part of this.#trial) {
+        const topicMessages = [part];
+        await producer.sendBatch({ acks: -1, topicMessages }).catch(rethrowSaying(topicMessages));
+        this.#trial = this.#trial.filter((other) => other !== part);
+      }
     })();
     const inTime = await endsWithin(clock, connectMsMax, connected);
     if (!inTime) throw new Error(`no connection within ${connectMsMax} ms`);
@@ -246,9 +249,15 @@ export class Link {
 
 /** Returns an error that names the topics, where a right is missing: brokers and kafkajs name none. */
 function saidOfRights(error: unknown, batch: readonly TopicMessages[]): unknown {
-  const right = missingRight(error, { topics: batch.map(({ topic }) => topic) });
+  const right = missingRight(error, { to: "write", topics: batch.map(({ topic }) => topic) });
   return right === undefined ? error : topicsError(right, error);
 }
+
+const rethrowSaying =
+  (batch: readonly TopicMessages[]) =>
+  (error: unknown): never => {
+    throw saidOfRights(error, batch);
+  };
 
 const oneOfEach = (batch: readonly TopicMessages[]): TopicMessages[] =>
   batch.map(({ topic, messages }) => ({

@@ -2,6 +2,7 @@
 import { type Admin } from "kafkajs";
 import { type ClientOptions, newClient } from "./client.ts";
 import { errorTypesOf } from "./refusal.ts";
+import { missingRight } from "./rights.ts";
 import { type FoundTopic, wrongWith } from "./topic-check.ts";
 import { settingsOf, type TopicPlan } from "./topics.ts";
 
@@ -101,7 +102,7 @@ async function replicasOf(admin: Admin, plans: readonly TopicPlan[]): Promise<Re
   );
 }
 
-/** Asking for settings tells a missing topic from one that this process may not see. */
+/** Asking for settings tells a missing topic from one that this process may not describe, which the list of topics leaves out, too. */
 async function foundAs(
   admin: Admin,
   name: string,
@@ -114,7 +115,7 @@ async function foundAs(
       includeSynonyms: false,
       resources: [resource],
     });
-    if (replicas === undefined) return "missing";
+    if (replicas === undefined) return "hidden";
     const entries = resources.flatMap(({ configEntries }) => configEntries);
     const settings = new Map(
       entries.map(({ configName, configValue }) => [configName, configValue]),
@@ -152,7 +153,8 @@ async function create(
     // False when another process was faster.
     await admin.createTopics({ waitForLeaders: true, topics });
   } catch (error) {
-    throw topicsError(`cannot make the topics: ${reasonsOf(error).join("; ")}`, error);
+    const names = plans.map(({ name }) => name);
+    throw topicsError(`cannot make the topics: ${reasonsOf(error, names).join("; ")}`, error);
   }
 }
 
@@ -160,10 +162,13 @@ async function create(
 const inSyncOf = (replication: number): string => String(Math.max(1, Math.min(2, replication - 1)));
 
 /** For several topics kafkajs says only that there were errors. */
-function reasonsOf(error: unknown): readonly string[] {
+function reasonsOf(error: unknown, names: readonly string[]): readonly string[] {
   if (!Error.isError(error)) return [String(error)];
-  if ("errors" in error && Array.isArray(error.errors)) return error.errors.flatMap(reasonsOf);
-  return ["topic" in error ? `${String(error.topic)}: ${error.message}` : error.message];
+  if ("errors" in error && Array.isArray(error.errors))
+    return error.errors.flatMap((each) => reasonsOf(each, names));
+  const topics = "topic" in error ? [String(error.topic)] : names;
+  const right = missingRight(error, { to: "make", topics });
+  return [right ?? ("topic" in error ? `${topics.join()}: ${error.message}` : error.message)];
 }
 
 async function grow(admin: Admin, plans: readonly TopicPlan[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { isRefusal, missingRight } from "./refusal.ts";
+import { isRefusal } from "./refusal.ts";
 
 const withType = (type: string, cause?: unknown): Error =>
   Object.assign(new Error(type, { cause }), { type });
@@ -27,17 +27,4 @@ it("an error that is its own cause is read once", () => {
   error.cause = error;
 
   expect(isRefusal(error)).toBe(false);
-});
-
-it.each([
-  ["GROUP_AUTHORIZATION_FAILED", ["t"], "g", "there is no right to be in the group g"],
-  ["TOPIC_AUTHORIZATION_FAILED", ["t"], "g", "there is no right to read the topic t"],
-  ["TOPIC_AUTHORIZATION_FAILED", ["t"], undefined, "there is no right to write to the topic t"],
-  ["TOPIC_AUTHORIZATION_FAILED", ["t", "u"], undefined, "to write to one of the topics t, u"],
-  ["CLUSTER_AUTHORIZATION_FAILED", ["t"], undefined, "IdempotentWrite"],
-])("a right that is missing is told by name: %s of %j, %s", (type, topics, group, said) => {
-  const error = new Error("retries exceeded", { cause: withType(type) });
-
-  expect(missingRight(error, { topics, ...(group !== undefined && { group }) })).toContain(said);
-  expect(missingRight(withType("NOT_LEADER_FOR_PARTITION"), { topics })).toBeUndefined();
 });

@@ -10,7 +10,7 @@ import { type Counts } from "./counts.ts";
 import { type HandOver } from "./hand-over.ts";
 import { type Link } from "./link.ts";
 import { backOffMs } from "./back-off.ts";
-import { missingRight } from "./refusal.ts";
+import { missingRight } from "./rights.ts";
 import { stalledMs, watch } from "./watchdog.ts";
 
 export type SubscriptionOptions = {
@@ -41,6 +41,8 @@ export type SubscriptionOptions = {
 const joinMsMax = 10_000;
 /** A group that has been silent for longer is not served: fetches return every 150 ms, heartbeats go out every 300. */
 const silentMsMax = 2_000;
+/** A member that has stayed for longer has the right to read: its first fetch ends it otherwise. */
+const stayedMsMin = 2_000;
 
 export class Subscription {
   readonly #options: SubscriptionOptions;
@@ -52,6 +54,7 @@ export class Subscription {
   #aliveAt = Number.NEGATIVE_INFINITY;
   #progress = 0;
   #isMember = false;
+  #memberSince = 0;
   #missing: string | undefined;
 
   constructor(options: SubscriptionOptions) {
@@ -65,7 +68,7 @@ export class Subscription {
     this.#unwatch = watch({
       clock,
       progress: () => this.#progress,
-      isUp: () => link.isUp(),
+      isUp: () => link.isUp() && this.missingRight() === undefined,
       answers,
       stalled: () => this.#stalled(),
     });
@@ -73,11 +76,17 @@ export class Subscription {
   }
 
   hears(): boolean {
-    return this.#isMember && this.#options.clock.passedMs() - this.#aliveAt <= silentMsMax;
+    return (
+      this.#isMember &&
+      this.#options.clock.passedMs() - this.#aliveAt <= silentMsMax &&
+      this.missingRight() === undefined
+    );
   }
 
+  /** Returns the right that ended the last member, until the next has stayed: joining takes no right to read the topic. */
   missingRight(): string | undefined {
-    return this.#isMember ? undefined : this.#missing;
+    const memberMs = this.#isMember ? this.#options.clock.passedMs() - this.#memberSince : 0;
+    return memberMs >= stayedMsMin ? undefined : this.#missing;
   }
 
   async stop(): Promise<void> {
@@ -96,16 +105,18 @@ export class Subscription {
       if (signal.aborted) return;
       const progressBefore = this.#progress;
       const reason = await this.#runConsumer(link.partitions()?.get(topic) ?? 1);
+      const told = this.missingRight();
       this.#isMember = false;
       unassigned();
       if (signal.aborted) return;
       counts.consumerRestarts++;
-      const missing = missingRight(reason, { topics: [topic], group });
+      const missing = missingRight(reason, { to: "read", topics: [topic], group });
       // Without a right the consumer ends the same way each second.
-      if (missing === undefined || missing !== this.#missing)
+      if (missing === undefined || missing !== told)
         log.warn("bus.consumer_ended", { topic, group, reason: missing, error: reason });
       this.#missing = missing;
-      failures = this.#progress > progressBefore ? 0 : failures + 1;
+      const progressed = missing === undefined && this.#progress > progressBefore;
+      failures = progressed ? 0 : failures + 1;
       await pause(clock, backOffMs(failures), signal);
     }
   }
@@ -116,6 +127,7 @@ export class Subscription {
       ...options,
       partitionCount,
       joined: (partitions, countPartitions) => {
+        if (!this.#isMember) this.#memberSince = this.#options.clock.passedMs();
         this.#isMember = true;
         this.#alive();
         this.#joined.resolve(assigned(partitions, countPartitions));

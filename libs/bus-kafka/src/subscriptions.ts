@@ -85,10 +85,9 @@ export class Subscriptions {
     return those.length > 0 && those.every(([subscription]) => subscription.hears());
   }
 
-  missingRight(): string | undefined {
-    return [...this.#open.keys()]
-      .map((subscription) => subscription.missingRight())
-      .find((right) => right !== undefined);
+  missingRights(): string | undefined {
+    const rights = [...this.#open.keys()].flatMap((each) => each.missingRight() ?? []);
+    return rights.length > 0 ? rights.join("; ") : undefined;
   }
 
   async stop(): Promise<void> {

@@ -1,4 +1,5 @@
 /** Finds what is wrong with a topic that was made by hand. */
+import { hiddenTopic } from "./rights.ts";
 import { type TopicPlan } from "./topics.ts";
 
 export type FoundTopic = {
@@ -22,8 +23,7 @@ export function wrongWith(plan: TopicPlan, found: FoundTopic | "missing" | "hidd
   const { name, partitions } = plan;
   if (found === "missing")
     return [`the topic ${name} is missing: it wants ${partitionsOf(partitions)}`];
-  if (found === "hidden")
-    return [`the topic ${name} is missing, or there is no right to describe it`];
+  if (found === "hidden") return [hiddenTopic(name)];
   const settings = found.settings ?? new Map<string, string>();
   const number = (setting: string): number | undefined => {
     const text = settings.get(setting);

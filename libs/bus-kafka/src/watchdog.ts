@@ -1,6 +1,6 @@
 /**
- * Notices a group that stalls although the brokers answer (a broker's defect, a client's, a right that was taken away): otherwise
- * the process would live and hear nothing. Ending the process and starting it anew is better.
+ * Notices a group that stalls although the brokers answer (a broker's defect, a client's): otherwise the process would live and hear
+ * nothing. Ending the process and starting it anew is better.
  */
 import { type Clock } from "@posthaste/ports";
 

@@ -9,22 +9,37 @@ import {
   startStores,
   type Stores,
 } from "@posthaste/local";
-import { answer, type Destination, openDestination } from "@posthaste/testing";
+import { type Topic } from "@posthaste/ports";
+import { systemClock } from "@posthaste/process";
+import {
+  answer,
+  type Destination,
+  openDestination,
+  type RecordingLog,
+  recordingLog,
+} from "@posthaste/testing";
 import { blocksOf } from "@posthaste/testing/pages";
 import kafkajs, { type Admin, Kafka, logLevel } from "kafkajs";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../events.fixture.ts";
+import { aHint, aSettled, eventually } from "../events.fixture.ts";
+import { type KafkaBus, openKafkaBus } from "../index.ts";
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
 const dir = mkdtempSync(join(tmpdir(), "posthaste-rights-"));
 const startMsMax = 300_000;
 const testMsMax = 180_000;
+const toldMsMax = 10_000;
+const stableMs = 1_500;
+const prefix = "posthaste.";
+const parked = `${prefix}parked`;
 const listener = "USERS";
 const password = "a-password";
 const token = "a-token-of-this-test";
+const rights = rightsOfPage();
 let kafka: RunningKafka;
+let operator: Kafka;
 let admin: Admin;
 
 beforeAll(async () => {
@@ -34,10 +49,13 @@ beforeAll(async () => {
     "super.users": "User:ANONYMOUS",
   });
   const brokers = [...kafka.brokers];
-  admin = new Kafka({ brokers, clientId: "operator", logLevel: logLevel.NOTHING }).admin();
+  operator = new Kafka({ brokers, clientId: "operator", logLevel: logLevel.NOTHING });
+  admin = operator.admin();
   await admin.connect();
   await admin.createTopics({ topics: commandsOfPage("kafka-topics.sh").map(madeTopic) });
-  await give(rights());
+  const given = [...rights, ...rights.flatMap(allBut)];
+  await give(given);
+  await areKnown(given);
 }, startMsMax);
 afterAll(async () => {
   await admin.disconnect();
@@ -93,7 +111,7 @@ describe("the services", () => {
       await eventually(
         async () => (await statesOf()).filter((state) => state === "DELIVERED").length >= 3,
       );
-      expect(services.output()).not.toMatch(/no right|bus\.(down|consumer_ended)/);
+      expect(services.output()).not.toMatch(/no right|bus\.down/);
     },
     testMsMax,
   );
@@ -116,6 +134,150 @@ describe("the services", () => {
   }
 });
 
+describe("a right that a user lacks is named in one line and in /readyz, with how to give it, where it is missed:", () => {
+  it.each([...new Set(rights.map(({ user }) => user))])(
+    "each of %s",
+    async (user) => {
+      const own = rights.filter((right) => right.user === user);
+
+      const told = await Promise.all(own.map(toldWithout));
+
+      expect(told).toEqual(
+        own.map((right) => ({
+          right: nameOf(right),
+          lines: sentencesOf(right).map(inOneLine),
+          endsWithRight: true,
+        })),
+      );
+    },
+    testMsMax,
+  );
+
+  const inOneLine = (sentence: string) => `${sentence}: 1 x`;
+
+  /** Returns what a process of a user without this right tells, in how many lines, and whether that ends once the right is given. */
+  async function toldWithout(right: Right) {
+    const sentences = sentencesOf(right);
+    const log = recordingLog(false);
+    const bus = await openKafkaBus({
+      brokers: kafka.guarded.get(listener) ?? [],
+      prefix,
+      clientId: userWithout(right),
+      makesTopics: false,
+      sasl: { mechanism: "plain", user: userWithout(right), password },
+      clock: systemClock(),
+      log,
+      fatal: (error) => log.error("test.fatal", { error }),
+    });
+    const tells = () =>
+      sentences.length === 0
+        ? bus.isUp() && bus.problem() === undefined
+        : sentences.every((sentence) => bus.problem()?.includes(sentence));
+    const used = use(bus, right);
+    try {
+      await comes(tells);
+      await stays(tells);
+      const lines = tells() ? linesOf(log, sentences) : [`instead: ${bus.problem()}`];
+      await give([{ ...right, user: userWithout(right) }]);
+      const endsWithRight = await comes(() => bus.isUp() && bus.problem() === undefined);
+      return { right: nameOf(right), lines, endsWithRight };
+    } finally {
+      await bus.close();
+      await used;
+    }
+  }
+
+  function linesOf(log: RecordingLog, sentences: readonly string[]): readonly string[] {
+    const reasons = log.lines.map(({ fields }) => String(fields["reason"]));
+    return sentences.map(
+      (sentence) =>
+        `${sentence}: ${reasons.filter((reason) => reason.includes(sentence)).length} x`,
+    );
+  }
+
+  /** Does what needs the right: a member hears as its group, the others say. */
+  async function use(bus: KafkaBus, right: Right): Promise<void> {
+    if (right.operation === "Read" || right.name === parked) {
+      const [topic] = topics.filter((each) => hears(right, each));
+      if (topic === undefined) return;
+      const subscribed = bus.subscribe(topic, right.user, () => Promise.resolve());
+      if (right.name === parked) await sayUnreadable(`${prefix}${topic}`);
+      await subscribed;
+    } else if (right.operation === "Write") {
+      await comes(() => bus.isUp());
+      await say(bus);
+    }
+  }
+
+  const comes = (happened: () => boolean): Promise<boolean> =>
+    eventually(happened, toldMsMax).then(
+      () => true,
+      () => false,
+    );
+
+  async function stays(holds: () => boolean): Promise<void> {
+    const until = performance.now() + stableMs;
+    while (holds() && performance.now() < until)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+});
+
+const topics = [
+  "message.accepted",
+  "message.due",
+  "message.settled",
+  "scheduler.wake",
+] as const satisfies readonly Topic[];
+
+/** Reports whether the right concerns what its user hears of the topic; that to park concerns all that it hears. */
+const hears = ({ user, name }: Right, topic: Topic): boolean =>
+  rights.some((each) => each.user === user && each.name === `${prefix}${user}.${topic}`) &&
+  (name === parked || name.endsWith(topic));
+
+/**
+ * Returns what is told without the right. A right to write or read a topic is one to describe it; and without that to read settings they
+ * are not compared.
+ */
+function sentencesOf({ user, operation, kind, name }: Right): readonly string[] {
+  const literal = rights.filter((right) => right.user === user && !right.isPrefix);
+  const sentence = (what: string, given: string) =>
+    `no right to ${what}: give this user ${given} on it`;
+  if (kind === "group") return [sentence(`be in the group ${name}`, "Read")];
+  if (operation === "Read") return [sentence(`read the topic ${name}`, "Read")];
+  if (operation === "Write" && literal.filter((right) => right.operation === "Write").length > 1)
+    return [sentence(`write to the topic ${name}`, "Write")];
+  if (operation === "Write")
+    return ["no right to be an idempotent producer: give this user Write on its topics"];
+  if (operation === "DescribeConfigs") return [];
+  const described = new Set(literal.map((right) => right.name));
+  return [...topics.map((topic) => `${prefix}${topic}`), parked]
+    .filter((topic) => !described.has(topic))
+    .map(
+      (topic) =>
+        `the topic ${topic} is missing, or there is ${sentence("describe it", "Describe")}`,
+    );
+}
+
+/** Says something on each topic in one request, which tells of no topic. */
+async function say(bus: KafkaBus): Promise<void> {
+  const settled = aSettled();
+  await Promise.allSettled([
+    bus.publish("message.accepted", [settled]),
+    bus.publish("message.due", [aHint()]),
+    bus.publish("message.settled", [settled]),
+    bus.publish("scheduler.wake", [{ shard: 7, at: 0 }]),
+  ]);
+}
+
+/** Says what no member can read, on each partition. */
+async function sayUnreadable(topic: string): Promise<void> {
+  const producer = operator.producer();
+  await producer.connect();
+  const messages = Array.from({ length: 16 }, (_, partition) => ({ partition, value: "no event" }));
+  await producer.send({ topic, messages });
+  await producer.disconnect();
+}
+
 type Right = {
   readonly user: string;
   readonly operation: string;
@@ -125,7 +287,7 @@ type Right = {
 };
 
 /** Returns the rights that the page gives, one for each operation. */
-function rights(): readonly Right[] {
+function rightsOfPage(): readonly Right[] {
   return commandsOfPage("kafka-acls.sh").flatMap((words) => {
     const [principal = ""] = after(words, "--allow-principal");
     const [group] = after(words, "--group");
@@ -140,8 +302,33 @@ function rights(): readonly Right[] {
   });
 }
 
-const give = (given: readonly Right[]): Promise<unknown> =>
-  admin.createAcls({ acl: given.map(entryOf) });
+const nameOf = ({ user, operation, kind, name }: Right): string =>
+  `${operation} on ${kind} ${name} by ${user}`;
+
+/** Names the user that has all rights of another but one. */
+const userWithout = (right: Right): string =>
+  `${right.user}-without-${rights.findIndex((each) => nameOf(each) === nameOf(right))}`;
+
+const allBut = (right: Right): readonly Right[] =>
+  rights
+    .filter((each) => each.user === right.user && nameOf(each) !== nameOf(right))
+    .map((each) => ({ ...each, user: userWithout(right) }));
+
+async function give(given: readonly Right[]): Promise<void> {
+  await admin.createAcls({ acl: given.map(entryOf) });
+}
+
+/** Resolves when the broker knows all rights of the users. */
+const areKnown = (given: readonly Right[]): Promise<void> =>
+  eventually(async () => {
+    const { resources } = await admin.describeAcls({
+      resourceType: AclResourceTypes.ANY,
+      resourcePatternType: ResourcePatternTypes.ANY,
+      operation: AclOperationTypes.ANY,
+      permissionType: AclPermissionTypes.ANY,
+    });
+    return resources.flatMap(({ acls }) => acls).length === given.length;
+  });
 
 function entryOf({ user, operation, kind, name, isPrefix }: Right) {
   const operations: Readonly<Record<string, number>> = {
@@ -189,7 +376,10 @@ function madeTopic(words: readonly string[]) {
 
 /** A listener at which each user of the page has the same password. */
 function guard(): Guard {
-  const users = [...new Set(rights().map(({ user }) => user)), "management"];
+  const users = [
+    ...new Set(rights.flatMap((right) => [right.user, userWithout(right)])),
+    "management",
+  ];
   const login = "org.apache.kafka.common.security.plain.PlainLoginModule required";
   const known = users.map((user) => `user_${user}="${password}"`).join(" ");
   return {

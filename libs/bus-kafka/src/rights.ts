@@ -1,0 +1,42 @@
+/**
+ * Says which right this process lacks, and how to give it. Brokers and kafkajs name neither topics nor groups, so the caller says what
+ * it has asked for.
+ */
+import { errorTypesOf } from "./refusal.ts";
+
+export type Asked =
+  | { readonly to: "write" | "make"; readonly topics: readonly string[] }
+  | { readonly to: "read"; readonly topics: readonly string[]; readonly group: string };
+
+/** Returns undefined where the error speaks of no right. */
+export function missingRight(error: unknown, asked: Asked): string | undefined {
+  const types = errorTypesOf(error);
+  if (asked.to === "read" && types.includes("GROUP_AUTHORIZATION_FAILED"))
+    return noRight(`be in the group ${asked.group}`, "Read on it");
+  if (types.includes("TOPIC_AUTHORIZATION_FAILED")) {
+    const { verb, operations } = ofTopics[asked.to];
+    const isOne = asked.topics.length === 1;
+    const topics = `${isOne ? "the topic" : "one of the topics"} ${asked.topics.join(", ")}`;
+    return noRight(`${verb} ${topics}`, `${operations} on ${isOne ? "it" : "each"}`);
+  }
+  // Brokers take one in who may write to some topic.
+  if (types.includes("CLUSTER_AUTHORIZATION_FAILED"))
+    return noRight(
+      "be an idempotent producer",
+      "Write on its topics, and before Kafka 2.8 IdempotentWrite on the cluster, with IAM WriteDataIdempotently",
+    );
+  return undefined;
+}
+
+const ofTopics = {
+  write: { verb: "write to", operations: "Write" },
+  read: { verb: "read", operations: "Read" },
+  make: { verb: "make", operations: "Create and Describe" },
+};
+
+/** Kafka does not tell whether a topic that a user may not describe is there. */
+export const hiddenTopic = (name: string): string =>
+  `the topic ${name} is missing, or ${noRight("describe it", "Describe on it")}`;
+
+const noRight = (what: string, wanted: string): string =>
+  `there is no right to ${what}: give this user ${wanted} (docs/kafka.md#rights)`;

@@ -470,6 +470,7 @@ describe("dead letters", () => {
     pages.works("/left");
     const opened = await pages.signedIn("#/dead-letters?label=left");
     const { page } = opened;
+    const left = Promise.withResolvers<void>();
     let calls = 0;
     await page.route(
       (url) => url.pathname.endsWith("/dlq/retry"),
@@ -480,11 +481,13 @@ describe("dead letters", () => {
         await goTo(page, "/queues");
         await page.getByRole("heading", { level: 1, name: "Queues" }).waitFor();
         await route.fulfill({ response: answer }).catch(() => undefined);
+        left.resolve();
       },
     );
 
     await page.getByRole("button", { name: "Retry all of these" }).click();
     await page.getByRole("button", { name: "Retry 105" }).click();
+    await left.promise;
     await visit(opened, "/queues", "Queues");
     await visit(opened, "/dead-letters?label=left", "Dead letters");
     await page.getByRole("button", { name: "Retry all of these" }).click();

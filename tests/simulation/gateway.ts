@@ -185,7 +185,7 @@ function done<T>(answer: T | Fault): T {
 
 const policy = done(destinationPolicy({ anyPort: true }));
 
-/** What a process has for requests that no client of a simulation makes. */
+/** Parts of a process for requests that no client of a simulation makes. */
 const absent = {
   accounts: { changeTenant: () => Promise.reject(new Error("no request changes a tenant")) },
   auditLog: { begin: async () => undefined, end: async () => undefined, page: async () => [] },

@@ -147,7 +147,7 @@ describe("the body of a message that is kept", () => {
     const opened = openIn(newDirectory());
     await opened.clock.advance(10_000);
     const old = await kept(opened);
-    // Its id is of an earlier time.
+    // An id of an earlier time keeps the row from staying whole.
     const split = await kept(opened, { id: newId() });
     expect(rows(opened, "kept")).toEqual({ kept: 1 });
     await opened.clock.advance(10_000);

@@ -315,6 +315,20 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
+  it("sweeps what is old where the store does not tell how full its disk is", async () => {
+    const opened = open();
+    const diskShare = () => Promise.reject(new StoreError("unavailable", "dbStats is refused"));
+    const ports = { ...opened, keptBodies: { ...opened.keptBodies, diskShare } };
+    const message = await deliver(ports);
+    await ports.embedded.records.removeFinished(allShards, ports.clock.now() + 1, 10);
+    const workflowLog = await start(ports, "settle");
+
+    await ports.clock.advance(24 * 60 * minuteMs + minuteMs);
+
+    expect(await areKept(ports, message)).toEqual([false]);
+    await workflowLog.stop();
+  });
+
   it("sweeps again after a sweep has failed, and begins no second while one is under way", async () => {
     const opened = open();
     let sweeps = 0;

@@ -131,10 +131,14 @@ export class WorkflowLog {
     }
   }
 
-  /** Judges how long bodies may be kept at most, by the disk. */
+  /** Judges how long bodies may be kept at most, by the disk. A store that does not tell its disk is swept all the same. */
   async #makeWay(): Promise<void> {
     const { keptBodies, log } = this.#ports;
-    const share = await keptBodies.diskShare();
+    const share = await keptBodies.diskShare().catch((error: unknown) => {
+      log.warn("retention.disk_unknown", { error });
+      return undefined;
+    });
+    if (share === undefined) return;
     const before = this.#keptMsMax;
     this.#keptMsMax = keptMsMaxNext(before, {
       isFull: share > this.#options.diskShareMax,

@@ -36,7 +36,7 @@ export async function startStandalone({ name, program }: LastRelease): Promise<S
     () => isReady(port),
   );
   await server.start();
-  // Its callers know it as they know a gateway.
+  // A gateway to callers and to the run.
   const gateway: RunningService = {
     ...{ name: "standalone 1", service: "gateway", port },
     ...{ url: `http://127.0.0.1:${port}`, process: server },

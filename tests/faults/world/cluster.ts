@@ -59,7 +59,7 @@ export const room = "faults";
 export const env = {
   POSTHASTE_LOG_LEVEL: "warn",
   POSTHASTE_KAFKA_PARTITIONS: "4",
-  // What a killed member leaves behind is waited for after each kill.
+  // Each kill waits until the session of the killed member is over.
   POSTHASTE_KAFKA_SESSION_MS: "3000",
   // Longer than any call of a run, once its gate is open.
   POSTHASTE_DRAIN_SECONDS: "12",

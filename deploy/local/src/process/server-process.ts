@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { addWill, removeWill } from "./last-will.ts";
 
-/** What is started; read anew at each start. */
+/** The command of a server; `ServerProcess` reads its fields anew at each start. */
 export type Command = {
   /** The name in error messages, such as "Kafka 4.1.2". */
   readonly name: string;

@@ -24,7 +24,7 @@ export type RedisClusterOptions = Pick<ServerPlace, "dir"> & {
 };
 
 type Node = RunningRedis & {
-  /** What the node is for other nodes and for clients of the cluster. */
+  /** The address by which other nodes and clients of the cluster know the node. */
   readonly known: Pick<RunningRedis, "port" | "url">;
 };
 

@@ -33,7 +33,7 @@ export type LogRow = Placed<LogItem> & {
   readonly first?: string;
 };
 
-/** What a delivered record tells, with its own fields, as a row of the log. */
+/** The fields that make a delivered record, with its own, a row of the log. */
 export type OwnTold = Pick<LogRow, "place" | "hosts" | "path"> &
   Pick<OwnFact, "startedAt" | "answered">;
 

@@ -106,7 +106,7 @@ export type StoredRecord = StateFields &
     readonly repeatableUntil?: number;
     readonly tombstoneUntil?: number;
     readonly told?: OwnTold;
-    /** Of a kept body (kept-bodies.ts): its tenant, when the message ended, and until when a tombstone is needed. */
+    /** Fields of a kept body (kept-bodies.ts): its tenant, when the message ended, and until when a tombstone is needed. */
     readonly keptOf?: TenantId;
     readonly keptAt?: number;
     readonly buriedUntil?: number;

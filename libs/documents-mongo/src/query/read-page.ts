@@ -156,7 +156,7 @@ const placeOfDocument = (scan: Asked, document: Document): string =>
 const isSelective = ({ conditions, isById }: Asked): boolean =>
   !isById && Object.keys(conditions).length > 0;
 
-/** Of rows within other documents it says that there is a place, so that the server uses the index of those that have one. */
+/** Returns the condition on places. For rows within other documents it asks that there is one, which the partial index wants. */
 function placed(asked: Asked, range: object): Document {
   const { tenant, within } = asked;
   const place = within ? { ...range, $exists: true } : range;

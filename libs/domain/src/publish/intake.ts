@@ -1,4 +1,4 @@
-/** What publishes are together, and what they need before any of them is stored. */
+/** Judges publishes that come together: their kind, and the room that they need before any of them is stored. */
 import { type Fault, fault } from "../shared/fault.ts";
 import { type RunId } from "../shared/ids.ts";
 import { type PublishCommand } from "./command.ts";

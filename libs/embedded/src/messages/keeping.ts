@@ -1,4 +1,4 @@
-/** What the removal of records does with their bodies (kept-bodies.ts). */
+/** Keeps or removes the bodies of records that are removed (kept-bodies.ts). */
 import { type DatabaseSync } from "node:sqlite";
 import { configurationColumns, configurationJoin } from "./configurations.ts";
 import { stateCodes } from "./records.ts";

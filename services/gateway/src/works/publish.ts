@@ -27,7 +27,7 @@ export type PublishParts = RunPorts & {
   readonly isClosed: () => boolean;
 };
 
-/** What a way in adds to a publish. */
+/** A way in: the headers and the command that it adds to a publish. */
 export type Way = {
   /** Returns the headers with those that the way adds. */
   readonly completed: (given: FlatHeaders) => FlatHeaders;

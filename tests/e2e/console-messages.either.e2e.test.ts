@@ -1,5 +1,6 @@
 /** Tests messages and dead letters in the console: a failed message is found, corrected, and tried again. */
 import { describe, expect } from "@jest/globals";
+import { type Route } from "playwright-core";
 import { eventually } from "./client.ts";
 import { consolePages, journey } from "./console-pages.ts";
 import { find, goTo, isThere, visit } from "./console-site.ts";
@@ -33,7 +34,14 @@ describe("a message", () => {
       await isThere(page, "Failed: status 500");
       await opened.look();
 
-      // The receiver still fails, so the message is a dead letter again, with the new answer.
+      // The receiver still fails, so the message is a dead letter again, with the new answer. The page leads to it also where
+      // the live stream told that the dead letter is gone before the retry was answered.
+      const answerLate = async (route: Route): Promise<void> => {
+        const response = await route.fetch();
+        await page.getByText("There is no such dead letter any more").waitFor();
+        await route.fulfill({ response });
+      };
+      await page.route("**/dlq/retry/**", answerLate, { times: 1 });
       await page.getByRole("button", { name: /^Retry/ }).click();
       await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
       await isThere(page, "Failed after 1 attempt: status 503");
@@ -393,7 +401,8 @@ describe("dead letters", () => {
       await page.getByRole("button", { name: `Remove ${removed}` }).click();
       await page.getByRole("button", { name: "Keep" }).click();
       const kept = await pages.letters("one-by-one");
-      await page.getByRole("button", { name: `Remove ${removed}` }).click();
+      // The dialog's own button may be there still, as it fades.
+      await page.getByRole("button", { name: `Remove ${removed}`, exact: true }).click();
       await page.getByRole("button", { name: `Yes, remove ${removed}` }).click();
       await eventually(
         () => pages.letters("one-by-one"),

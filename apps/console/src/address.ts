@@ -8,8 +8,8 @@ function subscribe(onChange: () => void): () => void {
   return () => removeEventListener("hashchange", onChange);
 }
 
-const current = (): string => location.hash.slice(1) || home;
-export const useAddress = (): string => useSyncExternalStore(subscribe, current);
+export const here = (): string => location.hash.slice(1) || home;
+export const useAddress = (): string => useSyncExternalStore(subscribe, here);
 
 export const go = (to: string): void => {
   location.hash = to;

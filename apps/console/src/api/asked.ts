@@ -8,6 +8,7 @@ import {
   type UseQueryResult,
 } from "@tanstack/react-query";
 import { useCallback, useSyncExternalStore } from "react";
+import { go, here } from "../address.ts";
 import {
   type AnswerOf,
   type Asked,
@@ -89,27 +90,47 @@ export function useAway(): string | undefined {
   );
 }
 
+type After<T> = {
+  /** Returns the address to go to, unless another page was visited meanwhile. */
+  readonly leaveTo?: ((answer: T) => string | undefined) | undefined;
+  readonly onDone?: (answer: T) => void;
+  readonly onRefused?: (reason: Refused) => void;
+};
+
 /** Makes a change. Afterwards reads everything shown again, unless the change leaves the page. */
-export function useChange<Id extends OperationId>(leave?: (answer: AnswerOf<Id>) => unknown) {
+export function useChange<Id extends OperationId>(after: After<AnswerOf<Id>> = {}) {
   const { session } = useSession();
-  const queries = useQueryClient();
-  return useMutation<AnswerOf<Id>, Refused, Asked<Id>>({
+  return useMutation<AnswerOf<Id>, Refused, Asked<Id>, string>({
     mutationFn: (asked) => call(session, asked),
-    onSuccess: (answer) => {
-      leave?.(answer);
-      void queries.invalidateQueries({ refetchType: leave ? "none" : "active" });
-    },
+    ...useAfter(after),
   });
 }
 
 /** Sends a message. `read` extracts the result from the answer. */
-export function useSend<T>(read: (answer: unknown) => T) {
+export function useSend<T>(read: (answer: unknown) => T, after: After<T> = {}) {
   const { session } = useSession();
-  const queries = useQueryClient();
-  return useMutation<T, Refused, Sent>({
+  return useMutation<T, Refused, Sent, string>({
     mutationFn: async (sent) => read(await send(session, sent)),
-    onSuccess: () => void queries.invalidateQueries(),
+    ...useAfter(after),
   });
+}
+
+/**
+ * Returns what a change does afterwards, also where its component is gone by then: the live stream may tell that a dead letter
+ * was retried, and its button go, before the retry is answered.
+ */
+function useAfter<T>({ leaveTo, onDone, onRefused }: After<T>) {
+  const queries = useQueryClient();
+  return {
+    onMutate: here,
+    onSuccess: (answer: T, _: unknown, madeAt: string) => {
+      const to = leaveTo?.(answer);
+      if (to !== undefined && here() === madeAt) go(to);
+      onDone?.(answer);
+      void queries.invalidateQueries({ refetchType: leaveTo ? "none" : "active" });
+    },
+    onError: (reason: Refused) => onRefused?.(reason),
+  };
 }
 
 /**

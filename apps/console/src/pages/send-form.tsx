@@ -1,6 +1,6 @@
 /** The form of a publish and of a schedule. Shows the request as curl while it is filled in. */
 import { useRef, useState } from "react";
-import { go, part } from "../address.ts";
+import { part } from "../address.ts";
 import { useChange, useSend } from "../api/asked.ts";
 import { apiBase } from "../api/call.ts";
 import { shown } from "../api/text.ts";
@@ -62,8 +62,16 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
       body: made.body,
     };
   const [now, setNow] = useState<Publication>(initial);
-  const { mutate, isPending, error } = useSend(placeOf);
-  const letter = useChange<"removeDeadLetter">(() => undefined);
+  const letter = useChange<"removeDeadLetter">({ leaveTo: () => undefined });
+  const { mutate, isPending, error } = useSend(placeOf, {
+    leaveTo: (to) => to,
+    onDone: (to) => {
+      // A retry removes the letter itself.
+      if (isTaking && letterId !== undefined && retried(now) === undefined)
+        letter.mutate({ id: "removeDeadLetter", params: [letterId] });
+      say(isSchedule ? "The schedule is made." : "The message was accepted.", { to });
+    },
+  });
   const { path, headers, body } = sent(now);
   const curl = curlOf({ method: "POST", url: `${apiBase().href}${path}`, headers, body });
   return (
@@ -80,17 +88,7 @@ export function SendForm({ of, isSchedule = false, letterId, isBodyKnown = true 
             inputs={inputs}
             error={error}
             onChange={(given) => setNow(read(given))}
-            onGiven={(given) =>
-              mutate(sent(read(given)), {
-                onSuccess: (to) => {
-                  // A retry removes the letter itself.
-                  if (isTaking && letterId !== undefined && retried(read(given)) === undefined)
-                    letter.mutate({ id: "removeDeadLetter", params: [letterId] });
-                  say(isSchedule ? "The schedule is made." : "The message was accepted.", { to });
-                  go(to);
-                },
-              })
-            }
+            onGiven={(given) => mutate(sent(read(given)))}
           >
             <div className="fields">
               <Inputs inputs={[...first.flatMap((group) => group.inputs), ...messageInputs(of)]} />

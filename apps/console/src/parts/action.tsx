@@ -1,7 +1,6 @@
 /** A button that changes something. Hidden from a session that may not. */
 import { acts } from "@posthaste/client/api";
-import { type RefObject, useEffect, useRef, useState } from "react";
-import { go } from "../address.ts";
+import { useState } from "react";
 import { useChange } from "../api/asked.ts";
 import { type AnswerOf, type Asked, type OperationId } from "../api/call.ts";
 import { useSession } from "../api/session.ts";
@@ -31,20 +30,18 @@ export function Action<Id extends OperationId>(props: Props<Id>) {
   const { leaveTo, shownAt } = props;
   const { mayAct, mayWrite } = useSession();
   const say = useSay();
-  const isHere = useIsHere();
-  // Stays on a page that was visited meanwhile.
-  const leave = leaveTo && ((answer: AnswerOf<Id>) => isHere.current && go(leaveTo(answer)));
-  const { mutate, isPending } = useChange<Id>(leave);
+  const name = `${does} ${shown(to)}`;
+  const { mutate, isPending } = useChange<Id>({
+    leaveTo,
+    onDone: (answer) =>
+      say(`Done: ${name[0]?.toLowerCase()}${name.slice(1)}`, shownAt && { to: shownAt(answer) }),
+    onRefused: ({ message }) => say(message, { type: "bad" }),
+  });
   const [isAsking, setAsking] = useState(false);
   if (!(isAct(asked.id) ? mayAct : mayWrite)) return null;
-  const name = `${does} ${shown(to)}`;
   const act = (): void => {
     setAsking(false);
-    mutate(asked, {
-      onSuccess: (answer) =>
-        say(`Done: ${name[0]?.toLowerCase()}${name.slice(1)}`, shownAt && { to: shownAt(answer) }),
-      onError: ({ message }) => say(message, { type: "bad" }),
-    });
+    mutate(asked);
   };
   const look = [isFinal && "danger", isPrimary && "primary", isSmall && "small"];
   return (
@@ -75,14 +72,3 @@ export function Action<Id extends OperationId>(props: Props<Id>) {
 }
 
 const isAct = (id: OperationId): boolean => acts.some((act) => act === id);
-
-function useIsHere(): RefObject<boolean> {
-  const isHere = useRef(true);
-  useEffect(() => {
-    isHere.current = true;
-    return () => {
-      isHere.current = false;
-    };
-  }, []);
-  return isHere;
-}

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { limits, type Message, tenantId } from "@posthaste/domain";
-import { aClaimedRecord, anAnswer, recordingLog, virtualClock } from "@posthaste/testing";
+import { aClaimedRecord, anAnswer, aTenant, recordingLog, virtualClock } from "@posthaste/testing";
 import { Alone } from "./alone.ts";
-import { newAttempt } from "./attempt.ts";
+import { begin, newAttempt } from "./attempt.ts";
 import {
   answer,
   away,
@@ -12,6 +12,7 @@ import {
   hint,
   insertLost,
   open,
+  permitsOver,
   type Ports,
   publish,
   read,
@@ -211,13 +212,15 @@ it("the line of those that run alone has as many places again when they were cal
   const clock = virtualClock();
   const records = { renew: async () => [] };
   const alone = new Alone({ records, clock, log: recordingLog() });
+  const permit = permitsOver(open()).take({ tenant: aTenant, origin: 1, bytes: 0 });
   await clock.advance(limits.isolatedQuietMs);
   const filled = async (): Promise<readonly number[]> => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
     const counts = ["a", "b", "c"].map((name) => {
       const record = () => aClaimedRecord({ tenant: tenantId(name) });
       let count = 0;
-      while (alone.add(newAttempt(record(), 1, 0, clock, undefined), () => ended)) count++;
+      const attempt = () => begin(newAttempt(record(), 1, 0, clock), permit, clock);
+      while (alone.add(attempt(), () => ended)) count++;
       return count;
     });
     end();

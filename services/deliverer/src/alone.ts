@@ -7,7 +7,7 @@
  * (2) The store knows which suspect is called: the lease of each waiting one is renewed, and the beginning of a call is written first.
  * (3) The number of waiting suspects is bounded, with a share for each tenant. Heavy ones wait in the store, so that no body is held.
  */
-import { limits, shareOf, type TenantId } from "@posthaste/domain";
+import { limits, sentBytes, shareOf, type TenantId } from "@posthaste/domain";
 import { type ClaimRef, type Clock, type Log, type Records } from "@posthaste/ports";
 import { type Attempt, tenantOf } from "./attempt.ts";
 
@@ -17,7 +17,7 @@ export type AlonePorts = {
   readonly log: Log;
 };
 
-type Waiting = { readonly attempt: Attempt; readonly call: () => Promise<void> };
+type Waiting = { readonly attempt: Attempt<"calling">; readonly call: () => Promise<void> };
 /** `length` counts the waiting messages and the one being called. */
 type Line = { readonly waiting: Waiting[]; length: number };
 
@@ -37,10 +37,10 @@ export class Alone {
   }
 
   /** Returns false when there is no place in line; `call` is not made then. `call` never rejects. */
-  add(attempt: Attempt, call: () => Promise<void>): boolean {
+  add(attempt: Attempt<"calling">, call: () => Promise<void>): boolean {
     const tenant = tenantOf(attempt);
     const line = this.#lines.get(tenant) ?? { waiting: [], length: 0 };
-    if (this.#isOver || (attempt.permit?.isHeavy && !this.#mayBegin)) return false;
+    if (this.#isOver || (isHeavy(attempt) && !this.#mayBegin)) return false;
     if (line.length >= shareOf(limits.isolatedMax, this.#length - line.length)) return false;
     this.#lines.set(tenant, line);
     this.#length += 1;
@@ -52,7 +52,7 @@ export class Alone {
   }
 
   /** Calls nothing more, and returns the waiting attempts, whose claims the caller gives back. */
-  end(): readonly Attempt[] {
+  end(): readonly Attempt<"calling">[] {
     this.#isOver = true;
     this.#armed?.();
     return [...this.#lines.values()].flatMap(({ waiting }) =>
@@ -114,3 +114,5 @@ export class Alone {
     }
   }
 }
+
+const isHeavy = ({ record }: Attempt): boolean => sentBytes(record.message) > limits.lightBytesMax;

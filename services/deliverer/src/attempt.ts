@@ -1,35 +1,54 @@
 /**
- * An attempt as the deliverer keeps it in memory. All times but `startedAt` are by `passedMs`, so a clock that is set cuts no call short.
+ * An attempt as the deliverer keeps it in memory. Its state says what it holds: each function that enters a state gives back what that
+ * state does not hold. All times but `startedAt` are by `passedMs`, so a clock that is set cuts no call short.
  */
 import { agoMs, type InState, limits, originHash, type TenantId } from "@posthaste/domain";
 import { type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
-import { type Permit } from "./permits.ts";
+import { type Body, type Permit, type Place } from "./permits.ts";
 
-/**
- * The phases of an attempt, in their order: it waits for its call, is called, its outcome is written, then told, and it is over. A
- * message that is not called goes from waiting to settling.
- */
-export type Phase = "waiting" | "calling" | "settling" | "telling" | "over";
+/** Waits in line for its permit. `place`: what a publish has reserved. */
+type Waiting = { readonly kind: "waiting"; readonly place: Place | undefined };
 
-export type Attempt = {
+/** Is called, or about to be. */
+export type Calling = {
+  readonly kind: "calling";
+  readonly permit: Permit;
+  /** When the call began, or before that when the permit was taken. `startedAt` is shown; durations count from `since`. */
+  startedAt: number;
+  since: number;
+  /** The history of its run, read right before the call. */
+  body: Uint8Array | undefined;
+  /** Undefined until the request is made. */
+  sending: Sending | undefined;
+};
+
+/** What an attempt holds once it is not called any more: the bytes of its body, and the answer of its call. */
+type Ended = { readonly body: Body | undefined; readonly answer: Sending | undefined };
+/** Its outcome is being written. */
+type Settling = Ended & { readonly kind: "settling" };
+/** Its outcome is in the store, and those that have work to do are told. */
+type Telling = Ended & { readonly kind: "telling" };
+type Over = { readonly kind: "over" };
+
+type States = {
+  readonly waiting: Waiting;
+  readonly calling: Calling;
+  readonly settling: Settling;
+  readonly telling: Telling;
+  readonly over: Over;
+};
+type Kind = keyof States;
+
+export type Attempt<K extends Kind = Kind> = {
   readonly record: InState<"claimed">;
   readonly origin: number;
-  /** Changed by `enter`. */
-  phase: Phase;
-  /** Undefined for a message that a gateway named, as long as it waits in line. */
-  permit: Permit | undefined;
-  /** The history of its run, read right before the call; undefined otherwise. */
-  body: Uint8Array | undefined;
+  state: States[K];
   /** When its message was made; at most one lease before this process got it. */
   readonly madeAt: number;
-  /** When the call began, or before that when the attempt was made. `startedAt` is shown; durations count from `callingSince`. */
-  startedAt: number;
-  callingSince: number;
   /** When the claim or its last renewal was asked for: the lease is relied on from then (docs/design/record#claims-leases-epochs). */
   leasedAt: number;
   /** When a renewal was last asked for, answered or not. */
   renewalAskedAt: number;
-  sending: Sending | undefined;
   /** Set from the call on if the message is traced. */
   span: Span | undefined;
   /** The log has not yet been told that the message was accepted. */
@@ -40,56 +59,86 @@ export type Attempt = {
   lost: boolean;
 };
 
+type Times = Pick<Clock, "now" | "passedMs">;
+
 export const newAttempt = (
   record: InState<"claimed">,
   origin: number,
   leasedAt: number,
-  clock: Pick<Clock, "now" | "passedMs">,
-  permit: Permit | undefined,
-): Attempt => {
-  const startedAt = clock.now();
-  const callingSince = clock.passedMs();
-  return {
-    record,
-    origin,
-    phase: "waiting",
-    permit,
-    body: undefined,
-    madeAt: callingSince - agoMs(record.message.createdAt, limits.leaseMs, startedAt),
-    startedAt,
-    callingSince,
-    leasedAt,
-    renewalAskedAt: Number.NEGATIVE_INFINITY,
-    sending: undefined,
-    span: undefined,
-    untold: false,
-    hinted: undefined,
-    lost: false,
-  };
-};
+  clock: Times,
+  place?: Place,
+): Attempt<"waiting"> => ({
+  record,
+  origin,
+  state: place ? { kind: "waiting", place } : waiting,
+  madeAt: clock.passedMs() - agoMs(record.message.createdAt, limits.leaseMs, clock.now()),
+  leasedAt,
+  renewalAskedAt: Number.NEGATIVE_INFINITY,
+  span: undefined,
+  untold: false,
+  hinted: undefined,
+  lost: false,
+});
+
+const waiting: Waiting = { kind: "waiting", place: undefined };
 
 /** Makes the attempt of a message that its insert claimed for this process. */
-export const namedAttempt = (
-  record: InState<"claimed">,
-  clock: Pick<Clock, "now" | "passedMs">,
-): Attempt => ({
-  ...newAttempt(
-    record,
-    originHash(record.message.url),
-    leasedAtOf(record, clock),
-    clock,
-    undefined,
-  ),
+export const namedAttempt = (record: InState<"claimed">, clock: Times): Attempt<"waiting"> => ({
+  ...newAttempt(record, originHash(record.message.url), leasedAtOf(record, clock), clock),
   untold: true,
 });
+
+/** Begins the call, for which `permit` was taken. */
+export const begin = (
+  attempt: Attempt<"waiting">,
+  permit: Permit,
+  clock: Times,
+): Attempt<"calling"> =>
+  enter<"calling">(attempt, {
+    kind: "calling",
+    permit,
+    startedAt: clock.now(),
+    since: clock.passedMs(),
+    body: undefined,
+    sending: undefined,
+  });
+
+/** Ends the call, or the wait of a message that is not called. */
+export function end(attempt: Attempt<"waiting" | "calling">): Attempt<"settling"> {
+  const { record, state } = attempt;
+  const isCalled = state.kind === "calling";
+  const body = isCalled ? state.permit : state.place;
+  const answer = isCalled ? state.sending : undefined;
+  const settling = enter<"settling">(attempt, { kind: "settling", body, answer });
+  body?.giveSlotBack(answer);
+  if (isCalled) state.permit.leaveCap(record.message.id);
+  return settling;
+}
+
+/** Begins to tell of an outcome that the store has taken. */
+export const tell = (attempt: Attempt<"settling">): Attempt<"telling"> =>
+  enter<"telling">(attempt, { ...attempt.state, kind: "telling" });
+
+/** Ends the attempt, and lets go of all that it holds. */
+export function finish(attempt: Attempt<"settling" | "telling">): void {
+  const { answer, body } = attempt.state;
+  enter<"over">(attempt, over);
+  body?.end();
+  answer?.forget?.();
+}
+
+const over: Over = { kind: "over" };
+
+function enter<K extends Kind>(attempt: Attempt, state: States[K]): Attempt<K> {
+  attempt.state = state;
+  // The compiler does not follow an assignment to a member into the type of the whole.
+  return attempt as Attempt<K>;
+}
 
 /**
  * Returns when, by `passedMs`, the lease of an insert began. A lease shorter than `leaseMs` counts as begun earlier by what it lacks.
  */
-export function leasedAtOf(
-  { message, state }: InState<"claimed">,
-  clock: Pick<Clock, "now" | "passedMs">,
-): number {
+export function leasedAtOf({ message, state }: InState<"claimed">, clock: Times): number {
   const lackMs = limits.leaseMs - agoMs(message.createdAt, limits.leaseMs, state.leaseUntil);
   const ago = agoMs(state.leaseUntil - limits.leaseMs, limits.leaseMs, clock.now());
   return clock.passedMs() - Math.max(lackMs, ago);
@@ -113,40 +162,35 @@ export const isUntold = ({ madeAt, untold }: Attempt, passedMs: number): boolean
   untold && passedMs - madeAt >= tellAfterMs;
 const tellAfterMs = 1_000;
 
-/** Reports whether the lease may be over: the store may give the record to another process, so no byte may be sent any more. */
-export const mustAbort = (attempt: Attempt, passedMs: number): boolean =>
-  passedMs - attempt.leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
+/** Reports whether a request is under way whose lease may be over: the store may give the record to another process. */
+export const mustAbort = ({ leasedAt, state }: Attempt, passedMs: number): boolean =>
+  state.kind === "calling" &&
+  state.sending !== undefined &&
+  passedMs - leasedAt >= limits.leaseMs - limits.leaseSafetyMs;
 
 /** Reports whether enough of the lease is left to begin a call: it can be renewed before the call would be aborted. */
-export const mayBegin = (attempt: Attempt, passedMs: number): boolean =>
-  passedMs - attempt.leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
+export const mayBegin = ({ leasedAt }: Attempt, passedMs: number): boolean =>
+  passedMs - leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
 
 /** Counts a call that goes on by its age: with its address, out of its short slot after a second, not for its origin after a minute. */
-export function age({ callingSince, permit, phase, sending }: Attempt, passedMs: number): void {
-  const slot = permit?.slot;
-  if (!permit || !slot) return;
+export function age({ state }: Attempt, passedMs: number): void {
+  if (state.kind !== "calling") return;
+  const { permit, sending, since } = state;
+  const { slot } = permit;
+  if (!slot) return;
   if (!slot.address) permit.locate(sending?.address);
-  const forMs = passedMs - callingSince;
-  if (phase === "calling" && slot.kind === "short" && forMs >= limits.waitingAttemptMs)
-    permit.wait();
+  const forMs = passedMs - since;
+  if (sending && slot.kind === "short" && forMs >= limits.waitingAttemptMs) permit.wait();
   if (slot.countsForOrigin && forMs >= limits.longAttemptMs) permit.leaveOrigin();
-}
-
-/** Enters a later phase, and gives back the rights that the attempt does not hold there. */
-export function enter(attempt: Attempt, phase: Phase): void {
-  const { permit, record, sending } = attempt;
-  attempt.phase = phase;
-  if (phase === "settling") {
-    permit?.giveSlotBack(sending);
-    permit?.leaveCap(record.message.id);
-  }
-  if (phase !== "over") return;
-  permit?.end();
-  sending?.forget?.();
 }
 
 /** Aborts the call and drops its outcome. */
 export function lose(attempt: Attempt): void {
   attempt.lost = true;
-  attempt.sending?.abort();
+  abort(attempt);
+}
+
+/** Aborts the call, whose outcome is written. */
+export function abort({ state }: Attempt): void {
+  if (state.kind === "calling") state.sending?.abort();
 }

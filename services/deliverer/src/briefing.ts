@@ -2,7 +2,7 @@
 import { type InRun, type Outcome } from "@posthaste/domain";
 import { mayBegin, type UsePorts } from "@posthaste/engine";
 import { type RunStore } from "@posthaste/ports";
-import { type Attempt } from "./attempt.ts";
+import { type Attempt, type Calling } from "./attempt.ts";
 import { Histories } from "./histories.ts";
 import { ourFault } from "./report.ts";
 
@@ -26,14 +26,14 @@ export class Briefing {
    * Resolves to undefined when the delivery may be called, to "over" when its run does not want it, to "later" while an earlier use of its id
    * is still being delivered, and to an outcome that costs no retry when the store did not answer.
    */
-  async of(attempt: Attempt): Promise<"over" | "later" | Outcome | undefined> {
-    const { epoch, message } = attempt.record;
+  async of({ record, state }: Attempt<"calling">): Promise<"over" | "later" | Outcome | undefined> {
+    const { epoch, message } = record;
     const { run } = message;
     if (!run) return undefined;
     try {
       if (run.behind && !(await mayBegin(this.#ports, run, run.behind))) return "later";
       if (run.fetches && run.bytes > this.#inlineBytesMax) return await this.#asked(run, epoch);
-      return await this.#read(attempt, run, epoch, this.#histories.known(run.root));
+      return await this.#read(state, run, epoch, this.#histories.known(run.root));
     } catch (error) {
       return ourFault(`the history of the run could not be read: ${String(error)}`);
     }
@@ -45,12 +45,7 @@ export class Briefing {
     return !briefing || briefing === "over" ? "over" : undefined;
   }
 
-  async #read(
-    attempt: Attempt,
-    run: InRun,
-    epoch: number,
-    from: number,
-  ): Promise<"over" | undefined> {
+  async #read(call: Calling, run: InRun, epoch: number, from: number): Promise<"over" | undefined> {
     const [briefing] = await this.#runs.brief([{ run, epoch, from }]);
     if (!briefing || briefing === "over") {
       this.#histories.forget(run.root);
@@ -58,8 +53,8 @@ export class Briefing {
     }
     if (briefing === "wanted") return undefined;
     const { entries, rank } = briefing;
-    attempt.body = this.#histories.body(run.root, from, rank, entries);
+    call.body = this.#histories.body(run.root, from, rank, entries);
     // The kept entries were dropped meanwhile: read the whole history.
-    return attempt.body ? undefined : this.#read(attempt, run, epoch, 0);
+    return call.body ? undefined : this.#read(call, run, epoch, 0);
   }
 }

@@ -24,7 +24,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { Alone } from "./alone.ts";
-import { type Attempt, enter, mayBegin, tenantOf } from "./attempt.ts";
+import { type Attempt, mayBegin, tenantOf } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
 import { judged } from "./judged.ts";
@@ -68,7 +68,7 @@ export class Calls {
   }
 
   /** Calls an attempt that has a slot, or decides that it is not called. */
-  begin(attempt: Attempt): void {
+  begin(attempt: Attempt<"calling">): void {
     const { record } = attempt;
     if (record.leaseLosses >= limits.quarantineAfter) {
       void this.#parts.settling.write(attempt, quarantine(record, this.#ports.clock.now()));
@@ -92,8 +92,8 @@ export class Calls {
     this.#hasEnded = true;
   }
 
-  #isolate(attempt: Attempt): void {
-    attempt.permit?.giveSlotBack();
+  #isolate(attempt: Attempt<"calling">): void {
+    attempt.state.permit.giveSlotBack();
     if (this.#alone.add(attempt, () => this.#callInTurn(attempt))) return;
     const now = this.#ports.clock.now();
     const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
@@ -101,7 +101,7 @@ export class Calls {
   }
 
   /** Calls once the token store confirms the lane's slot (docs/design/lanes#grants) and the run wants the delivery. */
-  async #callInTurn(attempt: Attempt): Promise<void> {
+  async #callInTurn(attempt: Attempt<"calling">): Promise<void> {
     const { message } = attempt.record;
     try {
       if (message.flow !== undefined) {
@@ -129,23 +129,23 @@ export class Calls {
     await this.#parts.settling.settle(attempt, await judged(this.#ports, message, outcome));
   }
 
-  #call(attempt: Attempt, done: (outcome: Outcome) => void): void {
+  #call(attempt: Attempt<"calling">, done: (outcome: Outcome) => void): void {
+    const { state: call } = attempt;
     const [now, passedMs] = [this.#ports.clock.now(), this.#ports.clock.passedMs()];
     if (attempt.lost || this.#hasEnded) return done({ kind: "aborted" });
     if (!mayBegin(attempt, passedMs)) return void this.#callOnceProven(attempt, done);
     try {
-      attempt.startedAt = now;
-      attempt.callingSince = passedMs;
-      enter(attempt, "calling");
+      call.startedAt = now;
+      call.since = passedMs;
       attempt.span ??= startAttempt(this.#parts.tracer, attempt.record, { now });
       const request = this.#parts.compose(sentOf(attempt), now, attempt.span?.traceParent);
       if (!request) return void this.#callOnceKnown(attempt, done);
-      attempt.sending = this.#ports.sender.send(request);
-      attempt.permit?.locate(attempt.sending.address);
+      call.sending = this.#ports.sender.send(request);
+      call.permit.locate(call.sending.address);
     } catch (error) {
       return done(ourFault(`the request could not be made: ${String(error)}`));
     }
-    void attempt.sending.outcome.then(done);
+    void call.sending.outcome.then(done);
   }
 
   /**
@@ -153,13 +153,19 @@ export class Calls {
    * When the store does not answer in time the claim is handed back: the renewal may still arrive, and would keep the message from every
    * other process until that lease ends.
    */
-  async #callOnceProven(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
+  async #callOnceProven(
+    attempt: Attempt<"calling">,
+    done: (outcome: Outcome) => void,
+  ): Promise<void> {
     await this.#parts.leases.prove(attempt);
     if (mayBegin(attempt, this.#ports.clock.passedMs())) this.#call(attempt, done);
     else done({ kind: "aborted" });
   }
 
-  async #callOnceKnown(attempt: Attempt, done: (outcome: Outcome) => void): Promise<void> {
+  async #callOnceKnown(
+    attempt: Attempt<"calling">,
+    done: (outcome: Outcome) => void,
+  ): Promise<void> {
     const isThere = await this.#parts.findTenant(tenantOf(attempt)).catch(() => false);
     if (isThere) this.#call(attempt, done);
     else done(ourFault("the tenant of this message is not known here"));
@@ -167,5 +173,5 @@ export class Calls {
 }
 
 /** Returns the record with the history of its run as the body. */
-const sentOf = ({ body, record }: Attempt): InState<"claimed"> =>
+const sentOf = ({ record, state: { body } }: Attempt<"calling">): InState<"claimed"> =>
   body ? { ...record, message: { ...record.message, body } } : record;

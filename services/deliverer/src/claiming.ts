@@ -18,7 +18,7 @@ import {
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
-import { type Attempt, newAttempt } from "./attempt.ts";
+import { type Attempt, begin, newAttempt } from "./attempt.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type Drained, HintBuffer, type Room } from "./buffer.ts";
 import { type Lines, type Permit, type Permits } from "./permits.ts";
@@ -38,7 +38,7 @@ export type ClaimingParts = {
   readonly waitsForEnd: (hint: Hint) => boolean;
   readonly mayClaim: () => boolean;
   /** Called with each claimed attempt, which has its permit. */
-  readonly claimed: (attempt: Attempt) => void;
+  readonly claimed: (attempt: Attempt<"calling">) => void;
   /** Called when hints wait for a tenant's cap: nothing that runs here may wake them. */
   readonly capped: () => void;
   /** Called when a batch has been claimed. */
@@ -69,7 +69,7 @@ export class Claiming implements Lines {
   readonly #buffer = new HintBuffer(buffered);
   readonly #room: Room;
   /** The attempts of buffered hints whose messages their inserts have claimed. */
-  readonly #inLine = new Map<MessageId, Attempt>();
+  readonly #inLine = new Map<MessageId, Attempt<"waiting">>();
   #inLineBytes = 0;
   /** Hints with permits, which wait until the batch on its way has been claimed. */
   #toClaim: Taken[] = [];
@@ -116,7 +116,7 @@ export class Claiming implements Lines {
   }
 
   /** Begins a named attempt, or puts it in line for a slot. Returns false when there is no room. */
-  takeNamed(hint: Hint, attempt: Attempt): boolean {
+  takeNamed(hint: Hint, attempt: Attempt<"waiting">): boolean {
     if (this.#isNext(hint)) {
       this.#begin(hint, attempt);
       return true;
@@ -128,7 +128,7 @@ export class Claiming implements Lines {
   }
 
   /** Begins an attempt whose place in line a publish has reserved, or puts it in line for a slot. */
-  takeReserved(attempt: Attempt): void {
+  takeReserved(attempt: Attempt<"waiting">): void {
     // The permit holds the bytes of its body already: the attempt waits for a slot alone.
     const hint = { ...hintOf(attempt.record), bytes: 0 };
     if (this.#isNext(hint)) return this.#begin(hint, attempt);
@@ -136,7 +136,7 @@ export class Claiming implements Lines {
     this.next();
   }
 
-  #wait(hint: Hint, attempt: Attempt): void {
+  #wait(hint: Hint, attempt: Attempt<"waiting">): void {
     this.#buffer.addClaimed(hint);
     this.#inLine.set(hint.id, attempt);
     this.#inLineBytes += weightOf(attempt.record.message);
@@ -148,7 +148,7 @@ export class Claiming implements Lines {
   }
 
   /** Empties the lines. Returns the hints for other deliverers, and the claimed attempts, whose claims the caller hands back. */
-  giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt[] } {
+  giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt<"waiting">[] } {
     this.#callOff?.();
     const toClaim = this.#takeToClaim();
     for (const { permit } of toClaim) permit.end();
@@ -208,14 +208,14 @@ export class Claiming implements Lines {
     );
   }
 
-  #begin(hint: Hint, attempt: Attempt): void {
-    if (attempt.permit) attempt.permit.begin();
-    else attempt.permit = this.#parts.permits.take(hint);
-    this.#parts.claimed(attempt);
+  #begin(hint: Hint, attempt: Attempt<"waiting">): void {
+    const { place } = attempt.state;
+    const permit = place ? place.begin() : this.#parts.permits.take(hint);
+    this.#parts.claimed(begin(attempt, permit, this.#ports.clock));
   }
 
   /** Removes the attempt of this id from those in line, and returns it. */
-  #endWait(id: MessageId): Attempt | undefined {
+  #endWait(id: MessageId): Attempt<"waiting"> | undefined {
     const attempt = this.#inLine.get(id);
     if (!attempt) return undefined;
     this.#inLine.delete(id);
@@ -285,7 +285,8 @@ export class Claiming implements Lines {
         const tookMs = clock.passedMs() - askedAt;
         traceClaim(this.#parts.tracer, record, { tookMs, now: clock.now(), batch });
         its.permit.weigh(sentBytes(record.message));
-        this.#parts.claimed(newAttempt(record, its.hint.origin, askedAt, clock, its.permit));
+        const attempt = newAttempt(record, its.hint.origin, askedAt, clock);
+        this.#parts.claimed(begin(attempt, its.permit, clock));
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });

@@ -21,7 +21,15 @@ import {
 } from "@posthaste/domain";
 import { announceTraced, hintOf } from "@posthaste/engine";
 import { type Hint, type LocalDelivery, noTelemetry, type Telemetry } from "@posthaste/ports";
-import { type Attempt, lose, leasedAtOf, namedAttempt, newAttempt, tenantOf } from "./attempt.ts";
+import {
+  abort,
+  type Attempt,
+  lose,
+  leasedAtOf,
+  namedAttempt,
+  newAttempt,
+  tenantOf,
+} from "./attempt.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type CallParts, type CallPorts, Calls } from "./calls.ts";
 import { Claiming } from "./claiming.ts";
@@ -259,7 +267,7 @@ export class Deliverer implements LocalDelivery {
   }
 
   /** Gives a claim back before its call: any deliverer may have the message. */
-  #giveBack(attempt: Attempt): void {
+  #giveBack(attempt: Attempt<"waiting">): void {
     if (isNamed(attempt.record))
       this.#telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
     this.#keep(attempt);
@@ -342,7 +350,7 @@ export class Deliverer implements LocalDelivery {
 
   #handBack(): void {
     this.#calls.end();
-    for (const attempt of this.#running.values()) attempt.sending?.abort();
+    for (const attempt of this.#running.values()) abort(attempt);
     this.#settling.leaveLog();
   }
 }

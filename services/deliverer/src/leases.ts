@@ -77,7 +77,7 @@ export class Leases {
     const toRenew: Attempt[] = [];
     const toTell: Attempt[] = [];
     for (const attempt of running.values()) {
-      if (attempt.phase === "calling" && mustAbort(attempt, passedMs)) {
+      if (mustAbort(attempt, passedMs)) {
         this.#ports.log.warn("attempt.lease-unproven", {
           id: attempt.record.message.id,
           ...traceOf(attempt),
@@ -127,7 +127,9 @@ export class Leases {
 
   async #holdSlots(attempts: readonly Attempt[]): Promise<void> {
     // An attempt whose call has ended has given its slot back and must not take it again.
-    const calling = attempts.filter(({ permit }) => permit?.slot !== undefined);
+    const calling = attempts.filter(
+      ({ state }) => state.kind === "calling" && state.permit.slot !== undefined,
+    );
     const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
     // All at once, so that they share a round trip. A slot that is not held runs out with its lease.
     await Promise.all([

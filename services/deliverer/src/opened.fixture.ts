@@ -40,6 +40,7 @@ import {
   withOwnTimers,
 } from "@posthaste/testing";
 import { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
+import { type Lines, Permits } from "./permits.ts";
 
 export type Ports = DelivererPorts &
   RecordPorts & {
@@ -149,6 +150,21 @@ export const compose: DelivererOptions["compose"] = ({ message }) => ({
 });
 
 const roomy = { shortMax: 100, perOriginMax: 100, waitingMax: 50 };
+
+/** Permits without a deliverer, which tell nobody of what is given back. */
+export function permitsOver(
+  ports: Ports,
+  lines: Partial<Lines> = {},
+  slots: DelivererOptions["slots"] = { shortMax: 6, perOriginMax: 4, waitingMax: 3 },
+): Permits {
+  const ignore = (): void => undefined;
+  const options = { bodyBytesMax: 8 * 1024 * 1024, findTenant: async () => false };
+  return new Permits(
+    ports,
+    { slots, capOf: () => "none", ...options },
+    { unblock: ignore, unblockHeavy: ignore, next: ignore, ...lines },
+  );
+}
 
 export async function startDeliverer(
   ports: DelivererPorts,

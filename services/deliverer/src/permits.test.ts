@@ -1,22 +1,10 @@
 import { describe, expect, it } from "@jest/globals";
 import { aTenant, anotherTenant } from "@posthaste/testing";
 import fc from "fast-check";
-import { open, type Ports } from "./opened.fixture.ts";
-import { type Permit, Permits } from "./permits.ts";
+import { open, permitsOver } from "./opened.fixture.ts";
+import { type Permit, type Permits } from "./permits.ts";
 
 const mebibyte = 1024 * 1024;
-const ignore = (): void => undefined;
-
-function permitsOver(ports: Ports, lines: Partial<ConstructorParameters<typeof Permits>[2]> = {}) {
-  const options = {
-    slots: { shortMax: 6, perOriginMax: 4, waitingMax: 3 },
-    ...{ bodyBytesMax: 8 * mebibyte, capOf: () => "none" as const, findTenant: async () => false },
-  };
-  return new Permits(ports, options, {
-    ...{ unblock: ignore, unblockHeavy: ignore, next: ignore },
-    ...lines,
-  });
-}
 
 /** Reserves every place in line that the permits have, and returns their number. */
 function placesIn(permits: Permits): number {

@@ -2,7 +2,7 @@
  * Permits: the right to call. A permit is a slot at an origin, the bytes of a heavy body, and a slot of its tenant's cap; slots.ts,
  * body-bytes.ts and caps.ts have the rules. Owned by the deliverer.
  *
- * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (`enter` in attempt.ts).
+ * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (`end` and `finish` in attempt.ts).
  * (2) Whatever is given back, the lines that wait for it are looked at again.
  * (3) A publish reserves a place in line, and the bytes of its body, before its insert (docs/design/record#claimed-by-its-insert).
  */
@@ -36,6 +36,11 @@ export type Need = {
   readonly origin: number;
   readonly bytes?: number;
 };
+
+/** A permit whose attempt waits in line. */
+export type Place = Pick<Permit, "begin" | "giveSlotBack" | "end">;
+/** A permit whose call has ended: the bytes of its body. */
+export type Body = Pick<Permit, "end">;
 
 type Counts = {
   readonly slots: Slots;
@@ -77,7 +82,6 @@ export class Permits {
   }
 
   /** Reports whether a permit for this call is free, apart from the tenant's cap. */
-
   isFree({ bytes, origin, tenant }: Need): boolean {
     const { slots, bytes: bodies } = this.#counts;
     return slots.isFree(tenant, origin) && bodies.fit(tenant, origin, countedBytes(bytes));
@@ -154,10 +158,6 @@ export class Permit {
   /** Undefined before the call and after it. */
   get slot(): Readonly<Slot> | undefined {
     return this.#slot;
-  }
-
-  get isHeavy(): boolean {
-    return this.#counted !== undefined;
   }
 
   /** Takes a slot, in the place of the place in line. */

@@ -196,7 +196,7 @@ describe("outcomes that wait to be written", () => {
       const record = aClaimedRecord({ policy: aPolicy({ callback }) });
       const inputs = { chance: 0, retryDelayMs: 1_000 };
       void settling.write(
-        newAttempt(record, 1, 0, ports.clock, undefined),
+        newAttempt(record, 1, 0, ports.clock),
         settleAttempt(record, anAttempt(outcome), inputs),
       );
       return tell;

@@ -35,7 +35,7 @@ import {
   type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
-import { type Attempt, enter } from "./attempt.ts";
+import { type Attempt, end, finish, tell } from "./attempt.ts";
 import { OwedLog } from "./owed-log.ts";
 import { countAttempt, type FailedAttempt } from "./report.ts";
 import { StandingRuns } from "./standing-runs.ts";
@@ -107,13 +107,12 @@ export class Settling {
     this.#owed.stop();
   }
 
-  settle(attempt: Attempt, received: Outcome): Promise<void> {
+  settle(attempt: Attempt<"calling">, received: Outcome): Promise<void> {
     const outcome = isCallOfRun(attempt.record.message) ? asResult(received) : received;
     if (!isSuccess(outcome)) attempt.span ??= this.#startFailed(attempt);
     endAttempt(attempt.span, outcome);
     if (attempt.lost) {
-      enter(attempt, "settling");
-      this.#end(attempt);
+      this.#finish(end(attempt));
       return Promise.resolve();
     }
     const settlement = this.#settlementOf(attempt, outcome);
@@ -121,21 +120,20 @@ export class Settling {
     return this.write(attempt, settlement);
   }
 
-  #startFailed({ callingSince, record }: Attempt): Span | undefined {
+  #startFailed({ record, state }: Attempt<"calling">): Span | undefined {
     const { clock } = this.#ports;
-    const tookMs = clock.passedMs() - callingSince;
+    const tookMs = clock.passedMs() - state.since;
     return startAttempt(this.#options.telemetry.tracer, record, { now: clock.now(), tookMs });
   }
 
-  write(attempt: Attempt, settlement: Settlement): Promise<void> {
+  write(attempt: Attempt<"waiting" | "calling">, settlement: Settlement): Promise<void> {
     this.#writing += 1;
     this.#answerBytes += answerBytesOf(settlement);
     if (attempt.untold && settlement.append.length === 0) this.#options.untold(attempt);
-    enter(attempt, "settling");
-    return this.#offer(attempt, settlement, retryMsMin);
+    return this.#offer(end(attempt), settlement, retryMsMin);
   }
 
-  #offer(attempt: Attempt, settlement: Settlement, waitMs: number): Promise<void> {
+  #offer(attempt: Attempt<"settling">, settlement: Settlement, waitMs: number): Promise<void> {
     if (attempt.lost) return Promise.resolve(this.#written(attempt, settlement, undefined));
     return this.#ports.records.settle([settlement]).then(
       ([settled]) => this.#written(attempt, settlement, settled),
@@ -144,7 +142,7 @@ export class Settling {
   }
 
   async #offerLater(
-    attempt: Attempt,
+    attempt: Attempt<"settling">,
     settlement: Settlement,
     waitMs: number,
     error: unknown,
@@ -156,12 +154,12 @@ export class Settling {
     await this.#offer(attempt, settlement, Math.min(waitMs * 2, retryMsMax));
   }
 
-  #settlementOf({ record, startedAt }: Attempt, outcome: Outcome): Settlement {
+  #settlementOf({ record, state }: Attempt<"calling">, outcome: Outcome): Settlement {
     const { clock, random, retryDelays } = this.#ports;
     const { retryDelay } = record.message.policy;
     return settleAttempt(
       record,
-      { startedAt, endedAt: clock.now(), outcome },
+      { startedAt: state.startedAt, endedAt: clock.now(), outcome },
       {
         chance: random.fraction(),
         retryDelayMs:
@@ -199,7 +197,7 @@ export class Settling {
   }
 
   #written(
-    attempt: Attempt,
+    attempt: Attempt<"settling">,
     settlement: Settlement,
     settled: Settled | undefined,
   ): Promise<void> | undefined {
@@ -208,23 +206,23 @@ export class Settling {
     if (settled?.kind === "ok" && settled.owed) this.#owed.add(settlement.message, settled.owed);
     if (settled?.kind !== "ok" || leavesNothing(settlement, settled.left)) {
       this.#answerBytes -= answerBytesOf(settlement);
-      this.#end(attempt);
+      this.#finish(attempt);
       return undefined;
     }
     this.#telling += 1;
-    enter(attempt, "telling");
+    const telling = tell(attempt);
     this.#options.ended(attempt);
     return this.#tellTraced(attempt, settlement, settled.left).finally(() => {
       this.#telling -= 1;
       this.#answerBytes -= answerBytesOf(settlement);
-      enter(attempt, "over");
+      finish(telling);
       this.#options.told();
     });
   }
 
   /** Ends an attempt that leaves nothing to tell. */
-  #end(attempt: Attempt): void {
-    enter(attempt, "over");
+  #finish(attempt: Attempt<"settling">): void {
+    finish(attempt);
     this.#options.ended(attempt);
   }
 
@@ -284,11 +282,17 @@ export class Settling {
     }
   }
 
-  #report(attempt: Attempt, outcome: Outcome, settlement: Settlement): void {
-    const { callingSince, record, startedAt } = attempt;
+  #report(attempt: Attempt<"calling">, outcome: Outcome, settlement: Settlement): void {
+    const { record, state } = attempt;
     const { log, clock } = this.#ports;
     const { metrics } = this.#options.telemetry;
-    countAttempt(metrics, { record, startedAt }, outcome, settlement.next, clock.now());
+    countAttempt(
+      metrics,
+      { record, startedAt: state.startedAt },
+      outcome,
+      settlement.next,
+      clock.now(),
+    );
     const { run } = record.message;
     if (run && isSuccess(outcome)) this.#standing.answered(run);
     if (this.#options.failed && !isSuccess(outcome))
@@ -312,7 +316,7 @@ export class Settling {
       status: outcome.kind === "answered" ? outcome.status : undefined,
       truncated: outcome.kind === "answered" && outcome.truncated ? true : undefined,
       state: settlement.next.kind,
-      elapsedMs: clock.passedMs() - callingSince,
+      elapsedMs: clock.passedMs() - state.since,
     });
   }
 }

@@ -1,0 +1,65 @@
+import { describe, expect, it } from "@jest/globals";
+import { aClaimedRecord, anotherTenant, aTenant } from "@posthaste/testing";
+import { begin, end, finish, newAttempt, tell } from "./attempt.ts";
+import { open, permitsOver } from "./opened.fixture.ts";
+
+const bytes = 1024 * 1024;
+
+describe("an attempt", () => {
+  it("holds a place in line, then a slot, then the bytes of its body alone, and in the end nothing", () => {
+    const { clock, ...ports } = open();
+    const permits = permitsOver(
+      { ...ports, clock },
+      {},
+      { shortMax: 1, perOriginMax: 1, waitingMax: 0 },
+    );
+    const seen: unknown[] = [];
+    const look = (): void => {
+      const hasPlace = permits.reserve(anotherTenant, 2, 0);
+      if (hasPlace) permits.reserved(anotherTenant, 2, 0).end();
+      seen.push([hasPlace, permits.heldBy(aTenant), permits.bytesInFlight]);
+    };
+    permits.reserve(aTenant, 1, bytes);
+    const place = permits.reserved(aTenant, 1, bytes);
+
+    const waiting = newAttempt(aClaimedRecord({ tenant: aTenant }), 1, 0, clock, place);
+    look();
+    const calling = begin(waiting, place.begin(), clock);
+    look();
+    const settling = end(calling);
+    look();
+    const telling = tell(settling);
+    look();
+    finish(telling);
+    look();
+
+    expect(seen).toEqual([
+      [false, 0, bytes],
+      [true, 1, bytes],
+      [true, 0, bytes],
+      [true, 0, bytes],
+      [true, 0, 0],
+    ]);
+  });
+
+  it("that waits in line and is given back leaves its place at once, and its bytes when that is written", () => {
+    const { clock, ...ports } = open();
+    const permits = permitsOver({ ...ports, clock });
+    const places = () => {
+      let count = 0;
+      while (permits.reserve(aTenant, 1, 0)) count += 1;
+      for (let n = 0; n < count; n++) permits.reserved(aTenant, 1, 0).end();
+      return count;
+    };
+    const all = places();
+    permits.reserve(aTenant, 1, bytes);
+    const place = permits.reserved(aTenant, 1, bytes);
+    const waiting = newAttempt(aClaimedRecord({ tenant: aTenant }), 1, 0, clock, place);
+
+    expect(places()).toBe(all - 1);
+    const settling = end(waiting);
+    expect([places(), permits.bytesInFlight]).toEqual([all, bytes]);
+    finish(settling);
+    expect(permits.bytesInFlight).toBe(0);
+  });
+});

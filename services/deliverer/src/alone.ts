@@ -9,7 +9,7 @@
  */
 import { limits, sentBytes, shareOf, type TenantId } from "@posthaste/domain";
 import { type ClaimRef, type Clock, type Log, type Records } from "@posthaste/ports";
-import { type Attempt, tenantOf } from "./attempt.ts";
+import { type Attempt } from "./attempt.ts";
 
 export type AlonePorts = {
   readonly records: Pick<Records, "renew">;
@@ -38,7 +38,7 @@ export class Alone {
 
   /** Returns false when there is no place in line; `call` is not made then. `call` never rejects. */
   add(attempt: Attempt<"calling">, call: () => Promise<void>): boolean {
-    const tenant = tenantOf(attempt);
+    const { tenant } = attempt;
     const line = this.#lines.get(tenant) ?? { waiting: [], length: 0 };
     if (this.#isOver || (isHeavy(attempt) && !this.#mayBegin)) return false;
     if (line.length >= shareOf(limits.isolatedMax, this.#length - line.length)) return false;

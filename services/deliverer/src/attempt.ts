@@ -2,7 +2,14 @@
  * An attempt as the deliverer keeps it in memory. Its state says what it holds: each function that enters a state gives back what that
  * state does not hold. All times but `startedAt` are by `passedMs`, so a clock that is set cuts no call short.
  */
-import { agoMs, type InState, limits, originHash, type TenantId } from "@posthaste/domain";
+import {
+  agoMs,
+  type InState,
+  limits,
+  originHash,
+  sentBytes,
+  type TenantId,
+} from "@posthaste/domain";
 import { type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
 import { type Body, type Permit, type Place } from "./permits.ts";
 
@@ -41,7 +48,10 @@ type Kind = keyof States;
 
 export type Attempt<K extends Kind = Kind> = {
   readonly record: InState<"claimed">;
+  readonly tenant: TenantId;
   readonly origin: number;
+  /** The bytes of the body that its permit must have room for: none for those that a publish has reserved. */
+  readonly bytes: number;
   state: States[K];
   /** When its message was made; at most one lease before this process got it. */
   readonly madeAt: number;
@@ -69,7 +79,9 @@ export const newAttempt = (
   place?: Place,
 ): Attempt<"waiting"> => ({
   record,
+  tenant: record.message.tenant,
   origin,
+  bytes: place ? 0 : sentBytes(record.message),
   state: place ? { kind: "waiting", place } : waiting,
   madeAt: clock.passedMs() - agoMs(record.message.createdAt, limits.leaseMs, clock.now()),
   leasedAt,
@@ -143,8 +155,6 @@ export function leasedAtOf({ message, state }: InState<"claimed">, clock: Times)
   const ago = agoMs(state.leaseUntil - limits.leaseMs, limits.leaseMs, clock.now());
   return clock.passedMs() - Math.max(lackMs, ago);
 }
-
-export const tenantOf = ({ record }: Attempt): TenantId => record.message.tenant;
 
 /** Reports whether the lease is due for renewal. The short lease of a named insert is left until `namedRenewAfterMs`: most calls end before. */
 export const needsRenewal = (

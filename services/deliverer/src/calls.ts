@@ -24,7 +24,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { Alone } from "./alone.ts";
-import { type Attempt, mayBegin, tenantOf } from "./attempt.ts";
+import { type Attempt, mayBegin } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
 import { judged } from "./judged.ts";
@@ -166,7 +166,7 @@ export class Calls {
     attempt: Attempt<"calling">,
     done: (outcome: Outcome) => void,
   ): Promise<void> {
-    const isThere = await this.#parts.findTenant(tenantOf(attempt)).catch(() => false);
+    const isThere = await this.#parts.findTenant(attempt.tenant).catch(() => false);
     if (isThere) this.#call(attempt, done);
     else done(ourFault("the tenant of this message is not known here"));
   }

@@ -19,17 +19,9 @@ import {
   type TenantId,
   TurnoverMap,
 } from "@posthaste/domain";
-import { announceTraced, hintOf } from "@posthaste/engine";
+import { announceTraced } from "@posthaste/engine";
 import { type Hint, type LocalDelivery, noTelemetry, type Telemetry } from "@posthaste/ports";
-import {
-  abort,
-  type Attempt,
-  lose,
-  leasedAtOf,
-  namedAttempt,
-  newAttempt,
-  tenantOf,
-} from "./attempt.ts";
+import { abort, type Attempt, lose, leasedAtOf, namedAttempt, newAttempt } from "./attempt.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type CallParts, type CallPorts, Calls } from "./calls.ts";
 import { Claiming } from "./claiming.ts";
@@ -257,11 +249,11 @@ export class Deliverer implements LocalDelivery {
   #takeNamed(record: InState<"claimed">): void {
     const { clock } = this.#ports;
     const attempt = namedAttempt(record, clock);
-    const mayTake = !this.#stopping && !this.#permits.isCapped(tenantOf(attempt));
+    const mayTake = !this.#stopping && !this.#permits.isCapped(attempt.tenant);
     if (!mayTake) return this.#giveBack(attempt);
     traceTaking(this.#telemetry.tracer, record, clock.now());
     this.#keep(attempt);
-    if (this.#claiming.takeNamed(hintOf(record), attempt))
+    if (this.#claiming.takeNamed(attempt))
       this.#telemetry.metrics.count("posthaste_named_hints_total", "taken");
     else this.#giveBack(attempt);
   }

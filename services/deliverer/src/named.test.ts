@@ -18,15 +18,7 @@ import {
   type Telemetry,
   type TraceParent,
 } from "@posthaste/ports";
-import {
-  aClaimedRecord,
-  aMessage,
-  aTenant,
-  type MessageOverrides,
-  virtualClock,
-} from "@posthaste/testing";
-import { namedAttempt } from "./attempt.ts";
-import { Claiming } from "./claiming.ts";
+import { aMessage, type MessageOverrides } from "@posthaste/testing";
 import { Named } from "./named.ts";
 import {
   answer,
@@ -47,7 +39,6 @@ import {
   stateOf,
   withRecords,
 } from "./opened.fixture.ts";
-import { Permits } from "./permits.ts";
 
 const [here, another] = [owner("here"), owner("another")];
 
@@ -512,41 +503,4 @@ it("a deliverer that stops leaves the roster first: what is named for it meanwhi
   await stopped;
 
   expect(called(ports)).toEqual(["a", "b"]);
-});
-
-it("a deliverer is named again when what weighed too much waits here no more", () => {
-  const clock = virtualClock();
-  const ports = open();
-  const ignore = (): void => undefined;
-  const permits = new Permits(
-    ports,
-    {
-      slots: { shortMax: 1, perOriginMax: 1, waitingMax: 0 },
-      ...{ bodyBytesMax: 1, capOf: () => "none", findTenant: async () => false },
-    },
-    { unblock: ignore, unblockHeavy: ignore, next: ignore },
-  );
-  const claiming = new Claiming(ports, {
-    ...{ claimed: ignore, capped: ignore, ended: ignore },
-    owner: owner("here"),
-    tracer: noTelemetry.tracer,
-    permits,
-    waitsForEnd: () => false,
-    mayClaim: () => true,
-  });
-  permits.take({ tenant: aTenant, origin: 1, bytes: 0 });
-  const body = new Uint8Array(10 * 1024 * 1024);
-  const seen: boolean[] = [];
-  for (let times = 0; times < 2; times++) {
-    for (let n = 0; n < 2; n++) {
-      const record = aClaimedRecord({ body });
-      seen.push(
-        claiming.isOpenToNamed && claiming.takeNamed(hintOf(record), namedAttempt(record, clock)),
-      );
-    }
-    seen.push(claiming.isOpenToNamed);
-    claiming.giveAll();
-  }
-
-  expect(seen).toEqual([true, true, false, true, true, false]);
 });

@@ -40,7 +40,7 @@ import {
   withOwnTimers,
 } from "@posthaste/testing";
 import { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
-import { type Lines, Permits } from "./permits.ts";
+import { type Freed, Permits } from "./permits.ts";
 
 export type Ports = DelivererPorts &
   RecordPorts & {
@@ -154,7 +154,7 @@ const roomy = { shortMax: 100, perOriginMax: 100, waitingMax: 50 };
 /** Permits without a deliverer, which tell nobody of what is given back. */
 export function permitsOver(
   ports: Ports,
-  lines: Partial<Lines> = {},
+  lines: Partial<Freed> = {},
   slots: DelivererOptions["slots"] = { shortMax: 6, perOriginMax: 4, waitingMax: 3 },
 ): Permits {
   const ignore = (): void => undefined;

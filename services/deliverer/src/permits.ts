@@ -21,7 +21,7 @@ export type PermitOptions = Pick<CapOptions, "capOf" | "findTenant"> & {
 };
 
 /** The lines of messages that wait for permits. */
-export type Lines = {
+export type Freed = {
   /** Called when an origin may have a slot. */
   readonly unblock: (tenant: TenantId, origin: number) => void;
   /** Called when bytes were given back. `all`: no body is in flight that would give back more. */
@@ -47,13 +47,13 @@ type Counts = {
   readonly bytes: BodyBytes;
   readonly turns: Turns;
   readonly caps: Caps;
-  readonly lines: Lines;
+  readonly lines: Freed;
 };
 
 export class Permits {
   readonly #counts: Counts;
 
-  constructor(ports: CapPorts, options: PermitOptions, lines: Lines) {
+  constructor(ports: CapPorts, options: PermitOptions, lines: Freed) {
     const slots = new Slots(options.slots);
     const bytes = new BodyBytes(options.bodyBytesMax, slots);
     const turns = new Turns(ports.clock, options.isBusy ?? (() => false));

@@ -1,26 +1,34 @@
 /**
- * The buffer of hints: a round robin over tenants, then over lines (docs/design/delivery#hints-and-slots). Owned by the deliverer.
+ * The lines of whatever waits for a permit: a round robin over tenants, then over lines (docs/design/delivery#hints-and-slots).
  *
- * (1) The buffer is bounded, and each tenant has a share of it. A hint that does not fit is dropped, and its tenant is remembered: the
+ * (1) Hints are bounded in number, and each tenant has a share of it. A hint that does not fit is dropped, and its tenant is remembered: the
  *     message is in the store. Where a tenant's share is full, its blocked lines give places up to its short ones.
  * (2) An origin without a free slot holds up no other origin of its tenant, and a tenant without one no other tenant.
  * (3) An origin has a line of hints and a line of messages that their inserts have claimed, and both again for heavy messages. Its lines
  *     take turns: a backlog holds up no newcomer, newcomers hold up no backlog, and light messages go on while heavy ones wait for bytes.
  * (4) A hint that a full line dropped is asked for again after every `askAgainAfter` hints taken, so newcomers cannot starve it.
  * (5) A question costs nothing for the lines that wait, however many there are, and changes nothing.
+ * (6) Messages that their inserts have claimed hold their bodies, so they have bounds of their own: reservations bound those of a publish
+ *     of this process, `namedMax` the rest.
  */
-import { type MessageId, shareOf, type TenantId } from "@posthaste/domain";
+import { configurationBytes, type MessageId, shareOf, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
+import { type Attempt } from "./attempt.ts";
 import { countedBytes } from "./body-bytes.ts";
+
+/** A hint, or the attempt of a message that its insert has claimed. */
+type Waiting = Hint | Attempt<"waiting">;
+export const isClaimed = (waiting: Waiting): waiting is Attempt<"waiting"> => "state" in waiting;
+export const isHint = (waiting: Waiting): waiting is Hint => !isClaimed(waiting);
 
 /** Tells whether there is room for a call: a slot, and bytes for its body. */
 export type Room = {
   /** Reports whether the tenant may have a slot for some origin. */
-  readonly isFreeFor: (tenant: TenantId) => boolean;
-  readonly isFree: (hint: Hint) => boolean;
+  isFreeFor(tenant: TenantId): boolean;
+  isFree(waiting: Waiting): boolean;
 };
 
-export type BufferBounds = {
+type Bounds = {
   /** The hints of one line, pulled ones not counted. */
   readonly perOriginMax: number;
   /** Up to so many, a line gets the places of longer lines of its tenant that are blocked. */
@@ -29,6 +37,16 @@ export type BufferBounds = {
   /** After so many hints taken from a line that has dropped some, the store is asked for the oldest. */
   readonly askAgainAfter: number;
 };
+
+const bounds: Bounds = {
+  ...{ perOriginMin: 100, perOriginMax: 1_000, totalMax: 50_000 },
+  // Up to half of what is called next.
+  askAgainAfter: 1_000,
+};
+/** Above these bounds of claimed messages, gateways are told to name another deliverer. */
+const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
+/** Above these, named messages are handed back. Wider, since gateways go on naming for about a second, and a hand-back costs a write and a claim. */
+const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 
 /** A tenant some of whose messages may be in the store without a hint here. */
 export type Drained = {
@@ -40,7 +58,7 @@ export type Drained = {
 };
 
 type Line = {
-  readonly hints: Hint[];
+  readonly waiting: Waiting[];
   /** When the line was made or last served, in turns: of the lines of an origin, the one with the lowest is next. */
   servedAt: number;
 };
@@ -54,7 +72,7 @@ type TenantQueue = {
   /** The numbers of lines of `ready` and of `blocked` whose messages have to be claimed: only those are pulled. */
   readyToClaim: number;
   blockedToClaim: number;
-  /** The number of hints in `ready` and `blocked`. */
+  /** The number of those in `ready` and `blocked`. */
   size: number;
   /** By each full line that has dropped hints, how many were taken from it since the store was asked. */
   readonly lacking: Map<LineKey, number>;
@@ -74,7 +92,7 @@ const lineKey = (origin: number, counted: number): LineKey =>
   counted > 0 ? origin + heavyLine : origin;
 const originOf = (key: LineKey): number => key % heavyLine;
 const isHeavy = (key: LineKey): boolean => key % claimedLine >= heavyLine;
-const isClaimed = (key: LineKey): boolean => key >= claimedLine;
+const isOfClaimed = (key: LineKey): boolean => key >= claimedLine;
 
 /** The tenants looked at in one search for a slot; the next search goes on with the rest. */
 const looksMax = 256;
@@ -88,8 +106,8 @@ const looksForPlaceMax = 16;
 /** The tenants whose lines are looked at again when a slot of their origin is freed: one slot is room for few. */
 const unblockedTenantsMax = 16;
 
-export class HintBuffer {
-  readonly #bounds: BufferBounds;
+export class Lines {
+  readonly #bounds: Bounds;
   readonly #tenants = new Map<TenantId, TenantQueue>();
   /** Tenants with ready lines; the first is next. */
   readonly #ready = new Set<TenantQueue>();
@@ -104,22 +122,34 @@ export class HintBuffer {
   /** Tenants of `#dropped` with a line from which `askAgainAfter` hints were taken since. */
   readonly #overdue = new Set<TenantQueue>();
   #size = 0;
+  #claimed = 0;
+  #claimedBytes = 0;
   #turns = 0;
 
-  constructor(bounds: BufferBounds) {
-    this.#bounds = bounds;
+  constructor(within = bounds) {
+    this.#bounds = within;
   }
 
   get size(): number {
     return this.#size;
   }
 
-  /** Returns the number of hints in ready lines of tenants that may have more calls. */
+  /** Returns the number of those in ready lines of tenants that may have more calls. */
   countReady(mayHaveMore: (tenant: TenantId) => boolean): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
-      if (mayHaveMore(tenant)) for (const { hints } of ready.values()) count += hints.length;
+      if (mayHaveMore(tenant)) for (const { waiting } of ready.values()) count += waiting.length;
     return count;
+  }
+
+  /** Reports whether gateways may name this deliverer for more messages. */
+  get isOpenToNamed(): boolean {
+    return this.#claimed < namedOpenMax.count && this.#claimedBytes < namedOpenMax.bytes;
+  }
+
+  /** Reports whether a named message may wait here. */
+  get hasRoomForNamed(): boolean {
+    return this.#claimed < namedMax.count && this.#claimedBytes < namedMax.bytes;
   }
 
   /** Reports whether a newcomer to this origin would overtake: an equally heavy message waits, or the tenant has messages without hints. */
@@ -135,9 +165,10 @@ export class HintBuffer {
   }
 
   /** Reports whether some ready tenant may have a slot, without a look at its lines. */
-  anyReady(isFreeFor: Room["isFreeFor"]): boolean {
+  anyReady(room: Pick<Room, "isFreeFor">): boolean {
     let looks = 0;
-    for (const { tenant } of this.#ready) if (++looks > looksMax || isFreeFor(tenant)) return true;
+    for (const { tenant } of this.#ready)
+      if (++looks > looksMax || room.isFreeFor(tenant)) return true;
     return false;
   }
 
@@ -146,16 +177,18 @@ export class HintBuffer {
     return this.#add(hint, this.#bounds.perOriginMax);
   }
 
-  /** Adds the hint of a message that its insert has claimed. There is always a place: `Claiming` bounds their number. */
-  addClaimed(hint: Hint): void {
-    const key = lineKey(hint.origin, countedBytes(hint.bytes)) + claimedLine;
-    this.#push(this.#queueOf(hint.tenant), key, hint);
+  /** Adds a message that its insert has claimed. There is always a place. */
+  addClaimed(attempt: Attempt<"waiting">): void {
+    const key = lineKey(attempt.origin, countedBytes(attempt.bytes)) + claimedLine;
+    this.#claimed += 1;
+    this.#claimedBytes += weightOf(attempt);
+    this.#push(this.#queueOf(attempt.tenant), key, attempt);
   }
 
   #add(hint: Hint, lineMax: number): boolean {
     const queue = this.#queueOf(hint.tenant);
     const key = lineKey(hint.origin, countedBytes(hint.bytes));
-    const length = lineAt(queue, key)?.hints.length ?? 0;
+    const length = lineAt(queue, key)?.waiting.length ?? 0;
     const isFull = length >= lineMax;
     if (!isFull && (this.#hasPlaceFor(queue) || this.#makePlace(queue, length))) {
       this.#push(queue, key, hint);
@@ -170,10 +203,10 @@ export class HintBuffer {
   #makePlace(queue: TenantQueue, length: number): boolean {
     const { perOriginMin } = this.#bounds;
     let left = length < perOriginMin ? looksForPlaceMax : 0;
-    for (const [key, { hints }] of queue.blocked) {
+    for (const [key, { waiting }] of queue.blocked) {
       if (left-- === 0) return false;
-      if (isClaimed(key) || hints.length <= perOriginMin) continue;
-      hints.pop();
+      if (isOfClaimed(key) || waiting.length <= perOriginMin) continue;
+      waiting.pop();
       this.#countOut(queue);
       this.#drop(queue, key);
       return true;
@@ -188,29 +221,29 @@ export class HintBuffer {
     if (key !== undefined && !queue.lacking.has(key)) queue.lacking.set(key, 0);
   }
 
-  #push(queue: TenantQueue, key: LineKey, hint: Hint): void {
+  #push(queue: TenantQueue, key: LineKey, next: Waiting): void {
     const line = lineAt(queue, key);
     this.#size += 1;
     queue.size += 1;
     if (line) {
-      line.hints.push(hint);
+      line.waiting.push(next);
       return;
     }
-    queue.ready.set(key, { hints: [hint], servedAt: this.#turns++ });
-    if (!isClaimed(key)) queue.readyToClaim += 1;
+    queue.ready.set(key, { waiting: [next], servedAt: this.#turns++ });
+    if (!isOfClaimed(key)) queue.readyToClaim += 1;
     this.#ready.add(queue);
   }
 
-  /** Takes the next hint that has room. Each tenant looked at goes to the end of the round. */
-  take(room: Room): Hint | undefined {
+  /** Takes the next that has room. Each tenant looked at goes to the end of the round. */
+  take(room: Room): Waiting | undefined {
     let looks = Math.min(looksMax, this.#ready.size);
     for (const queue of this.#ready) {
       if (looks-- === 0) break;
       this.#ready.delete(queue);
-      const hint = room.isFreeFor(queue.tenant) ? this.#takeOf(queue, room) : undefined;
+      const next = room.isFreeFor(queue.tenant) ? this.#takeOf(queue, room) : undefined;
       if (queue.ready.size > 0) this.#ready.add(queue);
       this.#forgetIfEmpty(queue);
-      if (hint) return hint;
+      if (next) return next;
     }
     return undefined;
   }
@@ -313,15 +346,17 @@ export class HintBuffer {
     this.#expected.add(this.#queueOf(tenant));
   }
 
-  /** Empties the buffer and returns its hints. */
-  giveAll(): readonly Hint[] {
+  /** Empties the lines and returns all that waited. */
+  giveAll(): readonly Waiting[] {
     const queues = [...this.#tenants.values()];
     for (const kept of [this.#tenants, this.#blockedAt, this.#heavy]) kept.clear();
     for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected, this.#overdue])
       kept.clear();
     this.#size = 0;
+    this.#claimed = 0;
+    this.#claimedBytes = 0;
     return queues.flatMap(({ ready, blocked }) =>
-      [...ready.values(), ...blocked.values()].flatMap(({ hints }) => hints),
+      [...ready.values(), ...blocked.values()].flatMap(({ waiting }) => waiting),
     );
   }
 
@@ -341,10 +376,10 @@ export class HintBuffer {
     const except = new Set<number>();
     const known = new Set<MessageId>();
     for (const lines of [queue.ready, queue.blocked]) {
-      for (const [key, { hints }] of lines) {
-        if (isClaimed(key)) continue;
-        if (overdue.has(originOf(key))) for (const { id } of hints) known.add(id);
-        else except.add(originOf(key));
+      for (const [key, { waiting }] of lines) {
+        if (isOfClaimed(key)) continue;
+        if (!overdue.has(originOf(key))) except.add(originOf(key));
+        else for (const each of waiting) if (isHint(each)) known.add(each.id);
       }
     }
     for (const key of queue.lacking.keys())
@@ -353,22 +388,23 @@ export class HintBuffer {
     return { tenant: queue.tenant, except: [...except], known };
   }
 
-  #takeOf(queue: TenantQueue, room: Room): Hint | undefined {
+  #takeOf(queue: TenantQueue, room: Room): Waiting | undefined {
     const key = this.#nextLine(queue, room);
     if (key === undefined) return undefined;
     const line = queue.ready.get(key);
     if (!line) return undefined;
-    const hint = line.hints.shift();
+    const next = line.waiting.shift();
     line.servedAt = this.#turns++;
     queue.ready.delete(key);
-    if (line.hints.length > 0) queue.ready.set(key, line);
-    else if (!isClaimed(key)) {
+    if (line.waiting.length > 0) queue.ready.set(key, line);
+    else if (!isOfClaimed(key)) {
       queue.readyToClaim -= 1;
       queue.othersAsked = false;
     }
     this.#countTaken(queue, key);
     this.#countOut(queue);
-    return hint;
+    if (next && isClaimed(next)) this.#countClaimedOut(next);
+    return next;
   }
 
   #countOut(queue: TenantQueue): void {
@@ -376,11 +412,16 @@ export class HintBuffer {
     queue.size -= 1;
   }
 
-  /** Returns the first line with room for its first hint, and blocks the lines before it. */
+  #countClaimedOut(attempt: Attempt): void {
+    this.#claimed -= 1;
+    this.#claimedBytes -= weightOf(attempt);
+  }
+
+  /** Returns the first line with room for its first, and blocks the lines before it. */
   #nextLine(queue: TenantQueue, room: Room): LineKey | undefined {
     for (const [key, line] of queue.ready) {
-      const [hint] = line.hints;
-      if (hint && room.isFree(hint)) return key;
+      const [first] = line.waiting;
+      if (first && room.isFree(first)) return key;
       this.#moveToBlocked(queue, key, line);
     }
     return undefined;
@@ -389,7 +430,7 @@ export class HintBuffer {
   #moveToBlocked(queue: TenantQueue, key: LineKey, line: Line): void {
     queue.ready.delete(key);
     queue.blocked.set(key, line);
-    if (!isClaimed(key)) {
+    if (!isOfClaimed(key)) {
       queue.readyToClaim -= 1;
       queue.blockedToClaim += 1;
     }
@@ -402,7 +443,7 @@ export class HintBuffer {
     const line = queue.blocked.get(key);
     if (!line) return;
     queue.blocked.delete(key);
-    if (!isClaimed(key)) {
+    if (!isOfClaimed(key)) {
       queue.blockedToClaim -= 1;
       queue.readyToClaim += 1;
     }
@@ -454,6 +495,9 @@ export class HintBuffer {
     return queue;
   }
 }
+
+const weightOf = ({ record: { message } }: Attempt): number =>
+  message.body.length + configurationBytes(message);
 
 const lineAt = ({ blocked, ready }: TenantQueue, key: LineKey): Line | undefined =>
   blocked.get(key) ?? ready.get(key);

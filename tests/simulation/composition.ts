@@ -139,13 +139,13 @@ function distributed(making: Making): readonly SimulatedNode[] {
 
 function standalone(making: Making): readonly SimulatedNode[] {
   const all = (life: Life): Runnable => {
-    const local = deliverer(making, life);
+    const delivering = deliverer(making, life);
     const services = [
       workflowLog(making, life),
       new CallbackDispatcher(portsOf(making, life)),
-      local,
+      delivering,
       scheduler(making, life, allShards),
-      gateway(making, life, local),
+      gateway(making, life, delivering.local),
     ];
     return {
       start: async () => {

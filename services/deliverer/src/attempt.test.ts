@@ -8,11 +8,11 @@ const bytes = 1024 * 1024;
 describe("an attempt", () => {
   it("holds a place in line, then a slot, then the bytes of its body alone, and in the end nothing", () => {
     const { clock, ...ports } = open();
-    const permits = permitsOver(
-      { ...ports, clock },
-      {},
-      { shortMax: 1, perOriginMax: 1, waitingMax: 0 },
-    );
+    const permits = permitsOver({ ...ports, clock }, undefined, {
+      shortMax: 1,
+      perOriginMax: 1,
+      waitingMax: 0,
+    });
     const seen: unknown[] = [];
     const look = (): void => {
       const hasPlace = permits.reserve(anotherTenant, 2, 0);

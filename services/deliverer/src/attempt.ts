@@ -167,11 +167,6 @@ export const needsRenewal = (
 
 const renewAgainMs = 1_000;
 
-/** Reports whether the log must be told of the message now: a running message is in the log within two seconds. */
-export const isUntold = ({ madeAt, untold }: Attempt, passedMs: number): boolean =>
-  untold && passedMs - madeAt >= tellAfterMs;
-const tellAfterMs = 1_000;
-
 /** Reports whether a request is under way whose lease may be over: the store may give the record to another process. */
 export const mustAbort = ({ leasedAt, state }: Attempt, passedMs: number): boolean =>
   state.kind === "calling" &&

@@ -5,7 +5,6 @@
  * (2) A message that was being called at too many crashes is called alone, or quarantined (docs/design/record#poisonous-messages).
  */
 import {
-  giveBack,
   type InState,
   limits,
   type Outcome,
@@ -49,8 +48,8 @@ export type CallParts = {
   /** The largest history, in bytes, that is sent along to an endpoint that can fetch its history. */
   readonly inlineHistoryBytesMax: number;
   readonly tracer: Telemetry["tracer"];
-  readonly leases: Pick<Leases, "prove">;
-  readonly settling: Pick<Settling, "settle" | "write">;
+  readonly leases: Leases;
+  readonly settling: Settling;
 };
 
 export class Calls {
@@ -83,8 +82,7 @@ export class Calls {
 
   /** Gives back the claims of the attempts that wait to be called alone. */
   stop(): void {
-    for (const attempt of this.#alone.end())
-      void this.#parts.settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+    for (const attempt of this.#alone.end()) void this.#parts.settling.giveBack(attempt);
   }
 
   /** Makes no more calls: the time to drain is up. */
@@ -106,15 +104,11 @@ export class Calls {
     try {
       if (message.flow !== undefined) {
         const gone = await this.#ports.tokens.use(message.flow, [message.id]);
-        if (gone.length > 0)
-          return await this.#parts.settling.write(
-            attempt,
-            giveBack(attempt.record, this.#ports.clock.now()),
-          );
+        if (gone.length > 0) return await this.#parts.settling.giveBack(attempt);
       }
     } catch (error) {
       this.#ports.log.warn("slot.unproven", { id: message.id, ...traceOf(attempt), error });
-      return this.#parts.settling.write(attempt, giveBack(attempt.record, this.#ports.clock.now()));
+      return this.#parts.settling.giveBack(attempt);
     }
     const briefed = await this.#briefing.of(attempt);
     if (briefed === "over")

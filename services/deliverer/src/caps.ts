@@ -9,13 +9,12 @@
  */
 import { callsOf, limitOf, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
+import { type Lines } from "./lines.ts";
 
 export type CapOptions = {
   readonly capOf: CapOf;
   /** Looks in the store for a tenant that this process does not know. */
   readonly findTenant: (id: TenantId) => Promise<boolean>;
-  /** Called when a slot may be free. */
-  readonly freed: () => void;
 };
 
 export type CapPorts = {
@@ -42,12 +41,14 @@ const noRate = { periodMs: 1 } as const;
 export class Caps {
   readonly #ports: CapPorts;
   readonly #options: CapOptions;
+  readonly #lines: Pick<Lines, "next">;
   readonly #held = new Map<TenantId, Set<MessageId>>();
   readonly #refusedUntil = new Map<TenantId, number>();
 
-  constructor(ports: CapPorts, options: CapOptions) {
+  constructor(ports: CapPorts, options: CapOptions, lines: Pick<Lines, "next">) {
     this.#ports = ports;
     this.#options = options;
+    this.#lines = lines;
   }
 
   /** Reports whether the tenant has a cap; true also for an unknown tenant. */
@@ -103,7 +104,7 @@ export class Caps {
       .catch((error: unknown) => this.#ports.log.warn("cap.kept", { id, error }))
       .then(() => {
         this.#refusedUntil.delete(tenant);
-        this.#options.freed();
+        this.#lines.next();
       });
   }
 

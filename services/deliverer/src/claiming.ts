@@ -1,5 +1,5 @@
 /**
- * Claims messages, from the hint to the claimed record. Owns the lines of whatever waits, and claims one batch at a time.
+ * Claims messages, from the hint to the claimed record, one batch at a time, and begins the attempts of those that wait in line.
  *
  * (1) A message is claimed only after a permit was taken for its call; until then it waits in the store.
  * (2) Messages whose hints a line dropped, or whose claim failed, are in the store. They are pulled when their tenant's lines have run
@@ -8,10 +8,15 @@
  */
 import { limits, type Owner, sentBytes, type TenantId } from "@posthaste/domain";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
+import { type Acceptance } from "./acceptance.ts";
 import { type Attempt, begin, newAttempt } from "./attempt.ts";
+import { type Attempts } from "./attempts.ts";
 import { countedBytes } from "./body-bytes.ts";
-import { type Drained, isClaimed, isHint, Lines } from "./lines.ts";
-import { type Freed, type Permit, type Permits } from "./permits.ts";
+import { type Calls } from "./calls.ts";
+import { type Leases } from "./leases.ts";
+import { type Drained, isClaimed, isHint, type Lines } from "./lines.ts";
+import { type Permit, type Permits } from "./permits.ts";
+import { type Settling } from "./settling.ts";
 import { traceClaim } from "./trace.ts";
 
 export type ClaimingPorts = {
@@ -23,16 +28,13 @@ export type ClaimingPorts = {
 export type ClaimingParts = {
   readonly owner: Owner;
   readonly tracer: Telemetry["tracer"];
+  readonly acceptance: Acceptance;
+  readonly attempts: Attempts;
+  readonly calls: Calls;
+  readonly leases: Leases;
+  readonly lines: Lines;
   readonly permits: Permits;
-  /** Reports whether the message runs here, and keeps its hint until that attempt has ended. */
-  readonly waitsForEnd: (hint: Hint) => boolean;
-  readonly mayClaim: () => boolean;
-  /** Called with each claimed attempt, which has its permit. */
-  readonly claimed: (attempt: Attempt<"calling">) => void;
-  /** Called when hints wait for a tenant's cap: nothing that runs here may wake them. */
-  readonly capped: () => void;
-  /** Called when a batch has been claimed. */
-  readonly ended: () => void;
+  readonly settling: Settling;
 };
 
 /** The bounds of one claim. Its answer must be read well before its leases need their first renewal. */
@@ -44,10 +46,9 @@ const pulledAtOnceMax = 8;
 
 type Taken = { readonly hint: Hint; readonly permit: Permit };
 
-export class Claiming implements Freed {
+export class Claiming {
   readonly #ports: ClaimingPorts;
   readonly #parts: ClaimingParts;
-  readonly #lines = new Lines();
   /** Hints with permits, which wait until the batch on its way has been claimed. */
   #toClaim: Taken[] = [];
   #toClaimBytes = 0;
@@ -67,86 +68,81 @@ export class Claiming implements Freed {
     return this.#claiming;
   }
 
-  /** The number of hints that wait here. */
-  get waiting(): number {
-    return this.#lines.size + this.#toClaim.length;
+  /** Reports whether a message may be claimed, here or by an insert: too many outcomes may wait to be written. */
+  get mayClaim(): boolean {
+    const { lines, settling } = this.#parts;
+    return !lines.isClosed && !settling.isFull;
   }
 
-  /** The number of hints that wait for this process' slots: 0 while a slot is free, since a limit of their own holds the rest back. */
+  /** The number of those that wait for this process' slots: 0 while a slot is free, since a limit of their own holds the rest back. */
   get waitingForSlot(): number {
-    const { permits } = this.#parts;
-    return permits.anyFree ? 0 : this.#lines.countReady((tenant) => permits.mayTakeOfCap(tenant));
+    const { lines, permits } = this.#parts;
+    return permits.anyFree ? 0 : lines.countReady(permits);
   }
 
-  /** Reports whether there is room for more named messages. */
-  get isOpenToNamed(): boolean {
-    return this.#lines.isOpenToNamed;
-  }
-
-  add(hints: readonly Hint[]): void {
-    for (const hint of hints) if (!this.#parts.waitsForEnd(hint)) this.#lines.add(hint);
-  }
-
-  /** Begins a named attempt, or puts it in line for a slot. Returns false when there is no room. */
-  takeNamed(attempt: Attempt<"waiting">): boolean {
-    if (this.#isNext(attempt)) {
-      this.#begin(attempt);
-      return true;
+  /** Begins the attempt of a message that its insert has claimed, or puts it in line. Returns false when there is no room for it. */
+  take(attempt: Attempt<"waiting">): boolean {
+    const { lines } = this.#parts;
+    const isNext = this.#isNext(attempt);
+    if (lines.isClosed || !(isNext || lines.hasRoomFor(attempt))) {
+      this.giveBack(attempt);
+      return false;
     }
-    if (!this.#lines.hasRoomForNamed) return false;
-    this.#lines.addClaimed(attempt);
+    this.#keep(attempt);
+    if (isNext) this.#begin(attempt);
+    else {
+      lines.addClaimed(attempt);
+      this.next();
+    }
     return true;
   }
 
-  /** Begins an attempt whose place in line a publish has reserved, or puts it in line for a slot. */
-  takeReserved(attempt: Attempt<"waiting">): void {
-    if (this.#isNext(attempt)) return this.#begin(attempt);
-    this.#lines.addClaimed(attempt);
-    this.next();
+  /** Gives back a claim that an insert has made. */
+  giveBack(attempt: Attempt<"waiting">): void {
+    this.#keep(attempt);
+    void this.#parts.settling.giveBack(attempt);
   }
 
-  /** Pulls this tenant's messages soon: some in the store may have no hint. */
-  expect(tenant: TenantId): void {
-    this.#lines.expect(tenant);
+  /** Counts the attempt as running, and keeps its lease. */
+  #keep(attempt: Attempt): void {
+    this.#parts.attempts.add(attempt);
+    this.#parts.leases.keep();
   }
 
-  /** Empties the lines. Returns the hints for other deliverers, and the claimed attempts, whose claims the caller hands back. */
-  giveAll(): { readonly hints: readonly Hint[]; readonly claimed: readonly Attempt<"waiting">[] } {
+  /** Empties the lines: gives the claims back, and returns the hints for other deliverers. */
+  giveAll(): readonly Hint[] {
     this.#callOff?.();
     const toClaim = this.#takeToClaim();
     for (const { permit } of toClaim) permit.end();
-    const all = this.#lines.giveAll();
-    const hints = all.filter(isHint);
-    return {
-      hints: [...hints, ...toClaim.map(({ hint }) => hint)],
-      claimed: all.filter(isClaimed),
-    };
+    const all = this.#parts.lines.giveAll();
+    for (const attempt of all.filter(isClaimed)) this.giveBack(attempt);
+    return [...all.filter(isHint), ...toClaim.map(({ hint }) => hint)];
   }
 
   /** Reports whether a waiting hint goes before a new message: one of any tenant that may have a slot, or one in the same line. */
   isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
     if (this.#toClaim.length > 0) return true;
-    if (this.#parts.permits.anyFree && this.#lines.anyReady(this.#parts.permits)) return true;
-    return this.#lines.hasWaiting(tenant, origin, counted);
+    if (this.#parts.permits.anyFree && this.#parts.lines.anyReady(this.#parts.permits)) return true;
+    return this.#parts.lines.hasWaiting(tenant, origin, counted);
   }
 
   /** Claims messages for the free slots, and pulls when no hint is left for them. Not reentrant: a call may end at once. */
   next(): void {
     if (this.#taking) return;
     this.#taking = true;
-    while (this.#parts.mayClaim() && this.#takeOne());
+    while (this.mayClaim && this.#takeOne());
     this.#taking = false;
-    if (this.#claiming || !this.#parts.mayClaim()) return;
-    const mayRefill = this.#lines.anyOverdue || this.#toClaim.length === 0;
+    if (this.#claiming || !this.mayClaim) return;
+    const mayRefill = this.#parts.lines.anyOverdue || this.#toClaim.length === 0;
     if (this.#toClaim.length > 0) void this.#claim(this.#takeToClaim());
-    if (mayRefill && this.#lines.anyDropped && !this.#callOff) void this.#refill();
+    if (mayRefill && this.#parts.lines.anyDropped && !this.#callOff) void this.#refill();
   }
 
   /** Takes a slot for the next in turn: a claimed attempt begins, a hint joins the next batch. */
   #takeOne(): boolean {
     // With no slot free in the process a line must not be taken for blocked: nothing of its own origin may run that would unblock it.
     if (this.#isClaimFull || !this.#parts.permits.anyFree) return false;
-    const next = this.#lines.take(this.#parts.permits);
+    const next = this.#parts.lines.take(this.#parts.permits);
     if (!next) return false;
     if (isClaimed(next)) this.#begin(next);
     else {
@@ -165,7 +161,7 @@ export class Claiming implements Freed {
     const { tenant, origin, bytes } = attempt;
     return (
       !this.#taking &&
-      this.#parts.mayClaim() &&
+      this.mayClaim &&
       !this.isAheadOf(tenant, origin, countedBytes(bytes)) &&
       this.#parts.permits.anyFree &&
       this.#parts.permits.isFree(attempt)
@@ -175,22 +171,7 @@ export class Claiming implements Freed {
   #begin(attempt: Attempt<"waiting">): void {
     const { place } = attempt.state;
     const permit = place ? place.begin() : this.#parts.permits.take(attempt);
-    this.#parts.claimed(begin(attempt, permit, this.#ports.clock));
-  }
-
-  /** Looks again at the line of an origin that may have a slot. */
-  unblock(tenant: TenantId, origin: number): void {
-    this.#lines.unblock(tenant, origin);
-  }
-
-  /** Looks again at the lines of heavy messages. */
-  unblockHeavy(all: boolean): void {
-    this.#lines.unblockHeavy(all);
-  }
-
-  /** Looks again at some of the blocked lines, each time at different ones. */
-  unblockSome(): void {
-    this.#lines.unblockSome();
+    this.#parts.calls.begin(begin(attempt, permit, this.#ports.clock));
   }
 
   #takeToClaim(): readonly Taken[] {
@@ -204,7 +185,7 @@ export class Claiming implements Freed {
     const taken = anyCapped ? await this.#withinCaps(hinted) : hinted;
     if (taken.length > 0) await this.#claimAll(taken);
     this.#claiming = false;
-    this.#parts.ended();
+    this.#parts.lines.next();
   }
 
   /** Resolves to the hints that their tenants' caps allow; the rest go back into their lines. */
@@ -217,9 +198,9 @@ export class Claiming implements Freed {
         for (const each of its) {
           if (granted.has(each.hint.id)) continue;
           each.permit.end();
-          this.#lines.add(each.hint);
+          this.#parts.lines.add(each.hint);
         }
-        if (granted.size < its.length) this.#parts.capped();
+        if (granted.size < its.length) this.#parts.leases.keep();
         return its.filter(({ hint }) => granted.has(hint.id));
       }),
     );
@@ -241,12 +222,14 @@ export class Claiming implements Freed {
         traceClaim(this.#parts.tracer, record, { tookMs, now: clock.now(), batch });
         its.permit.weigh(sentBytes(record.message));
         const attempt = newAttempt(record, its.hint.origin, askedAt, clock);
-        this.#parts.claimed(begin(attempt, its.permit, clock));
+        attempt.untold = this.#parts.acceptance.mayLack(record);
+        this.#keep(attempt);
+        this.#parts.calls.begin(begin(attempt, its.permit, clock));
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
       // The hints are lost and their alarms are far ahead.
-      for (const { hint } of taken) this.#lines.expect(hint.tenant);
+      for (const { hint } of taken) this.#parts.lines.expect(hint.tenant);
       this.#lookAgain();
     }
     for (const { hint, permit } of unclaimed.values()) {
@@ -271,8 +254,8 @@ export class Claiming implements Freed {
     let isAnyFound = false;
     try {
       // Tenants with dropped hints go before tenants that may have messages in the store.
-      while (this.#parts.mayClaim()) {
-        const drained = this.#lines.drained(this.#parts.permits, pulledAtOnceMax, asked);
+      while (this.mayClaim) {
+        const drained = this.#parts.lines.drained(this.#parts.permits, pulledAtOnceMax, asked);
         if (drained.length === 0) break;
         for (const { tenant } of drained) asked.add(tenant);
         const found = await Promise.all(drained.map((each) => this.#pull(each)));
@@ -292,7 +275,7 @@ export class Claiming implements Freed {
   /** Resolves to how many pulled hints were added. */
   async #pull(drained: Drained): Promise<number> {
     const hints = await this.#ports.records.pull(drained.tenant, pullMax, drained.except);
-    const fresh = hints.filter((hint) => !this.#parts.waitsForEnd(hint));
-    return this.#lines.pulled(drained, fresh, hints.length >= pullMax && fresh.length > 0);
+    const fresh = hints.filter((hint) => !this.#parts.attempts.waitsForEnd(hint));
+    return this.#parts.lines.pulled(drained, fresh, hints.length >= pullMax && fresh.length > 0);
   }
 }

@@ -87,7 +87,7 @@ describe("a lease", () => {
 
     expect(callOf(ports, "a").aborted).toBe(true);
     expect(settles).toBe(0);
-    expect(deliverer.reserve(aTenant, 1, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, 1, 0)).toBe(true);
   });
 
   it("that cannot be renewed aborts the call 5 s before it ends, and nothing is written", async () => {
@@ -152,7 +152,7 @@ describe("a lease", () => {
     if (!message) throw new Error("one message was published");
 
     await ports.records.cancel(aTenant, [message.id]);
-    deliverer.abort(message.id);
+    deliverer.local.abort(message.id);
     await rest(ports);
 
     expect(callOf(ports, "a").aborted).toBe(true);

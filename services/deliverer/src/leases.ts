@@ -1,11 +1,10 @@
 /**
- * Renews the leases of running attempts, and aborts calls whose leases cannot be proven. One timer runs while anything runs.
+ * Renews the leases of running attempts, and aborts calls whose leases cannot be proven. One timer runs while anything runs or waits.
  *
  * (1) A call whose lease may be over is aborted: another process may have the record.
  * (2) An attempt whose call has ended is not aborted: it sends nothing any more, and its outcome is fenced by its epoch.
  * (3) A renewal is asked for once a second until the store answers.
  */
-import { type MessageId, type TurnoverMap } from "@posthaste/domain";
 import {
   type ClaimRef,
   type Clock,
@@ -13,8 +12,13 @@ import {
   type Records,
   type TokenStore,
 } from "@posthaste/ports";
-import { age, type Attempt, isUntold, lose, mustAbort, needsRenewal } from "./attempt.ts";
+import { type Acceptance } from "./acceptance.ts";
+import { age, type Attempt, lose, mustAbort, needsRenewal } from "./attempt.ts";
+import { type Attempts } from "./attempts.ts";
+import { type Lines } from "./lines.ts";
 import { type Permits } from "./permits.ts";
+import { type Presence } from "./presence.ts";
+import { type Settling } from "./settling.ts";
 import { traceOf } from "./trace.ts";
 
 export type LeasePorts = {
@@ -24,17 +28,13 @@ export type LeasePorts = {
   readonly log: Log;
 };
 
-export type LeaseOptions = {
-  readonly running: Pick<TurnoverMap<MessageId, Attempt>, "size" | "values">;
-  /** Called when the store says that the claim is not this process' any more. */
-  readonly lost: (attempt: Attempt) => void;
-  /** Called with the attempts whose acceptance the log must be told now. */
-  readonly tell: (attempts: readonly Attempt[]) => void;
-  readonly permits: Pick<Permits, "holdCaps">;
-  /** Called after each check: slots may have become free. */
-  readonly checked: () => void;
-  /** Reports whether hints wait, so that the timer goes on while nothing runs. */
-  readonly anyWaiting: () => boolean;
+export type LeaseParts = {
+  readonly acceptance: Acceptance;
+  readonly attempts: Attempts;
+  readonly lines: Lines;
+  readonly permits: Permits;
+  readonly presence: Presence;
+  readonly settling: Settling;
 };
 
 /** The delay with which a waiting call leaves its short slot, at most. */
@@ -44,15 +44,15 @@ const renewedAtOnceMax = 500;
 
 export class Leases {
   readonly #ports: LeasePorts;
-  readonly #options: LeaseOptions;
+  readonly #parts: LeaseParts;
   #cancel: (() => void) | undefined;
 
-  constructor(ports: LeasePorts, options: LeaseOptions) {
+  constructor(ports: LeasePorts, parts: LeaseParts) {
     this.#ports = ports;
-    this.#options = options;
+    this.#parts = parts;
   }
 
-  /** Starts the timer. The deliverer calls this for each attempt. */
+  /** Starts the timer, for an attempt or for what waits. */
   keep(): void {
     if (!this.#cancel) this.#arm();
   }
@@ -60,8 +60,8 @@ export class Leases {
   #arm(): void {
     this.#cancel = this.#ports.clock.after(checkEveryMs, () => {
       this.#cancel = undefined;
-      const { running, anyWaiting } = this.#options;
-      if (running.size === 0 && !anyWaiting()) return;
+      const { attempts, lines } = this.#parts;
+      if (attempts.size === 0 && lines.size === 0) return;
       this.#arm();
       this.#check();
     });
@@ -72,11 +72,11 @@ export class Leases {
   }
 
   #check(): void {
-    const { running, checked } = this.#options;
+    const { acceptance, attempts, lines, presence } = this.#parts;
     const passedMs = this.#ports.clock.passedMs();
     const toRenew: Attempt[] = [];
     const toTell: Attempt[] = [];
-    for (const attempt of running.values()) {
+    for (const attempt of attempts.values()) {
       if (mustAbort(attempt, passedMs)) {
         this.#ports.log.warn("attempt.lease-unproven", {
           id: attempt.record.message.id,
@@ -86,11 +86,14 @@ export class Leases {
         continue;
       }
       if (needsRenewal(attempt, passedMs)) toRenew.push(attempt);
-      if (isUntold(attempt, passedMs)) toTell.push(attempt);
+      if (acceptance.isDue(attempt, passedMs)) toTell.push(attempt);
       age(attempt, passedMs);
     }
-    if (toTell.length > 0) this.#options.tell(toTell);
-    checked();
+    if (toTell.length > 0) acceptance.tell(toTell);
+    // The calls of others may have grown older, and leave room.
+    lines.unblockSome();
+    lines.next();
+    presence.looked();
     if (toRenew.length > 0) void this.#renewAll(toRenew);
   }
 
@@ -115,14 +118,18 @@ export class Leases {
         ...begins,
       }));
       const lost = new Set(await this.#ports.records.renew(claims));
-      for (const attempt of attempts)
-        if (lost.has(attempt.record.message.id)) this.#options.lost(attempt);
+      for (const attempt of attempts) if (lost.has(attempt.record.message.id)) this.#lose(attempt);
       const kept = attempts.filter(({ record }) => !lost.has(record.message.id));
       for (const attempt of kept) attempt.leasedAt = askedAt;
       await this.#holdSlots(kept);
     } catch (error) {
       this.#ports.log.warn("renew.failed", { error, attempts: attempts.length });
     }
+  }
+
+  #lose(attempt: Attempt): void {
+    lose(attempt);
+    this.#parts.settling.freeLane(attempt);
   }
 
   async #holdSlots(attempts: readonly Attempt[]): Promise<void> {
@@ -133,7 +140,7 @@ export class Leases {
     const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
     // All at once, so that they share a round trip. A slot that is not held runs out with its lease.
     await Promise.all([
-      this.#options.permits.holdCaps(calling.map(({ record }) => record.message)),
+      this.#parts.permits.holdCaps(calling.map(({ record }) => record.message)),
       ...[...lanes].map(async ([lane, inLane]) => {
         const ids = inLane.map(({ record }) => record.message.id);
         if (lane !== undefined) await this.#ports.tokens.hold(lane, ids);

@@ -13,6 +13,7 @@ const hint = (id: string, tenant = "a", origin = 1): Hint => ({
   bytes: 0,
 });
 const bounds = { perOriginMin: 1, perOriginMax: 3, totalMax: 100, askAgainAfter: 3 };
+const ignore = (): void => undefined;
 const roomFor = (isFree: Room["isFree"]): Room => ({ isFreeFor: () => true, isFree });
 const always = roomFor(() => true);
 const never = roomFor(() => false);
@@ -39,7 +40,7 @@ function takeAll(lines: Lines, isFree?: Room["isFree"]): (string | undefined)[] 
 
 describe("the lines of what waits", () => {
   it("takes tenants in turn, so that one with many hints does not hold up another", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const id of ["a1", "a2", "a3"]) lines.add(hint(id, "a"));
     lines.add(hint("b1", "b"));
 
@@ -47,7 +48,7 @@ describe("the lines of what waits", () => {
   });
 
   it("has all its places again when all was taken or given away", () => {
-    const lines = new Lines({ ...bounds, perOriginMax: 100 });
+    const lines = new Lines(ignore, { ...bounds, perOriginMax: 100 });
     const fill = (): number => {
       for (let n = 0; n < 200; n++) lines.add(hint(`${n}`, `${n % 3}`, n % 2));
       return lines.size;
@@ -61,7 +62,7 @@ describe("the lines of what waits", () => {
   });
 
   it("takes the origins of a tenant in turn", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const id of ["x1", "x2"]) lines.add(hint(id, "a", 1));
     lines.add(hint("y1", "a", 2));
 
@@ -69,7 +70,7 @@ describe("the lines of what waits", () => {
   });
 
   it("passes over an origin without a free slot, until it is told of one", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     lines.add(hint("x1", "a", 1));
     lines.add(hint("y1", "a", 2));
 
@@ -80,7 +81,7 @@ describe("the lines of what waits", () => {
   });
 
   it("drops what does not fit and remembers whose it was until a pull has answered", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const id of ["a1", "a2", "a3", "a4"]) lines.add(hint(id));
 
     expect(lines.size).toBe(3);
@@ -94,7 +95,7 @@ describe("the lines of what waits", () => {
   });
 
   it("counts a tenant as run dry although a full origin of its own still has hints", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const id of ["x1", "x2", "x3", "x4"]) lines.add(hint(id, "a", 1));
     lines.take(never);
 
@@ -102,7 +103,7 @@ describe("the lines of what waits", () => {
   });
 
   it("pulls an origin's dropped hints once it has run dry, however often the others were pulled meanwhile", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const id of ["x1", "x2", "x3", "x4"]) lines.add(hint(id, "a", 1));
     lines.take(never);
     const [others = fail()] = drained(lines);
@@ -115,7 +116,7 @@ describe("the lines of what waits", () => {
   });
 
   it("pulls what a line has dropped while newcomers keep it going, beside what the line holds and what others do", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     lines.add(hint("other", "a", 2));
     for (const id of ["x1", "x2", "x3", "dropped"]) lines.add(hint(id));
     const onlyFirst = roomFor(({ origin }) => origin === 1);
@@ -135,7 +136,7 @@ describe("the lines of what waits", () => {
   });
 
   it("goes on asking for what a pull has not seen, since it was dropped meanwhile", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const id of ["x1", "x2", "x3", "x4"]) lines.add(hint(id));
     takeAll(lines);
     const [asked = fail()] = drained(lines);
@@ -147,7 +148,7 @@ describe("the lines of what waits", () => {
   });
 
   it("has room for a tenant however many hints another one has, to however many origins", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (let n = 0; n < 1_000; n++) lines.add(hint(`a${n}`, "a", n));
     for (let n = 0; n < 3; n++) lines.add(hint(`b${n}`, "b", n));
 
@@ -155,7 +156,7 @@ describe("the lines of what waits", () => {
   });
 
   it("has places for an origin however many hints blocked ones of its tenant have, and pulls what these gave up", () => {
-    const lines = new Lines({ ...bounds, perOriginMin: 5, perOriginMax: 40 });
+    const lines = new Lines(ignore, { ...bounds, perOriginMin: 5, perOriginMax: 40 });
     for (let n = 0; n < 80; n++) lines.add(hint(`slow ${n}`, "a", n % 2));
     lines.take(never);
     for (let n = 0; n < 6; n++) lines.add(hint(`healthy ${n}`, "a", 2));
@@ -172,7 +173,7 @@ describe("the lines of what waits", () => {
   });
 
   it("takes an origin's claimed messages and hints in turns, also when one of both lines is new each time", () => {
-    const lines = new Lines({ ...bounds, perOriginMax: 10 });
+    const lines = new Lines(ignore, { ...bounds, perOriginMax: 10 });
     for (let n = 0; n < 4; n++) lines.add(hint(`hint ${n}`));
     const taken: (string | undefined)[] = [];
     for (let n = 0; n < 3; n++) {
@@ -189,7 +190,7 @@ describe("the lines of what waits", () => {
   });
 
   it("pulls dropped hints while claimed messages of their origin go on waiting, and asks about none of these", () => {
-    const lines = new Lines({ ...bounds, askAgainAfter: 100 });
+    const lines = new Lines(ignore, { ...bounds, askAgainAfter: 100 });
     for (const id of ["x1", "x2", "x3", "dropped"]) lines.add(hint(id));
     for (let n = 0; n < 5; n++) lines.addClaimed(claimed(`claimed ${n}`));
     const taken = Array.from({ length: 6 }, () => idOf(lines.take(always)));
@@ -202,7 +203,7 @@ describe("the lines of what waits", () => {
   });
 
   it("passes over a tenant without a free slot, and leaves its hints where they are", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     lines.add(hint("a1", "a"));
     lines.add(hint("b1", "b"));
     const room = { ...always, isFreeFor: (tenant: string) => tenant !== "a" };
@@ -213,7 +214,7 @@ describe("the lines of what waits", () => {
   });
 
   it("answers whether a hint may be taken without a look at its line, and of few tenants", () => {
-    const lines = new Lines({ ...bounds, totalMax: 10_000 });
+    const lines = new Lines(ignore, { ...bounds, totalMax: 10_000 });
     for (let n = 0; n < 1_000; n++) lines.add(hint(`${n}`, `tenant ${n}`, n));
     let looks = 0;
     const full = { isFreeFor: () => (looks++, false) };
@@ -230,7 +231,7 @@ describe("the lines of what waits", () => {
   });
 
   it("looks at few tenants for one that may have a slot, each time at others", () => {
-    const lines = new Lines({ ...bounds, totalMax: 10_000 });
+    const lines = new Lines(ignore, { ...bounds, totalMax: 10_000 });
     for (let n = 0; n < 1_000; n++) lines.add(hint(`${n}`, `tenant ${n}`, n));
     let looks = 0;
     const room = {
@@ -244,7 +245,7 @@ describe("the lines of what waits", () => {
   });
 
   it("lets few tenants look at an origin that has a slot again, first its own, each time others", () => {
-    const lines = new Lines({ ...bounds, totalMax: 10_000 });
+    const lines = new Lines(ignore, { ...bounds, totalMax: 10_000 });
     for (let n = 0; n < 100; n++) lines.add(hint(`${n}`, `tenant ${n}`, 1));
     takeAll(lines, () => false);
     const looked: unknown[] = [];
@@ -259,7 +260,7 @@ describe("the lines of what waits", () => {
   });
 
   it("pulls for tenants of whom something was dropped before those that may have something", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const name of ["x", "y"]) lines.expect(tenantId(name));
     for (const id of ["a1", "a2", "a3", "a4"]) lines.add(hint(id));
     takeAll(lines);
@@ -272,7 +273,7 @@ describe("the lines of what waits", () => {
   });
 
   it("looks at some of those that were blocked again, each time at others", () => {
-    const lines = new Lines({ ...bounds, totalMax: 2_000 });
+    const lines = new Lines(ignore, { ...bounds, totalMax: 2_000 });
     for (let origin = 0; origin < 600; origin++) lines.add(hint(`${origin}`, "a", origin));
     lines.take(never);
     const isLast = ({ origin }: Hint): boolean => origin === 599;
@@ -287,7 +288,7 @@ describe("the lines of what waits", () => {
   });
 
   it("knows what is in line, so that a newcomer does not overtake", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     lines.add(hint("x1", "a", 1));
 
     expect(lines.hasWaiting(tenantId("a"), 1, 0)).toBe(true);
@@ -301,7 +302,7 @@ describe("heavy messages in the lines", () => {
   const isLight = ({ bytes }: Hint): boolean => bytes === 0;
 
   it("stand in a line of their own: while they wait for bytes, light ones to their origin go on", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (const each of [heavy("h1"), heavy("h2"), hint("l1"), hint("l2")]) lines.add(each);
 
     expect(takeAll(lines, isLight)).toEqual(["l1", "l2"]);
@@ -312,7 +313,7 @@ describe("heavy messages in the lines", () => {
   });
 
   it("have another look when bytes become free, some at a time, and all when nothing is left to free any", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (let origin = 0; origin < 40; origin++) lines.add(heavy(`h${origin}`, origin));
     const looks: number[] = [];
     for (const all of [false, false, true]) {
@@ -329,7 +330,7 @@ describe("heavy messages in the lines", () => {
   });
 
   it("that were dropped are asked of the store by their origin", () => {
-    const lines = new Lines(bounds);
+    const lines = new Lines(ignore, bounds);
     for (let n = 0; n < 4; n++) lines.add(heavy(`h${n}`, 7));
     lines.take(never);
 
@@ -338,7 +339,7 @@ describe("heavy messages in the lines", () => {
 });
 
 it("a deliverer is named again when what weighed too much waits here no more", () => {
-  const lines = new Lines();
+  const lines = new Lines(ignore);
   const body = new Uint8Array(10 * 1024 * 1024);
   const heavy = () => newAttempt(aClaimedRecord({ body }), 1, 0, virtualClock());
   const seen: boolean[] = [];

@@ -15,6 +15,7 @@ import { configurationBytes, type MessageId, shareOf, type TenantId } from "@pos
 import { type Hint } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { countedBytes } from "./body-bytes.ts";
+import { type Permits } from "./permits.ts";
 
 /** A hint, or the attempt of a message that its insert has claimed. */
 type Waiting = Hint | Attempt<"waiting">;
@@ -107,6 +108,8 @@ const looksForPlaceMax = 16;
 const unblockedTenantsMax = 16;
 
 export class Lines {
+  /** Says that what waits may have its turn: more is free, or more waits. */
+  readonly next: () => void;
   readonly #bounds: Bounds;
   readonly #tenants = new Map<TenantId, TenantQueue>();
   /** Tenants with ready lines; the first is next. */
@@ -121,13 +124,24 @@ export class Lines {
   readonly #expected = new Set<TenantQueue>();
   /** Tenants of `#dropped` with a line from which `askAgainAfter` hints were taken since. */
   readonly #overdue = new Set<TenantQueue>();
+  #isClosed = false;
   #size = 0;
   #claimed = 0;
   #claimedBytes = 0;
   #turns = 0;
 
-  constructor(within = bounds) {
+  constructor(next: () => void, within = bounds) {
+    this.next = next;
     this.#bounds = within;
+  }
+
+  /** Reports whether the deliverer stops: what waits is given away. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  close(): void {
+    this.#isClosed = true;
   }
 
   get size(): number {
@@ -135,10 +149,11 @@ export class Lines {
   }
 
   /** Returns the number of those in ready lines of tenants that may have more calls. */
-  countReady(mayHaveMore: (tenant: TenantId) => boolean): number {
+  countReady(permits: Pick<Permits, "mayTakeOfCap">): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
-      if (mayHaveMore(tenant)) for (const { waiting } of ready.values()) count += waiting.length;
+      if (permits.mayTakeOfCap(tenant))
+        for (const { waiting } of ready.values()) count += waiting.length;
     return count;
   }
 
@@ -147,9 +162,10 @@ export class Lines {
     return this.#claimed < namedOpenMax.count && this.#claimedBytes < namedOpenMax.bytes;
   }
 
-  /** Reports whether a named message may wait here. */
-  get hasRoomForNamed(): boolean {
-    return this.#claimed < namedMax.count && this.#claimedBytes < namedMax.bytes;
+  /** Reports whether the attempt of a claimed message may wait here: one with a reserved place may. */
+  hasRoomFor({ state }: Attempt<"waiting">): boolean {
+    const { count, bytes } = namedMax;
+    return state.place !== undefined || (this.#claimed < count && this.#claimedBytes < bytes);
   }
 
   /** Reports whether a newcomer to this origin would overtake: an equally heavy message waits, or the tenant has messages without hints. */

@@ -19,6 +19,7 @@ import {
   type TraceParent,
 } from "@posthaste/ports";
 import { aMessage, type MessageOverrides } from "@posthaste/testing";
+import { type Attempt } from "./attempt.ts";
 import { Named } from "./named.ts";
 import {
   answer,
@@ -37,6 +38,7 @@ import {
   rest,
   startDeliverer,
   stateOf,
+  wired,
   withRecords,
 } from "./opened.fixture.ts";
 
@@ -310,13 +312,13 @@ describe("a message that was claimed by its insert for this deliverer", () => {
   it("goes back when so many are remembered that this one would not be", async () => {
     const ports = open();
     const heard: string[] = [];
-    const say = (what: string) => (record: InState<"claimed">) =>
-      void heard.push(`${what} ${new TextDecoder().decode(record.message.body)}`);
+    const say = ({ record: { message } }: Attempt, what: string): boolean =>
+      heard.push(`${what} ${new TextDecoder().decode(message.body)}`) > 0;
     const namedOnes = new Named(
       ports.clock,
       {
-        ...{ owner: here, metrics: noTelemetry.metrics, isRunning: () => false },
-        ...{ take: say("take"), handBack: say("back"), leave: say("leave"), due: () => undefined },
+        ...{ owner: here, telemetry: noTelemetry, ...wired(ports) },
+        claiming: { take: (one) => say(one, "take"), giveBack: (one) => void say(one, "back") },
       },
       { rememberedMax: 2 },
     );

@@ -16,18 +16,20 @@ import {
   type Owner,
 } from "@posthaste/domain";
 import { type Clock, type Hint, type Telemetry } from "@posthaste/ports";
+import { type Acceptance } from "./acceptance.ts";
+import { namedAttempt } from "./attempt.ts";
+import { type Attempts } from "./attempts.ts";
+import { type Claiming } from "./claiming.ts";
+import { type Permits } from "./permits.ts";
+import { traceTaking } from "./trace.ts";
 
-export type NamedOptions = {
+export type NamedParts = {
   readonly owner: Owner;
-  readonly metrics: Telemetry["metrics"];
-  readonly isRunning: (id: MessageId) => boolean;
-  readonly take: (record: InState<"claimed">) => void;
-  /** Called for a message that there is no room to remember, or no time to call. */
-  readonly handBack: (record: InState<"claimed">) => void;
-  /** Called for another deliverer's message, of which the log must be told. */
-  readonly leave: (record: InState<"claimed">) => void;
-  /** Called with hints of messages to claim. */
-  readonly due: (hints: readonly Hint[]) => void;
+  readonly telemetry: Telemetry;
+  readonly acceptance: Pick<Acceptance, "announce">;
+  readonly attempts: Pick<Attempts, "has" | "hear">;
+  readonly claiming: Pick<Claiming, "giveBack" | "take">;
+  readonly permits: Pick<Permits, "isCapped">;
 };
 
 export type NamedBounds = { readonly rememberedMax: number };
@@ -38,7 +40,7 @@ const waitingMax = 20_000;
 
 export class Named {
   readonly #clock: Clock;
-  readonly #options: NamedOptions;
+  readonly #parts: NamedParts;
   readonly #bounds: NamedBounds;
   /** The end of the first lease of each taken message, by `passedMs`; about in that order. */
   readonly #taken = new Map<MessageId, number>();
@@ -46,9 +48,9 @@ export class Named {
   readonly #later = new Set<() => void>();
   #hasStopped = false;
 
-  constructor(clock: Clock, options: NamedOptions, { rememberedMax } = bounds) {
+  constructor(clock: Clock, parts: NamedParts, { rememberedMax } = bounds) {
     this.#clock = clock;
-    this.#options = options;
+    this.#parts = parts;
     this.#bounds = { rememberedMax };
   }
 
@@ -69,23 +71,34 @@ export class Named {
   }
 
   #hearNamed({ record: _, ...hint }: Hint, record: InState<"claimed">): void {
-    const { handBack, isRunning, leave, metrics, owner, take } = this.#options;
+    const { acceptance, attempts, claiming, owner } = this.#parts;
     const { message, state } = record;
     const now = this.#clock.now();
-    if (this.#taken.has(message.id) || isRunning(message.id))
-      return metrics.count("posthaste_named_hints_total", "again");
+    if (this.#taken.has(message.id) || attempts.has(message.id)) return this.#count("again");
     const isMine = state.owner === owner && isUnderstood(message);
     const leftMs = leftOf(state.leaseUntil, limits.leaseMs, now);
     const isLate = leftMs <= limits.leaseSafetyMs;
-    if (isLate || !isMine)
-      metrics.count("posthaste_named_hints_total", isMine ? "late" : "foreign");
+    if (isLate || !isMine) this.#count(isMine ? "late" : "foreign");
     if (isMine && leftMs > 0) {
-      if (isLate || this.#taken.size >= this.#bounds.rememberedMax) return handBack(record);
+      if (isLate || this.#taken.size >= this.#bounds.rememberedMax)
+        return claiming.giveBack(namedAttempt(record, this.#clock));
       this.#taken.set(message.id, this.#clock.passedMs() + leftMs);
-      return take(record);
+      return this.#take(record);
     }
-    leave(record);
+    acceptance.announce([record]);
     this.#hearLater(hint, leftMs);
+  }
+
+  #take(record: InState<"claimed">): void {
+    const { claiming, permits, telemetry } = this.#parts;
+    const attempt = namedAttempt(record, this.#clock);
+    if (permits.isCapped(attempt.tenant)) return claiming.giveBack(attempt);
+    traceTaking(telemetry.tracer, record, this.#clock.now());
+    if (claiming.take(attempt)) this.#count("taken");
+  }
+
+  #count(what: "again" | "foreign" | "late" | "taken"): void {
+    this.#parts.telemetry.metrics.count("posthaste_named_hints_total", what);
   }
 
   #hearLater(hint: Hint, ms: number): void {
@@ -93,7 +106,7 @@ export class Named {
     if (this.#hasStopped || this.#later.size >= waitingMax) return;
     const callOff = this.#clock.after(ms + 1, () => {
       this.#later.delete(callOff);
-      this.#options.due([hint]);
+      this.#parts.attempts.hear([hint]);
     });
     this.#later.add(callOff);
   }

@@ -19,6 +19,7 @@ import {
   type Groups,
   type Ids,
   type MessageLog,
+  noTelemetry,
   type OutgoingRequest,
   type RecordPorts,
   type Records,
@@ -39,7 +40,10 @@ import {
   virtualClock,
   withOwnTimers,
 } from "@posthaste/testing";
+import { Acceptance } from "./acceptance.ts";
+import { Attempts } from "./attempts.ts";
 import { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
+import { Lines } from "./lines.ts";
 import { type Freed, Permits } from "./permits.ts";
 
 export type Ports = DelivererPorts &
@@ -151,19 +155,24 @@ export const compose: DelivererOptions["compose"] = ({ message }) => ({
 
 const roomy = { shortMax: 100, perOriginMax: 100, waitingMax: 50 };
 
+const ignore = (): void => undefined;
+
 /** Permits without a deliverer, which tell nobody of what is given back. */
 export function permitsOver(
   ports: Ports,
-  lines: Partial<Freed> = {},
+  lines: Freed = { next: ignore, unblock: ignore, unblockHeavy: ignore },
   slots: DelivererOptions["slots"] = { shortMax: 6, perOriginMax: 4, waitingMax: 3 },
 ): Permits {
-  const ignore = (): void => undefined;
   const options = { bodyBytesMax: 8 * 1024 * 1024, findTenant: async () => false };
-  return new Permits(
-    ports,
-    { slots, capOf: () => "none", ...options },
-    { unblock: ignore, unblockHeavy: ignore, next: ignore, ...lines },
-  );
+  return new Permits(ports, { slots, capOf: () => "none", ...options }, lines);
+}
+
+/** The parts that the rest of a deliverer is made of, over these ports. */
+export function wired(ports: Ports, slots?: DelivererOptions["slots"]) {
+  const lines = new Lines(() => undefined);
+  const permits = permitsOver(ports, lines, slots);
+  const attempts = new Attempts(ports.bus, lines, permits);
+  return { lines, permits, attempts, acceptance: new Acceptance(ports, noTelemetry.tracer) };
 }
 
 export async function startDeliverer(

@@ -6,6 +6,7 @@
  */
 import { type AttemptFact, configurationBytes, type Message } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
+import { type Lines } from "./lines.ts";
 
 type Entry = {
   readonly message: Message;
@@ -32,7 +33,7 @@ const noBody = new Uint8Array();
 
 export class OwedLog {
   readonly #ports: OwedLogPorts;
-  readonly #wrote: () => void;
+  readonly #lines: Pick<Lines, "next">;
   #waiting: Entry[] = [];
   #waitingBytes = 0;
   #cancel: (() => void) | undefined;
@@ -42,10 +43,9 @@ export class OwedLog {
   /** The last write failed, and the next one waits for its timer. */
   #isLate = false;
 
-  /** `wrote` is called whenever rows have been written or left. */
-  constructor(ports: OwedLogPorts, wrote: () => void) {
+  constructor(ports: OwedLogPorts, lines: Pick<Lines, "next">) {
     this.#ports = ports;
-    this.#wrote = wrote;
+    this.#lines = lines;
   }
 
   get isEmpty(): boolean {
@@ -72,7 +72,7 @@ export class OwedLog {
   leaveAll(): void {
     this.#isLeaving = true;
     this.#leave(this.#waiting.splice(0));
-    this.#wrote();
+    this.#lines.next();
   }
 
   stop(): void {
@@ -102,7 +102,7 @@ export class OwedLog {
       this.#writing = undefined;
       if (this.#waiting.length > 0 && pauseMs === 0) this.#write();
       else if (this.#waiting.length > 0) this.#writeIn(pauseMs);
-      this.#wrote();
+      this.#lines.next();
     });
   }
 

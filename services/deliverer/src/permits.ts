@@ -9,6 +9,7 @@
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { BodyBytes, type Counted, countedBytes, reservedBytes } from "./body-bytes.ts";
 import { type CapOptions, type CapPorts, Caps } from "./caps.ts";
+import { type Lines } from "./lines.ts";
 import { type Slot, type SlotBounds, Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
 
@@ -20,15 +21,8 @@ export type PermitOptions = Pick<CapOptions, "capOf" | "findTenant"> & {
   readonly isBusy?: () => boolean;
 };
 
-/** The lines of messages that wait for permits. */
-export type Freed = {
-  /** Called when an origin may have a slot. */
-  readonly unblock: (tenant: TenantId, origin: number) => void;
-  /** Called when bytes were given back. `all`: no body is in flight that would give back more. */
-  readonly unblockHeavy: (all: boolean) => void;
-  /** Called when what waits may begin. */
-  readonly next: () => void;
-};
+/** Those that wait for permits, as far as they are told of what is free. */
+export type Freed = Pick<Lines, "next" | "unblock" | "unblockHeavy">;
 
 /** The call that a permit is for. `bytes`: of the body; undefined where a hint of an earlier version does not say. */
 export type Need = {
@@ -57,7 +51,7 @@ export class Permits {
     const slots = new Slots(options.slots);
     const bytes = new BodyBytes(options.bodyBytesMax, slots);
     const turns = new Turns(ports.clock, options.isBusy ?? (() => false));
-    const caps = new Caps(ports, { ...options, freed: lines.next });
+    const caps = new Caps(ports, options, lines);
     this.#counts = { slots, bytes, turns, caps, lines };
   }
 

@@ -6,13 +6,14 @@ import { recordingLog, virtualClock } from "@posthaste/testing";
 import { Presence } from "./presence.ts";
 
 const here = owner("here");
+const bus = { hears: () => true };
 
 function opened() {
   const clock = virtualClock();
   const said: string[] = [];
   const entries: RosterEntry[] = [];
   const waiting: (() => void)[] = [];
-  let isOpen = true;
+  const lines = { isClosed: false, isOpenToNamed: true };
   let isSlow = false;
   const answered = (): Promise<void> =>
     isSlow ? new Promise((resolve) => waiting.push(resolve)) : Promise.resolve();
@@ -32,10 +33,10 @@ function opened() {
     said,
     entries,
     presence: new Presence(
-      { clock, log: recordingLog(), roster },
-      { owner: here, isOpen: () => isOpen },
+      { bus, clock, log: recordingLog(), roster },
+      { owner: here, lines, settling: { isFull: false } },
     ),
-    opens: (open: boolean) => (isOpen = open),
+    opens: (open: boolean) => (lines.isOpenToNamed = open),
     slow: () => (isSlow = true),
     answer: async () => {
       waiting.shift()?.();
@@ -123,8 +124,11 @@ describe("a deliverer's entry in the roster", () => {
       leave: () => Promise.reject(new Error("away")),
     };
     const presence = new Presence(
-      { clock, log: recordingLog(), roster },
-      { owner: here, isOpen: () => true },
+      { bus, clock, log: recordingLog(), roster },
+      {
+        ...{ owner: here, settling: { isFull: false } },
+        lines: { isClosed: false, isOpenToNamed: true },
+      },
     );
     let hasLeft = false;
     void presence.leave().then(() => (hasLeft = true));

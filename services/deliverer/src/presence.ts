@@ -6,19 +6,22 @@
  *     the subscription ends later.
  */
 import { limits, ownFormat, type Owner } from "@posthaste/domain";
-import { type Clock, type Log, pause, type Roster } from "@posthaste/ports";
+import { type Clock, type EventBus, type Log, pause, type Roster } from "@posthaste/ports";
+import { type Lines } from "./lines.ts";
+import { type Settling } from "./settling.ts";
 
 export type PresencePorts = {
+  readonly bus: Pick<EventBus, "hears">;
   readonly clock: Clock;
   readonly log: Log;
   /** Absent where insert and delivery are one process. */
   readonly roster?: Pick<Roster, "announce" | "leave">;
 };
 
-export type PresenceOptions = {
+export type PresenceParts = {
   readonly owner: Owner;
-  /** Reports whether gateways may name this deliverer. */
-  readonly isOpen: () => boolean;
+  readonly lines: Pick<Lines, "isClosed" | "isOpenToNamed">;
+  readonly settling: Pick<Settling, "isFull">;
 };
 
 /** How often gateways read the roster. */
@@ -28,7 +31,7 @@ const namedAfterLeavingMs = 2_000;
 
 export class Presence {
   readonly #ports: PresencePorts;
-  readonly #options: PresenceOptions;
+  readonly #parts: PresenceParts;
   #partitions: readonly number[] = [];
   #toldOpen = false;
   #isStale = false;
@@ -36,9 +39,16 @@ export class Presence {
   #cancel: (() => void) | undefined;
   #hasLeft = false;
 
-  constructor(ports: PresencePorts, options: PresenceOptions) {
+  constructor(ports: PresencePorts, parts: PresenceParts) {
     this.#ports = ports;
-    this.#options = options;
+    this.#parts = parts;
+  }
+
+  /** Reports whether gateways may name this deliverer in an insert. */
+  get #isOpen(): boolean {
+    const { lines, settling } = this.#parts;
+    const hears = this.#ports.bus.hears("message.due");
+    return hears && !lines.isClosed && lines.isOpenToNamed && !settling.isFull;
   }
 
   start(): void {
@@ -52,12 +62,12 @@ export class Presence {
 
   /** Announces at once that this deliverer is full. Called when hints have come in. */
   grew(): void {
-    if (this.#toldOpen && !this.#options.isOpen()) this.#announceNow();
+    if (this.#toldOpen && !this.#isOpen) this.#announceNow();
   }
 
   /** Announces a change in either direction. Called a few times a second. */
   looked(): void {
-    if (this.#toldOpen !== this.#options.isOpen()) this.#announceNow();
+    if (this.#toldOpen !== this.#isOpen) this.#announceNow();
   }
 
   async leave(): Promise<void> {
@@ -66,7 +76,7 @@ export class Presence {
     this.#cancel?.();
     if (!roster) return;
     await this.#announcing;
-    const hasLeft = await roster.leave(this.#options.owner).then(
+    const hasLeft = await roster.leave(this.#parts.owner).then(
       () => true,
       (error: unknown) => log.debug("roster.kept", { error }),
     );
@@ -86,10 +96,10 @@ export class Presence {
 
   async #announceAll(): Promise<void> {
     const { log, roster } = this.#ports;
-    const { isOpen, owner } = this.#options;
+    const { owner } = this.#parts;
     while (roster && this.#isStale && !this.#hasLeft) {
       this.#isStale = false;
-      this.#toldOpen = isOpen();
+      this.#toldOpen = this.#isOpen;
       await roster
         .announce({
           ...{ owner, partitions: this.#partitions, isOpen: this.#toldOpen },

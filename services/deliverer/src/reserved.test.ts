@@ -28,8 +28,8 @@ describe("a slot reserved for an insert", () => {
   async function reserved(ports: Ports, deliverer: Deliverer, names: readonly string[]) {
     const records = names.map((name) => {
       const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named(name) });
-      expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
-      return acceptClaimed(message, deliverer.owner, ports.clock.now());
+      expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
+      return acceptClaimed(message, deliverer.local.owner, ports.clock.now());
     });
     await ports.records.insert(
       records.map((record) => ({ record })),
@@ -41,23 +41,23 @@ describe("a slot reserved for an insert", () => {
   it("is one of as many as there are slots, and free again when the insert has failed", async () => {
     const deliverer = await startDeliverer(open(), { perOriginMax: 2 });
 
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
-    expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(true);
-    deliverer.release(aTenant, origin, 0);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(false);
+    expect(deliverer.local.reserve(aTenant, originHash(elsewhere), 0)).toBe(true);
+    deliverer.local.release(aTenant, origin, 0);
 
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
   });
 
   it("holds nothing up while the insert is under way, and is refused when there are as many as slots", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1 });
 
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
     await publish(ports, ["a"]);
     expect(called(ports)).toEqual(["a"]);
-    expect(deliverer.reserve(aTenant, originHash(elsewhere), 0)).toBe(false);
+    expect(deliverer.local.reserve(aTenant, originHash(elsewhere), 0)).toBe(false);
   });
 
   it("is given beside a backlog of the destination, and takes turns with it", async () => {
@@ -65,10 +65,10 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 3, shortMax: 1, waitingMax: 0 });
     await publish(ports, ["due 1", "due 2", "due 3", "due 4"]);
     const records = await reserved(ports, deliverer, ["new 1"]);
-    for (const record of records) deliverer.run(record);
+    for (const record of records) deliverer.local.run(record);
     const rounds = ["due 1", "due 2", "new 1"];
     for (const name of rounds) await answer(ports, name);
-    for (const record of await reserved(ports, deliverer, ["new 2"])) deliverer.run(record);
+    for (const record of await reserved(ports, deliverer, ["new 2"])) deliverer.local.run(record);
     for (const name of ["due 3", "due 4"]) await answer(ports, name);
 
     expect(called(ports)).toEqual([...rounds, "due 3", "due 4", "new 2"]);
@@ -78,10 +78,10 @@ describe("a slot reserved for an insert", () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 }, { isBusy: () => true });
     await publish(ports, ["due"]);
-    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.run(record);
+    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.local.run(record);
     const ended: string[] = [];
     for (const name of ["first", "second"])
-      void deliverer.turn(aTenant, origin, 0)?.then(() => ended.push(name));
+      void deliverer.local.turn(aTenant, origin, 0)?.then(() => ended.push(name));
     await rest(ports);
     expect(ended).toEqual([]);
 
@@ -96,7 +96,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 }, { isBusy: () => true });
     const ended: string[] = [];
     const wait = (name: string) =>
-      void deliverer.turn(aTenant, origin, 0)?.then(() => ended.push(name));
+      void deliverer.local.turn(aTenant, origin, 0)?.then(() => ended.push(name));
     wait("first");
     await ports.clock.advance(100);
     wait("second");
@@ -110,7 +110,7 @@ describe("a slot reserved for an insert", () => {
     wait("third");
     await deliverer.stop();
     expect(ended).toEqual(["first", "second", "third"]);
-    expect(deliverer.turn(aTenant, origin, 0)).toBeUndefined();
+    expect(deliverer.local.turn(aTenant, origin, 0)).toBeUndefined();
   });
 
   it("is not waited for while the process has time, nor by a heavy message", async () => {
@@ -118,10 +118,10 @@ describe("a slot reserved for an insert", () => {
     let isBusy = false;
     const deliverer = await startDeliverer(ports, {}, { isBusy: () => isBusy });
 
-    expect(deliverer.turn(aTenant, origin, 0)).toBeUndefined();
+    expect(deliverer.local.turn(aTenant, origin, 0)).toBeUndefined();
     isBusy = true;
-    expect(deliverer.turn(aTenant, origin, 100_000)).toBeUndefined();
-    expect(deliverer.turn(aTenant, origin, 0)).toBeDefined();
+    expect(deliverer.local.turn(aTenant, origin, 100_000)).toBeUndefined();
+    expect(deliverer.local.turn(aTenant, origin, 0)).toBeDefined();
   });
 
   it("waits for its call no longer than its turn, however many timers of its destination fall due at once", async () => {
@@ -129,7 +129,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
     const due = Array.from({ length: 1_500 }, (_, n) => `due ${n}`);
     await publish(ports, due);
-    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.run(record);
+    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.local.run(record);
     for (const name of ["due 0", "due 1"]) await answer(ports, name);
 
     expect(called(ports)).toEqual(["due 0", "due 1", "new"]);
@@ -140,7 +140,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
     await publish(ports, ["a"]);
     await publish(ports, ["other tenant"], { tenant: anotherTenant, url: elsewhere });
-    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.run(record);
+    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.local.run(record);
     for (const name of ["a", "other tenant"]) await answer(ports, name);
 
     expect(called(ports)).toEqual(["a", "other tenant", "new"]);
@@ -150,12 +150,12 @@ describe("a slot reserved for an insert", () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
     const heavy = 100_000;
-    expect(deliverer.reserve(aTenant, origin, heavy)).toBe(true);
-    deliverer.release(aTenant, origin, heavy);
+    expect(deliverer.local.reserve(aTenant, origin, heavy)).toBe(true);
+    deliverer.local.release(aTenant, origin, heavy);
     await publish(ports, ["a"]);
 
-    expect(deliverer.reserve(aTenant, origin, heavy)).toBe(false);
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, heavy)).toBe(false);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
   });
 
   it("is refused once the deliverer stops, and what was reserved before goes back", async () => {
@@ -164,11 +164,11 @@ describe("a slot reserved for an insert", () => {
     const [late] = await reserved(ports, deliverer, ["late"]);
     const stopped = deliverer.stop();
     await rest(ports);
-    if (late) deliverer.run(late);
+    if (late) deliverer.local.run(late);
     await stopped;
     await rest(ports);
 
-    expect(deliverer.reserve(aTenant, origin, 0)).toBe(false);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(false);
     expect(called(ports)).toEqual([]);
     expect(late && (await stateOf(ports, late.message))).toBe("held");
   });
@@ -179,7 +179,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(withRecords(ports, { settle }), { perOriginMax: 2 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
     await publish(ports, ["x", "y"]);
-    for (const record of records) deliverer.run(record);
+    for (const record of records) deliverer.local.run(record);
 
     await answer(ports, "x");
     expect(called(ports)).toEqual(["x", "y", "a"]);
@@ -193,7 +193,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 2 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
     await publish(ports, ["x", "y", "z"]);
-    for (const record of records) deliverer.run(record);
+    for (const record of records) deliverer.local.run(record);
     expect(called(ports)).toEqual(["x", "y"]);
 
     for (const name of ["x", "y", "a"]) await answer(ports, name);
@@ -206,11 +206,11 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { shortMax: 2, waitingMax: 0 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
     await publish(ports, ["x", "y"]);
-    for (const record of records) deliverer.run(record);
+    for (const record of records) deliverer.local.run(record);
     await ports.clock.advance(50_000);
     const [a, b] = records.map(({ message }) => message);
     if (a) await ports.records.cancel(aTenant, [a.id]);
-    if (a) deliverer.abort(a.id);
+    if (a) deliverer.local.abort(a.id);
     await answer(ports, "x");
     await answer(ports, "b");
 
@@ -223,7 +223,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
     const [record] = await reserved(ports, deliverer, ["a"]);
     await publish(ports, ["x"]);
-    if (record) deliverer.run(record);
+    if (record) deliverer.local.run(record);
     const stopped = deliverer.stop();
     await ports.clock.advance(drainMs);
     await stopped;
@@ -237,11 +237,11 @@ describe("a slot reserved for an insert", () => {
     const ports = withRecords(opened, { renew: () => Promise.reject(away) });
     const deliverer = await startDeliverer(ports);
     const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named("slow") });
-    const record = acceptClaimed(message, deliverer.owner, ports.clock.now());
+    const record = acceptClaimed(message, deliverer.local.owner, ports.clock.now());
     await ports.records.insert([{ record }], "new");
     await ports.clock.advance(21_000);
-    deliverer.reserve(aTenant, origin, 0);
-    deliverer.run(record);
+    deliverer.local.reserve(aTenant, origin, 0);
+    deliverer.local.run(record);
     await ports.clock.advance(3_999);
     expect(callOf(ports, "slow").aborted).toBe(false);
     await ports.clock.advance(1);

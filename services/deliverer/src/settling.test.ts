@@ -26,6 +26,7 @@ import {
   startDeliverer,
   stateOf,
   wakesOf,
+  wired,
   withRecords,
 } from "./opened.fixture.ts";
 import { Settling } from "./settling.ts";
@@ -185,11 +186,9 @@ describe("outcomes that wait to be written", () => {
     let tell: (settled: Settled) => void = () => undefined;
     const settle: Records["settle"] = () =>
       new Promise((resolve) => (tell = (settled) => resolve([settled])));
-    const ignore = (): void => undefined;
     const settling = new Settling(withRecords(ports, { settle }), {
-      ...{ called: ignore, ended: ignore, forgotten: ignore, told: ignore, untold: ignore },
+      ...wired(ports),
       telemetry: noTelemetry,
-      due: async () => undefined,
     });
     /** Returns what answers for the store. */
     const write = (outcome: Outcome) => {

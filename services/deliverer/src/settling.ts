@@ -8,8 +8,10 @@
 import {
   asResult,
   type FollowUp,
+  giveBack,
   isCallOfRun,
   isFinished,
+  isNamed,
   isSuccess,
   type Message,
   type Outcome,
@@ -25,7 +27,6 @@ import {
   wakeLane,
 } from "@posthaste/engine";
 import {
-  type Hint,
   type Log,
   type MessageLog,
   type Random,
@@ -35,7 +36,10 @@ import {
   type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
+import { type Acceptance } from "./acceptance.ts";
 import { type Attempt, end, finish, tell } from "./attempt.ts";
+import { type Attempts } from "./attempts.ts";
+import { type Lines } from "./lines.ts";
 import { OwedLog } from "./owed-log.ts";
 import { countAttempt, type FailedAttempt } from "./report.ts";
 import { StandingRuns } from "./standing-runs.ts";
@@ -50,17 +54,13 @@ export type SettlingPorts = FollowUpPorts &
     readonly log: Log;
   };
 
-export type SettlingOptions = {
+export type SettlingParts = {
   readonly telemetry: Telemetry;
-  /** Called when the store has the outcome, or none will be written. */
-  readonly ended: (attempt: Attempt) => void;
-  readonly told: () => void;
-  /** Called when the log was not told of the acceptance and the settlement carries no fact for it. */
-  readonly untold: (attempt: Attempt) => void;
+  readonly acceptance: Acceptance;
+  readonly attempts: Attempts;
+  readonly lines: Lines;
   /** Called for each failed attempt. */
   readonly failed?: ((failed: FailedAttempt) => void) | undefined;
-  /** Called with messages that a write of this process made due. */
-  readonly due: (hints: readonly Hint[]) => Promise<void>;
 };
 
 /** The bounds of outcomes that are being written, and of the answers of those being written or told. */
@@ -72,19 +72,20 @@ const retryMsMax = 1_000;
 
 export class Settling {
   readonly #ports: SettlingPorts;
-  readonly #options: SettlingOptions;
+  readonly #parts: SettlingParts;
   readonly #standing: StandingRuns;
   readonly #owed: OwedLog;
   #writing = 0;
   #telling = 0;
   #answerBytes = 0;
 
-  constructor(ports: SettlingPorts, options: SettlingOptions) {
+  constructor(ports: SettlingPorts, parts: SettlingParts) {
+    const { metrics } = parts.telemetry;
     this.#ports = ports;
-    this.#options = options;
-    this.#owed = new OwedLog(ports, () => options.told());
-    options.telemetry.metrics.watch("posthaste_log_left_total", () => this.#owed.left);
-    this.#standing = new StandingRuns(ports, options.telemetry.metrics);
+    this.#parts = parts;
+    this.#owed = new OwedLog(ports, parts.lines);
+    metrics.watch("posthaste_log_left_total", () => this.#owed.left);
+    this.#standing = new StandingRuns(ports, metrics);
   }
 
   /** Reports whether too much waits to be written for anything new to be claimed. */
@@ -123,13 +124,22 @@ export class Settling {
   #startFailed({ record, state }: Attempt<"calling">): Span | undefined {
     const { clock } = this.#ports;
     const tookMs = clock.passedMs() - state.since;
-    return startAttempt(this.#options.telemetry.tracer, record, { now: clock.now(), tookMs });
+    return startAttempt(this.#parts.telemetry.tracer, record, { now: clock.now(), tookMs });
+  }
+
+  /** Gives a claim back before its call: any deliverer may have the message. */
+  giveBack(attempt: Attempt<"waiting" | "calling">): Promise<void> {
+    const { record } = attempt;
+    if (isNamed(record))
+      this.#parts.telemetry.metrics.count("posthaste_named_hints_total", "handedBack");
+    return this.write(attempt, giveBack(record, this.#ports.clock.now()));
   }
 
   write(attempt: Attempt<"waiting" | "calling">, settlement: Settlement): Promise<void> {
     this.#writing += 1;
     this.#answerBytes += answerBytesOf(settlement);
-    if (attempt.untold && settlement.append.length === 0) this.#options.untold(attempt);
+    // Where a settlement carries a fact, the log learns of the acceptance with it.
+    if (attempt.untold && settlement.append.length === 0) this.#parts.acceptance.tell([attempt]);
     return this.#offer(end(attempt), settlement, retryMsMin);
   }
 
@@ -182,7 +192,7 @@ export class Settling {
       )
       .finally(() => {
         this.#telling -= 1;
-        this.#options.told();
+        this.#parts.lines.next();
       });
   }
 
@@ -211,24 +221,29 @@ export class Settling {
     }
     this.#telling += 1;
     const telling = tell(attempt);
-    this.#options.ended(attempt);
+    this.#leave(attempt);
     return this.#tellTraced(attempt, settlement, settled.left).finally(() => {
       this.#telling -= 1;
       this.#answerBytes -= answerBytesOf(settlement);
       finish(telling);
-      this.#options.told();
+      this.#parts.lines.next();
     });
   }
 
   /** Ends an attempt that leaves nothing to tell. */
   #finish(attempt: Attempt<"settling">): void {
     finish(attempt);
-    this.#options.ended(attempt);
+    this.#leave(attempt);
+  }
+
+  #leave(attempt: Attempt): void {
+    this.#parts.attempts.end(attempt);
+    this.#parts.lines.next();
   }
 
   /** Tells within the message's trace, if it has one. A trace that a failure began has attempts only. */
   #tellTraced(attempt: Attempt, settlement: Settlement, left: readonly FollowUp[]): Promise<void> {
-    const { tracer } = this.#options.telemetry;
+    const { tracer } = this.#parts.telemetry;
     if (!tracer.isOn) return this.#tell(attempt, settlement, left);
     const { trace } = attempt.record.message;
     const within = trace === undefined ? undefined : attempt.span?.traceParent;
@@ -267,7 +282,8 @@ export class Settling {
     const concerned = queue ?? turnOf?.queue;
     if (concerned === undefined || !isFinished(next)) return;
     const { bus, clock } = this.#ports;
-    const admitted = await admit(this.#ports, concerned, this.#options.due);
+    const { attempts } = this.#parts;
+    const admitted = await admit(this.#ports, concerned, (hints) => attempts.share(hints));
     if (admitted && hasMore(admitted))
       await bus.publish("scheduler.wake", [wakeLane(concerned, clock.now())]);
   }
@@ -285,7 +301,7 @@ export class Settling {
   #report(attempt: Attempt<"calling">, outcome: Outcome, settlement: Settlement): void {
     const { record, state } = attempt;
     const { log, clock } = this.#ports;
-    const { metrics } = this.#options.telemetry;
+    const { metrics } = this.#parts.telemetry;
     countAttempt(
       metrics,
       { record, startedAt: state.startedAt },
@@ -295,8 +311,8 @@ export class Settling {
     );
     const { run } = record.message;
     if (run && isSuccess(outcome)) this.#standing.answered(run);
-    if (this.#options.failed && !isSuccess(outcome))
-      this.#options.failed({ record, outcome, next: settlement.next });
+    if (this.#parts.failed && !isSuccess(outcome))
+      this.#parts.failed({ record, outcome, next: settlement.next });
     if (outcome.kind === "infrastructure") {
       log.warn("attempt.deferred", {
         id: record.message.id,

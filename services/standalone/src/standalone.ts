@@ -164,7 +164,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   const gateway = createGateway(
     {
       ...ports,
-      local: deliverer,
+      local: deliverer.local,
       runningCalls: { ofTenant: async (tenant) => deliverer.running(tenant) },
     },
     {
@@ -206,7 +206,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
       new Scheduler({
         ...ports,
         tenants,
-        local: deliverer,
+        local: deliverer.local,
         slotLateMsMax: options.slotLateMsMax,
       }),
       ...(management ? [management] : []),

@@ -1,0 +1,80 @@
+/** The attempts that run here, from their claim until the store has their outcome, with those that wait in line. */
+import { type MessageId, TurnoverMap } from "@posthaste/domain";
+import { type EventBus, type Hint } from "@posthaste/ports";
+import { abort, type Attempt, lose } from "./attempt.ts";
+import { type Lines } from "./lines.ts";
+import { type Permits } from "./permits.ts";
+
+export class Attempts {
+  readonly #bus: Pick<EventBus, "publish">;
+  readonly #lines: Lines;
+  readonly #permits: Permits;
+  readonly #running = new TurnoverMap<MessageId, Attempt>();
+
+  constructor(bus: Pick<EventBus, "publish">, lines: Lines, permits: Permits) {
+    this.#bus = bus;
+    this.#lines = lines;
+    this.#permits = permits;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  has(id: MessageId): boolean {
+    return this.#running.has(id);
+  }
+
+  values(): Iterable<Attempt> {
+    return this.#running.values();
+  }
+
+  add(attempt: Attempt): void {
+    this.#running.set(attempt.record.message.id, attempt);
+  }
+
+  /** Removes an attempt whose outcome the store has, or has refused. */
+  end(attempt: Attempt): void {
+    const { id } = attempt.record.message;
+    if (this.#running.get(id) === attempt) this.#running.delete(id);
+    if (attempt.hinted) this.share([attempt.hinted]).catch(() => undefined);
+  }
+
+  /** Aborts the call of a message that was cancelled. Returns false if it does not run here. */
+  cancel(id: MessageId): boolean {
+    const attempt = this.#running.get(id);
+    if (attempt) lose(attempt);
+    return attempt !== undefined;
+  }
+
+  /** Aborts all calls, whose outcomes are written. */
+  abortAll(): void {
+    for (const attempt of this.#running.values()) abort(attempt);
+  }
+
+  /** Puts the hints in line. */
+  hear(hints: readonly Hint[]): void {
+    for (const hint of hints) if (!this.waitsForEnd(hint)) this.#lines.add(hint);
+    this.#lines.next();
+  }
+
+  /** Takes the hints that have a free slot here, and publishes the rest for any deliverer. */
+  async share(hints: readonly Hint[]): Promise<void> {
+    const isMine = ({ tenant, origin }: Hint): boolean =>
+      !this.#lines.isClosed && this.#permits.isFree({ tenant, origin, bytes: 0 });
+    const theirs = hints.filter((hint) => !isMine(hint));
+    this.hear(hints.filter(isMine));
+    if (theirs.length > 0) await this.#bus.publish("message.due", theirs);
+  }
+
+  /**
+   * Reports whether the message runs here, and keeps its hint until the attempt has ended: the store may have taken the outcome, and the retry
+   * rung, before this process hears the store's answer; without the hint that retry would wait for its alarm. A hint with an older epoch is
+   * a repeat.
+   */
+  waitsForEnd(hint: Hint): boolean {
+    const attempt = this.#running.get(hint.id);
+    if (attempt && hint.epoch >= attempt.record.epoch) attempt.hinted = hint;
+    return attempt !== undefined;
+  }
+}

@@ -37,17 +37,11 @@ const documents = [
     render: () => renderChartReadme(join(root, "helm/posthaste")),
   },
   // The chart can read only its own folder.
-  ...["collector", "dashboards", "datasources", "prometheus", "tempo"].map((name) => ({
-    path: `helm/posthaste/files/compose/${name}.yaml`,
-    render: () => readFile(join(root, `deploy/observability/compose/${name}.yaml`), "utf8"),
+  { path: "helm/posthaste/files/rules.yaml", render: () => renderRules() },
+  ...[...renderDashboards()].map(([name, text]) => ({
+    path: `helm/posthaste/files/dashboards/${name}`,
+    render: () => text,
   })),
-  ...["deploy/observability", "helm/posthaste/files"].flatMap((folder) => [
-    { path: `${folder}/rules.yaml`, render: () => renderRules() },
-    ...[...renderDashboards()].map(([name, text]) => ({
-      path: `${folder}/dashboards/${name}`,
-      render: () => text,
-    })),
-  ]),
 ];
 
 const { default: formatting } = await import("../.oxfmtrc.json", { with: { type: "json" } });

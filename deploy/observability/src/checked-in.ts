@@ -1,6 +1,6 @@
 /** Reads the checked-in dashboards as Grafana does, with their queries. */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 
 type Dashboard = {
   readonly uid: string;
@@ -21,7 +21,7 @@ export type Asked = {
   readonly variables: readonly string[];
 };
 
-const folder = join(dirname(import.meta.dirname), "dashboards");
+const folder = join(import.meta.dirname, "../../../helm/posthaste/files/dashboards");
 
 export const checkedInDashboards = (): readonly Asked[] =>
   readdirSync(folder).map((file) => {

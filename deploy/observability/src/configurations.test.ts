@@ -1,6 +1,6 @@
 /** Tests the files of `compose/` and the dashboards against the documented schemas of their readers. */
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { parse } from "yaml";
@@ -12,7 +12,8 @@ import {
   tempoSchema,
 } from "./schemas.fixture.ts";
 
-const folder = dirname(import.meta.dirname);
+const root = join(import.meta.dirname, "../../..");
+const folder = join(root, "helm/posthaste/files");
 const read = (file: string): unknown => parse(readFileSync(join(folder, file), "utf8"));
 const ajv = new Ajv2020({ allErrors: true });
 
@@ -76,7 +77,7 @@ describe("leads to what is there", () => {
         (panel.links ?? []).map(({ url = "" }) => url.replace("${console}#", "")),
       ),
     );
-    const main = readFileSync(join(dirname(dirname(folder)), "apps/console/src/main.tsx"), "utf8");
+    const main = readFileSync(join(root, "apps/console/src/main.tsx"), "utf8");
 
     expect(new Set(pages).size).toBeGreaterThanOrEqual(6);
     expect(pages.filter((page) => !main.includes(`"${page}": page(`))).toEqual([]);

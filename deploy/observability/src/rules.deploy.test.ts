@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { hasPrometheus, promtool } from "@posthaste/local";
@@ -55,8 +55,9 @@ const troubles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   PosthasteEventLoopBlocked: { 'posthaste_event_loop_delay_seconds{percentile="99"}': gauge(0.6) },
 };
 
-const rules = join(dirname(import.meta.dirname), "rules.yaml");
-const composed = join(dirname(import.meta.dirname), "compose/prometheus.yaml");
+const files = join(import.meta.dirname, "../../../helm/posthaste/files");
+const rules = join(files, "rules.yaml");
+const composed = join(files, "compose/prometheus.yaml");
 const describeRules = hasPrometheus() ? describe : describe.skip;
 
 describeRules(

@@ -27,7 +27,7 @@ const home = { "kubernetes.io/metadata.name": namespace };
 const itWithPromtool = hasPrometheus() ? it : it.skip;
 const notChecked = hasPrometheus() ? "" : " (not checked: this host has no promtool)";
 const composed = (file: string): string =>
-  readFileSync(join(root, "deploy/observability/compose", file), "utf8");
+  readFileSync(join(root, "helm/posthaste/files/compose", file), "utf8");
 
 describeWith(["go"], "what the chart brings to look at the services", () => {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-chart-"));
@@ -162,7 +162,7 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
       parse(text.replaceAll(new RegExp(`(?<=[ /])${name}:`, "g"), `mail-${name}:`)) as unknown;
 
     expect(fileOf("prometheus", "rules.yaml")).toEqual(
-      parse(readFileSync(join(root, "deploy/observability/rules.yaml"), "utf8")),
+      parse(readFileSync(join(root, "helm/posthaste/files/rules.yaml"), "utf8")),
     );
     expect(fileOf("collector", "collector.yaml")).toEqual(
       withHost(composed("collector.yaml"), "tempo"),

@@ -8,7 +8,7 @@ import { customKinds, loadCustomKinds } from "../tools/custom-kinds.ts";
 import { buildHelm } from "../tools/helm.ts";
 import { addedKinds, namespace, render, type Rendered } from "./manifests.ts";
 
-const observability = join(root, "deploy/observability");
+const files = join(root, "helm/posthaste/files");
 
 describeWith(["go"], "the chart's extras", () => {
   let observed: Rendered;
@@ -65,9 +65,9 @@ describeWith(["go"], "the chart's extras", () => {
   it("bring the rules and the dashboards of the repository as they are, with links to the console that the values name", () => {
     const [rule = unexpected()] = observed.of("PrometheusRule");
     const [{ data } = unexpected()] = observed.of("ConfigMap");
-    const folder = join(observability, "dashboards");
+    const folder = join(files, "dashboards");
 
-    expect(rule.spec).toEqual(parse(readFileSync(join(observability, "rules.yaml"), "utf8")));
+    expect(rule.spec).toEqual(parse(readFileSync(join(files, "rules.yaml"), "utf8")));
     expect(Object.keys(data)).toEqual(readdirSync(folder));
     for (const [name, text] of Object.entries(data))
       expect(JSON.parse(text)).toEqual(

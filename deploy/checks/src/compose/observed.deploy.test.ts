@@ -17,7 +17,7 @@ const six = [
   "management",
 ];
 const observers = ["prometheus", "collector", "tempo", "grafana"];
-const folder = "deploy/observability/compose";
+const folder = "helm/posthaste/files/compose";
 
 type Listener = { readonly endpoint: string };
 type Protocols = { readonly otlp: { readonly protocols: Readonly<Record<string, Listener>> } };

@@ -14,14 +14,6 @@ export class Books {
     return book;
   }
 
-  /** Opens a book of the same numbers, since a group's messages carry the number of their endpoint. */
-  reopen(book: Book): Book {
-    this.close(book);
-    const again = new Book(book.base, book.capacity, book.due);
-    this.#open.unshift(again);
-    return again;
-  }
-
   close(book: Book): void {
     const index = this.#open.indexOf(book);
     if (index !== -1) this.#open.splice(index, 1);

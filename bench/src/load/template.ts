@@ -71,8 +71,6 @@ export function readNumber(bytes: Buffer, offset: number): number {
   return value;
 }
 
-export const numbered = (index: number): string => String(index).padStart(digits, "0");
-
 const messageHeaders = { "Content-Type": "application/json", "Service-Forward-X-A": "b" };
 
 function body(length: number): string {

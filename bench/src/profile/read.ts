@@ -15,7 +15,6 @@ export function readProfiles(folder: string): readonly CpuProfile[] {
 const isProfile = (value: unknown): value is CpuProfile =>
   typeof value === "object" &&
   value !== null &&
-  "startTime" in value &&
   "nodes" in value &&
   "samples" in value &&
   "timeDeltas" in value;

@@ -8,7 +8,6 @@ const frame = (functionName: string, url = "", lineNumber = 0): CallFrame => ({
 });
 
 const profile: CpuProfile = {
-  startTime: 100_000,
   nodes: [
     { id: 1, callFrame: frame("(idle)") },
     { id: 2, callFrame: frame("insert", "file:///repo/libs/embedded/src/insert.ts", 9) },
@@ -31,10 +30,6 @@ describe("selfTimes", () => {
         { name: "(garbage collector)", ms: 1, share: 0.25 },
       ],
     });
-  });
-
-  it("leaves out what was before the given time", () => {
-    expect(selfTimes([profile], "/repo", 108_000).byFunction.map(({ ms }) => ms)).toEqual([2, 1]);
   });
 
   it("adds up the threads of a process", () => {

@@ -1,8 +1,6 @@
 /** Computes self time by function and by package from the profiles that Node writes with `--cpu-prof`. */
 
 export type CpuProfile = {
-  /** Microseconds on the monotonic clock. */
-  readonly startTime: number;
   readonly nodes: readonly ProfileNode[];
   /** The running node at each sample, and the microseconds since the sample before. */
   readonly samples: readonly number[];
@@ -23,26 +21,17 @@ export type SelfTimes = {
   readonly byPackage: readonly SelfTime[];
 };
 
-/**
- * Returns the self times of all threads together, highest first. Starts at `fromUs` on the monotonic clock, which leaves out
- * starting up.
- */
-export function selfTimes(
-  profiles: readonly CpuProfile[],
-  root: string,
-  fromUs = Number.NEGATIVE_INFINITY,
-): SelfTimes {
+/** Returns the self times of all threads together, highest first. */
+export function selfTimes(profiles: readonly CpuProfile[], root: string): SelfTimes {
   const byFunction = new Map<string, number>();
   const byPackage = new Map<string, number>();
   let busyUs = 0;
-  for (const { nodes, samples, timeDeltas, startTime } of profiles) {
-    let atUs = startTime;
+  for (const { nodes, samples, timeDeltas } of profiles) {
     const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]));
     for (const [index, id] of samples.entries()) {
       const frame = frames.get(id);
       const us = timeDeltas[index] ?? 0;
-      atUs += us;
-      if (atUs < fromUs || frame === undefined || frame.functionName === "(idle)") continue;
+      if (frame === undefined || frame.functionName === "(idle)") continue;
       busyUs += us;
       add(byFunction, functionOf(frame, root), us);
       add(byPackage, packageOf(frame, root), us);

@@ -6,9 +6,7 @@ import { bulk } from "./bulk.ts";
 import { burst } from "./burst.ts";
 import { crowds } from "./crowds.ts";
 import { documentWrites } from "./document-writes.ts";
-import { flowKey } from "./flow-key.ts";
 import { growth } from "./growth.ts";
-import { urlGroup } from "./group.ts";
 import { hanging } from "./hanging.ts";
 import { instrument } from "./instrument.ts";
 import { latency } from "./latency.ts";
@@ -17,18 +15,15 @@ import { manyQueues, tenThousandQueues } from "./many-queues.ts";
 import { memory } from "./memory.ts";
 import { neighbours } from "./neighbours.ts";
 import { queues } from "./queues.ts";
-import { runLists } from "./run-lists.ts";
 import { type Scenario } from "./scenario.ts";
 import { schedules } from "./schedules.ts";
 import { steps } from "./steps.ts";
 import { throughput } from "./throughput.ts";
 import { timers } from "./timers.ts";
-import { where } from "./where.ts";
 
 export const scenarios: readonly Scenario[] = [
   instrument,
   throughput,
-  where,
   latency,
   timers,
   growth,
@@ -37,8 +32,6 @@ export const scenarios: readonly Scenario[] = [
   memory,
   neighbours,
   lists,
-  flowKey,
-  urlGroup,
   batch,
   queues,
   manyQueues,
@@ -47,7 +40,6 @@ export const scenarios: readonly Scenario[] = [
   bulk,
   schedules,
   steps,
-  runLists,
   apart,
   documentWrites,
   apartMessages,

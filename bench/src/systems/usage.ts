@@ -30,21 +30,6 @@ function parentOfEach(): ReadonlyMap<number, number> {
 export const residentMiB = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + statusKiB(pid, "VmRSS"), 0) / 1024;
 
-export type ThreadUse = { readonly name: string; readonly cpuMs: number };
-
-export function cpuByThread(pids: readonly number[]): readonly ThreadUse[] {
-  const uses = new Map<string, number>();
-  for (const pid of pids) {
-    for (const thread of readdirSync(`/proc/${pid}/task`)) {
-      const folder = `/proc/${pid}/task/${thread}`;
-      const command = readFileSync(`${folder}/comm`, "utf8").trim();
-      const name = thread === String(pid) ? `${command} (main thread)` : command;
-      uses.set(name, (uses.get(name) ?? 0) + ticksOf(`${folder}/stat`) * (1000 / ticksPerSecond));
-    }
-  }
-  return [...uses].map(([name, ms]) => ({ name, cpuMs: ms }));
-}
-
 /** User and system time, and that of ended children: fields 14 to 17 of the line, counted here from its third. */
 const ticksOwn = [11, 12];
 const ticksWithEnded = [11, 12, 13, 14];

@@ -93,34 +93,38 @@ export class Calls {
   #isolate(attempt: Attempt<"calling">): void {
     attempt.state.permit.giveSlotBack();
     if (this.#alone.add(attempt, () => this.#callInTurn(attempt))) return;
-    const now = this.#ports.clock.now();
-    const later = postpone(attempt.record, now, now + limits.isolatedLaterMs);
-    void this.#parts.settling.write(attempt, later);
+    void this.#postpone(attempt, limits.isolatedLaterMs);
   }
 
   /** Calls once the token store confirms the lane's slot (docs/design/lanes#grants) and the run wants the delivery. */
   async #callInTurn(attempt: Attempt<"calling">): Promise<void> {
-    const { message } = attempt.record;
-    try {
-      if (message.flow !== undefined) {
-        const gone = await this.#ports.tokens.use(message.flow, [message.id]);
-        if (gone.length > 0) return await this.#parts.settling.giveBack(attempt);
-      }
-    } catch (error) {
-      this.#ports.log.warn("slot.unproven", { id: message.id, ...traceOf(attempt), error });
-      return this.#parts.settling.giveBack(attempt);
-    }
+    const { clock } = this.#ports;
+    const { settling } = this.#parts;
+    const { record } = attempt;
+    if (!(await this.#hasSlot(attempt))) return settling.giveBack(attempt);
     const briefed = await this.#briefing.of(attempt);
-    if (briefed === "over")
-      return this.#parts.settling.write(attempt, over(attempt.record, this.#ports.clock.now()));
-    if (briefed === "later") {
-      const now = this.#ports.clock.now();
-      const later = postpone(attempt.record, now, now + limits.heldUseMs);
-      return this.#parts.settling.write(attempt, later);
-    }
+    if (briefed === "over") return settling.write(attempt, over(record, clock.now()));
+    if (briefed === "later") return this.#postpone(attempt, limits.heldUseMs);
     const outcome =
       briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));
-    await this.#parts.settling.settle(attempt, await judged(this.#ports, message, outcome));
+    await settling.settle(attempt, await judged(this.#ports, record.message, outcome));
+  }
+
+  /** Resolves to whether the message has a slot of its lane, if it needs one. */
+  async #hasSlot(attempt: Attempt): Promise<boolean> {
+    const { flow, id } = attempt.record.message;
+    if (flow === undefined) return true;
+    try {
+      return (await this.#ports.tokens.use(flow, [id])).length === 0;
+    } catch (error) {
+      this.#ports.log.warn("slot.unproven", { id, ...traceOf(attempt), error });
+      return false;
+    }
+  }
+
+  #postpone(attempt: Attempt<"calling">, forMs: number): Promise<void> {
+    const now = this.#ports.clock.now();
+    return this.#parts.settling.write(attempt, postpone(attempt.record, now, now + forMs));
   }
 
   #call(attempt: Attempt<"calling">, done: (outcome: Outcome) => void): void {

@@ -9,7 +9,6 @@
  */
 import { callsOf, limitOf, type MessageId, type TenantId } from "@posthaste/domain";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
-import { type Lines } from "./lines.ts";
 
 export type CapOptions = {
   readonly capOf: CapOf;
@@ -41,18 +40,19 @@ const noRate = { periodMs: 1 } as const;
 export class Caps {
   readonly #ports: CapPorts;
   readonly #options: CapOptions;
-  readonly #lines: Pick<Lines, "next">;
+  readonly #next: () => void;
   readonly #held = new Map<TenantId, Set<MessageId>>();
   readonly #refusedUntil = new Map<TenantId, number>();
 
-  constructor(ports: CapPorts, options: CapOptions, lines: Pick<Lines, "next">) {
+  /** `next` is called when a slot may be free. */
+  constructor(ports: CapPorts, options: CapOptions, next: () => void) {
     this.#ports = ports;
     this.#options = options;
-    this.#lines = lines;
+    this.#next = next;
   }
 
   /** Reports whether the tenant has a cap; true also for an unknown tenant. */
-  mayHave(tenant: TenantId): boolean {
+  isCapped(tenant: TenantId): boolean {
     return this.#options.capOf(tenant) !== "none";
   }
 
@@ -104,7 +104,7 @@ export class Caps {
       .catch((error: unknown) => this.#ports.log.warn("cap.kept", { id, error }))
       .then(() => {
         this.#refusedUntil.delete(tenant);
-        this.#lines.next();
+        this.#next();
       });
   }
 

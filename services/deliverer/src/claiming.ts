@@ -77,7 +77,7 @@ export class Claiming {
   /** The number of those that wait for this process' slots: 0 while a slot is free, since a limit of their own holds the rest back. */
   get waitingForSlot(): number {
     const { lines, permits } = this.#parts;
-    return permits.anyFree ? 0 : lines.countReady(permits);
+    return permits.anyFree ? 0 : lines.countReady(permits.caps);
   }
 
   /** Begins the attempt of a message that its insert has claimed, or puts it in line. Returns false when there is no room for it. */
@@ -181,7 +181,7 @@ export class Claiming {
 
   async #claim(hinted: readonly Taken[]): Promise<void> {
     this.#claiming = true;
-    const anyCapped = hinted.some(({ hint }) => this.#parts.permits.isCapped(hint.tenant));
+    const anyCapped = hinted.some(({ hint }) => this.#parts.permits.caps.isCapped(hint.tenant));
     const taken = anyCapped ? await this.#withinCaps(hinted) : hinted;
     if (taken.length > 0) await this.#claimAll(taken);
     this.#claiming = false;
@@ -194,7 +194,7 @@ export class Claiming {
     const allowed = await Promise.all(
       [...byTenant].map(async ([tenant, its]) => {
         const ids = its.map(({ hint }) => hint.id);
-        const granted = await this.#parts.permits.takeOfCap(tenant, ids);
+        const granted = await this.#parts.permits.caps.take(tenant, ids);
         for (const each of its) {
           if (granted.has(each.hint.id)) continue;
           each.permit.end();

@@ -40,52 +40,47 @@ export type DelivererOptions = PermitOptions &
     readonly drainMs: number;
   };
 
+/** Makes the parts, each of those before it. `next` is called when what waits may have its turn. */
+function wire(ports: DelivererPorts, options: DelivererOptions, next: () => void) {
+  const { failed, owner } = options;
+  const { telemetry = noTelemetry } = ports;
+  const { tracer } = telemetry;
+  const lines = new Lines(next);
+  const permits = new Permits(ports, options, lines);
+  const attempts = new Attempts(ports.bus, lines, permits);
+  const acceptance = new Acceptance(ports, tracer);
+  const shared = { owner, lines, permits, attempts, acceptance };
+  const settling = new Settling(ports, { ...shared, telemetry, failed });
+  const presence = new Presence(ports, { ...shared, settling });
+  const leases = new Leases(ports, { ...shared, settling, presence });
+  const calls = new Calls(ports, { ...options, tracer, leases, settling });
+  const claiming = new Claiming(ports, { ...shared, tracer, leases, calls, settling });
+  const local = new Local(ports.clock, { ...shared, claiming });
+  const named = new Named(ports.clock, { ...shared, telemetry, claiming });
+  return { ...shared, telemetry, settling, presence, leases, calls, claiming, local, named };
+}
+
 export class Deliverer {
   readonly name = "deliverer";
-  /** What a publish of this process goes by. */
-  readonly local: LocalDelivery;
   readonly #ports: DelivererPorts;
   readonly #options: DelivererOptions;
-  readonly #lines = new Lines(() => this.#goOn());
-  readonly #permits: Permits;
-  readonly #attempts: Attempts;
-  readonly #settling: Settling;
-  readonly #presence: Presence;
-  readonly #leases: Leases;
-  readonly #calls: Calls;
-  readonly #claiming: Claiming;
-  readonly #named: Named;
+  readonly #parts: ReturnType<typeof wire>;
   #unsubscribe: (() => Promise<void>) | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(ports: DelivererPorts, options: DelivererOptions) {
-    const { failed, owner } = options;
-    const { telemetry = noTelemetry } = ports;
-    const { metrics, tracer } = telemetry;
     this.#ports = ports;
     this.#options = options;
-    const lines = this.#lines;
-    const permits = new Permits(ports, options, lines);
-    const attempts = new Attempts(ports.bus, lines, permits);
-    const acceptance = new Acceptance(ports, tracer);
-    const shared = { owner, lines, permits, attempts, acceptance };
-    const settling = new Settling(ports, { ...shared, telemetry, failed });
-    const presence = new Presence(ports, { ...shared, settling });
-    const leases = new Leases(ports, { ...shared, settling, presence });
-    const calls = new Calls(ports, { ...options, tracer, leases, settling });
-    const claiming = new Claiming(ports, { ...shared, tracer, leases, calls, settling });
-    this.local = new Local(ports.clock, { ...shared, claiming });
-    this.#named = new Named(ports.clock, { ...shared, telemetry, claiming });
-    this.#permits = permits;
-    this.#attempts = attempts;
-    this.#settling = settling;
-    this.#presence = presence;
-    this.#leases = leases;
-    this.#calls = calls;
-    this.#claiming = claiming;
-    metrics.watch("posthaste_attempts_running", () => attempts.size);
-    metrics.watch("posthaste_attempts_body_bytes", () => permits.bytesInFlight);
-    metrics.watch("posthaste_attempts_waiting", () => claiming.waitingForSlot);
+    this.#parts = wire(ports, options, () => this.#goOn());
+    const { attempts, claiming, permits, telemetry } = this.#parts;
+    telemetry.metrics.watch("posthaste_attempts_running", () => attempts.size);
+    telemetry.metrics.watch("posthaste_attempts_body_bytes", () => permits.bytesInFlight);
+    telemetry.metrics.watch("posthaste_attempts_waiting", () => claiming.waitingForSlot);
+  }
+
+  /** What a publish of this process goes by. */
+  get local(): LocalDelivery {
+    return this.#parts.local;
   }
 
   async start(): Promise<void> {
@@ -93,11 +88,11 @@ export class Deliverer {
       "message.due",
       "deliverer",
       async (hints) => this.hear(hints),
-      { assigned: (partitions) => this.#presence.assigned(partitions) },
+      { assigned: (partitions) => this.#parts.presence.assigned(partitions) },
     );
-    this.#presence.start();
-    for (const tenant of this.#options.tenants?.() ?? []) this.#lines.expect(tenant);
-    this.#claiming.next();
+    this.#parts.presence.start();
+    for (const tenant of this.#options.tenants?.() ?? []) this.#parts.lines.expect(tenant);
+    this.#parts.claiming.next();
   }
 
   /**
@@ -106,13 +101,13 @@ export class Deliverer {
    */
   async stop(): Promise<void> {
     const timeUp = this.#ports.clock.after(this.#options.drainMs, () => this.#abortAll());
-    await this.#presence.leave();
-    this.#lines.close();
-    this.#named.stop();
-    this.#permits.endTurns();
+    await this.#parts.presence.leave();
+    this.#parts.lines.close();
+    this.#parts.named.stop();
+    this.#parts.permits.turns.endAll();
     await this.#unsubscribe?.();
-    const hints = this.#claiming.giveAll();
-    this.#calls.stop();
+    const hints = this.#parts.claiming.giveAll();
+    this.#parts.calls.stop();
     // A message without a hint waits for its alarm, up to ten minutes.
     await this.#ports.bus.publish("message.due", hints);
     await new Promise<void>((resolve) => {
@@ -120,31 +115,34 @@ export class Deliverer {
       this.#goOn();
     });
     timeUp();
-    this.#leases.stop();
-    this.#settling.stop();
+    this.#parts.leases.stop();
+    this.#parts.settling.stop();
   }
 
   /** Takes hints from the bus: their messages are due. */
   hear(hints: readonly Hint[]): void {
-    this.#attempts.hear(this.#named.hear(hints));
-    this.#presence.grew();
+    this.#parts.attempts.hear(this.#parts.named.hear(hints));
+    this.#parts.presence.grew();
   }
 
   /** Returns how many calls of the tenant are under way in this process. */
   running(tenant: TenantId): number {
-    return this.#permits.heldBy(tenant);
+    return this.#parts.permits.heldBy(tenant);
   }
 
   /** Lets what waits have its turn, and ends `stop` once nothing runs, no claim is on its way and every outcome has been told. */
   #goOn(): void {
-    this.#claiming.next();
-    const isBusy = this.#attempts.size > 0 || this.#settling.isTelling || this.#claiming.isClaiming;
+    this.#parts.claiming.next();
+    const isBusy =
+      this.#parts.attempts.size > 0 ||
+      this.#parts.settling.isTelling ||
+      this.#parts.claiming.isClaiming;
     if (!isBusy) this.#onIdle?.();
   }
 
   #abortAll(): void {
-    this.#calls.end();
-    this.#attempts.abortAll();
-    this.#settling.leaveLog();
+    this.#parts.calls.end();
+    this.#parts.attempts.abortAll();
+    this.#parts.settling.leaveLog();
   }
 }

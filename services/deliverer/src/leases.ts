@@ -140,7 +140,7 @@ export class Leases {
     const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
     // All at once, so that they share a round trip. A slot that is not held runs out with its lease.
     await Promise.all([
-      this.#parts.permits.holdCaps(calling.map(({ record }) => record.message)),
+      this.#parts.permits.caps.hold(calling.map(({ record }) => record.message)),
       ...[...lanes].map(async ([lane, inLane]) => {
         const ids = inLane.map(({ record }) => record.message.id);
         if (lane !== undefined) await this.#ports.tokens.hold(lane, ids);

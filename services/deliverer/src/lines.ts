@@ -15,7 +15,7 @@ import { configurationBytes, type MessageId, shareOf, type TenantId } from "@pos
 import { type Hint } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { countedBytes } from "./body-bytes.ts";
-import { type Permits } from "./permits.ts";
+import { type Caps } from "./caps.ts";
 
 /** A hint, or the attempt of a message that its insert has claimed. */
 type Waiting = Hint | Attempt<"waiting">;
@@ -149,11 +149,10 @@ export class Lines {
   }
 
   /** Returns the number of those in ready lines of tenants that may have more calls. */
-  countReady(permits: Pick<Permits, "mayTakeOfCap">): number {
+  countReady(caps: Pick<Caps, "mayTake">): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
-      if (permits.mayTakeOfCap(tenant))
-        for (const { waiting } of ready.values()) count += waiting.length;
+      if (caps.mayTake(tenant)) for (const { waiting } of ready.values()) count += waiting.length;
     return count;
   }
 

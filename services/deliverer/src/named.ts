@@ -29,7 +29,7 @@ export type NamedParts = {
   readonly acceptance: Pick<Acceptance, "announce">;
   readonly attempts: Pick<Attempts, "has" | "hear">;
   readonly claiming: Pick<Claiming, "giveBack" | "take">;
-  readonly permits: Pick<Permits, "isCapped">;
+  readonly permits: Permits;
 };
 
 export type NamedBounds = { readonly rememberedMax: number };
@@ -92,7 +92,7 @@ export class Named {
   #take(record: InState<"claimed">): void {
     const { claiming, permits, telemetry } = this.#parts;
     const attempt = namedAttempt(record, this.#clock);
-    if (permits.isCapped(attempt.tenant)) return claiming.giveBack(attempt);
+    if (permits.caps.isCapped(attempt.tenant)) return claiming.giveBack(attempt);
     traceTaking(telemetry.tracer, record, this.#clock.now());
     if (claiming.take(attempt)) this.#count("taken");
   }

@@ -9,7 +9,6 @@
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { BodyBytes, type Counted, countedBytes, reservedBytes } from "./body-bytes.ts";
 import { type CapOptions, type CapPorts, Caps } from "./caps.ts";
-import { type Lines } from "./lines.ts";
 import { type Slot, type SlotBounds, Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
 
@@ -21,8 +20,15 @@ export type PermitOptions = Pick<CapOptions, "capOf" | "findTenant"> & {
   readonly isBusy?: () => boolean;
 };
 
-/** Those that wait for permits, as far as they are told of what is free. */
-export type Freed = Pick<Lines, "next" | "unblock" | "unblockHeavy">;
+/** What waits for permits, and is told of what is given back. */
+export type Freed = {
+  /** Called when an origin may have a slot. */
+  unblock(tenant: TenantId, origin: number): void;
+  /** Called when bytes were given back. `all`: no body is in flight that would give back more. */
+  unblockHeavy(all: boolean): void;
+  /** Called when what waits may begin. */
+  readonly next: () => void;
+};
 
 /** The call that a permit is for. `bytes`: of the body; undefined where a hint of an earlier version does not say. */
 export type Need = {
@@ -45,14 +51,16 @@ type Counts = {
 };
 
 export class Permits {
+  readonly caps: Caps;
+  readonly turns: Turns;
   readonly #counts: Counts;
 
   constructor(ports: CapPorts, options: PermitOptions, lines: Freed) {
     const slots = new Slots(options.slots);
     const bytes = new BodyBytes(options.bodyBytesMax, slots);
-    const turns = new Turns(ports.clock, options.isBusy ?? (() => false));
-    const caps = new Caps(ports, options, lines);
-    this.#counts = { slots, bytes, turns, caps, lines };
+    this.caps = new Caps(ports, options, lines.next);
+    this.turns = new Turns(ports.clock, options.isBusy ?? (() => false));
+    this.#counts = { slots, bytes, turns: this.turns, caps: this.caps, lines };
   }
 
   /** Reports whether the process has a slot for anything. */
@@ -71,8 +79,8 @@ export class Permits {
 
   /** Reports whether the tenant may have a permit, whatever the origin. */
   isFreeFor(tenant: TenantId): boolean {
-    const { caps, slots } = this.#counts;
-    return slots.anyFree && slots.isFreeFor(tenant) && caps.mayTake(tenant);
+    const { slots } = this.#counts;
+    return slots.anyFree && slots.isFreeFor(tenant) && this.caps.mayTake(tenant);
   }
 
   /** Reports whether a permit for this call is free, apart from the tenant's cap. */
@@ -87,28 +95,9 @@ export class Permits {
     return new Permit(this.#counts, tenant, origin, counted).begin();
   }
 
-  /** Reports whether the tenant has a cap, of which each call must take a slot before its claim; true also for an unknown tenant. */
-  isCapped(tenant: TenantId): boolean {
-    return this.#counts.caps.mayHave(tenant);
-  }
-
-  /** Reports whether the tenant's cap may leave a slot. */
-  mayTakeOfCap(tenant: TenantId): boolean {
-    return this.#counts.caps.mayTake(tenant);
-  }
-
-  takeOfCap(tenant: TenantId, ids: readonly MessageId[]): Promise<ReadonlySet<MessageId>> {
-    return this.#counts.caps.take(tenant, ids);
-  }
-
-  /** Renews the slots of caps of calls whose leases were renewed just now. */
-  holdCaps(calls: Parameters<Caps["hold"]>[0]): Promise<void> {
-    return this.#counts.caps.hold(calls);
-  }
-
   /** Reserves a place in line. Returns false when the tenant has a cap, or the tenant or the origin its share of places. */
   reserve(tenant: TenantId, origin: number, bytes: number): boolean {
-    if (this.isCapped(tenant) || !this.#counts.slots.reserve(tenant, origin)) return false;
+    if (this.caps.isCapped(tenant) || !this.#counts.slots.reserve(tenant, origin)) return false;
     this.#counts.bytes.reserve(tenant, countedBytes(bytes));
     return true;
   }
@@ -123,12 +112,8 @@ export class Permits {
 
   /** Returns the wait for a place in line; undefined when there is nothing to be gained by waiting. */
   turn(tenant: TenantId, origin: number, bytes: number): Promise<void> | undefined {
-    const mayGain = !this.isCapped(tenant) && countedBytes(bytes) === 0;
-    return mayGain ? this.#counts.turns.wait(tenant, origin) : undefined;
-  }
-
-  endTurns(): void {
-    this.#counts.turns.endAll();
+    const mayGain = !this.caps.isCapped(tenant) && countedBytes(bytes) === 0;
+    return mayGain ? this.turns.wait(tenant, origin) : undefined;
   }
 }
 

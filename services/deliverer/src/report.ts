@@ -1,6 +1,9 @@
-/** Reports an ended attempt to the metrics. */
+/** Reports ended attempts: to the metrics, to the log of the process, and to whoever asked for failures. */
 import { isSuccess, type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
-import { type Metrics } from "@posthaste/ports";
+import { type Clock, type Log, type Metrics, type RunStore } from "@posthaste/ports";
+import { type Attempt } from "./attempt.ts";
+import { StandingRuns } from "./standing-runs.ts";
+import { outcomeWord, traceOf } from "./trace.ts";
 
 /** A failed attempt, as a process may report it. */
 export type FailedAttempt = {
@@ -9,37 +12,79 @@ export type FailedAttempt = {
   readonly next: Settlement["next"];
 };
 
-type Attempted = { readonly record: MessageRecord; readonly startedAt: number };
+export type ReportPorts = {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runs: Pick<RunStore, "get">;
+};
 
-export function countAttempt(
-  metrics: Metrics,
-  { record, startedAt }: Attempted,
-  outcome: Outcome,
-  { kind: next }: Settlement["next"],
-  endedAt: number,
-): void {
-  const { message, epoch } = record;
-  if (message.run && epoch === 1)
-    metrics.observe(
-      "posthaste_run_delivery_wait_seconds",
-      Math.max(0, startedAt - message.notBefore) / 1_000,
-      message.trace,
-    );
-  const word = outcomeWord(outcome);
-  metrics.count("posthaste_attempts_total", word);
-  if (next === "delivered" || next === "failed")
-    metrics.count("posthaste_messages_ended_total", next);
-  if (word === "delivered")
-    metrics.observe(
-      "posthaste_delivery_latency_seconds",
-      (endedAt - message.notBefore) / 1_000,
-      message.trace,
-    );
-}
+/** Called for each failed attempt. */
+export type OnFailed = ((failed: FailedAttempt) => void) | undefined;
 
-export function outcomeWord(outcome: Outcome) {
-  if (outcome.kind !== "answered") return outcome.kind;
-  return isSuccess(outcome) ? "delivered" : "refused";
+export class Report {
+  readonly #ports: ReportPorts;
+  readonly #metrics: Metrics;
+  readonly #failed: OnFailed;
+  readonly #standing: StandingRuns;
+
+  constructor(ports: ReportPorts, metrics: Metrics, failed: OnFailed) {
+    this.#ports = ports;
+    this.#metrics = metrics;
+    this.#failed = failed;
+    this.#standing = new StandingRuns(ports, metrics);
+  }
+
+  stop(): void {
+    this.#standing.stop();
+  }
+
+  ended(attempt: Attempt<"calling">, outcome: Outcome, next: Settlement["next"]): void {
+    const { record, state } = attempt;
+    const { id, run } = record.message;
+    const { log, clock } = this.#ports;
+    this.#count(attempt, outcome, next, clock.now());
+    if (isSuccess(outcome)) {
+      if (run) this.#standing.answered(run);
+    } else this.#failed?.({ record, outcome, next });
+    if (outcome.kind === "infrastructure") {
+      const { code, text: reason } = outcome;
+      log.warn("attempt.deferred", { id, ...traceOf(attempt), code, reason });
+    }
+    if (!log.debugs) return;
+    log.debug("attempt.ended", {
+      id,
+      ...traceOf(attempt),
+      tenant: attempt.tenant,
+      retried: record.retried,
+      epoch: record.epoch,
+      outcome: outcome.kind,
+      status: outcome.kind === "answered" ? outcome.status : undefined,
+      truncated: outcome.kind === "answered" && outcome.truncated ? true : undefined,
+      state: next.kind,
+      elapsedMs: clock.passedMs() - state.since,
+    });
+  }
+
+  #count(
+    { record: { epoch, message }, state }: Attempt<"calling">,
+    outcome: Outcome,
+    { kind: next }: Settlement["next"],
+    endedAt: number,
+  ): void {
+    const { notBefore, run, trace } = message;
+    if (run && epoch === 1) {
+      const waitedMs = Math.max(0, state.startedAt - notBefore);
+      this.#metrics.observe("posthaste_run_delivery_wait_seconds", waitedMs / 1_000, trace);
+    }
+    const word = outcomeWord(outcome);
+    this.#metrics.count("posthaste_attempts_total", word);
+    if (next === "delivered" || next === "failed")
+      this.#metrics.count("posthaste_messages_ended_total", next);
+    if (word === "delivered") {
+      const tookMs = endedAt - notBefore;
+      this.#metrics.observe("posthaste_delivery_latency_seconds", tookMs / 1_000, trace);
+    }
+  }
 }
 
 /** Returns the outcome of an attempt that this process could not make; the message keeps its retries. */

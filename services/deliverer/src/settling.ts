@@ -41,8 +41,7 @@ import { type Attempt, end, finish, tell } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
 import { type Lines } from "./lines.ts";
 import { OwedLog } from "./owed-log.ts";
-import { countAttempt, type FailedAttempt } from "./report.ts";
-import { StandingRuns } from "./standing-runs.ts";
+import { type OnFailed, Report } from "./report.ts";
 import { endAttempt, startAttempt, traceOf } from "./trace.ts";
 
 export type SettlingPorts = FollowUpPorts &
@@ -59,8 +58,7 @@ export type SettlingParts = {
   readonly acceptance: Acceptance;
   readonly attempts: Attempts;
   readonly lines: Lines;
-  /** Called for each failed attempt. */
-  readonly failed?: ((failed: FailedAttempt) => void) | undefined;
+  readonly failed?: OnFailed;
 };
 
 /** The bounds of outcomes that are being written, and of the answers of those being written or told. */
@@ -73,7 +71,7 @@ const retryMsMax = 1_000;
 export class Settling {
   readonly #ports: SettlingPorts;
   readonly #parts: SettlingParts;
-  readonly #standing: StandingRuns;
+  readonly #report: Report;
   readonly #owed: OwedLog;
   #writing = 0;
   #telling = 0;
@@ -85,7 +83,7 @@ export class Settling {
     this.#parts = parts;
     this.#owed = new OwedLog(ports, parts.lines);
     metrics.watch("posthaste_log_left_total", () => this.#owed.left);
-    this.#standing = new StandingRuns(ports, metrics);
+    this.#report = new Report(ports, metrics, parts.failed);
   }
 
   /** Reports whether too much waits to be written for anything new to be claimed. */
@@ -104,7 +102,7 @@ export class Settling {
   }
 
   stop(): void {
-    this.#standing.stop();
+    this.#report.stop();
     this.#owed.stop();
   }
 
@@ -117,7 +115,7 @@ export class Settling {
       return Promise.resolve();
     }
     const settlement = this.#settlementOf(attempt, outcome);
-    this.#report(attempt, outcome, settlement);
+    this.#report.ended(attempt, outcome, settlement.next);
     return this.write(attempt, settlement);
   }
 
@@ -296,44 +294,6 @@ export class Settling {
     } finally {
       await bus.publish("scheduler.wake", [wakeLane(flow, clock.now())]);
     }
-  }
-
-  #report(attempt: Attempt<"calling">, outcome: Outcome, settlement: Settlement): void {
-    const { record, state } = attempt;
-    const { log, clock } = this.#ports;
-    const { metrics } = this.#parts.telemetry;
-    countAttempt(
-      metrics,
-      { record, startedAt: state.startedAt },
-      outcome,
-      settlement.next,
-      clock.now(),
-    );
-    const { run } = record.message;
-    if (run && isSuccess(outcome)) this.#standing.answered(run);
-    if (this.#parts.failed && !isSuccess(outcome))
-      this.#parts.failed({ record, outcome, next: settlement.next });
-    if (outcome.kind === "infrastructure") {
-      log.warn("attempt.deferred", {
-        id: record.message.id,
-        ...traceOf(attempt),
-        code: outcome.code,
-        reason: outcome.text,
-      });
-    }
-    if (!log.debugs) return;
-    log.debug("attempt.ended", {
-      id: record.message.id,
-      ...traceOf(attempt),
-      tenant: record.message.tenant,
-      retried: record.retried,
-      epoch: record.epoch,
-      outcome: outcome.kind,
-      status: outcome.kind === "answered" ? outcome.status : undefined,
-      truncated: outcome.kind === "answered" && outcome.truncated ? true : undefined,
-      state: settlement.next.kind,
-      elapsedMs: clock.passedMs() - state.since,
-    });
   }
 }
 

@@ -12,8 +12,16 @@
  *     long as a call: it is a place in line, of which each tenant and each of its origins has a share.
  */
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
-import { type Held, Holders, type Kind, noneHeld } from "./holders.ts";
-import { addHeld, addSlot, type Origin, Origins } from "./origins.ts";
+import {
+  addHeld,
+  addSlot,
+  type Held,
+  Holders,
+  type Kind,
+  noneHeld,
+  type Origin,
+  Origins,
+} from "./holders.ts";
 
 export type SlotBounds = {
   readonly shortMax: number;

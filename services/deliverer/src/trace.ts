@@ -2,6 +2,7 @@
 import {
   agoMs,
   type InState,
+  isSuccess,
   limits,
   type Message,
   type Outcome,
@@ -15,7 +16,6 @@ import {
   traceFields,
   type Tracer,
 } from "@posthaste/ports";
-import { outcomeWord } from "./report.ts";
 
 type Claimed = InState<"claimed">;
 
@@ -149,4 +149,9 @@ function errorOf(outcome: Outcome): string {
     default:
       return unreachable(outcome);
   }
+}
+
+export function outcomeWord(outcome: Outcome) {
+  if (outcome.kind !== "answered") return outcome.kind;
+  return isSuccess(outcome) ? "delivered" : "refused";
 }

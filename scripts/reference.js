@@ -67,14 +67,17 @@ function documentOf(api) {
     paths: Object.fromEntries(paths),
     components: {
       ...whole.components,
-      schemas: schemasOf(Object.fromEntries(paths), whole.components.schemas),
+      schemas: schemasOf(
+        { paths, responses: whole.components.responses },
+        whole.components.schemas,
+      ),
       securitySchemes: api === "gateway" ? { token } : { operator },
     },
   };
 }
 
-/** Returns the schemas that the operations name, directly or through other schemas. */
-function schemasOf(paths, schemas) {
+/** Returns the schemas that `parts` name, directly or through other schemas. */
+function schemasOf(parts, schemas) {
   const named = new Set();
   const follow = (value) => {
     for (const [, name] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
@@ -83,7 +86,7 @@ function schemasOf(paths, schemas) {
       follow(schemas[name]);
     }
   };
-  follow(paths);
+  follow(parts);
   return Object.fromEntries(Object.entries(schemas).filter(([name]) => named.has(name)));
 }
 

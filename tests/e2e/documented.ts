@@ -27,7 +27,8 @@ const ajv = new Ajv2020({
   // A suite validates few answers: compiling takes longer than slower code.
   ...{ inlineRefs: false, validateSchema: false, code: { optimize: false } },
 });
-ajv.addSchema({ $id: "schemas", $defs: objectOf(document["components"])["schemas"] });
+const { schemas, responses: refusalsByName } = objectOf(document["components"]);
+ajv.addSchema({ $id: "schemas", $defs: schemas });
 /** By the text of the schema, since most operations refuse in the same words. */
 const validators = new Map<string, ValidateFunction>();
 const refusal = { $ref: "schemas#/$defs/Error" };
@@ -73,11 +74,16 @@ function problemWith(answer: Answer, path: string): string | undefined {
   // The document covers two listeners, and each lacks the other's endpoints.
   if (documented === undefined) return text === unknownEndpoint ? undefined : "no such status";
   recordAnswer(objectOf(operation)["operationId"], status);
-  const { content, "x-may-be-empty": mayBeEmpty } = objectOf(documented);
+  const { content, "x-may-be-empty": mayBeEmpty } = responseOf(objectOf(documented));
   if (text === "" && mayBeEmpty === true) return undefined;
   if (content === undefined) return text === "" ? undefined : "there is no body";
   return problemWithBody(answer, objectOf(objectOf(objectOf(content)[json])["schema"]));
 }
+
+const responseOf = (documented: Readonly<Record<string, unknown>>) =>
+  typeof documented["$ref"] === "string"
+    ? objectOf(objectOf(refusalsByName)[documented["$ref"].replace("#/components/responses/", "")])
+    : documented;
 
 const unknownEndpoint = JSON.stringify({ error: "no such endpoint" });
 /** The statuses of a request that is no operation. */

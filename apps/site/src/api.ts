@@ -27,7 +27,9 @@ type Parameter = {
   readonly "x-default"?: string;
   readonly "x-example"?: string;
 };
-type Operation = {
+type Reference = { readonly $ref: string };
+type Answer = { readonly description: string; readonly content?: Content };
+type Operation<Told extends Reference | Answer = Answer> = {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
@@ -40,17 +42,18 @@ type Operation = {
     readonly required?: boolean;
     readonly content: Content;
   };
-  readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Content }>
-  >;
+  readonly responses: Readonly<Record<string, Told>>;
   readonly "x-scopes"?: readonly string[];
   readonly "x-roles"?: readonly string[];
 };
 export type OpenApi = {
   readonly info: { readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation<Reference | Answer>>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, Answer>>;
+  };
 };
 type Placed = Operation & { readonly method: string; readonly path: string };
 
@@ -67,7 +70,10 @@ export function apiPages(document: OpenApi): {
   readonly sidebar: readonly Item[];
 } {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Placed => ({ ...operation, method, path })),
+    Object.entries(methods).map(([method, operation]): Placed => ({
+      ...{ ...operation, method, path },
+      responses: answersOf(operation, document),
+    })),
   );
   const groups = document.tags.map(({ name, description }) => ({
     name,
@@ -98,6 +104,18 @@ export function apiPages(document: OpenApi): {
   ];
   return { pages, sidebar };
 }
+
+const answersOf = (
+  { responses }: Operation<Reference | Answer>,
+  { components }: OpenApi,
+): Readonly<Record<string, Answer>> =>
+  Object.fromEntries(
+    Object.entries(responses).flatMap(([status, told]) => {
+      const answer =
+        "$ref" in told ? components.responses[told.$ref.split("/").at(-1) ?? ""] : told;
+      return answer ? [[status, answer]] : [];
+    }),
+  );
 
 const anchorOf = ({ method, operationId }: Placed): string =>
   `${method}-${operationId.toLowerCase()}`;

@@ -273,6 +273,7 @@ export type FaultCode =
   | "outcome_unknown"
   | "disk_full";
 
+export type OneOrMany = (string | number | boolean) | (string | number | boolean)[];
 export type RunHistory = {
   messageId: string;
   /**
@@ -391,23 +392,23 @@ export interface Operations {
       dryRun?: Parameter;
     };
     body: {
-      messageId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      messageIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      url?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      topicName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      scheduleId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      queueName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      label?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      flowControlKey?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      callerIp?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      callerIP?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      fromDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      toDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      host?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      path?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      async?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      count?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      dryRun?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      messageId?: OneOrMany | null;
+      messageIds?: OneOrMany | null;
+      url?: OneOrMany | null;
+      topicName?: OneOrMany | null;
+      scheduleId?: OneOrMany | null;
+      queueName?: OneOrMany | null;
+      label?: OneOrMany | null;
+      flowControlKey?: OneOrMany | null;
+      callerIp?: OneOrMany | null;
+      callerIP?: OneOrMany | null;
+      fromDate?: OneOrMany | null;
+      toDate?: OneOrMany | null;
+      host?: OneOrMany | null;
+      path?: OneOrMany | null;
+      async?: OneOrMany | null;
+      count?: OneOrMany | null;
+      dryRun?: OneOrMany | null;
     };
     answer:
       | CancelDryRun
@@ -635,23 +636,23 @@ export interface Operations {
       dryRun?: Parameter;
     };
     body: {
-      dlqIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      messageId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      messageIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      url?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      topicName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      scheduleId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      queueName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      label?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      flowControlKey?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      callerIp?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      callerIP?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      fromDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      toDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      responseStatus?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      count?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      cursor?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      dryRun?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      dlqIds?: OneOrMany | null;
+      messageId?: OneOrMany | null;
+      messageIds?: OneOrMany | null;
+      url?: OneOrMany | null;
+      topicName?: OneOrMany | null;
+      scheduleId?: OneOrMany | null;
+      queueName?: OneOrMany | null;
+      label?: OneOrMany | null;
+      flowControlKey?: OneOrMany | null;
+      callerIp?: OneOrMany | null;
+      callerIP?: OneOrMany | null;
+      fromDate?: OneOrMany | null;
+      toDate?: OneOrMany | null;
+      responseStatus?: OneOrMany | null;
+      count?: OneOrMany | null;
+      cursor?: OneOrMany | null;
+      dryRun?: OneOrMany | null;
     };
     answer:
       | {
@@ -698,23 +699,23 @@ export interface Operations {
       dryRun?: Parameter;
     };
     body: {
-      dlqIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      messageId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      messageIds?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      url?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      topicName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      scheduleId?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      queueName?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      label?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      flowControlKey?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      callerIp?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      callerIP?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      fromDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      toDate?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      responseStatus?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      count?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      cursor?: ((string | number | boolean) | (string | number | boolean)[]) | null;
-      dryRun?: ((string | number | boolean) | (string | number | boolean)[]) | null;
+      dlqIds?: OneOrMany | null;
+      messageId?: OneOrMany | null;
+      messageIds?: OneOrMany | null;
+      url?: OneOrMany | null;
+      topicName?: OneOrMany | null;
+      scheduleId?: OneOrMany | null;
+      queueName?: OneOrMany | null;
+      label?: OneOrMany | null;
+      flowControlKey?: OneOrMany | null;
+      callerIp?: OneOrMany | null;
+      callerIP?: OneOrMany | null;
+      fromDate?: OneOrMany | null;
+      toDate?: OneOrMany | null;
+      responseStatus?: OneOrMany | null;
+      count?: OneOrMany | null;
+      cursor?: OneOrMany | null;
+      dryRun?: OneOrMany | null;
     };
     answer:
       | DryRun

@@ -33,6 +33,7 @@ export function renderOpenApi(): string {
     paths,
     components: {
       schemas: components.schemas,
+      responses: components.refusals,
       headers: {
         [faultHeader]: {
           description: "Of every refusal",
@@ -150,20 +151,24 @@ function refusals({ faults }: EndpointEntry, components: Components): Record<str
   return Object.fromEntries(
     [...statuses].map((status) => [
       status,
-      { description: titlesOf(codes, status), content: components.content(errorSchema) },
+      components.refusal(codes.filter((code) => faultCatalogue[code].status === status)),
     ]),
   );
 }
 
-const titlesOf = (codes: readonly FaultCode[], status: number): string =>
-  codes
-    .map((code) => faultCatalogue[code])
-    .flatMap((entry) => (entry.status === status ? [entry.title] : []))
-    .join(", or ");
-
-/** Schemas with an id become components, and everything else refers to them. */
+/** Schemas with an id and refusals become components, and everything else refers to them. */
 class Components {
   readonly schemas: Record<string, object> = {};
+  readonly refusals: Record<string, object> = {};
+
+  refusal(codes: readonly FaultCode[]): { readonly $ref: string } {
+    const name = codes.join("_or_");
+    this.refusals[name] ??= {
+      description: codes.map((code) => faultCatalogue[code].title).join(", or "),
+      content: this.content(errorSchema),
+    };
+    return { $ref: `#/components/responses/${name}` };
+  }
 
   content(schema: z.ZodType): { readonly [json]: object } {
     const {

@@ -10,7 +10,10 @@ import { type BodyRow } from "../endpoints/endpoint.ts";
 import { parameterFault, type QueryValues, unknownName, valuesMax } from "./query-values.ts";
 
 const value = z.union([z.string(), z.number(), z.boolean()]);
-const fieldSchema = z.union([value, z.array(value)]).nullish();
+const fieldSchema = z
+  .union([value, z.array(value)])
+  .meta({ id: "OneOrMany" })
+  .nullish();
 
 /** The values of a body; `none` when a list in it is empty; undefined when there is no body. */
 export type SelectedByBody = QueryValues | "none" | undefined;

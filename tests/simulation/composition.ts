@@ -41,6 +41,8 @@ export type Composition = {
   readonly nodes: readonly SimulatedNode[];
   readonly bus: SimulatedBus;
   gateways(): readonly Gateway[];
+  /** Returns the deliverers of the lives that have not ended. */
+  readonly deliverers: () => readonly (readonly [Life, Deliverer])[];
   readonly log: RecordingLog;
 };
 
@@ -54,6 +56,7 @@ type Making = {
   readonly isApart: boolean;
   /** Running gateways, by node. */
   readonly open: Map<string, { readonly life: Life; readonly gateway: Gateway }>;
+  readonly delivering: Map<Life, Deliverer>;
 };
 
 const sha256: Sha256Hex = (value) => hash("sha256", value, "hex");
@@ -103,9 +106,14 @@ export function composition(
     mutation,
     isApart: shape === "distributed",
     open: new Map(),
+    delivering: new Map(),
   };
   const nodes = shape === "distributed" ? distributed(making) : standalone(making);
-  return { nodes, bus: making.bus, log: making.log, gateways: () => gatewaysOf(making, nodes) };
+  return {
+    ...{ nodes, bus: making.bus, log: making.log },
+    gateways: () => gatewaysOf(making, nodes),
+    deliverers: () => [...making.delivering].filter(([life]) => !life.hasEnded),
+  };
 }
 
 function distributed(making: Making): readonly SimulatedNode[] {
@@ -233,8 +241,8 @@ function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {
 const scheduler = (making: Making, life: Life, shards: readonly number[]): Scheduler =>
   new Scheduler(portsOf(making, life, shards));
 
-const deliverer = (making: Making, life: Life): Deliverer =>
-  new Deliverer(portsOf(making, life), {
+function deliverer(making: Making, life: Life): Deliverer {
+  const made = new Deliverer(portsOf(making, life), {
     owner: owner(life.name),
     slots,
     bodyBytesMax,
@@ -244,6 +252,9 @@ const deliverer = (making: Making, life: Life): Deliverer =>
     capOf: () => "none",
     drainMs,
   });
+  making.delivering.set(life, made);
+  return made;
+}
 
 /** A deliverer in a process of its own, which stands by for the schedulers. */
 function delivererApart(making: Making, life: Life): Runnable {

@@ -6,7 +6,7 @@
  *     dry, or when their line has gone on for long.
  * (3) Messages that their inserts claimed for this deliverer wait in lines beside the hints of their origins and need no claim.
  */
-import { limits, type Owner, sentBytes, type TenantId } from "@posthaste/domain";
+import { limits, type MessageId, type Owner, sentBytes, type TenantId } from "@posthaste/domain";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
 import { type Acceptance } from "./acceptance.ts";
 import { type Attempt, begin, newAttempt } from "./attempt.ts";
@@ -49,8 +49,8 @@ type Taken = { readonly hint: Hint; readonly permit: Permit };
 export class Claiming {
   readonly #ports: ClaimingPorts;
   readonly #parts: ClaimingParts;
-  /** Hints with permits, which wait until the batch on its way has been claimed. */
-  #toClaim: Taken[] = [];
+  /** Hints with permits, which wait until the batch on its way has been claimed. A hint that comes twice takes one permit. */
+  #toClaim = new Map<MessageId, Taken>();
   #toClaimBytes = 0;
   #taking = false;
   #claiming = false;
@@ -112,7 +112,7 @@ export class Claiming {
   /** Empties the lines: gives the claims back, and returns the hints for other deliverers. */
   giveAll(): readonly Hint[] {
     this.#callOff?.();
-    const toClaim = this.#takeToClaim();
+    const toClaim = [...this.#takeToClaim().values()];
     for (const { permit } of toClaim) permit.end();
     const all = this.#parts.lines.giveAll();
     for (const attempt of all.filter(isClaimed)) this.giveBack(attempt);
@@ -121,7 +121,7 @@ export class Claiming {
 
   /** Reports whether a waiting hint goes before a new message: one of any tenant that may have a slot, or one in the same line. */
   isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
-    if (this.#toClaim.length > 0) return true;
+    if (this.#toClaim.size > 0) return true;
     if (this.#parts.permits.anyFree && this.#parts.lines.anyReady(this.#parts.permits)) return true;
     return this.#parts.lines.hasWaiting(tenant, origin, counted);
   }
@@ -133,8 +133,8 @@ export class Claiming {
     while (this.mayClaim && this.#takeOne());
     this.#taking = false;
     if (this.#claiming || !this.mayClaim) return;
-    const mayRefill = this.#parts.lines.anyOverdue || this.#toClaim.length === 0;
-    if (this.#toClaim.length > 0) void this.#claim(this.#takeToClaim());
+    const mayRefill = this.#parts.lines.anyOverdue || this.#toClaim.size === 0;
+    if (this.#toClaim.size > 0) void this.#claim(this.#takeToClaim());
     if (mayRefill && this.#parts.lines.anyDropped && !this.#callOff) void this.#refill();
   }
 
@@ -145,15 +145,15 @@ export class Claiming {
     const next = this.#parts.lines.take(this.#parts.permits);
     if (!next) return false;
     if (isClaimed(next)) this.#begin(next);
-    else {
-      this.#toClaim.push({ hint: next, permit: this.#parts.permits.take(next) });
+    else if (!this.#toClaim.has(next.id)) {
+      this.#toClaim.set(next.id, { hint: next, permit: this.#parts.permits.take(next) });
       this.#toClaimBytes += countedBytes(next.bytes);
     }
     return true;
   }
 
   get #isClaimFull(): boolean {
-    return this.#toClaim.length >= claimMax.count || this.#toClaimBytes >= claimMax.bytes;
+    return this.#toClaim.size >= claimMax.count || this.#toClaimBytes >= claimMax.bytes;
   }
 
   /** Reports whether the message may begin now, without joining a line: a map emptied again and again costs a table each time (ADR 11). */
@@ -174,44 +174,45 @@ export class Claiming {
     this.#parts.calls.begin(begin(attempt, permit, this.#ports.clock));
   }
 
-  #takeToClaim(): readonly Taken[] {
+  #takeToClaim(): Map<MessageId, Taken> {
+    const taken = this.#toClaim;
+    this.#toClaim = new Map();
     this.#toClaimBytes = 0;
-    return this.#toClaim.splice(0);
+    return taken;
   }
 
-  async #claim(hinted: readonly Taken[]): Promise<void> {
+  async #claim(taken: Map<MessageId, Taken>): Promise<void> {
     this.#claiming = true;
-    const anyCapped = hinted.some(({ hint }) => this.#parts.permits.caps.isCapped(hint.tenant));
-    const taken = anyCapped ? await this.#withinCaps(hinted) : hinted;
-    if (taken.length > 0) await this.#claimAll(taken);
+    await this.#keepWithinCaps(taken);
+    if (taken.size > 0) await this.#claimAll(taken);
     this.#claiming = false;
     this.#parts.lines.next();
   }
 
-  /** Resolves to the hints that their tenants' caps allow; the rest go back into their lines. */
-  async #withinCaps(taken: readonly Taken[]): Promise<readonly Taken[]> {
-    const byTenant = Map.groupBy(taken, ({ hint }) => hint.tenant);
-    const allowed = await Promise.all(
+  /** Puts the hints that their tenants' caps do not allow back into their lines. */
+  async #keepWithinCaps(taken: Map<MessageId, Taken>): Promise<void> {
+    const { leases, lines, permits } = this.#parts;
+    const ofCapped = [...taken.values()].filter(({ hint }) => permits.caps.isCapped(hint.tenant));
+    const byTenant = Map.groupBy(ofCapped, ({ hint }) => hint.tenant);
+    await Promise.all(
       [...byTenant].map(async ([tenant, its]) => {
         const ids = its.map(({ hint }) => hint.id);
-        const granted = await this.#parts.permits.caps.take(tenant, ids);
-        for (const each of its) {
-          if (granted.has(each.hint.id)) continue;
-          each.permit.end();
-          this.#parts.lines.add(each.hint);
+        const granted = await permits.caps.take(tenant, ids);
+        for (const { hint, permit } of its) {
+          if (granted.has(hint.id)) continue;
+          taken.delete(hint.id);
+          permit.end();
+          lines.add(hint);
         }
-        if (granted.size < its.length) this.#parts.leases.keep();
-        return its.filter(({ hint }) => granted.has(hint.id));
+        if (granted.size < its.length) leases.keep();
       }),
     );
-    return allowed.flat();
   }
 
-  async #claimAll(taken: readonly Taken[]): Promise<void> {
+  async #claimAll(unclaimed: Map<MessageId, Taken>): Promise<void> {
     const { clock, log, records } = this.#ports;
     const askedAt = clock.passedMs();
-    const batch = taken.length;
-    const unclaimed = new Map(taken.map((each) => [each.hint.id, each]));
+    const batch = unclaimed.size;
     try {
       const claimed = await records.claim([...unclaimed.keys()], this.#parts.owner);
       for (const record of claimed) {
@@ -229,7 +230,7 @@ export class Claiming {
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
       // The hints are lost and their alarms are far ahead.
-      for (const { hint } of taken) this.#parts.lines.expect(hint.tenant);
+      for (const { hint } of unclaimed.values()) this.#parts.lines.expect(hint.tenant);
       this.#lookAgain();
     }
     for (const { hint, permit } of unclaimed.values()) {

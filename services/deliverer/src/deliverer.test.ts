@@ -129,6 +129,20 @@ describe("claiming", () => {
     expect(called(ports)).toEqual(["a", "refused"]);
   });
 
+  it("takes one slot for a message whose hint comes twice", async () => {
+    const ports = open(() => ok);
+    const deliverer = await startDeliverer(ports, { shortMax: 4 });
+    const [first, twice] = [await insert(ports, named("first")), await insert(ports, named("b"))];
+
+    // The first hint keeps the claim busy, so those after it make one batch.
+    await hint(ports, [first, twice, twice, twice]);
+    await hint(ports, [twice, twice]);
+    await rest(ports);
+
+    expect(called(ports)).toEqual(["first", "b"]);
+    expect(deliverer.running(aTenant)).toBe(0);
+  });
+
   it("stops while more than 2,000 outcomes wait to be written, and goes on when they are", async () => {
     const ports = open(() => ok);
     const { promise: opened, resolve: letGo } = Promise.withResolvers<void>();

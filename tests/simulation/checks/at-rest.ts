@@ -69,7 +69,7 @@ export const describeUnrest = (found: readonly string[]): string =>
 export async function atRest(
   history: History,
   backend: Backend,
-  { nodes }: Composition,
+  { deliverers, nodes }: Composition,
 ): Promise<void> {
   const left = (await recordsOf(history, backend, () => true)).filter(
     ([, record]) => record !== undefined,
@@ -88,6 +88,14 @@ export async function atRest(
     const { slots } = await backend.tokens.peek(lane);
     if (slots > 0) history.violate("C20", `${lane} still has ${slots} slots taken`);
   }
+  const tenants = new Set(
+    [...history.lives.values()].flatMap(([life]) => life?.record.message.tenant ?? []),
+  );
+  for (const [life, deliverer] of deliverers())
+    for (const tenant of tenants) {
+      const held = deliverer.running(tenant);
+      if (held > 0) history.violate("C20", `${life.name} still holds ${held} permits of ${tenant}`);
+    }
   for (const { name, life } of nodes) {
     // The deliverer has two timers for standing by and for its roster entry; the rest watch over running attempts.
     if (name.startsWith("deliverer") && life && life.timers > 2)

@@ -64,8 +64,9 @@ export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | u
   if (plan.changes && !(await write(rooms, row, plan.turns, unmade))) return found;
   const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now()));
   const waits = plan.turns.length > 0 || ended.length > 0 || unmade !== undefined;
+  const stands = plan.changes ? { ...row, entries: row.entries + 1 } : row;
   const [rests] = await Promise.all([
-    rest(rooms, row, waits ? rooms.clock.now() + limits.ringAheadMs : undefined),
+    rest(rooms, stands, waits ? rooms.clock.now() + limits.ringAheadMs : undefined),
     move(rooms, moved),
   ]);
   // In a full queue no newcomer can be given a turn: its alarm stands, and asks again.
@@ -191,7 +192,7 @@ async function write(
     $set: { turns, given: turns.map((id) => ({ id, at: times.get(id) ?? now })) },
     ...(allMade && { $unset: { hasFanOut: "" as const } }),
     $min: { wakeAt: now + limits.ringAheadMs },
-    $inc: { turnsVersion: 1 },
+    $inc: { turnsVersion: 1, entries: 1 },
   };
   const { matchedCount } = await rooms.again(() =>
     queuesOf(rooms).updateOne({ _id, turnsVersion }, update),
@@ -199,7 +200,7 @@ async function write(
   return matchedCount === 1;
 }
 
-/** Conditional on `entries` as it was read first: an arrival since then keeps its alarm. */
+/** Conditional on `entries`: an arrival, and another look that gave a turn, since the row was read keep the alarm that they set. */
 async function rest(
   rooms: Rooms,
   { _id, entries, wakeAt: stood }: StoredQueue,

@@ -167,6 +167,19 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await claimable(ports, after)).toEqual([]);
   });
 
+  it("a look that another look overtakes leaves the queue the alarm that comes with its turns", async () => {
+    const { connection, ports, enqueue, rows } = await opened();
+    await enqueue(1);
+    // Comes between the reading of the row and that of the line, which is empty then.
+    const slow = interrupted(connection, "messages", "find", () => ports.queues.admit([queue]));
+
+    await createRecordPorts(slow, slow).queues.admit([queue]);
+
+    const row = await rows.findOne({ _id: queue });
+    expect(row?.turns).toHaveLength(1);
+    expect(row?.wakeAt).toBeDefined();
+  });
+
   it("a callback that is made while its queue is looked at keeps the turn", async () => {
     const { connection, ports, enqueue } = await opened();
     const [source, next] = await enqueue(2);

@@ -1,7 +1,7 @@
 // Checks the guarantees, tests/guarantees/: each file and each test that a row names exists, and the page of promises has
 // each number.
 //
-// A file is { section, of?, promise?, rows }, and a row { promise?, tests, wrong?, seen? }, see docs/guarantees.md. In `tests`
+// A file is { section, of?, promise?, rows }, and a row { promise?, tests, wrong? }, see docs/guarantees.md. In `tests`
 // a file stands in `backticks`, without its folder and ending (`e2e/queues.e2e`), and the name of a test in _italics_, cut by
 // an ellipsis where it is long. The placeholders of a table of cases match any text.
 import { existsSync, globSync, readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const endings = [
 const sources = "{apps,bench,deploy,libs,scripts,services,tests}/**/*.{ts,tsx}";
 const isForeign = (name) => ["node_modules", "dist"].includes(name);
 const page = "docs/guarantees.md";
-const fields = ["promise", "tests", "wrong", "seen"];
+const fields = ["promise", "tests", "wrong"];
 /** `%s` and `$name` of a table of cases, and a template's expressions. */
 const placeholder = /%[sijdp]|\$\w+|\$\{[^}]*\}/;
 

@@ -288,7 +288,7 @@ describe("a batch of more than one kind", () => {
 });
 
 describe("400", () => {
-  it.each(["", "{}", "null", '{"destination":"https://a.b"}', "[", "[{}"])(
+  it.each(["", '{"destination":"https://a.b"}'])(
     "is the answer to %j, which is no array of items",
     async (body) => {
       const reply = await client.post("/v2/batch", {}, body);

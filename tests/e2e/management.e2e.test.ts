@@ -290,8 +290,6 @@ describe("a search index", () => {
 
   it.each([
     [{ customer_id: "nobody" }, "customer_id: tenant nobody not found"],
-    [{ type: "paid" }, "type: must be one of free, payg, fixed"],
-    [{ max_daily_queries: -2 }, /^max_daily_queries: must be a whole number from -1 to/],
     [{ max_query_per_seconds: 1 }, /^body: unknown field "max_query_per_seconds"; known are/],
   ])("400 is refused with %j, naming the field", async (changed, text) => {
     const reply = await operator.post("/v2/search", { ...wanted, ...changed });
@@ -471,10 +469,7 @@ describe("a tenant", () => {
 
   it.each([
     ["", "body: is empty, and must be a JSON object"],
-    ["[]", "body: must be an object"],
-    [{}, "id: must be a string"],
     [{ id: "a:b" }, "id: must be 1 to 64 letters, digits, '-' and '_'"],
-    [{ id: "a", dialect: "x" }, "dialect: must be one of service, upstash"],
     [
       { id: "a", plan: { retriesMax: 1_001 } },
       "plan.retriesMax: must be a whole number from 0 to 1000",
@@ -483,8 +478,6 @@ describe("a tenant", () => {
       { id: "a", plan: { retriesMax: 2 } },
       "plan.retriesDefault: must be at most plan.retriesMax, 2",
     ],
-    [{ id: "a", plan: { retrieMax: 2 } }, /^plan: unknown field "retrieMax"; known are/],
-    ["[".repeat(50), "body: must not nest deeper than 32"],
   ])("400 is not made of %j, which names the field", async (body, text) => {
     const reply = await operator.post("/v2/tenants", body);
 

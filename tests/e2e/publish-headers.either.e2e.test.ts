@@ -385,72 +385,22 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
   };
 
   describe("400", () => {
-    const many = (count: number, item: string): string => Array<string>(count).fill(item).join(",");
-    const value = "Flow-Control-Value";
+    // libs/contract/src/headers has what each header refuses. Here is one of each reader of values.
     it.each([
       ["Method", "get", /GET, POST, PUT, PATCH, DELETE/],
-      ["Method", "TRACE", /GET, POST/],
-      ["Method", "POST,GET", /GET, POST/],
-      ["Timeout", "", /duration/],
-      ["Timeout", "0s", /longer than 0s/],
       ["Timeout", "1.5h", /duration/],
-      ["Timeout", "-1s", /duration/],
       ["Retries", "-1", /integer/],
-      ["Retries", "1.0", /integer/],
-      ["Retries", "1e1", /integer/],
-      ["Retries", "+1", /integer/],
-      ["Retries", "", /integer/],
-      ["Retry-Delay", "", /./],
-      ["Retry-Delay", "1/0", /finite/],
       ["Retry-Delay", "1000/(retried-2)", /retried is 2/],
-      ["Retry-Delay", "cos(1)", /./],
-      ["Retry-Delay", "pow(2)", /./],
-      ["Retry-Delay", "retried.constructor", /./],
-      ["Retry-Delay", 'import("fs")', /./],
-      ["Retry-Delay", "zeros(1e9,1e9)", /./],
-      ["Retry-Delay", "1".padEnd(257, "1"), /256 characters/],
-      ["Delay", "1w", /duration/],
-      ["Delay", "1s 2s", /duration/],
-      ["Delay", "9".repeat(1_000), /duration/],
-      ["Not-Before", "1700000000000", /seconds/],
-      ["Not-Before", "1e9", /seconds/],
       ["Not-Before", "tomorrow", /seconds/],
       ["Label", "a,,b", /comma-separated/],
-      ["Label", many(33, "a"), /32 labels/],
-      ["Label", "a".repeat(129), /128/],
       ["Flow-Control-Key", "alone", /requires \w+-Flow-Control-Value/],
-      [value, "rate=1", /requires \w+-Flow-Control-Key/],
-      [value, "rate=0", /rate must be/],
-      [value, "parallelism=1, parallelism=2", /given once/],
-      [value, "speed=3", /parallelism=<n>/],
-      [value, "period=1m", /parallelism, rate or both/],
-      [value, "rate=1, period=8d", /period must be/],
+      ["Flow-Control-Value", "rate=0", /rate must be/],
       ["Deduplication-Id", "a".repeat(513), /512/],
-      ["Deduplication-Id", "", /512/],
       ["Content-Based-Deduplication", "yes", /true or false/],
-      ["Callback", "ftp://a.b/", /invalid scheme/],
-      ["Callback", "my-group", /invalid scheme/],
       ["Callback", "http://169.254.169.254/", /metadata/],
-      ["Callback-Method", "get", /GET, POST/],
-      ["Callback-Timeout", "x", /duration/],
-      ["Callback-Retries", "-1", /integer/],
-      ["Callback-Retry-Delay", "1/0", /finite/],
-      ["Callback-Delay", "x", /duration/],
-      ["Callback-Forward-Host", "evil", /host/],
-      ["Failure-Callback", "a.b", /invalid scheme/],
-      ["Failure-Callback-Method", "get", /GET, POST/],
-      ["Failure-Callback-Timeout", "x", /duration/],
-      ["Failure-Callback-Retries", "x", /integer/],
       ["Failure-Callback-Retry-Delay", "x", /./],
-      ["Failure-Callback-Delay", "x", /duration/],
       ["Redact-Fields", "cookies", /body, headers and header\[<name>\]/],
-      ["Redact-Fields", "header[]", /body, headers/],
-      ["Redact-Fields", many(65, "body"), /64 items/],
       ["Forward-Host", "169.254.169.254", /host/],
-      ["Forward-", "v", /header name/],
-      ["Forward-X", "a".repeat(8_193), /8192 bytes/],
-      ["Header-Forward", "yes", /true or false/],
-      ["Hop", "x", /integer/],
       ["Hop", "8", /loop_detected/],
     ])("%s: %s is refused by name and rule", async (name, bad, rule) => {
       const { status, error } = await refusal({ [name]: bad });
@@ -460,32 +410,10 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       expect(status).toBe(400);
     });
 
-    it.each([
-      ["Method", "PUT"],
-      ["Retries", "1"],
-      ["Delay", "1s"],
-      ["Deduplication-Id", "a"],
-      ["Callback-Retries", "1"],
-      ["Label", "a"],
-    ])("two %s headers are refused, even when they say the same", async (name, value) => {
-      const error = `${prefix}${name}: must be given once`;
+    it("refuses a header that is given twice, even where both say the same", async () => {
+      const error = `${prefix}Retries: must be given once`;
 
-      expect(await refusal({ [name]: [value, value] })).toEqual({ status: 400, error });
-    });
-
-    it("refuses more than 64 forwarded headers, and more than 16 KiB of them", async () => {
-      const names = Array.from({ length: 65 }, (_, i) => `Forward-X-${i}`);
-
-      const tooMany = await refusal(Object.fromEntries(names.map((name) => [name, "v"])));
-      const tooLarge = await refusal(
-        Object.fromEntries(names.slice(0, 3).map((name) => [name, "v".repeat(6_000)])),
-      );
-
-      expect(tooMany).toEqual({ status: 400, error: "Forward-*: must be at most 64 headers" });
-      expect(tooLarge).toEqual({
-        status: 400,
-        error: "Forward-*: must be at most 16384 bytes together",
-      });
+      expect(await refusal({ Retries: ["1", "1"] })).toEqual({ status: 400, error });
     });
 
     it("refuses headers of both dialects in one request, and names one of each", async () => {
@@ -502,15 +430,10 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
   });
 
   describe("412", () => {
-    const inTwoYears = String(Math.floor(Date.now() / 1_000) + 2 * 366 * 86_400);
-    it.each([
-      ["Retries", "1001", "quota maxRetries exceeded, current limit: 1000"],
-      ["Callback-Retries", "1001", "quota maxRetries exceeded, current limit: 1000"],
-      ["Timeout", "3d", "quota maxTimeout exceeded, current limit: 172800"],
-      ["Delay", "366d", "quota maxDelay exceeded, current limit: 31536000"],
-      ["Not-Before", inTwoYears, "quota maxDelay exceeded, current limit: 31536000"],
-    ])("%s: %s is beyond the plan", async (name, value, error) => {
-      expect(await refusal({ [name]: value })).toEqual({ status: 412, error });
+    it("beyond the plan", async () => {
+      const error = "quota maxRetries exceeded, current limit: 1000";
+
+      expect(await refusal({ Retries: "1001" })).toEqual({ status: 412, error });
     });
   });
 

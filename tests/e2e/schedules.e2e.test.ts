@@ -217,11 +217,8 @@ describe("POST /v2/schedules/{destination}", () => {
 
   it.each([
     ["no cron", { Cron: "" }, "Service-Cron: must be five fields"],
-    ["six fields", { Cron: "0 * * * * *" }, "Service-Cron: must be five fields"],
     ["a minute that is none", { Cron: "60 * * * *" }, 'Service-Cron: minute: "60"'],
     ["a zone that is none", { Cron: "CRON_TZ=Mars/X * * * * *" }, "Service-Cron: time zone:"],
-    ["an abbreviation", { Cron: "CRON_TZ=BST * * * * *" }, 'Service-Cron: time zone: "BST"'],
-    ["a word that is none", { Cron: "@every 1h" }, "Service-Cron: must be five fields, or one of"],
     [
       "a day that never comes",
       { Cron: "0 0 31 2 *" },
@@ -236,7 +233,6 @@ describe("POST /v2/schedules/{destination}", () => {
     ],
     ["a dry run that is neither", { "Dry-Run": "maybe" }, "Service-Dry-Run: must be true or false"],
     ["a queue that is no name", { "Queue-Name": "a b" }, "Service-Queue-Name: letters"],
-    ["a method that is none", { Method: "PUSH" }, "Service-Method: must be one of"],
   ])("400 for %s, naming the header", async (_, settings, text) => {
     const reply = await create(at("/bad"), { "Schedule-Id": "bad", ...settings });
 

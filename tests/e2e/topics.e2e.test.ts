@@ -79,20 +79,13 @@ describe("POST /v2/topics/{name}/endpoints", () => {
     const url = "http://127.0.0.1:9/";
     it.each([
       ["no JSON", "{", /^body: must be JSON/],
-      ["no object", "[]", /must be an object/],
-      ["no endpoints", "{}", /^endpoints: must be an array/],
       ["an empty list", '{"endpoints":[]}', /^endpoints: must hold at least one/],
-      ["an endpoint without a URL", '{"endpoints":[{"name":"a"}]}', /^endpoints\[0\]\.url: /],
-      ["an endpoint that is no object", '{"endpoints":["x"]}', /^endpoints\[0\]: /],
       ["another scheme", '{"endpoints":[{"url":"ftp://a.b"}]}', /^endpoints\[0\]\.url: .*scheme/],
       [
         "a private address",
         `{"endpoints":[{"url":"${url}"},{"url":"http://10.0.0.1/"}]}`,
         /^endpoints\[1\]\.url: .*private/,
       ],
-      ["an empty name", `{"endpoints":[{"url":"${url}","name":""}]}`, /^endpoints\[0\]\.name: /],
-      ["deep nesting", "[".repeat(1_000), /^body: must not nest deeper than 32/],
-      ["a byte order mark", '\uFEFF{"endpoints":[]}', /^body: must be JSON/],
       ["no body", "", /^body: is empty, and must be a JSON object/],
     ])("refuses %s, and makes no group", async (_, body, error) => {
       const reply = await client.post("/v2/topics/refused/endpoints", {}, body);

@@ -44,6 +44,7 @@ const reasons = new Map([
   ["services/deliverer/src/histories.ts", ownTest],
   ["services/deliverer/src/lines.ts", ownTest],
   ["services/deliverer/src/owed-log.ts", ownTest],
+  ["services/deliverer/src/tenant-lines.ts", "the lines of `Lines`, whose test empties them"],
   ["services/gateway/src/backlog.ts", "what came in since a count, which begins anew with it"],
   ["services/gateway/src/live-log/live-page.ts", place],
   ["services/gateway/src/schedule-texts.ts", place],

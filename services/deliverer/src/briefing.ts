@@ -1,5 +1,16 @@
-/** Asks a run, right before one of its deliveries is called, whether the delivery is still wanted, and reads the history that it carries. */
-import { type InRun, type Outcome } from "@posthaste/domain";
+/**
+ * Asks a run about one of its deliveries: right before the call whether the delivery is still wanted, with the history that it carries, and
+ * after a 2xx answer without the mark of a workflow whether the answer needs one (docs/design/runs#standing-still).
+ */
+import {
+  asUnmarked,
+  type InRun,
+  lacksMark,
+  type Message,
+  type MessageRecord,
+  needsMark,
+  type Outcome,
+} from "@posthaste/domain";
 import { mayBegin, type UsePorts } from "@posthaste/engine";
 import { type RunStore } from "@posthaste/ports";
 import { type Attempt, type Calling } from "./attempt.ts";
@@ -11,7 +22,7 @@ const historyBytesMax = 64 * 1024 * 1024;
 
 export class Briefing {
   readonly #ports: UsePorts;
-  readonly #runs: Pick<RunStore, "brief">;
+  readonly #runs: RunStore;
   readonly #inlineBytesMax: number;
   readonly #histories = new Histories(historyBytesMax);
 
@@ -57,4 +68,24 @@ export class Briefing {
     // The kept entries were dropped meanwhile: read the whole history.
     return call.body ? undefined : this.#read(call, run, epoch, 0);
   }
+
+  /** Judges an outcome. Only a 2xx answer without the mark of a workflow costs a read of the run's head. */
+  async judged(message: Message, outcome: Outcome): Promise<Outcome> {
+    const { dialect, run, tenant } = message;
+    const { records } = this.#ports;
+    if (!run || !lacksMark(message, outcome)) return outcome;
+    try {
+      if (!needsMark(await this.#runs.get(run), run)) return outcome;
+      const [start] = await records.get(tenant, [run.root]);
+      if (start && mayTell(start)) return ourFault("the start of the run is still being answered");
+      // The start has been told: the head has its outcome by now.
+      return needsMark(await this.#runs.get(run), run) ? asUnmarked(dialect, outcome) : outcome;
+    } catch (error) {
+      return ourFault(`the run of an answer without a mark could not be read: ${String(error)}`);
+    }
+  }
 }
+
+/** Reports whether the outcome of the start may not be in the run's head yet. */
+const mayTell = ({ outbox, state }: MessageRecord): boolean =>
+  state.kind === "claimed" || outbox.some(({ kind }) => kind === "run");

@@ -26,7 +26,6 @@ import { Alone } from "./alone.ts";
 import { type Attempt, mayBegin } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
-import { judged } from "./judged.ts";
 import { type Leases } from "./leases.ts";
 import { ourFault } from "./report.ts";
 import { type Settling } from "./settling.ts";
@@ -107,7 +106,7 @@ export class Calls {
     if (briefed === "later") return this.#postpone(attempt, limits.heldUseMs);
     const outcome =
       briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));
-    await settling.settle(attempt, await judged(this.#ports, record.message, outcome));
+    await settling.settle(attempt, await this.#briefing.judged(record.message, outcome));
   }
 
   /** Resolves to whether the message has a slot of its lane, if it needs one. */

@@ -14,9 +14,10 @@ import { type Attempts } from "./attempts.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type Calls } from "./calls.ts";
 import { type Leases } from "./leases.ts";
-import { type Drained, isClaimed, isHint, type Lines } from "./lines.ts";
-import { type Permit, type Permits } from "./permits.ts";
+import { type Lines } from "./lines.ts";
+import { type Need, type Permit, type Permits } from "./permits.ts";
 import { type Settling } from "./settling.ts";
+import { type Drained, isClaimed, isHint } from "./tenant-lines.ts";
 import { traceClaim } from "./trace.ts";
 
 export type ClaimingPorts = {
@@ -120,10 +121,10 @@ export class Claiming {
   }
 
   /** Reports whether a waiting hint goes before a new message: one of any tenant that may have a slot, or one in the same line. */
-  isAheadOf(tenant: TenantId, origin: number, counted: number): boolean {
+  isAheadOf({ tenant, origin, bytes }: Need): boolean {
     if (this.#toClaim.size > 0) return true;
     if (this.#parts.permits.anyFree && this.#parts.lines.anyReady(this.#parts.permits)) return true;
-    return this.#parts.lines.hasWaiting(tenant, origin, counted);
+    return this.#parts.lines.hasWaiting(tenant, origin, bytes);
   }
 
   /** Claims messages for the free slots, and pulls when no hint is left for them. Not reentrant: a call may end at once. */
@@ -158,11 +159,10 @@ export class Claiming {
 
   /** Reports whether the message may begin now, without joining a line: a map emptied again and again costs a table each time (ADR 11). */
   #isNext(attempt: Attempt): boolean {
-    const { tenant, origin, bytes } = attempt;
     return (
       !this.#taking &&
       this.mayClaim &&
-      !this.isAheadOf(tenant, origin, countedBytes(bytes)) &&
+      !this.isAheadOf(attempt) &&
       this.#parts.permits.anyFree &&
       this.#parts.permits.isFree(attempt)
     );

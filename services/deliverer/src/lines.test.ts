@@ -3,7 +3,8 @@ import { messageId, tenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { aClaimedRecord, virtualClock } from "@posthaste/testing";
 import { type Attempt, newAttempt } from "./attempt.ts";
-import { isClaimed, Lines, type Room } from "./lines.ts";
+import { Lines, type Room } from "./lines.ts";
+import { isClaimed } from "./tenant-lines.ts";
 
 const hint = (id: string, tenant = "a", origin = 1): Hint => ({
   id: messageId(id),

@@ -11,16 +11,21 @@
  * (6) Messages that their inserts have claimed hold their bodies, so they have bounds of their own: reservations bound those of a publish
  *     of this process, `namedMax` the rest.
  */
-import { configurationBytes, type MessageId, shareOf, type TenantId } from "@posthaste/domain";
+import { configurationBytes, shareOf, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
-import { countedBytes } from "./body-bytes.ts";
 import { type Caps } from "./caps.ts";
-
-/** A hint, or the attempt of a message that its insert has claimed. */
-type Waiting = Hint | Attempt<"waiting">;
-export const isClaimed = (waiting: Waiting): waiting is Attempt<"waiting"> => "state" in waiting;
-export const isHint = (waiting: Waiting): waiting is Hint => !isClaimed(waiting);
+import {
+  claimedKey,
+  type Drained,
+  hintKey,
+  isClaimed,
+  isHeavy,
+  type LineKey,
+  originOf,
+  TenantLines,
+  type Waiting,
+} from "./tenant-lines.ts";
 
 /** Tells whether there is room for a call: a slot, and bytes for its body. */
 export type Room = {
@@ -49,52 +54,6 @@ const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
 /** Above these, named messages are handed back. Wider, since gateways go on naming for about a second, and a hand-back costs a write and a claim. */
 const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 
-/** A tenant some of whose messages may be in the store without a hint here. */
-export type Drained = {
-  readonly tenant: TenantId;
-  /** Origins not to pull: their lines have hints here. */
-  readonly except: readonly number[];
-  /** The hints here of the origins to pull. */
-  readonly known: ReadonlySet<MessageId>;
-};
-
-type Line = {
-  readonly waiting: Waiting[];
-  /** When the line was made or last served, in turns: of the lines of an origin, the one with the lowest is next. */
-  servedAt: number;
-};
-
-type TenantQueue = {
-  readonly tenant: TenantId;
-  /** Lines not known to lack room for their first hint; the first line is next. */
-  readonly ready: Map<LineKey, Line>;
-  /** Lines that wait for a slot of their origin or for bytes. */
-  readonly blocked: Map<LineKey, Line>;
-  /** The numbers of lines of `ready` and of `blocked` whose messages have to be claimed: only those are pulled. */
-  readyToClaim: number;
-  blockedToClaim: number;
-  /** The number of those in `ready` and `blocked`. */
-  size: number;
-  /** By each full line that has dropped hints, how many were taken from it since the store was asked. */
-  readonly lacking: Map<LineKey, number>;
-  /** Whether a hint was dropped since the store was asked. */
-  droppedSince: boolean;
-  /** Whether the last pull left nothing beside the blocked origins; reset when a line runs dry or a hint is dropped. */
-  othersAsked: boolean;
-};
-
-/** An origin's hash, of 32 bits, and above them a bit for heavy bodies and a bit for claimed messages. */
-type LineKey = number;
-const heavyLine = 2 ** 32;
-const claimedLine = 2 ** 33;
-/** The lines of an origin. */
-const linesOf = [0, heavyLine, claimedLine, claimedLine + heavyLine] as const;
-const lineKey = (origin: number, counted: number): LineKey =>
-  counted > 0 ? origin + heavyLine : origin;
-const originOf = (key: LineKey): number => key % heavyLine;
-const isHeavy = (key: LineKey): boolean => key % claimedLine >= heavyLine;
-const isOfClaimed = (key: LineKey): boolean => key >= claimedLine;
-
 /** The tenants looked at in one search for a slot; the next search goes on with the rest. */
 const looksMax = 256;
 /** The heavy lines looked at again when a body is freed: its bytes are room for few. */
@@ -111,19 +70,19 @@ export class Lines {
   /** Says that what waits may have its turn: more is free, or more waits. */
   readonly next: () => void;
   readonly #bounds: Bounds;
-  readonly #tenants = new Map<TenantId, TenantQueue>();
+  readonly #tenants = new Map<TenantId, TenantLines>();
   /** Tenants with ready lines; the first is next. */
-  readonly #ready = new Set<TenantQueue>();
+  readonly #ready = new Set<TenantLines>();
   /** Tenants with blocked lines; the first was looked at longest ago. */
-  readonly #blocked = new Set<TenantQueue>();
+  readonly #blocked = new Set<TenantLines>();
   /** The tenants of `#blocked` by the origins of their blocked lines, and by their blocked heavy lines. */
-  readonly #blockedAt = new Map<number, Set<TenantQueue>>();
-  readonly #heavy = new Map<LineKey, Set<TenantQueue>>();
+  readonly #blockedAt = new Map<number, Set<TenantLines>>();
+  readonly #heavy = new Map<LineKey, Set<TenantLines>>();
   /** Tenants with dropped hints that no pull has brought back, and tenants that may have messages without hints. */
-  readonly #dropped = new Set<TenantQueue>();
-  readonly #expected = new Set<TenantQueue>();
+  readonly #dropped = new Set<TenantLines>();
+  readonly #expected = new Set<TenantLines>();
   /** Tenants of `#dropped` with a line from which `askAgainAfter` hints were taken since. */
-  readonly #overdue = new Set<TenantQueue>();
+  readonly #overdue = new Set<TenantLines>();
   #isClosed = false;
   #size = 0;
   #claimed = 0;
@@ -152,7 +111,8 @@ export class Lines {
   countReady(caps: Pick<Caps, "mayTake">): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
-      if (caps.mayTake(tenant)) for (const { waiting } of ready.values()) count += waiting.length;
+      if (caps.mayTake(tenant))
+        for (const { waiting } of ready.lines.values()) count += waiting.length;
     return count;
   }
 
@@ -168,14 +128,13 @@ export class Lines {
   }
 
   /** Reports whether a newcomer to this origin would overtake: an equally heavy message waits, or the tenant has messages without hints. */
-  hasWaiting(tenant: TenantId, origin: number, counted: number): boolean {
-    const queue = this.#tenants.get(tenant);
-    if (queue === undefined) return false;
-    const key = lineKey(origin, counted);
+  hasWaiting(tenant: TenantId, origin: number, bytes?: number): boolean {
+    const own = this.#tenants.get(tenant);
+    if (own === undefined) return false;
     return (
-      this.#lacks(queue) ||
-      lineAt(queue, key) !== undefined ||
-      lineAt(queue, key + claimedLine) !== undefined
+      this.#lacks(own) ||
+      own.at(hintKey(origin, bytes)) !== undefined ||
+      own.at(claimedKey(origin, bytes)) !== undefined
     );
   }
 
@@ -194,70 +153,50 @@ export class Lines {
 
   /** Adds a message that its insert has claimed. There is always a place. */
   addClaimed(attempt: Attempt<"waiting">): void {
-    const key = lineKey(attempt.origin, countedBytes(attempt.bytes)) + claimedLine;
     this.#claimed += 1;
     this.#claimedBytes += weightOf(attempt);
-    this.#push(this.#queueOf(attempt.tenant), key, attempt);
+    const key = claimedKey(attempt.origin, attempt.bytes);
+    this.#push(this.#of(attempt.tenant), key, attempt);
   }
 
   #add(hint: Hint, lineMax: number): boolean {
-    const queue = this.#queueOf(hint.tenant);
-    const key = lineKey(hint.origin, countedBytes(hint.bytes));
-    const length = lineAt(queue, key)?.waiting.length ?? 0;
+    const own = this.#of(hint.tenant);
+    const key = hintKey(hint.origin, hint.bytes);
+    const length = own.at(key)?.waiting.length ?? 0;
     const isFull = length >= lineMax;
-    if (!isFull && (this.#hasPlaceFor(queue) || this.#makePlace(queue, length))) {
-      this.#push(queue, key, hint);
+    if (!isFull && (this.#hasPlaceFor(own) || this.#makePlace(own, length))) {
+      this.#push(own, key, hint);
       return true;
     }
-    this.#drop(queue, isFull ? key : undefined);
-    if (!queue.blocked.has(key)) queue.othersAsked = false;
+    own.drop(key, isFull);
+    this.#dropped.add(own);
     return false;
   }
 
   /** Drops the last hint of a long blocked line for a line of `length` hints. Returns false when none of a few lines is long. */
-  #makePlace(queue: TenantQueue, length: number): boolean {
+  #makePlace(own: TenantLines, length: number): boolean {
     const { perOriginMin } = this.#bounds;
-    let left = length < perOriginMin ? looksForPlaceMax : 0;
-    for (const [key, { waiting }] of queue.blocked) {
-      if (left-- === 0) return false;
-      if (isOfClaimed(key) || waiting.length <= perOriginMin) continue;
-      waiting.pop();
-      this.#countOut(queue);
-      this.#drop(queue, key);
-      return true;
-    }
-    return false;
+    if (length >= perOriginMin || !own.dropLast(perOriginMin, looksForPlaceMax)) return false;
+    this.#size -= 1;
+    this.#dropped.add(own);
+    return true;
   }
 
-  /** Remembers that a hint was dropped; `key` is the line that lacks the hint since, if that line goes on. */
-  #drop(queue: TenantQueue, key: LineKey | undefined): void {
-    this.#dropped.add(queue);
-    queue.droppedSince = true;
-    if (key !== undefined && !queue.lacking.has(key)) queue.lacking.set(key, 0);
-  }
-
-  #push(queue: TenantQueue, key: LineKey, next: Waiting): void {
-    const line = lineAt(queue, key);
+  #push(own: TenantLines, key: LineKey, next: Waiting): void {
     this.#size += 1;
-    queue.size += 1;
-    if (line) {
-      line.waiting.push(next);
-      return;
-    }
-    queue.ready.set(key, { waiting: [next], servedAt: this.#turns++ });
-    if (!isOfClaimed(key)) queue.readyToClaim += 1;
-    this.#ready.add(queue);
+    own.push(key, next, this.#turns++);
+    if (own.ready.lines.size > 0) this.#ready.add(own);
   }
 
   /** Takes the next that has room. Each tenant looked at goes to the end of the round. */
   take(room: Room): Waiting | undefined {
     let looks = Math.min(looksMax, this.#ready.size);
-    for (const queue of this.#ready) {
+    for (const own of this.#ready) {
       if (looks-- === 0) break;
-      this.#ready.delete(queue);
-      const next = room.isFreeFor(queue.tenant) ? this.#takeOf(queue, room) : undefined;
-      if (queue.ready.size > 0) this.#ready.add(queue);
-      this.#forgetIfEmpty(queue);
+      this.#ready.delete(own);
+      const next = room.isFreeFor(own.tenant) ? this.#takeOf(own, room) : undefined;
+      if (own.ready.lines.size > 0) this.#ready.add(own);
+      this.#forgetIfEmpty(own);
       if (next) return next;
     }
     return undefined;
@@ -279,10 +218,10 @@ export class Lines {
   /** Makes heavy lines ready after bytes were freed. `all`: no body is in flight that would free more. */
   unblockHeavy(all: boolean): void {
     let left = all ? Number.POSITIVE_INFINITY : unblockedHeavyMax;
-    for (const [key, queues] of this.#heavy) {
-      for (const queue of queues) {
+    for (const [key, all] of this.#heavy) {
+      for (const own of all) {
         if (left-- === 0) return;
-        this.#moveToReady(queue, key);
+        this.#unblock(own, key);
       }
     }
   }
@@ -293,16 +232,16 @@ export class Lines {
    */
   unblockSome(): void {
     let left = unblockedMax;
-    for (const queue of [...this.#blocked]) {
+    for (const own of [...this.#blocked]) {
       if (left <= 0) return;
       // The tenant goes to the end: lines that stay blocked are looked at after those of the rest.
-      this.#blocked.delete(queue);
-      this.#blocked.add(queue);
+      this.#blocked.delete(own);
+      this.#blocked.add(own);
       let leftOfTenant = Math.min(unblockedOfTenantMax, left);
-      for (const key of queue.blocked.keys()) {
+      for (const key of own.blocked.lines.keys()) {
         if (leftOfTenant-- === 0) break;
         left -= 1;
-        this.#moveToReady(queue, key);
+        this.#unblock(own, key);
       }
     }
   }
@@ -321,213 +260,128 @@ export class Lines {
    * those that may have messages; the latter two only when they have run dry.
    */
   drained(room: Room, max: number, asked: ReadonlySet<TenantId>): readonly Drained[] {
-    const found = new Set<TenantQueue>();
-    const mayAsk = (queue: TenantQueue) => found.size < max && !asked.has(queue.tenant);
-    for (const queue of this.#overdue) if (mayAsk(queue)) found.add(queue);
-    for (const queues of [this.#dropped, this.#expected]) {
-      for (const queue of queues) {
+    const found = new Set<TenantLines>();
+    const mayAsk = (own: TenantLines) => found.size < max && !asked.has(own.tenant);
+    for (const own of this.#overdue) if (mayAsk(own)) found.add(own);
+    for (const all of [this.#dropped, this.#expected]) {
+      for (const own of all) {
         if (found.size >= max) break;
-        if (mayAsk(queue) && isDry(queue) && room.isFreeFor(queue.tenant)) found.add(queue);
+        if (mayAsk(own) && own.isDry && room.isFreeFor(own.tenant)) found.add(own);
       }
     }
-    return [...found].map((queue) => this.#ask(queue));
+    return [...found].map((own) => {
+      this.#overdue.delete(own);
+      return own.ask(this.#bounds.askAgainAfter);
+    });
   }
 
-  /**
-   * Takes the answer to a pull, and returns how many hints were added. `more`: the answer was full, so the store may have more. A tenant
-   * counts as having no dropped hints only after a pull without exceptions during which none was dropped.
-   */
+  /** Takes the answer to a pull, and returns how many hints were added. `more`: the answer was full, so the store may have more. */
   pulled({ tenant, except, known }: Drained, hints: readonly Hint[], more: boolean): number {
-    const queue = this.#queueOf(tenant);
-    this.#expected.delete(queue);
-    this.#dropped.delete(queue);
-    if (more || except.length > 0 || queue.droppedSince) this.#dropped.add(queue);
-    if (!more && !queue.droppedSince && queue.lacking.size > 0) {
-      const excepted = new Set(except);
-      for (const key of queue.lacking.keys())
-        if (!excepted.has(originOf(key))) queue.lacking.delete(key);
-    }
-    queue.othersAsked = !more;
+    const own = this.#of(tenant);
+    this.#expected.delete(own);
+    this.#dropped.delete(own);
+    if (own.answered(except, more)) this.#dropped.add(own);
     // The size of a pull bounds these. A line that they fill takes no newcomers.
     const added = hints
       .filter(({ id }) => !known.has(id))
       .filter((hint) => this.#add(hint, Number.POSITIVE_INFINITY));
-    this.#forgetIfEmpty(queue);
+    this.#forgetIfEmpty(own);
     return added.length;
   }
 
   /** Remembers that the tenant may have messages in the store without hints here. */
   expect(tenant: TenantId): void {
-    this.#expected.add(this.#queueOf(tenant));
+    this.#expected.add(this.#of(tenant));
   }
 
   /** Empties the lines and returns all that waited. */
   giveAll(): readonly Waiting[] {
-    const queues = [...this.#tenants.values()];
+    const all = [...this.#tenants.values()];
     for (const kept of [this.#tenants, this.#blockedAt, this.#heavy]) kept.clear();
     for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected, this.#overdue])
       kept.clear();
     this.#size = 0;
     this.#claimed = 0;
     this.#claimedBytes = 0;
-    return queues.flatMap(({ ready, blocked }) =>
-      [...ready.values(), ...blocked.values()].flatMap(({ waiting }) => waiting),
-    );
+    return all.flatMap((own) => own.all());
   }
 
-  #countTaken(queue: TenantQueue, key: LineKey): void {
-    const taken = queue.lacking.get(key);
-    if (taken === undefined) return;
-    queue.lacking.set(key, taken + 1);
-    if (taken + 1 === this.#bounds.askAgainAfter) this.#overdue.add(queue);
-  }
-
-  #ask(queue: TenantQueue): Drained {
-    const overdue = new Set<number>();
-    if (this.#overdue.delete(queue)) {
-      for (const [key, taken] of queue.lacking)
-        if (taken >= this.#bounds.askAgainAfter) overdue.add(originOf(key));
+  #takeOf(own: TenantLines, room: Room): Waiting | undefined {
+    const key = this.#nextLine(own, room);
+    const next = key === undefined ? undefined : own.take(key, this.#turns++);
+    if (key === undefined || !next) return undefined;
+    this.#size -= 1;
+    if (own.countTaken(key) === this.#bounds.askAgainAfter) this.#overdue.add(own);
+    if (isClaimed(next)) {
+      this.#claimed -= 1;
+      this.#claimedBytes -= weightOf(next);
     }
-    const except = new Set<number>();
-    const known = new Set<MessageId>();
-    for (const lines of [queue.ready, queue.blocked]) {
-      for (const [key, { waiting }] of lines) {
-        if (isOfClaimed(key)) continue;
-        if (!overdue.has(originOf(key))) except.add(originOf(key));
-        else for (const each of waiting) if (isHint(each)) known.add(each.id);
-      }
-    }
-    for (const key of queue.lacking.keys())
-      if (!except.has(originOf(key))) queue.lacking.set(key, 0);
-    queue.droppedSince = false;
-    return { tenant: queue.tenant, except: [...except], known };
-  }
-
-  #takeOf(queue: TenantQueue, room: Room): Waiting | undefined {
-    const key = this.#nextLine(queue, room);
-    if (key === undefined) return undefined;
-    const line = queue.ready.get(key);
-    if (!line) return undefined;
-    const next = line.waiting.shift();
-    line.servedAt = this.#turns++;
-    queue.ready.delete(key);
-    if (line.waiting.length > 0) queue.ready.set(key, line);
-    else if (!isOfClaimed(key)) {
-      queue.readyToClaim -= 1;
-      queue.othersAsked = false;
-    }
-    this.#countTaken(queue, key);
-    this.#countOut(queue);
-    if (next && isClaimed(next)) this.#countClaimedOut(next);
     return next;
   }
 
-  #countOut(queue: TenantQueue): void {
-    this.#size -= 1;
-    queue.size -= 1;
-  }
-
-  #countClaimedOut(attempt: Attempt): void {
-    this.#claimed -= 1;
-    this.#claimedBytes -= weightOf(attempt);
-  }
-
   /** Returns the first line with room for its first, and blocks the lines before it. */
-  #nextLine(queue: TenantQueue, room: Room): LineKey | undefined {
-    for (const [key, line] of queue.ready) {
-      const [first] = line.waiting;
+  #nextLine(own: TenantLines, room: Room): LineKey | undefined {
+    for (const [key, { waiting }] of own.ready.lines) {
+      const [first] = waiting;
       if (first && room.isFree(first)) return key;
-      this.#moveToBlocked(queue, key, line);
+      this.#block(own, key);
     }
     return undefined;
   }
 
-  #moveToBlocked(queue: TenantQueue, key: LineKey, line: Line): void {
-    queue.ready.delete(key);
-    queue.blocked.set(key, line);
-    if (!isOfClaimed(key)) {
-      queue.readyToClaim -= 1;
-      queue.blockedToClaim += 1;
-    }
-    this.#blocked.add(queue);
-    addTo(this.#blockedAt, originOf(key), queue);
-    if (isHeavy(key)) addTo(this.#heavy, key, queue);
+  #block(own: TenantLines, key: LineKey): void {
+    own.block(key);
+    this.#blocked.add(own);
+    addTo(this.#blockedAt, originOf(key), own);
+    if (isHeavy(key)) addTo(this.#heavy, key, own);
   }
 
-  #moveToReady(queue: TenantQueue, key: LineKey): void {
-    const line = queue.blocked.get(key);
-    if (!line) return;
-    queue.blocked.delete(key);
-    if (!isOfClaimed(key)) {
-      queue.blockedToClaim -= 1;
-      queue.readyToClaim += 1;
-    }
-    if (queue.blocked.size === 0) this.#blocked.delete(queue);
+  #unblock(own: TenantLines, key: LineKey): void {
+    if (!own.unblock(key)) return;
     const origin = originOf(key);
-    if (!linesOf.some((each) => queue.blocked.has(origin + each)))
-      removeFrom(this.#blockedAt, origin, queue);
-    if (isHeavy(key)) removeFrom(this.#heavy, key, queue);
-    queue.ready.set(key, line);
-    this.#ready.add(queue);
+    if (own.blocked.lines.size === 0) this.#blocked.delete(own);
+    if (!own.isBlockedAt(origin)) removeFrom(this.#blockedAt, origin, own);
+    if (isHeavy(key)) removeFrom(this.#heavy, key, own);
+    this.#ready.add(own);
   }
 
-  /** Makes the tenant's lines of an origin ready, the one served longest ago first. */
-  #unblockAt(queue: TenantQueue, origin: number): void {
-    const keys = linesOf.map((line) => origin + line).filter((key) => queue.blocked.has(key));
-    const servedAt = (key: LineKey): number => queue.blocked.get(key)?.servedAt ?? 0;
-    keys.sort((one, other) => servedAt(one) - servedAt(other));
-    for (const key of keys) this.#moveToReady(queue, key);
+  #unblockAt(own: TenantLines, origin: number): void {
+    for (const key of own.blockedAt(origin)) this.#unblock(own, key);
   }
 
-  #lacks(queue: TenantQueue): boolean {
-    return this.#dropped.has(queue) || this.#expected.has(queue);
+  #lacks(own: TenantLines): boolean {
+    return this.#dropped.has(own) || this.#expected.has(own);
   }
 
-  #hasPlaceFor({ size }: TenantQueue): boolean {
+  #hasPlaceFor({ size }: TenantLines): boolean {
     const { totalMax } = this.#bounds;
     return this.#size < totalMax && size < shareOf(totalMax, this.#size - size);
   }
 
-  #forgetIfEmpty(queue: TenantQueue): void {
-    if (queue.size === 0 && !this.#lacks(queue)) this.#tenants.delete(queue.tenant);
+  #forgetIfEmpty(own: TenantLines): void {
+    if (own.size === 0 && !this.#lacks(own)) this.#tenants.delete(own.tenant);
   }
 
-  #queueOf(tenant: TenantId): TenantQueue {
+  #of(tenant: TenantId): TenantLines {
     const known = this.#tenants.get(tenant);
     if (known) return known;
-    const queue: TenantQueue = {
-      tenant,
-      ready: new Map(),
-      blocked: new Map(),
-      readyToClaim: 0,
-      blockedToClaim: 0,
-      size: 0,
-      lacking: new Map(),
-      droppedSince: false,
-      othersAsked: false,
-    };
-    this.#tenants.set(tenant, queue);
-    return queue;
+    const own = new TenantLines(tenant);
+    this.#tenants.set(tenant, own);
+    return own;
   }
 }
 
 const weightOf = ({ record: { message } }: Attempt): number =>
   message.body.length + configurationBytes(message);
 
-const lineAt = ({ blocked, ready }: TenantQueue, key: LineKey): Line | undefined =>
-  blocked.get(key) ?? ready.get(key);
-
-const isDry = ({ readyToClaim, blockedToClaim, othersAsked }: TenantQueue): boolean =>
-  readyToClaim === 0 && !(blockedToClaim > 0 && othersAsked);
-
-function addTo<K>(sets: Map<K, Set<TenantQueue>>, key: K, queue: TenantQueue): void {
+function addTo<K>(sets: Map<K, Set<TenantLines>>, key: K, own: TenantLines): void {
   const set = sets.get(key);
-  if (set) set.add(queue);
-  else sets.set(key, new Set([queue]));
+  if (set) set.add(own);
+  else sets.set(key, new Set([own]));
 }
 
-function removeFrom<K>(sets: Map<K, Set<TenantQueue>>, key: K, queue: TenantQueue): void {
+function removeFrom<K>(sets: Map<K, Set<TenantLines>>, key: K, own: TenantLines): void {
   const set = sets.get(key);
-  set?.delete(queue);
+  set?.delete(own);
   if (set?.size === 0) sets.delete(key);
 }

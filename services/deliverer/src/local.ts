@@ -13,7 +13,7 @@ import { type Attempts } from "./attempts.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type Claiming } from "./claiming.ts";
 import { type Lines } from "./lines.ts";
-import { type Permits } from "./permits.ts";
+import { type Need, type Permits } from "./permits.ts";
 
 export type LocalParts = {
   readonly owner: Owner;
@@ -36,18 +36,14 @@ export class Local implements LocalDelivery {
 
   reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {
     const { claiming, permits } = this.#parts;
-    if (!claiming.mayClaim || !this.#mayWait(tenant, origin, bodyBytes)) return false;
-    return permits.reserve(tenant, origin, bodyBytes);
+    const need = { tenant, origin, bytes: bodyBytes };
+    return claiming.mayClaim && this.#mayWait(need) && permits.reserve(tenant, origin, bodyBytes);
   }
 
   /** Reports whether a reservation may wait in line. That of a heavy message may not: it would hold bytes that others could use. */
-  #mayWait(tenant: TenantId, origin: number, bytes: number): boolean {
+  #mayWait(need: Need): boolean {
     const { claiming, permits } = this.#parts;
-    const counted = countedBytes(bytes);
-    if (counted === 0) return true;
-    return (
-      !claiming.isAheadOf(tenant, origin, counted) && permits.isFree({ tenant, origin, bytes })
-    );
+    return countedBytes(need.bytes) === 0 || (!claiming.isAheadOf(need) && permits.isFree(need));
   }
 
   turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined {

@@ -6,6 +6,7 @@ import {
   type Readiness,
   type Service,
 } from "@posthaste/ports";
+import { giveMemoryBackWhenIdle } from "./idle-memory.ts";
 import { createReadiness } from "./readiness.ts";
 import { type Running, startServices } from "./services.ts";
 
@@ -36,6 +37,7 @@ export async function runServices(
   stopOnSignals(starting, signals, { ...options, readiness, stop });
   try {
     await starting;
+    giveMemoryBackWhenIdle();
     if (stop.signal.aborted) await forEver;
   } catch (error) {
     log.error("process.start.failed", whyOf(error));

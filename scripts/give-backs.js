@@ -24,7 +24,6 @@ const reasons = new Map([
   ["libs/contract/src/bodies/json-members.ts", place],
   ["libs/contract/src/bodies/json-parts.ts", place],
   ["libs/contract/src/bodies/json-string.ts", place],
-  ["libs/contract/src/representations/body.ts", place],
   ["libs/documents-mongo/src/gather.ts", place],
   [
     "libs/documents-mongo/src/runs/changes.ts",
@@ -33,6 +32,7 @@ const reasons = new Map([
   ["libs/documents-mongo/src/schedules/schedules.ts", "the count of schedules that are there"],
   ["libs/domain/src/destination/address.ts", place],
   ["libs/domain/src/lane/slots.ts", place],
+  ["libs/domain/src/shared/cut.ts", place],
   ["libs/embedded/src/messages/consequences.ts", "the count of records that are there"],
   ["libs/embedded/src/messages/waiting.ts", place],
   ["libs/engine/src/lanes/lanes-in-line.ts", "the length of a line, which `take` empties"],

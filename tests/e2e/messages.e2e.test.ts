@@ -5,7 +5,7 @@ import { Client, eventually } from "./client.ts";
 import { startServer, type TestServer } from "./server.ts";
 import { always, Destination, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
-import { numberOf } from "./json.ts";
+import { type Json, numberOf, objectOf } from "./json.ts";
 import { secondUser } from "./users.ts";
 
 let server: TestServer;
@@ -25,9 +25,11 @@ beforeAll(async () => {
   client = server.client;
   other = new Client(server.port, secondUser.token);
   destination = await Destination.start();
+  destination.answers("/early", always(200, "early, too"));
   const id = await client.published(destination.url("/early"), {}, "early");
   early = { id, deliveredAt: (await destination.arrival("/early")).at };
   const hidden = service({ "Redact-Fields": "body" });
+  destination.answers("/redacted", always(200, "a secret"));
   redacted = await client.published(destination.url("/redacted"), hidden, "a secret");
   destination.answers("/long", (_, response) => void setTimeout(() => response.end(), longMs));
   long = await client.published(destination.url("/long"));
@@ -46,6 +48,11 @@ const statesUntil = (id: string, last: string): Promise<readonly unknown[]> =>
   eventually(
     () => statesOf(id),
     (states) => states.includes(last),
+  );
+const attemptsIn = ({ attempts }: Json): readonly Json[] => [attempts].flat().map(objectOf);
+const bodyOfAnswer = ({ answerBytes, answerBody, answerBodyBase64, answerTruncated }: Json) =>
+  objectOf(
+    JSON.parse(JSON.stringify({ answerBytes, answerBody, answerBodyBase64, answerTruncated })),
   );
 const held = (): Promise<string> =>
   client.published(destination.url("/held"), service({ Delay: "1h" }));
@@ -90,6 +97,36 @@ describe("GET /v2/messages/{messageId}", () => {
       expect(statuses).toEqual([200, 200]);
       expect([waiting.status, failed.status]).toEqual([200, 200]);
     });
+
+    it.each([
+      ["text", "fine", 4, { answerBody: "fine" }],
+      ["nothing", "", 0, {}],
+      ["no text", Buffer.of(0xff, 0x00), 2, { answerBodyBase64: "/wA=" }],
+      [
+        "more than is kept",
+        "a".repeat(9_000),
+        9_000,
+        { answerBody: "a".repeat(8_192), answerTruncated: true },
+      ],
+    ])(
+      "shows the body of the last answer, delivered or failed: %s",
+      async (name, body, answerBytes, shown) => {
+        const path = `/answers-${encodeURIComponent(name)}`;
+        destination.answers(path, (_, response, nth) =>
+          response.writeHead(nth === 1 ? 200 : 500).end(body),
+        );
+        const retriedSoon = service({ Retries: "1", "Retry-Delay": "1" });
+        const delivered = await client.published(destination.url(path), retriedSoon);
+        await statesUntil(delivered, "DELIVERED");
+        const failed = await client.published(destination.url(path), service({ Retries: "0" }));
+        await statesUntil(failed, "FAILED");
+
+        const read = async (id: string) =>
+          attemptsIn((await client.get(`/v2/messages/${id}`)).object()).map(bodyOfAnswer);
+        expect(await read(delivered)).toEqual([{ answerBytes }, { answerBytes, ...shown }]);
+        expect(await read(failed)).toEqual([{ answerBytes, ...shown }]);
+      },
+    );
   });
 
   describe("401", () => {
@@ -328,6 +365,8 @@ describe("a message that has ended", () => {
     const attempt = {
       ended: "delivered",
       answerStatus: 200,
+      answerBytes: 10,
+      answerBody: "early, too",
       tookMs: expect.any(Number) as unknown,
     };
     expect({ attempts, state }).toMatchObject({ attempts: [attempt], state: "DELIVERED" });
@@ -343,5 +382,8 @@ describe("a message that has ended", () => {
     );
     expect(secret).toMatchObject({ state: "DELIVERED" });
     expect(secret).not.toHaveProperty("bodyKeptUntil");
+    expect(attemptsIn(secret)).toEqual([
+      expect.not.objectContaining({ answerBody: expect.anything() as unknown }),
+    ]);
   }, 240_000);
 });

@@ -70,6 +70,7 @@ describe("a plan with keepBodiesMs", () => {
     const briefly = await operator.tenant("briefly", { plan: { keepBodiesMs: 0 } });
     const longer = await operator.tenant("longer", { plan: { keepBodiesMs } });
     const url = destination.url("/kept");
+    destination.answers("/kept", always(200, "answered"));
     const gone = await briefly.published(url, {}, "gone");
     const kept = await longer.published(url, {}, "kept");
     await destination.arrivals("/kept", 2);
@@ -87,6 +88,8 @@ describe("a plan with keepBodiesMs", () => {
     expect(withoutBody["bodyKeptUntil"]).toBe(endOf(withoutBody));
     const withBody = await read(longer, kept);
     expect(withBody["body"]).toBe("kept");
+    const answerOf = ({ attempts }: Json) => objectOf([attempts].flat()[0])["answerBody"];
+    expect([answerOf(withoutBody), answerOf(withBody)]).toEqual([undefined, "answered"]);
     expect(withBody["bodyKeptUntil"]).toBe(endOf(withBody) + keepBodiesMs);
   }, 120_000);
 });

@@ -30,6 +30,19 @@ it("what was delivered has no reason, though an attempt before has failed", () =
   expect(story.events.map(({ state }) => state)).toEqual(["ERROR", "DELIVERED"]);
 });
 
+it.each([
+  [{ answerBody: "made" }, { responseBody: "made" }],
+  [
+    { answerBodyBase64: "/wA=", answerTruncated: true },
+    { responseBodyBase64: "/wA=", truncated: true },
+  ],
+] as const)("a message that was delivered tells what is kept of the answer: %j", (kept, told) => {
+  const delivered: LogEntry = { ...message, time: 2, state: "DELIVERED" };
+  const last = { endedAt: 2, ended: "delivered", answerStatus: 201, answerBytes: 4 } as const;
+
+  expect(storyOf(delivered, [delivered], [{ ...last, ...kept }])).toMatchObject(told);
+});
+
 it("each attempt is told with its time, duration, status and size, beside the number of attempts", () => {
   const delivered: LogEntry = { ...message, time: 2, state: "DELIVERED" };
   const tries: Message["attempts"] = [

@@ -49,6 +49,7 @@ export function storyOf(
   return {
     ...(state !== undefined && { state }),
     ...(said ? reasonOf(said, textOf) : error && reasonIn(error)),
+    ...(isWell && answerOf(tries.at(-1))),
     ...(told.length > 0 && { attempts }),
     ...(next !== undefined && { nextDeliveryTime: next }),
     ...(dlqId !== undefined && { dlqId }),
@@ -89,6 +90,13 @@ const reasonIn = ({
   nextDeliveryTime: _next,
   ...reason
 }: MessageEvent): Reason => reason;
+
+/** Returns what is kept of the answer that delivered the message. */
+const answerOf = (last: Try | undefined): Reason => ({
+  ...(last?.answerBody !== undefined && { responseBody: last.answerBody }),
+  ...(last?.answerBodyBase64 !== undefined && { responseBodyBase64: last.answerBodyBase64 }),
+  ...(last?.answerTruncated && { truncated: true }),
+});
 
 const textOf = (responseBody: string): Reason => ({ responseBody });
 

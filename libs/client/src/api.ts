@@ -1584,6 +1584,18 @@ export interface Message {
      */
     answerBytes?: number;
     /**
+     * Of the last attempt: the beginning of the answer's body, at most 8 KiB, when it is UTF-8 and not empty. That of a message that was delivered is kept as its body is, that of a failed attempt as long as the log
+     */
+    answerBody?: string;
+    /**
+     * When that is not UTF-8
+     */
+    answerBodyBase64?: string;
+    /**
+     * The answer's body is longer: `answerBytes`
+     */
+    answerTruncated?: true;
+    /**
      * Why there was no answer, or where it redirects to
      */
     error?: string;

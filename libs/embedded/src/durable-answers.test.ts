@@ -96,7 +96,7 @@ const told: Told = {
     dueSince: "reads",
     backlog: "reads",
   },
-  keptBodies: { get: "reads", sweep: "background", diskShare: "reads" },
+  keptBodies: { get: "reads", answer: "reads", sweep: "background", diskShare: "reads" },
   flowLanes: {
     rows: "reads",
     list: "reads",

@@ -1,13 +1,14 @@
 /**
- * Keeps bodies of messages that have ended (ADR 204).
+ * Keeps bodies of messages that have ended (ADR 204), and of the answers that delivered them (ADR 187).
  *
  * (1) The body of a delivered whole row stays in `bodies` beside the row, which is its log: keeping it writes nothing. Such bodies
  *     are swept in the order of positions, and `kept_up_to` says how far.
  * (2) The removal of any other record notes the body that stays in `kept`. Children of a group publish share that of their fan-out.
  * (3) A body that is redacted goes with its record.
+ * (4) The settle writes an answer into `answers`. It goes with the body, or where that would go.
  */
-import { type DatabaseSync } from "node:sqlite";
-import { cutOff, type TenantId } from "@posthaste/domain";
+import { type DatabaseSync, type StatementSync } from "node:sqlite";
+import { cutOff } from "@posthaste/domain";
 import { type KeptBodies } from "@posthaste/ports";
 import { integer, type Row } from "./database/rows.ts";
 import { bodyFrom } from "./messages/configurations.ts";
@@ -35,6 +36,20 @@ export function openKeptBodies(rooms: Rooms, diskShare: () => Promise<number>): 
     UNION ALL
     SELECT b.bytes, b.crc AS body_crc FROM messages m JOIN bodies b ON b.position = m.position
       WHERE m.position = ?1 AND m.name = ?2 AND m.tenant = ?3 AND m.told IS NOT NULL`);
+  const findAnswer = db.prepare(`
+    SELECT a.bytes, a.crc AS body_crc FROM answers a WHERE a.position = ?1 AND (
+      EXISTS (SELECT 1 FROM messages m WHERE m.position = ?1 AND m.name = ?2 AND m.tenant = ?3)
+      OR EXISTS (SELECT 1 FROM kept k WHERE k.position = ?1 AND k.name = ?2 AND k.tenant = ?3))`);
+  const reading =
+    (one: StatementSync): KeptBodies["get"] =>
+    (tenantId, id) =>
+      writer.read(() => {
+        const tenant = tenants.find(tenantId);
+        const address = names.find(id);
+        if (tenant === undefined || !address) return undefined;
+        const row = one.get(address.position, address.name, tenant);
+        return row && bodyFrom(row, id);
+      });
 
   /** Ends when nothing is old enough, or at `limit`. */
   const sweepOf = async (tenant: number, before: number, limit: number): Promise<number> => {
@@ -48,14 +63,8 @@ export function openKeptBodies(rooms: Rooms, diskShare: () => Promise<number>): 
   };
 
   return {
-    get: (tenantId: TenantId, id) =>
-      writer.read(() => {
-        const tenant = tenants.find(tenantId);
-        const address = names.find(id);
-        if (tenant === undefined || !address) return undefined;
-        const row = find.get(address.position, address.name, tenant);
-        return row && bodyFrom(row, id);
-      }),
+    get: reading(find),
+    answer: reading(findAnswer),
     sweep: async (tenantId, before, limit) => {
       const tenant = tenants.find(tenantId);
       return tenant === undefined ? 0 : sweepOf(tenant, before, limit);
@@ -80,8 +89,9 @@ type Sweep = {
 /** Bodies of (1). Each row is passed once: a row that is passed and lives on is delivered too late to stay whole. */
 function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
   const rows = db.prepare(`
-    SELECT m.position, m.told, m.until, coalesce(length(b.bytes), 0) AS bytes
+    SELECT m.position, m.told, m.until, coalesce(length(b.bytes), 0) + coalesce(length(a.bytes), 0) AS bytes
     FROM messages m INDEXED BY messages_logged LEFT JOIN bodies b ON b.position = m.position
+      LEFT JOIN answers a ON a.position = m.position
     WHERE m.tenant = ? AND m.json IS NOT NULL AND m.position > ? AND m.position < ? ORDER BY m.position LIMIT ?`);
   const upTo = db.prepare("SELECT position FROM kept_up_to WHERE tenant = ?");
   const pass = db.prepare("INSERT OR REPLACE INTO kept_up_to (tenant, position) VALUES (?, ?)");
@@ -142,8 +152,12 @@ function portionOf(rows: readonly Row[], isNext: (row: Row) => boolean): readonl
 }
 
 function openRemoval(db: DatabaseSync): (positions: readonly number[]) => void {
-  const remove = db.prepare(
-    "DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))",
+  const removals = ["bodies", "answers"].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE position IN (SELECT value FROM json_each(?))`),
   );
-  return (positions) => void (positions.length > 0 && remove.run(JSON.stringify(positions)));
+  return (positions) => {
+    if (positions.length === 0) return;
+    const gone = JSON.stringify(positions);
+    for (const remove of removals) remove.run(gone);
+  };
 }

@@ -56,9 +56,10 @@ describe("a message that was delivered", () => {
     await attempt(opened, message, 200);
 
     expect(await sweepAll(opened)).toBe(1);
-    expect(rows(opened, "messages", "bodies", "configurations", "events")).toEqual({
+    expect(rows(opened, "messages", "bodies", "answers", "configurations", "events")).toEqual({
       messages: 1,
       bodies: 0,
+      answers: 0,
       configurations: 0,
       events: 0,
     });
@@ -89,9 +90,10 @@ describe("a message that was delivered", () => {
     await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
     expect(rows(opened, "terms", "events")).toEqual({ terms: 0, events: 0 });
 
-    expect(rows(opened, "messages", "bodies", "configurations")).toEqual({
+    expect(rows(opened, "messages", "bodies", "answers", "configurations")).toEqual({
       messages: 0,
       bodies: 0,
+      answers: 0,
       configurations: 0,
     });
   });
@@ -125,13 +127,15 @@ describe("the body of a message that is kept", () => {
     const opened = openIn(newDirectory());
     await kept(opened);
 
-    const tables = ["messages", "bodies", "configurations", "events", "kept"];
+    const tables = ["messages", "bodies", "answers", "configurations", "events", "kept"];
     expect(rows(opened, ...tables)).toEqual({
-      ...{ messages: 1, bodies: 1 },
+      ...{ messages: 1, bodies: 1, answers: 1 },
       ...{ configurations: 0, events: 0, kept: 0 },
     });
     await opened.keptBodies.sweep(aTenant, opened.clock.now() + 1, 10);
-    expect(rows(opened, "messages", "bodies")).toEqual({ messages: 1, bodies: 0 });
+    expect(rows(opened, "messages", "bodies", "answers")).toEqual({
+      ...{ messages: 1, bodies: 0, answers: 0 },
+    });
   });
 
   it("goes with its row when the log is swept first", async () => {
@@ -140,7 +144,21 @@ describe("the body of a message that is kept", () => {
 
     await opened.log.sweep(aTenant, opened.clock.now() + 1, 10);
 
-    expect(rows(opened, "messages", "bodies")).toEqual({ messages: 0, bodies: 0 });
+    expect(rows(opened, "messages", "bodies", "answers")).toEqual({
+      ...{ messages: 0, bodies: 0, answers: 0 },
+    });
+  });
+
+  it("of a row that was split goes with its answer", async () => {
+    const opened = openIn(newDirectory());
+    // An id of an earlier time keeps the row from staying whole.
+    await opened.clock.advance(10_000);
+    await kept(opened, { id: newId() });
+    expect(rows(opened, "kept", "bodies", "answers")).toEqual({ kept: 1, bodies: 1, answers: 1 });
+
+    await opened.keptBodies.sweep(aTenant, opened.clock.now() + 1, 10);
+
+    expect(rows(opened, "kept", "bodies", "answers")).toEqual({ kept: 0, bodies: 0, answers: 0 });
   });
 
   it("is kept over a start, which goes on with the sweep where it was", async () => {
@@ -170,7 +188,7 @@ describe("the body of a message that is kept", () => {
   it("is one of many that are swept in few commits, and frees no more than 16 MiB in each", async () => {
     const opened = openIn(newDirectory());
     const mebibyte = 1024 * 1024;
-    for (let n = 0; n < 5; n++) await kept(opened, { body: Buffer.alloc(8 * mebibyte) });
+    for (let n = 0; n < 5; n++) await kept(opened, { body: Buffer.alloc(7 * mebibyte) });
     for (let n = 0; n < 100; n++) await kept(opened);
     const before = opened.commits();
 

@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { capByPlan, createCompose, Deliverer, slotBounds, Standby } from "@posthaste/deliverer";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
-import { owner } from "@posthaste/domain";
+import { keepsBodies, owner } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
 import {
   configSchemas,
@@ -54,6 +54,7 @@ const deliverer = new Deliverer(ports, {
   compose: createCompose({ tenantOf: (id) => tenants.get(id), random, llmKey: config.llmKey }),
   findTenant: async (id) => (await tenants.find(id)) !== undefined,
   capOf: capByPlan((id) => tenants.get(id)),
+  keepsBodies: (id) => keepsBodies(tenants.get(id)?.plan),
   drainMs,
 });
 

@@ -29,7 +29,7 @@ export type DelivererPorts = SettlingPorts &
 
 export type DelivererOptions = PermitOptions &
   Pick<CallParts, "compose" | "inlineHistoryBytesMax"> &
-  Pick<SettlingParts, "failed"> & {
+  Pick<SettlingParts, "failed" | "keepsBodies"> & {
     readonly owner: Owner;
     /**
      * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost, and their messages would
@@ -42,7 +42,7 @@ export type DelivererOptions = PermitOptions &
 
 /** Makes the parts, each of those before it. `next` is called when what waits may have its turn. */
 function wire(ports: DelivererPorts, options: DelivererOptions, next: () => void) {
-  const { failed, owner } = options;
+  const { failed, keepsBodies, owner } = options;
   const { telemetry = noTelemetry } = ports;
   const { tracer } = telemetry;
   const lines = new Lines(next);
@@ -50,7 +50,7 @@ function wire(ports: DelivererPorts, options: DelivererOptions, next: () => void
   const attempts = new Attempts(ports.bus, lines, permits);
   const acceptance = new Acceptance(ports, tracer);
   const shared = { owner, lines, permits, attempts, acceptance };
-  const settling = new Settling(ports, { ...shared, telemetry, failed });
+  const settling = new Settling(ports, { ...shared, telemetry, failed, keepsBodies });
   const presence = new Presence(ports, { ...shared, settling });
   const leases = new Leases(ports, { ...shared, settling, presence });
   const calls = new Calls(ports, { ...options, tracer, leases, settling });

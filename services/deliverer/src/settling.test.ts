@@ -50,6 +50,20 @@ describe("an outcome", () => {
     expect(ports.calls).toHaveLength(1);
   });
 
+  it.each([
+    ["written with it where the tenant's plan keeps bodies", true, "said"],
+    ["let go where it keeps none", false, undefined],
+  ])("that was a success has an answer, which is %s", async (_, keeps, kept) => {
+    const ports = open();
+    await startDeliverer(ports, {}, { keepsBodies: (tenant) => keeps && tenant === aTenant });
+    const [message] = await publish(ports, ["a"]);
+
+    await answer(ports, "a", anAnswer(200, { body: "said" }));
+
+    const found = message && (await ports.keptBodies.answer(aTenant, message.id));
+    expect(found && Buffer.from(found).toString()).toBe(kept);
+  });
+
   it("is kept through an outage that is longer than its lease, so that no call is repeated", async () => {
     const ports = open();
     let isAway = true;

@@ -17,6 +17,7 @@ import {
   type Outcome,
   settleAttempt,
   type Settlement,
+  type TenantId,
 } from "@posthaste/domain";
 import {
   admit,
@@ -58,6 +59,8 @@ export type SettlingParts = {
   readonly acceptance: Acceptance;
   readonly attempts: Attempts;
   readonly lines: Lines;
+  /** Reports whether the tenant's plan keeps bodies. */
+  readonly keepsBodies?: ((tenant: TenantId) => boolean) | undefined;
   readonly failed?: OnFailed;
 };
 
@@ -172,6 +175,7 @@ export class Settling {
         chance: random.fraction(),
         retryDelayMs:
           retryDelay === undefined ? undefined : retryDelays.delayMs(retryDelay, record.retried),
+        keepsNoBody: this.#parts.keepsBodies?.(record.message.tenant) === false,
       },
     );
   }
@@ -305,5 +309,8 @@ const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[])
   message.turnOf === undefined;
 
 /** Returns the bytes of the answer, which all items of a settlement share. */
-const answerBytesOf = ({ append }: Settlement): number =>
-  append.reduce((bytes, { response }) => Math.max(bytes, response?.body.length ?? 0), 0);
+const answerBytesOf = ({ answer, append }: Settlement): number =>
+  append.reduce(
+    (bytes, { response }) => Math.max(bytes, response?.body.length ?? 0),
+    answer?.length ?? 0,
+  );

@@ -5,7 +5,7 @@
  * harm, since all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away a scheduler
  * rings nothing: a ring would move the alarm and lose its hint. The deliverers stand by meanwhile.
  */
-import { limits, agoMs, cutOff, keptMsOf, type TenantId, untilMs } from "@posthaste/domain";
+import { limits, agoMs, cutOff, keepsBodies, type TenantId, untilMs } from "@posthaste/domain";
 import {
   BackgroundWork,
   followUpSome,
@@ -177,10 +177,7 @@ export class Scheduler {
     });
   }
 
-  readonly #keepsBodies = (id: TenantId): boolean => {
-    const tenant = this.#ports.tenants.get(id);
-    return tenant === undefined || keptMsOf(tenant.plan) > 0;
-  };
+  readonly #keepsBodies = (id: TenantId): boolean => keepsBodies(this.#ports.tenants.get(id)?.plan);
 
   /** Removes finished records. Stops within `sweepMsMax`, however many there are; the next sweep goes on. */
   async #sweep(): Promise<void> {

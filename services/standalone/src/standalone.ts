@@ -13,6 +13,7 @@ import {
 import {
   type DestinationPolicy,
   type GroupRight,
+  keepsBodies,
   type OperatorRole,
   owner,
   type Sha256Hex,
@@ -144,6 +145,7 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
     }),
     findTenant: async (id) => (await tenants.find(id)) !== undefined,
     capOf: capByPlan((id) => tenants.get(id)),
+    keepsBodies: (id) => keepsBodies(tenants.get(id)?.plan),
     drainMs,
     failed: options.failed,
     ...(options.isBusy && { isBusy: options.isBusy }),

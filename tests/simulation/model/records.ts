@@ -102,8 +102,8 @@ export function modelRecords(
   });
   const fanOuts = modelFanOuts({ now, rows, lanes, queues });
   const bulkActions = modelBulkActions(now);
-  const settling = modelSettling(rows, log);
   const keptBodies = modelKeptBodies();
+  const settling = modelSettling(rows, log, keptBodies);
   let forgetsLog = false;
 
   const withBody = <R extends MessageRecord>(record: R): R => {
@@ -277,6 +277,7 @@ export function modelRecords(
       for (const record of gone) {
         if (!forgetsLog) settling.tellOwed(record);
         if (keeps(record.message.tenant)) keptBodies.keep(withBody(record));
+        else keptBodies.forget(record.message.id);
         removeOne(record);
       }
       lanes.sweep(mine);

@@ -10,6 +10,7 @@ import {
   type Settlement,
 } from "@posthaste/domain";
 import { type Settled } from "@posthaste/ports";
+import { type ModelKeptBodies } from "./kept-bodies.ts";
 import { type ModelMessageLog } from "./message-log.ts";
 import { type Rows } from "./rows.ts";
 
@@ -19,7 +20,11 @@ export type ModelSettling = {
   readonly tellOwed: (record: MessageRecord) => void;
 };
 
-export function modelSettling(rows: Rows, log: ModelMessageLog): ModelSettling {
+export function modelSettling(
+  rows: Rows,
+  log: ModelMessageLog,
+  keptBodies: Pick<ModelKeptBodies, "answered">,
+): ModelSettling {
   const owing = new Set<MessageId>();
   const telling = new Set<MessageId>();
 
@@ -34,7 +39,7 @@ export function modelSettling(rows: Rows, log: ModelMessageLog): ModelSettling {
 
   return {
     settle: (settlement) => {
-      const { message, epoch, append } = settlement;
+      const { answer, message, epoch, append } = settlement;
       const record = rows.standing.get(message.id);
       if (!record || record.epoch !== epoch) return { kind: "fenced" };
       const owed = record.outbox.length === 0 ? owedToLog(settlement) : undefined;
@@ -43,6 +48,7 @@ export function modelSettling(rows: Rows, log: ModelMessageLog): ModelSettling {
         const left = append.filter(({ attempt, kind }) => still.has(`${attempt} ${kind}`));
         return { kind: "ok", left, ...(owed && !telling.has(message.id) && { owed }) };
       }
+      if (answer) keptBodies.answered(message, answer);
       const own = owed && ownFactOf(settlement);
       if (own) {
         end(record, settlement);

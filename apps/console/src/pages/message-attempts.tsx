@@ -2,7 +2,7 @@ import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { useAsked } from "../api/asked.ts";
 import { counted, durationOf, shown } from "../api/text.ts";
-import { Body, ofBase64 } from "../parts/body.tsx";
+import { Body, ofBase64, ofText } from "../parts/body.tsx";
 import { HeaderList } from "../parts/facts.tsx";
 import { Age, State, Time, type Tone } from "../parts/text.tsx";
 import { type Attempt, type Story } from "../rules/attempts.ts";
@@ -77,11 +77,8 @@ function AttemptLine({ attempt, messageId, isNewest }: LineProps) {
       {failure !== undefined && (
         <Answer failure={failure} messageId={messageId} isOpen={isNewest} />
       )}
-      {outcome === "delivered" && isNewest && (
-        <p className="muted">
-          The answer to a delivery that succeeds is not kept: it goes to the callback, if there is
-          one.
-        </p>
+      {outcome === "delivered" && isNewest && answer?.bytes !== 0 && (
+        <KeptAnswer messageId={messageId} />
       )}
     </li>
   );
@@ -116,6 +113,33 @@ function Answer({ failure, messageId, isOpen }: AnswerProps) {
       <Body title="Body of the answer" body={body || undefined} more={() => setAll(true)} />
       <h3 className="muted">Headers</h3>
       <HeaderList headers={responseHeaders} />
+    </details>
+  );
+}
+
+/** Shows what is kept of the answer that delivered the message. */
+function KeptAnswer({ messageId }: { readonly messageId: string }) {
+  const { data } = useAsked({ id: "readMessage", params: [messageId] }, { fresh: "once" });
+  const last = data?.attempts.at(-1);
+  if (last === undefined) return null;
+  const body = ofText(last.answerBody, last.answerBodyBase64, Infinity);
+  return (
+    <details open>
+      <summary>Answer</summary>
+      <Body
+        title="Body of the answer"
+        body={body && { ...body, isCut: last.answerTruncated === true }}
+        none={
+          data?.bodyKeptUntil === undefined ? (
+            "not kept"
+          ) : (
+            <span>
+              not kept, or no longer: until <Time at={data.bodyKeptUntil} /> (keepBodiesMs of the
+              plan)
+            </span>
+          )
+        }
+      />
     </details>
   );
 }

@@ -5,6 +5,7 @@ import {
   attemptsOf,
   bodyKeptUntil,
   type Configuration,
+  limits,
   type LogEvent,
   type LoggedAttempt,
   logStates,
@@ -58,6 +59,17 @@ export const messageSchema = publishedSchema
           tookMs: z.int().optional(),
           ended: z.enum(["delivered", "failed", "canceled"]),
           ...answeredShape,
+          answerBody: z
+            .string()
+            .optional()
+            .describe(
+              "Of the last attempt: the beginning of the answer's body, at most 8 KiB, when it is UTF-8 and not empty. That of a message that was delivered is kept as its body is, that of a failed attempt as long as the log",
+            ),
+          answerBodyBase64: z.string().optional().describe("When that is not UTF-8"),
+          answerTruncated: z
+            .literal(true)
+            .optional()
+            .describe("The answer's body is longer: `answerBytes`"),
           error: z
             .string()
             .optional()
@@ -148,11 +160,14 @@ export function publishedJson(message: Published, view: ReadView): PublishedJson
 /** The events of a message, with the facts of its failed attempts. */
 type Logged = { readonly event: LogEvent; readonly fact?: AttemptFact };
 
-/** `log` is in the order of time, `keptMs` as long as the plan keeps bodies. Without a body the message is read as its log has it. */
+/**
+ * `log` is in the order of time, `keptMs` as long as the plan keeps bodies, `answer` what is kept of the answer to the last attempt. Without a
+ * body the message is read as its log has it.
+ */
 export function messageJson(
   message: Published,
   log: readonly Logged[],
-  view: ReadView & { readonly keptMs: number },
+  view: ReadView & { readonly keptMs: number; readonly answer?: Uint8Array | undefined },
 ): MessageJson {
   const events = log.map(({ event }) => event);
   const state = events.at(-1)?.state;
@@ -161,7 +176,10 @@ export function messageJson(
     ...publishedJson(message, view),
     ...(state !== undefined && { state }),
     ...(keptUntil !== undefined && { bodyKeptUntil: keptUntil }),
-    attempts: attemptsOf(log).map((attempt) => attemptJson(message, attempt)),
+    attempts: attemptsOf(log).map((attempt, n, { length }) => ({
+      ...attemptJson(message, attempt),
+      ...(n === length - 1 && answerJson(message, attempt, view)),
+    })),
   };
 }
 
@@ -177,6 +195,21 @@ function attemptJson(
     ended,
     ...answeredJson(answered),
     ...(error !== undefined && { error }),
+  };
+}
+
+function answerJson(
+  message: Configuration,
+  { answered }: LoggedAttempt,
+  { answer, sha256 }: ReadView & { readonly answer?: Uint8Array | undefined },
+) {
+  const bodyBytesMax = limits.keptAnswerBytesMax;
+  const body = readableBody(answer, bodyView(message, { sha256, bodyBytesMax }));
+  const shownBytes = Math.min(answer?.length ?? 0, bodyBytesMax);
+  return {
+    ...(body.kind === "text" && { answerBody: body.text }),
+    ...(body.kind === "binary" && { answerBodyBase64: body.base64 }),
+    ...(answer && answered && answered.bytes > shownBytes && { answerTruncated: true as const }),
   };
 }
 

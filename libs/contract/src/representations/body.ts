@@ -1,5 +1,11 @@
 /** Bodies as JSON: text where they are UTF-8, base64 where not, a hash where they are redacted. */
-import { type Configuration, redacted, type Redaction, type Sha256Hex } from "@posthaste/domain";
+import {
+  type Configuration,
+  cutAtCharacter,
+  redacted,
+  type Redaction,
+  type Sha256Hex,
+} from "@posthaste/domain";
 
 export type ReadableBody =
   | { readonly kind: "none" }
@@ -32,16 +38,16 @@ export function readableBody(bytes: Uint8Array | undefined, view: BodyView): Rea
   if (!bytes || bytes.length === 0 || view.bytesMax === 0) return { kind: "none" };
   // Holds for a response, too: a destination may answer with what it was sent (docs/design/wire#redaction).
   if (view.redaction?.body) return { kind: "text", text: redacted(bytes, view.sha256) };
-  const text = textOf(cut(bytes, view.bytesMax, "character"));
+  const text = textOf(cutAtCharacter(bytes, view.bytesMax ?? Infinity));
   if (text !== undefined) return { kind: "text", text };
-  return { kind: "binary", base64: base64Of(cut(bytes, view.bytesMax, "byte")) };
+  return { kind: "binary", base64: base64Of(bytes.subarray(0, view.bytesMax)) };
 }
 
 /** Returns a body for the log, which has base64 only; a redacted body stays readable as such. */
 export function base64Body(bytes: Uint8Array | undefined, view: BodyView): string | undefined {
   if (!bytes || bytes.length === 0 || view.bytesMax === 0) return undefined;
   if (view.redaction?.body) return redacted(bytes, view.sha256);
-  return base64Of(cut(bytes, view.bytesMax, "byte"));
+  return base64Of(bytes.subarray(0, view.bytesMax));
 }
 
 // `fatal`, since bad bytes would come out as U+FFFD; `ignoreBOM`, which keeps a byte order mark, since it is part of the
@@ -58,18 +64,3 @@ function textOf(bytes: Uint8Array): string | undefined {
 
 const base64Of = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-
-const continuationBytesMax = 3;
-
-/** Cuts text at the boundary of a character, so that it is still text. */
-function cut(
-  bytes: Uint8Array,
-  bytesMax: number | undefined,
-  at: "byte" | "character",
-): Uint8Array {
-  if (bytesMax === undefined || bytes.length <= bytesMax) return bytes;
-  let end = bytesMax;
-  const endMin = at === "byte" ? end : Math.max(end - continuationBytesMax, 0);
-  while (end > endMin && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
-  return bytes.subarray(0, end);
-}

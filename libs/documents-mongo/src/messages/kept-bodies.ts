@@ -1,5 +1,6 @@
 /**
- * Keeps bodies of messages that have ended (ADR 204): the removal of a record leaves its document, with the body and what finds it.
+ * Keeps bodies of messages that have ended (ADR 204): the removal of a record leaves its document, with the body and what finds it. The
+ * settle writes what is kept of an answer into the same document (ADR 187).
  *
  * (1) A row of the log (ADR 205) keeps its body. Any other document is a tombstone, to builds of before as well, that no
  *     sweep of tombstones meets. `buriedUntil` says until when it has to stay one.
@@ -8,6 +9,7 @@
 import { mayKeepBody, planBounds, type TenantId } from "@posthaste/domain";
 import { type KeptBodies } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
+import { bytes } from "../bytes.ts";
 import { removeBodies } from "./bodies.ts";
 import { buriedUntil } from "./bury.ts";
 import { type Reading } from "./read.ts";
@@ -16,17 +18,21 @@ import { ofRecordAlone, rowFormat, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 type Judged = Pick<StoredRecord, "_id" | "bodyBytes" | "repeatableUntil" | "state" | "tenant"> & {
+  readonly isAnswerKept: boolean;
   readonly message: Pick<StoredRecord["message"], "policy" | "run">;
 };
 
 export const judgedFields = {
   ...{ tenant: 1, state: 1, bodyBytes: 1, repeatableUntil: 1 },
+  isAnswerKept: { $gt: ["$answer", null] },
   ...{ "message.run": 1, "message.policy.redaction": 1 },
 } as const;
 
 /** A failed message has a dead letter with a body of its own. */
-export const mayKeep = ({ bodyBytes, message, state }: Judged): boolean =>
-  bodyBytes > 0 && (state === "delivered" || state === "canceled") && mayKeepBody(message);
+export const mayKeep = ({ bodyBytes, isAnswerKept, message, state }: Judged): boolean =>
+  (bodyBytes > 0 || isAnswerKept) &&
+  (state === "delivered" || state === "canceled") &&
+  mayKeepBody(message);
 
 /** Removes the records of `judged` and leaves their bodies. */
 export async function keepBodies(
@@ -54,9 +60,9 @@ const keptMsMax = 2 * planBounds.keepBodiesMs.max;
 
 type Left =
   | ("_id" | "tenant" | "endedAt" | "tombstoneUntil" | "buriedUntil" | "keptOf" | "keptAt")
-  | ("body" | "bodyApart" | "bodyBytes" | "bodyOf" | "insertedBy");
+  | ("body" | "bodyApart" | "bodyBytes" | "bodyOf" | "insertedBy" | "answer");
 
-const { body: _, bodyBytes: __, ...withoutBody } = ofRecordAlone;
+const { body: _, bodyBytes: __, answer: ___, ...withoutBody } = ofRecordAlone;
 
 /** The update that leaves a record as a row of the log that keeps its body. */
 export const rowWithBody = [
@@ -110,10 +116,15 @@ export function createKeptBodies(
 
   return {
     get: async (tenant, id) => {
-      const filter = { _id: id, keptOf: tenant, keptAt: { $exists: true } };
+      const filter = { _id: id, keptOf: tenant, keptAt: { $exists: true }, bodyBytes: { $gt: 0 } };
       const found = await again(() => messages.find(filter).toArray());
       const [body] = await withBodies(found, (_, kept) => kept);
       return body;
+    },
+    answer: async (tenant, id) => {
+      const filter = { _id: id, $or: [{ tenant }, { keptOf: tenant }] };
+      const found = await again(() => messages.findOne(filter, { projection: { answer: 1 } }));
+      return found?.answer && bytes(found.answer);
     },
     sweep: async (tenant, before, limit) => {
       let swept = 0;
@@ -161,7 +172,7 @@ function removals(swept: readonly Swept[], now: number): AnyBulkWriteOperation<S
   return writes;
 }
 
-const ofKept = { keptOf: "", keptAt: "", body: "", bodyBytes: "" } as const;
+const ofKept = { keptOf: "", keptAt: "", body: "", bodyBytes: "", answer: "" } as const;
 
 const toTombstone = {
   $rename: { buriedUntil: "tombstoneUntil" },

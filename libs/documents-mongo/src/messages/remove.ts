@@ -22,7 +22,7 @@ type Finished = Pick<
   StoredRecord,
   | ("_id" | "bodyApart" | "bodyBytes" | "insertedBy" | "message" | "repeatableUntil" | "retried")
   | ("state" | "tenant" | "told")
->;
+> & { readonly isAnswerKept: boolean };
 
 const tells = ({ told }: Finished): boolean => told !== undefined;
 
@@ -83,7 +83,7 @@ const findFinished = (
 ): Promise<readonly Finished[]> =>
   again(() =>
     messages
-      .find(
+      .find<Finished>(
         {
           shard: { $in: [...shards] },
           [sweptBy]: { $lt: endedBefore, $exists: true },

@@ -52,7 +52,8 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
     });
   };
   return createGather(told(settleAll, rooms.committed), {
-    bytesOf: ({ append }) => append.reduce((sum, item) => sum + bytesOf(item), 0),
+    bytesOf: ({ answer, append }) =>
+      append.reduce((sum, item) => sum + bytesOf(item), answer?.length ?? 0),
     // Only under load: no caller waits for a settle, and one statement for many costs little more than for one.
     linger: () => (lastBatch >= busyBatch ? rooms.pause(lingerMs) : undefined),
   });
@@ -94,25 +95,18 @@ async function settleWhole(
   rooms: Rooms,
   settlements: readonly Settlement[],
 ): Promise<readonly Settlement[]> {
-  const statements = Map.groupBy(settlements, (each) => `${each.epoch} ${logOf(each)}`);
+  const statements = Map.groupBy(settlements, ({ epoch }) => epoch);
   const unsure = await Promise.all(
     [...statements.values()].map(async (alike) => {
-      const [first] = alike;
-      const end = first && logOf(first) === "told" ? endTelling : endThese;
-      const matched = await end(rooms, alike);
+      const matched = await endThese(rooms, alike);
       return matched === alike.length ? [] : alike;
     }),
   );
   return unsure.flat();
 }
 
-const logOf = (settlement: Settlement): "told" | "owed" | "none" => {
-  if (ownFactOf(settlement)) return "told";
-  return owedToLog(settlement) ? "owed" : "none";
-};
-
-/** Ends records that tell their own log: each gets its own values, from a table in the one statement. */
-async function endTelling(
+/** Each record gets its own values, from a table in the one statement. */
+async function endThese(
   { again, messages, clock }: Rooms,
   alike: readonly Settlement[],
 ): Promise<number> {
@@ -120,25 +114,28 @@ async function endTelling(
   const ids = sorted.map(({ message }) => message.id);
   const now = clock.now();
   const { $unset } = stateWrite({ kind: "delivered", endedAt: now }, undefined, now);
-  const values = sorted.flatMap((each) => {
-    const fact = ownFactOf(each);
-    return fact ? { ...endedAs(fact.endedAt), told: toldBy(each.message, fact) } : [];
-  });
   const place = { $indexOfArray: [{ $literal: ids }, "$_id"] };
-  const own = { $arrayElemAt: [{ $literal: values }, place] };
+  const own = { $arrayElemAt: [{ $literal: sorted.map(endOf) }, place] };
   const update = [
     { $replaceWith: { $mergeObjects: ["$$ROOT", own] } },
-    { $unset: [...Object.keys($unset), "sweepAt"] },
+    { $unset: Object.keys($unset) },
   ];
   const { matchedCount } = await again(() => messages.updateMany(isClaimed(alike), update));
   return matchedCount;
 }
 
-const endedAs = (endedAt: number) =>
-  ({
-    ...{ state: "delivered", endedAt, toldSweepAt: endedAt },
+function endOf(settlement: Settlement): Partial<StoredRecord> {
+  const { answer, message, next } = settlement;
+  const endedAt = next.kind === "delivered" ? next.endedAt : 0;
+  const fact = ownFactOf(settlement);
+  const sweptBy = fact ? "toldSweepAt" : owedToLog(settlement) ? "owedSweepAt" : "sweepAt";
+  return {
+    ...{ state: "delivered", endedAt, [sweptBy]: endedAt },
     ...{ leaseLosses: 0, deferrals: 0 },
-  }) satisfies Partial<StoredRecord>;
+    ...(fact && { told: toldBy(message, fact) }),
+    ...(answer && { answer }),
+  };
+}
 
 /** Matches records of one epoch that are still claimed and owe nothing. */
 function isClaimed(alike: readonly Settlement[]) {
@@ -151,23 +148,6 @@ function isClaimed(alike: readonly Settlement[]) {
     state: "claimed" as const,
     outbox: { $size: 0 },
   };
-}
-
-async function endThese(
-  { again, messages, clock }: Rooms,
-  alike: readonly Settlement[],
-): Promise<number> {
-  const [first] = alike;
-  if (!first) return 0;
-  const endedAt = Math.max(
-    ...alike.map(({ next }) => (next.kind === "delivered" ? next.endedAt : 0)),
-  );
-  const { $set, $unset } = stateWrite({ kind: "delivered", endedAt }, undefined, clock.now());
-  const { sweepAt: _, ...ended } = $set;
-  const sweptBy = owedToLog(first) === undefined ? "sweepAt" : "owedSweepAt";
-  const update = { $set: { ...ended, [sweptBy]: endedAt, leaseLosses: 0, deferrals: 0 }, $unset };
-  const { matchedCount } = await again(() => messages.updateMany(isClaimed(alike), update));
-  return matchedCount;
 }
 
 /**
@@ -230,12 +210,12 @@ async function writeSettlements(
 }
 
 function settling(settlement: Settlement, now: number) {
-  const { message, epoch, next, wakeAt, source, append } = settlement;
+  const { answer, message, epoch, next, wakeAt, source, append } = settlement;
   const { retried, leaseLosses, deferrals } = settlement;
   const { $set, $unset } = stateWrite(next, wakeAt, now, source);
   const filter = { _id: message.id, epoch, state: "claimed" } as const;
   const update = {
-    $set: { ...$set, retried, leaseLosses, deferrals },
+    $set: { ...$set, retried, leaseLosses, deferrals, ...(answer && { answer }) },
     $unset,
     ...(append.length > 0 && { $push: { outbox: { $each: [...append] } } }),
   };
@@ -257,8 +237,9 @@ function settlingWithoutBody(settlement: Settlement, now: number): Write {
   return { updateOne: { ...updateOne, update } };
 }
 
-const settlingWithoutAnswers = (settlement: Settlement, now: number): Write =>
-  settling({ ...settlement, append: settlement.append.map(withoutAnswer) }, now);
+function settlingWithoutAnswers({ answer: _, append, ...rest }: Settlement, now: number): Write {
+  return settling({ ...rest, append: append.map(withoutAnswer) }, now);
+}
 
 const withoutAnswer = <T extends FollowUp>(item: T): T =>
   item.response ? { ...item, response: withoutBody(item.response) } : item;

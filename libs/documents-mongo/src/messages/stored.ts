@@ -3,7 +3,7 @@
  * and indexes are on the first level, the rest of the message is below `message`.
  *
  * (1) fields of a state are there in that state only; every write of a state sets or unsets all of them (`stateWrite`).
- * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, and a body that is kept (kept-bodies.ts): no condition
+ * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, and a body or an answer that is kept (kept-bodies.ts): no condition
  *     of a read or write meets it.
  * (3) a record that was plainly delivered is its own row of the log from its settle on, by `told`. Its removal makes it a
  *     row alone, of `rowFormat`, and it goes with the log (ADR 205).
@@ -106,6 +106,8 @@ export type StoredRecord = StateFields &
     readonly repeatableUntil?: number;
     readonly tombstoneUntil?: number;
     readonly told?: OwnTold;
+    /** What is kept of the answer that delivered the message (kept-bodies.ts). */
+    readonly answer?: Uint8Array;
     /** Fields of a kept body (kept-bodies.ts): its tenant, when the message ended, and until when a tombstone is needed. */
     readonly keptOf?: TenantId;
     readonly keptAt?: number;
@@ -179,7 +181,7 @@ export const rowFormat = 1_000_000;
 
 /** The fields that a record loses when it becomes a row alone. `state` and `origin` stay, so that their index needs no write. */
 export const ofRecordAlone = {
-  ...{ body: "", bodyBytes: "", outbox: "", epoch: "" },
+  ...{ body: "", bodyBytes: "", answer: "", outbox: "", epoch: "" },
   ...{ retried: "", leaseLosses: "", deferrals: "" },
   ...{ insertedBy: "", claimedBy: "", changedBy: "" },
   ...{ sweepAt: "", owedSweepAt: "", toldSweepAt: "" },

@@ -42,7 +42,14 @@ export {
   type RunItem,
 } from "./follow-up.ts";
 export { broughtHome } from "./home.ts";
-export { bodyKeptUntil, keptMsMaxNext, keptMsOf, mayKeepBody } from "./kept-body.ts";
+export {
+  bodyKeptUntil,
+  keepsBodies,
+  keptMsMaxNext,
+  keptMsOf,
+  keptOfAnswer,
+  mayKeepBody,
+} from "./kept-body.ts";
 export {
   createdEvent,
   eventsOf,

@@ -1,4 +1,9 @@
-/** Kept bodies: what a message sent can be read for a while after its end (ADR 204). A failed message has a dead letter instead. */
+/**
+ * Kept bodies: what a message sent, and what it was answered, can be read for a while after its end (ADR 204, ADR 187). A failed message
+ * has a dead letter instead.
+ */
+import { cutAtCharacter } from "../shared/cut.ts";
+import { keptAnswerBytesMax } from "../shared/limits.ts";
 import { type Plan } from "../shared/plans.ts";
 import { type LogEvent, minuteMs } from "./log.ts";
 import { type Configuration } from "./message.ts";
@@ -9,9 +14,22 @@ type Judged = Pick<Configuration, "policy" | "run">;
 export const mayKeepBody = ({ policy: { redaction }, run }: Judged): boolean =>
   !redaction?.body && run === undefined;
 
+/** Returns what is kept of the answer that delivered the message: the beginning of its body, if the body may be kept and is not empty. */
+export function keptOfAnswer(message: Judged, body: Uint8Array): Uint8Array | undefined {
+  if (body.length === 0 || !mayKeepBody(message)) return undefined;
+  // Copied where it is cut, so that the rest of the answer can be let go.
+  return body.length <= keptAnswerBytesMax
+    ? body
+    : new Uint8Array(cutAtCharacter(body, keptAnswerBytesMax));
+}
+
 /** Returns how long the plan keeps bodies: a message without a log is not read any more. */
 export const keptMsOf = ({ keepBodiesMs, logMs }: Pick<Plan, "keepBodiesMs" | "logMs">): number =>
   Math.min(keepBodiesMs, logMs);
+
+/** Reports whether the plan keeps any body; that of a tenant that is not known may. */
+export const keepsBodies = (plan: Pick<Plan, "keepBodiesMs" | "logMs"> | undefined): boolean =>
+  plan === undefined || keptMsOf(plan) > 0;
 
 /** Returns until when the plan keeps the body; undefined where none is kept, and before the end. */
 export function bodyKeptUntil(

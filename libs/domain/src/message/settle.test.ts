@@ -13,7 +13,12 @@ import {
   ourFailure,
 } from "@posthaste/testing";
 import { dlqIdOf, messageId, runId, runKey } from "../shared/ids.ts";
-import { deferralsMax, logResponseBytesMax, quarantineAfter } from "../shared/limits.ts";
+import {
+  deferralsMax,
+  keptAnswerBytesMax,
+  logResponseBytesMax,
+  quarantineAfter,
+} from "../shared/limits.ts";
 import { alarmOf } from "./alarm.ts";
 import { type FollowUp } from "./follow-up.ts";
 import { type CallbackPlan } from "./policy.ts";
@@ -34,6 +39,8 @@ const withCallbacks = aPolicy({ callback: plan, failureCallback: plan });
 const kindsOf = (items: readonly FollowUp[]) => items.map(({ kind }) => kind);
 
 describe("an attempt that the destination answered with a success", () => {
+  const hidden = aPolicy({ redaction: { body: true, headers: [] } });
+
   it.each([200, 201, 204, 299])("delivers the message: %d", (status) => {
     const { next, append } = settleWith(anAnswer(status, { body: "four" }));
 
@@ -69,10 +76,23 @@ describe("an attempt that the destination answered with a success", () => {
     expect(settleWith(anAnswer(200, { truncated: true })).next.kind).toBe("delivered");
   });
 
-  it("keeps nothing of the answer that was not asked for", () => {
-    const { append } = settleWith(anAnswer(200, { body: "a large answer" }));
+  it("keeps the beginning of the answer's body beside what is to be told, of which it is no part", () => {
+    const body = Buffer.from("a".repeat(keptAnswerBytesMax + 1));
 
+    const { answer, append } = settleWith(anAnswer(200, { body }));
+
+    expect(answer).toEqual(new Uint8Array(body.subarray(0, keptAnswerBytesMax)));
     expect(JSON.stringify(append)).not.toMatch(/response/);
+  });
+
+  it.each([
+    ["empty", "", aClaimedRecord(), false],
+    ["to a redacted body", "a", aClaimedRecord({ policy: hidden }), false],
+    ["where the plan keeps none", "a", aClaimedRecord(), true],
+  ] as const)("keeps no answer that is %s", (_, body, record, keepsNoBody) => {
+    const attempt = anAttempt(anAnswer(200, { body }), { endedAt });
+
+    expect(settleAttempt(record, attempt, { ...inputs, keepsNoBody })).not.toHaveProperty("answer");
   });
 });
 

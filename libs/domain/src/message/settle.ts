@@ -19,6 +19,7 @@ import {
   type FollowUp,
   type RunFailureReason,
 } from "./follow-up.ts";
+import { keptOfAnswer } from "./kept-body.ts";
 import { type InState, type Message, type MessageState } from "./message.ts";
 import { type Answer, type Outcome, isSuccess } from "./outcome.ts";
 import { backoffMs, deferralMs, requestedWaitMs } from "./retry.ts";
@@ -35,6 +36,8 @@ export type Settlement = {
   readonly leaseLosses: number;
   readonly deferrals: number;
   readonly append: readonly FollowUp[];
+  /** What is kept of the answer that delivered the message. */
+  readonly answer?: Uint8Array;
   /** Another durable write says the same: a settle that a crash undoes is made again without another call. */
   readonly isImplied?: true;
 };
@@ -67,7 +70,12 @@ export type Attempt = {
 };
 
 /** The inputs that the pure decision takes from outside: a number in [0, 1), and the value of the caller's expression. */
-export type SettleInputs = { readonly chance: number; readonly retryDelayMs: number | undefined };
+export type SettleInputs = {
+  readonly chance: number;
+  readonly retryDelayMs: number | undefined;
+  /** The plan of the tenant keeps no bodies. */
+  readonly keepsNoBody?: boolean;
+};
 
 const nonRetryableStatus = 489;
 
@@ -80,12 +88,18 @@ export function settleAttempt(
   if (outcome.kind === "aborted") return giveBack(record, attempt.endedAt);
   if (outcome.kind === "infrastructure") return defer(record, attempt);
   if (isSuccess(outcome))
-    return isStrange(record, outcome) ? failStrange(record, attempt) : deliver(record, attempt);
+    return isStrange(record, outcome)
+      ? failStrange(record, attempt)
+      : deliver(record, attempt, inputs.keepsNoBody);
   const reason = whyFinal(record, outcome);
   return reason ? fail(record, attempt, reason) : retryLater(record, attempt, inputs);
 }
 
-function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
+function deliver(
+  record: InState<"claimed">,
+  attempt: Attempt,
+  keepsNoBody: boolean | undefined,
+): Settlement {
   const { outcome } = attempt;
   // The parts of a run that the delivery has caused say that it succeeded.
   if (isCallOfRun(record.message)) return called(record, attempt, "delivered");
@@ -98,7 +112,14 @@ function deliver(record: InState<"claimed">, attempt: Attempt): Settlement {
   const common = commonOf(record, attempt);
   const fact: AttemptFact = { kind: "fact", id: record.message.id, ...common, ended: "delivered" };
   const next = { kind: "delivered", endedAt: attempt.endedAt } as const;
-  return settlement(record, next, attempt.endedAt, [...callbacks(record, attempt), fact]);
+  const answer =
+    outcome.kind === "answered" && !keepsNoBody
+      ? keptOfAnswer(record.message, outcome.body)
+      : undefined;
+  return {
+    ...settlement(record, next, attempt.endedAt, [...callbacks(record, attempt), fact]),
+    ...(answer && { answer }),
+  };
 }
 
 const done = (record: InState<"claimed">, now: number): Settlement => ({

@@ -17,6 +17,7 @@ export {
   tokenScopePattern,
 } from "./token-scope.ts";
 export { type OperatorRole, operatorRoles, refusalOfRole, rolesFor } from "./operator-role.ts";
+export { cutAtCharacter } from "./cut.ts";
 export { parseDuration } from "./duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
 export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./format.ts";

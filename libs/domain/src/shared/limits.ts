@@ -157,6 +157,8 @@ export const hopsMax = 8;
 /** Bytes of headers and of response bodies that facts and logs carry (docs/design/wire#the-message-log). */
 export const factHeaderBytesMax = 32 * 1024;
 export const logResponseBytesMax = 64 * 1024;
+/** Bytes that are kept of the answer that delivered a message. */
+export const keptAnswerBytesMax = 8 * 1024;
 
 /**
  * A signed URL of an object store fits, with a session's token in it. So does the signature, which repeats the URL, into the

@@ -284,6 +284,10 @@ export const migrations: readonly string[] = [
   INSERT INTO kept_up_to
     SELECT key, max(0, coalesce((SELECT max(position) FROM messages), 0) - 600000 * 4096) FROM tenants;
   `,
+  `
+  -- What is kept of answers that delivered messages.
+  CREATE TABLE answers (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
+  `,
 ];
 
 /** The file of the database in a data folder. */

@@ -126,7 +126,7 @@ function asOfVersionBefore(dataDir: string): void {
     db.exec(`ALTER TABLE messages DROP COLUMN ${column}`);
   for (const column of ["answer_status", "answer_bytes"])
     db.exec(`ALTER TABLE events DROP COLUMN ${column}`);
-  db.exec("DROP TABLE kept; DROP TABLE kept_up_to");
+  db.exec("DROP TABLE kept; DROP TABLE kept_up_to; DROP TABLE answers");
   db.exec(
     `PRAGMA user_version = ${migrations.findIndex((sql) => sql.includes("ADD COLUMN told"))}`,
   );

@@ -32,6 +32,9 @@ export function openLogSweep(rooms: Rooms): LogSweep {
   const removeBodies = db.prepare(
     "DELETE FROM bodies WHERE position IN (SELECT value FROM json_each(?))",
   );
+  const removeAnswers = db.prepare(
+    "DELETE FROM answers WHERE position IN (SELECT value FROM json_each(?))",
+  );
   const own = openOwnSweep(db, { now: () => clock.now(), stands: finished.standsWhole });
 
   const sweepRows = (tenant: number, before: number, limit: number): number => {
@@ -40,6 +43,7 @@ export function openLogSweep(rooms: Rooms): LogSweep {
     const positions = JSON.stringify(gone);
     removeRows.run(positions);
     removeBodies.run(positions);
+    removeAnswers.run(positions);
     terms.removeOrphans(positions);
     return gone.length;
   };

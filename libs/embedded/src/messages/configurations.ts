@@ -56,6 +56,10 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
       AND NOT EXISTS (SELECT 1 FROM fan_outs WHERE fan_outs.position = bodies.position)
       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.body_of = bodies.position)
       AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.body_of = bodies.position)`);
+  const removeAnswers = db.prepare(`
+    DELETE FROM answers WHERE position IN (SELECT value FROM json_each(?))
+      AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = answers.position)
+      AND NOT EXISTS (SELECT 1 FROM kept WHERE kept.position = answers.position)`);
   return {
     put: (position, message) => {
       const json = configurationText(message);
@@ -68,6 +72,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
       removeConfigurations.run(positions);
       terms.removeOrphans(positions);
       removeBodies.run(positions);
+      removeAnswers.run(positions);
       removeNames.run(positions);
     },
   };

@@ -120,7 +120,10 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
       writer.write(
         () => settlements.map(settling.settle),
         settlements.every(({ isImplied }) => isImplied) ? "redoable" : "accepted",
-        { records: settlements.length, bytes: 0 },
+        {
+          records: settlements.length,
+          bytes: settlements.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0),
+        },
       ),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
     cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancel(tenant, id)), "accepted"),

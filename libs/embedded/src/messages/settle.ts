@@ -17,6 +17,7 @@ export function openSettling(rooms: Rooms): Settling {
     db,
     clock,
     events,
+    keeping,
     names,
     lanes,
     outbox,
@@ -48,12 +49,13 @@ export function openSettling(rooms: Rooms): Settling {
   };
 
   const settle = (settlement: Settlement): Settled => {
-    const { message, epoch, next, retried, leaseLosses, deferrals, append } = settlement;
+    const { answer, message, epoch, next, retried, leaseLosses, deferrals, append } = settlement;
     const address = names.find(message.id);
     if (!address) return { kind: "fenced" };
     const { position, name } = address;
     const told = wholes.deliver(settlement, position);
     if (told) {
+      if (answer) keeping.answer(position, answer);
       const tenant = tenants.take(message.tenant);
       events.toldByRow(tenant, eventsOf(told));
       end(rooms, position, tenant, told.endedAt, true);
@@ -68,6 +70,7 @@ export function openSettling(rooms: Rooms): Settling {
       code, until, hints, retried, leaseLosses, deferrals, n, n, own, soon, soon, own, position, name, epoch,
     ); // oxfmt-ignore
     if (changes === 0) return missed(position, name, epoch);
+    if (answer) keeping.answer(position, answer);
     if (append.length > 0) wholes.split(message, position);
     const left = append.length > 0 ? carryOut(rooms, message, position, append) : append;
     if (next.kind === "waiting" && message.flow !== undefined) lanes.wake(message.flow, now);

@@ -1,8 +1,15 @@
 import { messageJson, type messages } from "@posthaste/contract";
-import { fault, keptMsOf, messageId } from "@posthaste/domain";
+import {
+  attemptsOf,
+  type Configuration,
+  fault,
+  keptMsOf,
+  limits,
+  messageId,
+} from "@posthaste/domain";
 import { cancelMessages, readMessage, runNow } from "@posthaste/engine";
-import { type KeptBodies } from "@posthaste/ports";
-import { type ReadsIn } from "../reads.ts";
+import { type KeptBodies, type LogEntry } from "@posthaste/ports";
+import { type Reads, type ReadsIn } from "../reads.ts";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
 import { type Works } from "./work.ts";
 
@@ -29,8 +36,10 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
         const kept = !record && logged && (await ports.keptBodies.get(tenant.id, logged.id));
         const message = record?.message ?? (logged && { ...logged, ...(kept && { body: kept }) });
         if (!message) return unknown(id);
-        const view = { sha256: ports.sha256, keptMs: keptMsOf(tenant.plan) };
-        return { json: messageJson(message, items.toReversed(), view) };
+        const log = items.toReversed();
+        const answer = await lastAnswer(ports, ports.reads(seat), message, log);
+        const view = { sha256: ports.sha256, keptMs: keptMsOf(tenant.plan), answer };
+        return { json: messageJson(message, log, view) };
       },
     };
   },
@@ -55,5 +64,21 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
   },
   ...cancelWorks(ports),
 });
+
+/** Reads the beginning of the body of the answer to the last attempt: that of a failed one stands in the log. */
+async function lastAnswer(
+  { keptBodies }: Pick<MessageParts, "keptBodies">,
+  reads: Reads,
+  { id, tenant }: Pick<Configuration, "id" | "tenant">,
+  log: readonly LogEntry[],
+): Promise<Uint8Array | undefined> {
+  const last = attemptsOf(log).at(-1);
+  if (!last?.answered?.bytes) return undefined;
+  if (last.ended === "delivered") return keptBodies.answer(tenant, id);
+  if (last.ended === "canceled") return undefined;
+  const page = { limit: 1, order: "latestFirst", bodyBytesMax: limits.keptAnswerBytesMax } as const;
+  const { items } = await reads.log(tenant, { messageIds: [id], states: ["ERROR"] }, page);
+  return items[0]?.fact?.response?.body;
+}
 
 const unknown = (id: string) => fault("not_found", `message ${id.slice(0, 128)} not found`);

@@ -1,6 +1,14 @@
 import { expect } from "@jest/globals";
-import { accept, allShards, callbackId, limits, type Message } from "@posthaste/domain";
+import {
+  accept,
+  allShards,
+  callbackId,
+  type InState,
+  limits,
+  type Message,
+} from "@posthaste/domain";
 import { anotherTenant, aPolicy, aTenant, type MessageOverrides } from "../../builders/message.ts";
+import { anAnswer } from "../../builders/outcome.ts";
 import { dice } from "../../seeded-random.ts";
 import {
   claimOne,
@@ -15,6 +23,7 @@ import {
   type RecordsHarness,
   refused,
   settle,
+  settlementOf,
   type StoreGuarantee,
 } from "./harness.ts";
 
@@ -27,6 +36,22 @@ const keptOf = async ({ keptBodies }: RecordsHarness, { id, tenant }: Message) =
   const kept = await keptBodies.get(tenant, id);
   return kept && Buffer.from(kept);
 };
+
+const answerOf = async ({ keptBodies }: RecordsHarness, { id, tenant }: Message) => {
+  const answer = await keptBodies.answer(tenant, id);
+  return answer && Buffer.from(answer).toString();
+};
+
+async function insertAnswered(
+  harness: RecordsHarness,
+  overrides: MessageOverrides,
+  body: string | Uint8Array,
+): Promise<Message> {
+  const record = await insertClaimed(harness, overrides);
+  await settle(harness, record, anAnswer(200, { body }));
+  await clearAll(harness, record.message);
+  return record.message;
+}
 
 async function insertCanceled(harness: RecordsHarness, overrides: MessageOverrides) {
   const message = await insert(harness, { ...overrides, delayMs: 60_000 });
@@ -113,6 +138,83 @@ export function keeping(guarantee: StoreGuarantee): void {
       expect(await keptOf(harness, kept)).toEqual(Buffer.from(kept.body));
     },
     13_000,
+  );
+
+  for (const [how, arrange] of ended.filter(([name]) => name.startsWith("delivered")))
+    guarantee(
+      `the answer to a message that was ${how} is kept from its settle on, until it is swept`,
+      async (harness) => {
+        const message = await arrange(harness);
+
+        expect(await answerOf(harness, message)).toBe("fine");
+        expect(await harness.keptBodies.answer(anotherTenant, message.id)).toBeUndefined();
+        await remove(harness);
+        expect(await answerOf(harness, message)).toBe("fine");
+        await harness.keptBodies.sweep(aTenant, harness.now(), 100);
+        expect(await answerOf(harness, message)).toBeUndefined();
+      },
+      12_000,
+    );
+
+  guarantee(
+    "answers of one batch are kept each with its message, also where no message has a body",
+    async (harness) => {
+      const records: InState<"claimed">[] = [];
+      for (let n = 0; n < 3; n++)
+        records.push(await insertClaimed(harness, { body: new Uint8Array() }));
+      records.push(await insertClaimed(harness, { body: new Uint8Array(), flow: oneAtATime }));
+      const settlements = records.map((record, n) =>
+        settlementOf(harness, record, anAnswer(200, { body: n === 1 ? "" : `answer ${n}` })),
+      );
+      await harness.records.settle(settlements.toReversed());
+      for (const { message } of records) await clearAll(harness, message);
+      const read = () => Promise.all(records.map(({ message }) => answerOf(harness, message)));
+
+      expect(await read()).toEqual(["answer 0", undefined, "answer 2", "answer 3"]);
+      await remove(harness);
+      expect(await read()).toEqual(["answer 0", undefined, "answer 2", "answer 3"]);
+      await harness.keptBodies.sweep(aTenant, harness.now(), 100);
+      expect(await read()).toEqual([undefined, undefined, undefined, undefined]);
+    },
+    2_000,
+  );
+
+  guarantee(
+    "no answer is kept that is empty, or to a message whose body is redacted, or that failed, or where it is not to be kept",
+    async (harness) => {
+      const failed = await insertClaimed(harness, { policy: aPolicy({ retriesMax: 0 }) });
+      await settle(harness, failed, refused);
+      const messages = [
+        failed.message,
+        await insertDelivered(harness, hidden({ body: true, headers: [] })),
+        await insertAnswered(harness, {}, ""),
+      ];
+      const forgotten = [
+        await insertDelivered(harness),
+        await insertDelivered(harness, { flow: oneAtATime }),
+        await insertDelivered(harness, { body: new Uint8Array() }),
+      ];
+      const kept = await insertDelivered(harness, { tenant: anotherTenant });
+
+      for (const message of messages) expect(await answerOf(harness, message)).toBeUndefined();
+      await remove(harness, (tenant) => tenant !== aTenant);
+      for (const message of forgotten) expect(await answerOf(harness, message)).toBeUndefined();
+      expect(await answerOf(harness, kept)).toBe("fine");
+    },
+    2_000,
+  );
+
+  guarantee(
+    "of a long answer the beginning is kept, up to the end of a character",
+    async (harness) => {
+      const max = limits.keptAnswerBytesMax;
+      const whole = await insertAnswered(harness, {}, "a".repeat(max));
+      const cut = await insertAnswered(harness, {}, `a${"ü".repeat(max / 2)}`);
+
+      expect(await answerOf(harness, whole)).toBe("a".repeat(max));
+      expect(await answerOf(harness, cut)).toBe(`a${"ü".repeat(max / 2 - 1)}`);
+    },
+    2_000,
   );
 
   guarantee(

@@ -3,7 +3,13 @@ export { unknownDestination, unknownGroup } from "./publish/group-publish.ts";
 export { publish, publishMany, type TakeRoom } from "./publish/intake.ts";
 export { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
 export { type Outcome } from "./publish/publish-portion.ts";
-export { announce, announceTraced, hintOf, wakeLane } from "./publish/announce.ts";
+export {
+  announce,
+  type AnnouncePorts,
+  announceTraced,
+  hintOf,
+  wakeLane,
+} from "./publish/announce.ts";
 export { cancelMessages, type CancelPorts } from "./bulk/cancel.ts";
 export { type ExpandPorts, expandStored } from "./publish/fan-out.ts";
 export { cancelMatching, countLive, countMatching, matchedMax } from "./bulk/cancel-matching.ts";

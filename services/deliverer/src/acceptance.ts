@@ -3,11 +3,11 @@
  * (docs/design/record#claimed-by-its-insert).
  */
 import { type InState } from "@posthaste/domain";
-import { announceTraced } from "@posthaste/engine";
+import { type AnnouncePorts, announceTraced } from "@posthaste/engine";
 import { type Roster, type Tracer } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 
-export type AcceptancePorts = Parameters<typeof announceTraced>[0] & {
+export type AcceptancePorts = AnnouncePorts & {
   /** Absent where insert and delivery are one process, which leaves nothing untold. */
   readonly roster?: Pick<Roster, "announce" | "leave">;
 };

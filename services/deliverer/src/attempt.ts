@@ -95,10 +95,12 @@ export const newAttempt = (
 const waiting: Waiting = { kind: "waiting", place: undefined };
 
 /** Makes the attempt of a message that its insert claimed for this process. */
-export const namedAttempt = (record: InState<"claimed">, clock: Times): Attempt<"waiting"> => ({
-  ...newAttempt(record, originHash(record.message.url), leasedAtOf(record, clock), clock),
-  untold: true,
-});
+export function namedAttempt(record: InState<"claimed">, clock: Times): Attempt<"waiting"> {
+  const leasedAt = leasedAtOf(record, clock);
+  const attempt = newAttempt(record, originHash(record.message.url), leasedAt, clock);
+  attempt.untold = true;
+  return attempt;
+}
 
 /** Begins the call, for which `permit` was taken. */
 export const begin = (

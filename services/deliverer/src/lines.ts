@@ -218,8 +218,8 @@ export class Lines {
   /** Makes heavy lines ready after bytes were freed. `all`: no body is in flight that would free more. */
   unblockHeavy(all: boolean): void {
     let left = all ? Number.POSITIVE_INFINITY : unblockedHeavyMax;
-    for (const [key, all] of this.#heavy) {
-      for (const own of all) {
+    for (const [key, tenants] of this.#heavy) {
+      for (const own of tenants) {
         if (left-- === 0) return;
         this.#unblock(own, key);
       }
@@ -263,8 +263,8 @@ export class Lines {
     const found = new Set<TenantLines>();
     const mayAsk = (own: TenantLines) => found.size < max && !asked.has(own.tenant);
     for (const own of this.#overdue) if (mayAsk(own)) found.add(own);
-    for (const all of [this.#dropped, this.#expected]) {
-      for (const own of all) {
+    for (const tenants of [this.#dropped, this.#expected]) {
+      for (const own of tenants) {
         if (found.size >= max) break;
         if (mayAsk(own) && own.isDry && room.isFreeFor(own.tenant)) found.add(own);
       }
@@ -296,14 +296,14 @@ export class Lines {
 
   /** Empties the lines and returns all that waited. */
   giveAll(): readonly Waiting[] {
-    const all = [...this.#tenants.values()];
+    const tenants = [...this.#tenants.values()];
     for (const kept of [this.#tenants, this.#blockedAt, this.#heavy]) kept.clear();
     for (const kept of [this.#ready, this.#blocked, this.#dropped, this.#expected, this.#overdue])
       kept.clear();
     this.#size = 0;
     this.#claimed = 0;
     this.#claimedBytes = 0;
-    return all.flatMap((own) => own.all());
+    return tenants.flatMap((own) => own.all());
   }
 
   #takeOf(own: TenantLines, room: Room): Waiting | undefined {

@@ -52,7 +52,7 @@ type Parts = {
 /** The position of a child's body, and what was reserved for the child: its own position, and its place in a queue. */
 type Keeper = {
   readonly position: number;
-  readonly reserved: number | undefined;
+  readonly reserved: number;
   readonly spot: Spot | undefined;
 };
 
@@ -186,8 +186,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
       const address = named && names.find(named.parent);
       const row = address && keeper.get(address.position, address.name);
       if (!row) return undefined;
-      const first = optionalInteger(row["first"]);
-      const reserved = first === undefined ? undefined : first + named.index;
+      const reserved = integer(row["first"]) + named.index;
       const queue = optionalInteger(row["queue"]);
       const spot =
         queue === undefined

@@ -3,13 +3,12 @@ import { type Message, type MessageFilter } from "@posthaste/domain";
 import { aMessage, anotherTenant, aPolicy, aTenant, newId } from "@posthaste/testing";
 import { DatabaseSync } from "node:sqlite";
 import { migrate } from "./database/migrate.ts";
-import { migrations } from "./database/schema.ts";
-import { configurationText } from "./messages/configurations.ts";
+import { schema } from "./database/schema.ts";
 import { openTermReading, openTerms } from "./terms.ts";
 
 function opened() {
   const db = new DatabaseSync(":memory:");
-  migrate(db, migrations);
+  migrate(db, schema);
   const terms = openTerms(db);
   const positionsOf = openTermReading(db);
   let position = 0;
@@ -75,30 +74,5 @@ describe("terms", () => {
     terms.removeOrphans(JSON.stringify([position]));
 
     expect(found({ labels: ["a"] })).toEqual([]);
-  });
-
-  it("of what a store has from before it had terms are the same", () => {
-    const db = new DatabaseSync(":memory:");
-    const before = migrations.findIndex((step) => step.includes("CREATE TABLE terms"));
-    migrate(db, migrations.slice(0, before));
-    const put = db.prepare("INSERT INTO configurations (position, crc, json) VALUES (?, 0, ?)");
-    const messages = [
-      aMessage({ id: newId() }),
-      aMessage({ id: newId(), ...labelled("a", "b"), ...origin({ queueName: "q" }) }),
-      aMessage({
-        id: newId(),
-        policy: aPolicy({ flow: { key: "k", limits: { periodMs: 1 } } }),
-        ...origin({ scheduleId: "s", group: { name: "g" } }),
-      }),
-    ];
-    for (const [i, message] of messages.entries()) put.run(i, configurationText(message));
-
-    migrate(db, migrations);
-
-    const moved = db.prepare("SELECT term, position FROM terms ORDER BY 1, 2").all();
-    db.exec("DELETE FROM terms");
-    for (const [i, message] of messages.entries()) openTerms(db).put(i, message);
-    expect(moved).toHaveLength(6);
-    expect(db.prepare("SELECT term, position FROM terms ORDER BY 1, 2").all()).toEqual(moved);
   });
 });

@@ -154,8 +154,7 @@ export const runSourceBytesMax = 1024 * 1024;
 export const expansionBatchMax = 500;
 export const hopsMax = 8;
 
-/** Bytes of headers and of response bodies that facts and logs carry (docs/design/wire#the-message-log). */
-export const factHeaderBytesMax = 32 * 1024;
+/** Bytes of response bodies that facts and logs carry (docs/design/wire#the-message-log). */
 export const logResponseBytesMax = 64 * 1024;
 /** Bytes that are kept of the answer that delivered a message. */
 export const keptAnswerBytesMax = 8 * 1024;

@@ -16,7 +16,7 @@ import { refuseForeign } from "./migrate.ts";
 import { lockDirectory } from "./lock.ts";
 import { keepOwnerOnly, makeOwnerOnly } from "./owner-only.ts";
 import { integer } from "./rows.ts";
-import { databaseFile, migrations } from "./schema.ts";
+import { databaseFile, schema } from "./schema.ts";
 
 export type CopiedDatabase = { readonly bytes: number; readonly messages: number };
 
@@ -68,7 +68,7 @@ export function databaseVersion(dataDir: string): number | undefined {
   if (!existsSync(path)) return undefined;
   const db = new DatabaseSync(path, { readOnly: true });
   try {
-    return refuseForeign(db, migrations);
+    return refuseForeign(db, schema);
   } finally {
     db.close();
   }
@@ -88,7 +88,7 @@ function readCopy(path: string): CopiedDatabase {
     const [verdict] = db.prepare("PRAGMA integrity_check(1)").all();
     if (verdict?.["integrity_check"] !== "ok")
       throw new Error(`${path} is damaged: ${String(verdict?.["integrity_check"])}`);
-    refuseForeign(db, migrations);
+    refuseForeign(db, schema);
     const messages = integer(
       db.prepare("SELECT count(*) AS n FROM messages WHERE state < 5").get()?.["n"],
     );

@@ -34,7 +34,7 @@ import {
 } from "@posthaste/testing";
 import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 import { lockDirectory } from "./lock.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, type Schema } from "./migrate.ts";
 import { openDatabase, refuseOldSqlite, withRoom } from "./open.ts";
 
 const open = (dataDir: string) => openDatabase(dataDir, { makeRoom: () => false });
@@ -291,15 +291,16 @@ describe("what is read back damaged", () => {
 describe("migrations", () => {
   const first = "CREATE TABLE notes (text TEXT)";
   const second = "ALTER TABLE notes ADD COLUMN read INTEGER NOT NULL DEFAULT 0";
+  const of = (...steps: string[]): Schema => ({ firstVersion: 7, steps });
   const openNotes = (): DatabaseSync => new DatabaseSync(join(newDirectory(), "notes.db"));
   const versionOf = (db: DatabaseSync) => db.prepare("PRAGMA user_version").get()?.["user_version"];
 
   it("bring an older file up to date and keep what is in it", () => {
     const db = openNotes();
-    migrate(db, [first]);
+    migrate(db, of(first));
     db.exec("INSERT INTO notes VALUES ('kept')");
 
-    migrate(db, [first, second]);
+    migrate(db, of(first, second));
 
     expect(
       db
@@ -307,19 +308,19 @@ describe("migrations", () => {
         .all()
         .map((row) => ({ ...row })),
     ).toEqual([{ text: "kept", read: 0 }]);
-    expect(versionOf(db)).toBe(2);
+    expect(versionOf(db)).toBe(8);
     db.close();
   });
 
   it("leave the file as it was when one fails half-way", () => {
     const db = openNotes();
-    migrate(db, [first]);
+    migrate(db, of(first));
 
-    expect(() => migrate(db, [first, `${second}; INSERT INTO nowhere VALUES (1)`])).toThrow(
+    expect(() => migrate(db, of(first, `${second}; INSERT INTO nowhere VALUES (1)`))).toThrow(
       "nowhere",
     );
 
-    expect(versionOf(db)).toBe(1);
+    expect(versionOf(db)).toBe(7);
     expect(db.prepare("SELECT * FROM notes").columns()).toHaveLength(1);
     db.close();
   });
@@ -327,9 +328,20 @@ describe("migrations", () => {
   it("run once each", () => {
     const db = openNotes();
 
-    migrate(db, [first, second]);
+    migrate(db, of(first, second));
 
-    expect(() => migrate(db, [first, second])).not.toThrow();
+    expect(() => migrate(db, of(first, second))).not.toThrow();
+    db.close();
+  });
+
+  it("refuse a file that is older than the first of them", () => {
+    const db = openNotes();
+    migrate(db, of(first));
+    db.exec("PRAGMA user_version = 6");
+
+    expect(() => migrate(db, of(first, second))).toThrow(
+      "the database has schema version 6, which is older than any release",
+    );
     db.close();
   });
 });

@@ -6,7 +6,7 @@ import { integer } from "./rows.ts";
 import { sqliteCode } from "./failures.ts";
 import { lockDirectory } from "./lock.ts";
 import { migrate } from "./migrate.ts";
-import { databaseFile, migrations } from "./schema.ts";
+import { databaseFile, schema } from "./schema.ts";
 import { keepOwnerOnly, makeOwnerOnly } from "./owner-only.ts";
 import { rewriteLog } from "./rewrite-log.ts";
 import { openWalSync, type Sync } from "./sync.ts";
@@ -59,7 +59,7 @@ export function withRoom<T>(dataDir: string, open: () => T, makeRoom: () => bool
 
 function openInMemory(): Database {
   const db = new DatabaseSync(":memory:");
-  migrate(db, migrations);
+  migrate(db, schema);
   return { db, reader: db, suspect: () => undefined, close: () => db.close() };
 }
 
@@ -74,7 +74,7 @@ function openFile(dataDir: string, unlock: () => void, makeRoom: () => boolean):
     refuseDamaged(db, path, existsSync(suspicion) ? Infinity : checkedBytesMax);
     rmSync(suspicion, { force: true });
     rewriteLog(db, path, makeRoom);
-    migrate(db, migrations);
+    migrate(db, schema);
     const reader = new DatabaseSync(path, { readOnly: true });
     const sync = openWalSync(path);
     const close = (): void => {

@@ -1,26 +1,36 @@
+import { type Schema } from "./migrate.ts";
+
 /**
- * The schema, as the list of its migrations: the first n make version n. A released migration is never edited.
+ * The schema. Its first step makes that of the first release, and no step of a release is ever edited.
  *
  * Keys are integers: a message is its position (libs/domain/src/shared/ids.ts), a tenant and a lane are small numbers. The hot row of a
  * message is the only one that is updated; its body is written once.
  */
-export const migrations: readonly string[] = [
-  `
+export const schema: Schema = {
+  firstVersion: 22,
+  steps: [
+    `
   CREATE TABLE tenants (key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, json TEXT);
-  CREATE TABLE tokens (hash TEXT PRIMARY KEY, tenant TEXT NOT NULL, scope TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE tokens (
+    hash TEXT PRIMARY KEY, tenant TEXT NOT NULL, scope TEXT NOT NULL, created_at INTEGER, name TEXT, expires_at INTEGER,
+    used_at INTEGER) WITHOUT ROWID;
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
-  -- state: records.ts. until: due at, granted until, leased until, expanded up to, or ended at.
-  -- outbox, children: how many follow-ups wait, how many children use the body.
+  -- state: records.ts. until: due at, granted until, leased until, or ended at. outbox: how many follow-ups wait.
+  -- turn_of: the message of a queue that a callback tells of. runs_until: state canceled only.
   CREATE TABLE messages (
     position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, shard INTEGER NOT NULL,
     origin INTEGER NOT NULL, state INTEGER NOT NULL, until INTEGER, hints INTEGER NOT NULL, wake_at INTEGER,
     epoch INTEGER NOT NULL, owner TEXT, retried INTEGER NOT NULL, lease_losses INTEGER NOT NULL,
     deferrals INTEGER NOT NULL, outbox INTEGER NOT NULL, lane INTEGER, body_of INTEGER,
-    children INTEGER NOT NULL DEFAULT 0);
-  CREATE INDEX messages_by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL;
+    format INTEGER NOT NULL DEFAULT 1, body_bytes INTEGER, queue INTEGER, place INTEGER, turn_of INTEGER,
+    runs_until INTEGER);
+  CREATE INDEX messages_by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL AND state < 5;
+  CREATE INDEX messages_to_follow_up ON messages (wake_at) WHERE wake_at IS NOT NULL AND state >= 5;
   CREATE INDEX messages_by_lane ON messages (lane, state) WHERE lane IS NOT NULL;
   CREATE INDEX messages_due ON messages (tenant, origin) WHERE state = 2;
+  CREATE INDEX messages_in_queue ON messages (queue, state, place) WHERE queue IS NOT NULL;
+  CREATE INDEX messages_of_turn ON messages (turn_of) WHERE turn_of IS NOT NULL;
 
   CREATE TABLE configurations (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, json TEXT NOT NULL);
   CREATE TABLE bodies (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
@@ -36,11 +46,14 @@ export const migrations: readonly string[] = [
     json TEXT NOT NULL, response BLOB);
   CREATE UNIQUE INDEX outbox_items ON outbox (message, attempt, kind);
 
+  -- pins: 1 parallelism, 2 rate and period.
   CREATE TABLE lanes (
     key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, flow_key TEXT NOT NULL,
     shard INTEGER NOT NULL, limits TEXT NOT NULL, wake_at INTEGER, window_started_at INTEGER,
-    window_count INTEGER, seq INTEGER NOT NULL DEFAULT 0);
+    window_count INTEGER, seq INTEGER NOT NULL DEFAULT 0, format INTEGER NOT NULL DEFAULT 1,
+    used_at INTEGER NOT NULL DEFAULT 0, paused INTEGER NOT NULL DEFAULT 0, pins INTEGER NOT NULL DEFAULT 0);
   CREATE INDEX lanes_by_alarm ON lanes (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE INDEX lanes_at_rest ON lanes (used_at) WHERE wake_at IS NULL;
 
   -- step: attempt * 8 + rank of the state.
   CREATE TABLE events (
@@ -61,9 +74,10 @@ export const migrations: readonly string[] = [
   CREATE INDEX dead_letters_by_body ON dead_letters (body_of);
   CREATE INDEX dead_letters_by_time ON dead_letters (failed_at);
 
+  -- headers: the defaults, as JSON.
   CREATE TABLE groups (
     tenant TEXT NOT NULL, name TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL,
-    version INTEGER NOT NULL, chunks TEXT NOT NULL, endpoint_count INTEGER NOT NULL,
+    version INTEGER NOT NULL, chunks TEXT NOT NULL, endpoint_count INTEGER NOT NULL, headers TEXT,
     PRIMARY KEY (tenant, name)) WITHOUT ROWID;
   CREATE TABLE chunks (
     key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, tenant TEXT NOT NULL, json TEXT NOT NULL, replaced_at INTEGER);
@@ -75,29 +89,8 @@ export const migrations: readonly string[] = [
   -- Deduplication windows that are done.
   CREATE TABLE windows (key TEXT PRIMARY KEY, id TEXT NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX windows_by_expiry ON windows (until);
-  `,
-  `
-  ALTER TABLE tokens ADD COLUMN created_at INTEGER;
   CREATE TABLE search_indexes (id TEXT PRIMARY KEY, created_at INTEGER NOT NULL, json TEXT NOT NULL);
-  `,
-  `
-  ALTER TABLE messages ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
-  ALTER TABLE lanes ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
-  `,
-  `
-  -- Size of the body; null in rows that were there before.
-  ALTER TABLE messages ADD COLUMN body_bytes INTEGER;
-  `,
-  `
-  ALTER TABLE lanes ADD COLUMN used_at INTEGER NOT NULL DEFAULT 0;
-  CREATE INDEX lanes_at_rest ON lanes (used_at) WHERE wake_at IS NULL;
-  `,
-  `
-  DROP INDEX messages_by_alarm;
-  CREATE INDEX messages_by_alarm ON messages (wake_at) WHERE wake_at IS NOT NULL AND state < 5;
-  CREATE INDEX messages_to_follow_up ON messages (wake_at) WHERE wake_at IS NOT NULL AND state >= 5;
-  `,
-  `
+
   -- place: given by the insert, each once. lag: its records that are not finished. ended_at: deleted then; what stands
   -- at purge_up_to or below is cancelled, also what is made anew under its name has higher places.
   CREATE TABLE queues (
@@ -108,47 +101,20 @@ export const migrations: readonly string[] = [
   CREATE INDEX queues_of_tenant ON queues (tenant, name);
   CREATE INDEX queues_by_alarm ON queues (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX queues_ended ON queues (ended_at) WHERE ended_at IS NOT NULL;
-  -- Which messages have a turn. One that is finished keeps it until its callbacks have ended.
-  CREATE TABLE turns (queue INTEGER NOT NULL, message INTEGER NOT NULL, PRIMARY KEY (queue, message)) WITHOUT ROWID;
+  -- Which messages have a turn, and since when. One that is finished keeps it until its callbacks have ended.
+  CREATE TABLE turns (
+    queue INTEGER NOT NULL, message INTEGER NOT NULL, given_at INTEGER, PRIMARY KEY (queue, message)) WITHOUT ROWID;
 
-  -- turn_of: the message of a queue that a callback tells of. runs_until: state canceled only.
-  ALTER TABLE messages ADD COLUMN queue INTEGER;
-  ALTER TABLE messages ADD COLUMN place INTEGER;
-  ALTER TABLE messages ADD COLUMN turn_of INTEGER;
-  ALTER TABLE messages ADD COLUMN runs_until INTEGER;
-  CREATE INDEX messages_in_queue ON messages (queue, state, place) WHERE queue IS NOT NULL;
-  CREATE INDEX messages_of_turn ON messages (turn_of) WHERE turn_of IS NOT NULL;
-  `,
-  `
-  ALTER TABLE lanes ADD COLUMN paused INTEGER NOT NULL DEFAULT 0;
-  `,
-  `
-  -- Default headers as JSON.
-  ALTER TABLE groups ADD COLUMN headers TEXT;
-  `,
-  `
-  -- Publishes to groups, which were messages of the states 4 and 8. up_to: of the children that exist. first, last: positions
-  -- that are reserved for all of them; null in rows that were messages. children: how many records use the body.
+  -- Publishes to groups. up_to: of the children that exist. first, last: positions that are reserved for all of them.
+  -- children: how many records use the body. queue_place: of the first child; as many are reserved as there are endpoints.
   CREATE TABLE fan_outs (
     position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, shard INTEGER NOT NULL,
     format INTEGER NOT NULL, up_to INTEGER NOT NULL, ended_at INTEGER, wake_at INTEGER, first INTEGER, last INTEGER,
-    children INTEGER NOT NULL DEFAULT 0, crc INTEGER NOT NULL, json TEXT NOT NULL);
+    children INTEGER NOT NULL DEFAULT 0, crc INTEGER NOT NULL, json TEXT NOT NULL, queue INTEGER, queue_place INTEGER);
   CREATE INDEX fan_outs_by_alarm ON fan_outs (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX fan_outs_expanded ON fan_outs (ended_at) WHERE ended_at IS NOT NULL AND children = 0;
-  INSERT INTO fan_outs
-    (position, name, tenant, shard, format, up_to, ended_at, wake_at, children, crc, json)
-    SELECT m.position, m.name, m.tenant, m.shard, m.format, iif(m.state = 4, m.until, 0), iif(m.state = 8, m.until, NULL),
-      m.wake_at, m.children, c.crc, c.json
-    FROM messages m JOIN configurations c ON c.position = m.position WHERE m.state IN (4, 8);
-  DELETE FROM messages WHERE state IN (4, 8);
-  DELETE FROM configurations WHERE position IN (SELECT position FROM fan_outs);
-  ALTER TABLE messages DROP COLUMN children;
-  `,
-  `
-  -- pins: 1 parallelism, 2 rate and period.
-  ALTER TABLE lanes ADD COLUMN pins INTEGER NOT NULL DEFAULT 0;
-  `,
-  `
+  CREATE INDEX fan_outs_in_queue ON fan_outs (queue, queue_place) WHERE queue IS NOT NULL AND ended_at IS NULL;
+
   CREATE TABLE schedules (
     key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, shard INTEGER NOT NULL,
     created_at INTEGER NOT NULL, format INTEGER NOT NULL, version INTEGER NOT NULL, wake_at INTEGER,
@@ -158,55 +124,31 @@ export const migrations: readonly string[] = [
   CREATE INDEX schedules_by_alarm ON schedules (wake_at) WHERE wake_at IS NOT NULL;
   CREATE TABLE schedule_bodies (schedule INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE schedule_counts (tenant TEXT PRIMARY KEY, n INTEGER NOT NULL) WITHOUT ROWID;
-  `,
-  `
+
   -- same: of what is under way, the hash of its work.
   CREATE TABLE bulk_actions (
     key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL UNIQUE, shard INTEGER NOT NULL,
     created_at INTEGER NOT NULL, version INTEGER NOT NULL, wake_at INTEGER, ended_at INTEGER, same TEXT,
-    crc INTEGER NOT NULL, json TEXT NOT NULL);
+    crc INTEGER NOT NULL, json TEXT NOT NULL, format INTEGER NOT NULL DEFAULT 1);
   CREATE INDEX bulk_actions_by_age ON bulk_actions (tenant, created_at, id);
   CREATE INDEX bulk_actions_by_alarm ON bulk_actions (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX bulk_actions_under_way ON bulk_actions (tenant, same) WHERE same IS NOT NULL;
   CREATE INDEX bulk_actions_ended ON bulk_actions (ended_at) WHERE ended_at IS NOT NULL;
-  `,
-  `
+
   CREATE TABLE spent (name TEXT PRIMARY KEY, n INTEGER NOT NULL, until INTEGER NOT NULL) WITHOUT ROWID;
   CREATE INDEX spent_by_expiry ON spent (until);
-  `,
-  `
-  -- queue_place: of the first child. As many places are reserved as there are endpoints.
-  ALTER TABLE fan_outs ADD COLUMN queue INTEGER;
-  ALTER TABLE fan_outs ADD COLUMN queue_place INTEGER;
-  CREATE INDEX fan_outs_in_queue ON fan_outs (queue, queue_place) WHERE queue IS NOT NULL AND ended_at IS NULL;
-  `,
-  `
+
   -- What lists are asked for and few messages have, see terms.ts.
   CREATE TABLE terms (term TEXT NOT NULL, position INTEGER NOT NULL, PRIMARY KEY (term, position)) WITHOUT ROWID;
   CREATE INDEX terms_by_position ON terms (position);
-  INSERT OR IGNORE INTO terms
-    SELECT (c.json ->> 'tenant') || '/label:' || l.value, c.position
-    FROM configurations AS c, json_each(c.json, '$.policy.labels') AS l;
-  INSERT OR IGNORE INTO terms
-    SELECT (json ->> 'tenant') || '/flow:' || (json ->> '$.policy.flow.key'), position FROM configurations
-    WHERE json ->> '$.policy.flow.key' IS NOT NULL;
-  INSERT OR IGNORE INTO terms
-    SELECT (json ->> 'tenant') || '/queue:' || (json ->> '$.origin.queueName'), position FROM configurations
-    WHERE json ->> '$.origin.queueName' IS NOT NULL;
-  INSERT OR IGNORE INTO terms
-    SELECT (json ->> 'tenant') || '/schedule:' || (json ->> '$.origin.scheduleId'), position FROM configurations
-    WHERE json ->> '$.origin.scheduleId' IS NOT NULL;
-  INSERT OR IGNORE INTO terms
-    SELECT (json ->> 'tenant') || '/group:' || (json ->> '$.origin.group.name'), position FROM configurations
-    WHERE json ->> '$.origin.group.name' IS NOT NULL;
-  `,
-  `
+
   -- The position is its root's. moving: all of a head that changes. dlq_at: of a dead letter, when it failed.
   -- rank: of an entry, its place in the history.
   CREATE TABLE runs (
     position INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, generation INTEGER NOT NULL,
     created_at INTEGER NOT NULL, ended_at INTEGER, shard INTEGER NOT NULL, wake_at INTEGER, crc INTEGER NOT NULL,
-    dlq_at INTEGER, json TEXT NOT NULL, moving_crc INTEGER NOT NULL, moving TEXT NOT NULL);
+    dlq_at INTEGER, json TEXT NOT NULL, moving_crc INTEGER NOT NULL, moving TEXT NOT NULL,
+    format INTEGER NOT NULL DEFAULT 1);
   CREATE INDEX runs_by_age ON runs (tenant, created_at, position);
   CREATE INDEX runs_active ON runs (tenant, created_at, position) WHERE ended_at IS NULL;
   CREATE INDEX runs_in_dlq ON runs (tenant, dlq_at, position) WHERE dlq_at IS NOT NULL;
@@ -229,33 +171,18 @@ export const migrations: readonly string[] = [
     run INTEGER NOT NULL, part TEXT NOT NULL, attempt INTEGER NOT NULL, at INTEGER NOT NULL, json TEXT NOT NULL,
     response BLOB);
   CREATE UNIQUE INDEX run_attempts_by_part ON run_attempts (run, part, attempt);
-  `,
-  `
-  ALTER TABLE runs ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
-  ALTER TABLE bulk_actions ADD COLUMN format INTEGER NOT NULL DEFAULT 1;
-  `,
-  `
+
   -- Events by minute (Unix minutes) and state (its rank).
   CREATE TABLE event_counts (
     tenant INTEGER NOT NULL, state INTEGER NOT NULL, minute INTEGER NOT NULL, n INTEGER NOT NULL,
     PRIMARY KEY (tenant, minute, state)) WITHOUT ROWID;
-  `,
-  `
-  -- When the turn was given; null in rows that were there before.
-  ALTER TABLE turns ADD COLUMN given_at INTEGER;
-  `,
-  `
-  ALTER TABLE tokens ADD COLUMN name TEXT;
-  ALTER TABLE tokens ADD COLUMN expires_at INTEGER;
-  ALTER TABLE tokens ADD COLUMN used_at INTEGER;
-  `,
-  `
+
   -- Entries have ids in the order of their time.
   CREATE TABLE audit_log (id TEXT PRIMARY KEY, tenant TEXT, expires_at INTEGER NOT NULL, json TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX audit_log_of_tenant ON audit_log (tenant, id) WHERE tenant IS NOT NULL;
   CREATE INDEX audit_log_by_expiry ON audit_log (expires_at);
   `,
-  `
+    `
   -- Whole rows (messages/whole.ts) hold their configuration as crc and json, which are null in all others. created: the time of
   -- CREATED. told: from then to the beginning of the call that was delivered, which ended at until; null before.
   ALTER TABLE messages ADD COLUMN created INTEGER;
@@ -266,14 +193,14 @@ export const migrations: readonly string[] = [
   CREATE INDEX messages_logged ON messages (tenant) WHERE json IS NOT NULL;
   CREATE INDEX messages_ended ON messages (until) WHERE state >= 5 AND json IS NULL AND outbox = 0;
   `,
-  `
+    `
   -- Of the answer to the attempt that delivered: in the whole row, or in the event DELIVERED.
   ALTER TABLE messages ADD COLUMN answer_status INTEGER;
   ALTER TABLE messages ADD COLUMN answer_bytes INTEGER;
   ALTER TABLE events ADD COLUMN answer_status INTEGER;
   ALTER TABLE events ADD COLUMN answer_bytes INTEGER;
   `,
-  `
+    `
   -- Bodies that stay after their records (kept-bodies.ts). at: when the message ended. body_of: whose row in bodies it is.
   CREATE TABLE kept (
     position INTEGER PRIMARY KEY, name TEXT NOT NULL, tenant INTEGER NOT NULL, at INTEGER NOT NULL, body_of INTEGER NOT NULL);
@@ -284,11 +211,12 @@ export const migrations: readonly string[] = [
   INSERT INTO kept_up_to
     SELECT key, max(0, coalesce((SELECT max(position) FROM messages), 0) - 600000 * 4096) FROM tenants;
   `,
-  `
+    `
   -- What is kept of answers that delivered messages.
   CREATE TABLE answers (position INTEGER PRIMARY KEY, crc INTEGER NOT NULL, bytes BLOB NOT NULL);
   `,
-];
+  ],
+};
 
 /** The file of the database in a data folder. */
 export const databaseFile = "posthaste.db";

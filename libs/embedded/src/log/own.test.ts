@@ -24,7 +24,7 @@ import {
   type Dice,
   dice,
 } from "@posthaste/testing";
-import { databaseFile, migrations } from "../database/schema.ts";
+import { databaseFile, schema } from "../database/schema.ts";
 import { copyOf, countRows, newDirectory, openIn, type Opened } from "../opened.fixture.ts";
 
 type Told = {
@@ -118,7 +118,7 @@ async function deliver({ clock, records }: Opened, message: Message): Promise<vo
   await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: 1_000 })]);
 }
 
-/** Takes away what the migration to whole rows and those after it added. */
+/** Takes away what the steps after the first have added. */
 function asOfVersionBefore(dataDir: string): void {
   const db = new DatabaseSync(join(dataDir, databaseFile));
   for (const index of ["unclaimed", "logged", "ended"]) db.exec(`DROP INDEX messages_${index}`);
@@ -127,9 +127,7 @@ function asOfVersionBefore(dataDir: string): void {
   for (const column of ["answer_status", "answer_bytes"])
     db.exec(`ALTER TABLE events DROP COLUMN ${column}`);
   db.exec("DROP TABLE kept; DROP TABLE kept_up_to; DROP TABLE answers");
-  db.exec(
-    `PRAGMA user_version = ${migrations.findIndex((sql) => sql.includes("ADD COLUMN told"))}`,
-  );
+  db.exec(`PRAGMA user_version = ${schema.firstVersion}`);
   db.close();
 }
 

@@ -7,7 +7,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type Hint, type Some } from "@posthaste/ports";
-import { integer, optionalInteger, type Row, text } from "../database/rows.ts";
+import { integer, type Row, text } from "../database/rows.ts";
 import { messageFrom } from "./configurations.ts";
 import { idOf } from "./names.ts";
 import {
@@ -81,15 +81,9 @@ export function openReading({ db, finished, names, outbox, recent, tenants }: Ro
       tenant: tenants.name(integer(row["tenant"])),
       origin: integer(row["origin"]),
       epoch: integer(row["epoch"]),
-      ...bytesOf(row),
+      bytes: integer(row["body_bytes"]),
     }),
   };
-}
-
-/** Returns nothing for rows of an earlier version, which do not hold the size. */
-function bytesOf(row: Row): Pick<Hint, "bytes"> {
-  const bytes = optionalInteger(row["body_bytes"]);
-  return bytes === undefined ? {} : { bytes };
 }
 
 /** Treats another tenant's record as missing. */

@@ -180,14 +180,14 @@ it("meets the other gate", async () => {
   while (!existsSync("${other}")) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 `;
-  const { output, tree } = await run("unit deploy", {
-    "src/one.test.ts": meeting("unit", "deploy"),
-    "src/two.deploy.test.ts": meeting("deploy", "unit"),
+  const { output, tree } = await run("deploy answers", {
+    "src/one.deploy.test.ts": meeting("deploy", "answers"),
+    "src/two.answers.test.ts": meeting("answers", "deploy"),
   });
 
   const priorityOf = (gate: string) => Number(readFileSync(join(tree, gate), "utf8"));
   expect(output).toMatch(/\n2 passed, 0 failed\n$/);
-  expect(priorityOf("unit")).toBeGreaterThan(priorityOf("deploy"));
+  expect(priorityOf("deploy")).toBeGreaterThan(priorityOf("answers"));
 });
 
 /** Runs gates over a tree of these files, with the configuration of this repository. */

@@ -112,6 +112,7 @@ const testGates = [
     // Suites that take minutes and hold no promise of the service.
     skips: isFull ? [] : [ofKind("full\\.deploy")],
     secondsMax: 2_400,
+    fills: true,
     processes: true,
   },
   {

@@ -12,9 +12,8 @@ import { standstill } from "./standstill.ts";
  * The short form: each once, in this order, in two runs of about the same length that may go side by side. Rolling comes first in its
  * run, so that no fault before it excuses a repeat.
  */
-export const killed: readonly Scenario[] = [rolling, kills];
+export const killed: readonly Scenario[] = [rolling, kills, bulkActions];
 export const outages: readonly Scenario[] = [
-  bulkActions,
   lostReplies,
   storeSlow,
   redisFlushed,

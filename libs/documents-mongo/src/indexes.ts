@@ -9,6 +9,8 @@ export type Index = {
    * the field in an equality, or says `$exists: true` beside a range.
    */
   readonly having?: string;
+  /** The key of an index of an earlier build that is removed once this one is there. */
+  readonly replaces?: Index["key"];
   /**
    * Needed: without the index some query passes over a whole collection, or one of the hot path over much of it; a process
    * is up when all needed indexes are there. Wanted: without it a list or a walk passes over more of its tenant, for
@@ -16,6 +18,19 @@ export type Index = {
    */
   readonly is: "needed" | "wanted";
 };
+
+/**
+ * An index for rounds and sweeps, which ask for documents of some shards up to a time. The time comes first: the server keeps removed
+ * entries for minutes, and a scan of one shard steps over those of all later shards until it meets an entry that is there (ADR 218).
+ */
+export const byTime = (
+  collection: string,
+  field: string,
+  held: Pick<Index, "having"> = { having: field },
+): Index => ({
+  ...{ collection, key: { [field]: 1, shard: 1 }, replaces: { shard: 1, [field]: 1 } },
+  ...{ ...held, is: "needed" },
+});
 
 /** Returns the indexes in the form that the server is asked for. Making an index again does nothing. */
 export const indexesOf = (indexes: readonly Index[]): IndexDescription[] =>
@@ -28,4 +43,4 @@ export const filterOf = ({ having }: Index): Readonly<Record<string, unknown>> |
   having === undefined ? undefined : { [having]: { $exists: true } };
 
 /** The index's name on the server, such as `tenant_1_place_1`. */
-export const nameOf = ({ key }: Index): string => Object.entries(key).flat().join("_");
+export const nameOf = ({ key }: Pick<Index, "key">): string => Object.entries(key).flat().join("_");

@@ -1,12 +1,12 @@
 /** How a bulk action stands in the collection `bulk_actions`: one document, keyed by tenant and id. */
 import { hash } from "node:crypto";
 import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";
-import { type Index } from "../indexes.ts";
+import { byTime, type Index } from "../indexes.ts";
 
 export const bulkActionsName = "bulk_actions";
 
 export const bulkActionIndexes: readonly Index[] = [
-  { collection: bulkActionsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
+  byTime(bulkActionsName, "wakeAt"),
   { collection: bulkActionsName, key: { tenant: 1, createdAt: -1, id: -1 }, is: "needed" },
   { collection: bulkActionsName, key: { tenant: 1, same: 1 }, having: "same", is: "needed" },
   { collection: bulkActionsName, key: { completedAt: 1 }, having: "completedAt", is: "needed" },

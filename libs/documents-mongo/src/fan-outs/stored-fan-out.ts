@@ -12,7 +12,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { bytes } from "../bytes.ts";
-import { type Index } from "../indexes.ts";
+import { byTime, type Index } from "../indexes.ts";
 
 export type StoredFanOut = FanOutTarget & {
   readonly _id: MessageId;
@@ -42,8 +42,8 @@ export type StoredFanOut = FanOutTarget & {
 export const fanOutsName = "fan_outs";
 
 export const fanOutIndexes: readonly Index[] = [
-  { collection: fanOutsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
-  { collection: fanOutsName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt", is: "needed" },
+  byTime(fanOutsName, "wakeAt"),
+  byTime(fanOutsName, "sweepAt"),
   { collection: fanOutsName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil", is: "needed" },
   { collection: fanOutsName, key: { queue: 1, queuePlace: 1 }, having: "queue", is: "needed" },
   // Finds which replaced chunks of a group are still needed.

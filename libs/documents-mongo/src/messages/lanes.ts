@@ -22,7 +22,7 @@ import {
 import { type AnyBulkWriteOperation } from "mongodb";
 import { dueIn, moveAhead } from "../alarms.ts";
 import { createGather, type Gather } from "../gather.ts";
-import { type Index } from "../indexes.ts";
+import { byTime, type Index } from "../indexes.ts";
 import { type Rooms } from "./rooms.ts";
 import { isUnderstood } from "./stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
@@ -30,8 +30,8 @@ import { writeAll } from "./writes.ts";
 
 export const lanesName = "lanes";
 export const laneIndexes: readonly Index[] = [
-  { collection: lanesName, key: { shard: 1, wakeAt: 1 }, is: "needed" },
-  { collection: lanesName, key: { shard: 1, usedAt: 1 }, is: "needed" },
+  byTime(lanesName, "wakeAt", {}),
+  byTime(lanesName, "usedAt", {}),
 ];
 
 /** A message that got into line, or is held with a place in it for later; or a publish that sets the lane's limits. */

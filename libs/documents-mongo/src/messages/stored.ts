@@ -31,7 +31,7 @@ import {
 } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
-import { type Index } from "../indexes.ts";
+import { byTime, type Index } from "../indexes.ts";
 import { type OwnTold } from "../message-log/rows.ts";
 import { termIndexes } from "../query/conditions.ts";
 import { standsApart } from "./stored-body.ts";
@@ -122,25 +122,9 @@ type StoredMessage = Omit<
 export const collectionName = "messages";
 
 export const messageIndexes: readonly Index[] = [
-  ...Object.values(alarmFields).map((field) => ({
-    collection: collectionName,
-    key: { shard: 1, [field]: 1 } as const,
-    having: field,
-    is: "needed" as const,
-  })),
-  { collection: collectionName, key: { shard: 1, sweepAt: 1 }, having: "sweepAt", is: "needed" },
-  {
-    collection: collectionName,
-    key: { shard: 1, owedSweepAt: 1 },
-    having: "owedSweepAt",
-    is: "needed",
-  },
-  {
-    collection: collectionName,
-    key: { shard: 1, toldSweepAt: 1 },
-    having: "toldSweepAt",
-    is: "needed",
-  },
+  ...[...Object.values(alarmFields), "sweepAt", "owedSweepAt", "toldSweepAt"].map((field) =>
+    byTime(collectionName, field),
+  ),
   {
     collection: collectionName,
     key: { tenant: 1, "told.place": 1 },

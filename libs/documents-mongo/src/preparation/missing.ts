@@ -4,15 +4,35 @@ import { filterOf, type Index } from "../indexes.ts";
 import { codeOf } from "../failures.ts";
 
 /** Returns the indexes that the server lacks, or has not finished building. */
-export async function missingIndexes(db: Db, indexes: readonly Index[]): Promise<readonly Index[]> {
+export const missingIndexes = (db: Db, indexes: readonly Index[]): Promise<readonly Index[]> =>
+  among(db, indexes, (index, isBuilt) => (isBuilt(index.key, index) ? [] : index));
+
+/** Returns the indexes that others have replaced and that are there still. */
+export const replacedIndexes = (
+  db: Db,
+  indexes: readonly Index[],
+): Promise<readonly Pick<Index, "collection" | "key">[]> =>
+  among(db, indexes, (index, isBuilt) => {
+    const { collection, replaces: key } = index;
+    return key !== undefined && isBuilt(key, index) ? { collection, key } : [];
+  });
+
+type IsBuilt = (key: Index["key"], having: Index) => boolean;
+
+async function among<T>(
+  db: Db,
+  indexes: readonly Index[],
+  choose: (index: Index, isBuilt: IsBuilt) => T | readonly T[],
+): Promise<readonly T[]> {
   const byCollection = [...Map.groupBy(indexes, ({ collection }) => collection)];
-  const missing = await Promise.all(
+  const chosen = await Promise.all(
     byCollection.map(async ([name, own]) => {
       const there = await builtIn(db, name);
-      return own.filter((index) => !there.has(textOf(index.key, filterOf(index))));
+      const isBuilt: IsBuilt = (key, index) => there.has(textOf(key, filterOf(index)));
+      return own.flatMap((index) => choose(index, isBuilt));
     }),
   );
-  return missing.flat();
+  return chosen.flat();
 }
 
 async function builtIn(db: Db, name: string): Promise<ReadonlySet<string>> {

@@ -134,6 +134,20 @@ describe("a database", () => {
     expect(await indexNames("messages")).toContain(needed);
   });
 
+  it("that has indexes of an earlier build loses them once those that replace them are there", async () => {
+    newDatabase();
+    await openWhole();
+    const [later, earlier] = ["wakeAt_1_shard_1", "shard_1_wakeAt_1"];
+    const having = { partialFilterExpression: { wakeAt: { $exists: true } } };
+    await db.collection("messages").createIndex({ shard: 1, wakeAt: 1 }, having);
+    await db.collection("messages").dropIndex(later);
+
+    await untilWhole(await open());
+
+    expect(await indexNames("messages")).toContain(later);
+    expect(await indexNames("messages")).not.toContain(earlier);
+  });
+
   it("that lacks an index of lists alone is worked with: lists that take too long meanwhile are refused with its name", async () => {
     newDatabase();
     const older = await openWhole();

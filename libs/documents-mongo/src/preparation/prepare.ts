@@ -1,6 +1,6 @@
 /** Brings a database to the formats, then to the indexes of this build. Only the holder of the lease calls it. */
 import { type Db } from "mongodb";
-import { type Index, indexesOf } from "../indexes.ts";
+import { type Index, indexesOf, nameOf } from "../indexes.ts";
 import {
   firstFormat,
   formatAfter,
@@ -9,7 +9,7 @@ import {
   readFormat,
   refuseNewer,
 } from "./formats.ts";
-import { missingIndexes, type Step, stepsOf } from "./missing.ts";
+import { missingIndexes, replacedIndexes, type Step, stepsOf } from "./missing.ts";
 
 export type Wanted = {
   readonly indexes: readonly Index[];
@@ -57,6 +57,8 @@ export async function prepare(
     const options = { commitQuorum: "majority" };
     await db.collection(step.collection).createIndexes(indexesOf(step.indexes), options);
   }
+  for (const replaced of await replacedIndexes(db, indexes))
+    await db.collection(replaced.collection).dropIndex(nameOf(replaced));
 }
 
 async function smallAmong(db: Db, indexes: readonly Index[]): Promise<ReadonlySet<string>> {

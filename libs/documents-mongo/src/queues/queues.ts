@@ -69,7 +69,8 @@ export function createQueues(rooms: Rooms): Queues {
 
 /** A turn of a queue that is not paused has its row's alarm, so rows with an alarm are looked at. */
 async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
-  const filter = { shard: { $in: [...allShards] }, wakeAt: { $exists: true }, paused: false };
+  const isSet = { $gt: 0, $exists: true };
+  const filter = { shard: { $in: [...allShards] }, wakeAt: isSet, paused: false };
   const found = await rooms.again(() =>
     queuesOf(rooms)
       .find(filter, { projection: { turns: { $slice: 1 }, given: 1 } })

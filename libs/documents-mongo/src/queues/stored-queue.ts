@@ -9,7 +9,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { type Collection } from "mongodb";
-import { type Index } from "../indexes.ts";
+import { byTime, type Index } from "../indexes.ts";
 import { type Rooms } from "../messages/rooms.ts";
 
 export type StoredQueue = {
@@ -45,8 +45,8 @@ type Given = { readonly id: MessageId; readonly at: number };
 export const queuesName = "queues";
 
 export const queueIndexes: readonly Index[] = [
-  { collection: queuesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
-  { collection: queuesName, key: { shard: 1, endedAt: 1 }, having: "endedAt", is: "needed" },
+  byTime(queuesName, "wakeAt"),
+  byTime(queuesName, "endedAt"),
   { collection: queuesName, key: { tenant: 1, name: 1 }, is: "needed" },
 ];
 

@@ -18,7 +18,7 @@ import {
 } from "@posthaste/domain";
 import { understood } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
-import { type Index } from "../indexes.ts";
+import { byTime, type Index } from "../indexes.ts";
 import { placeOf } from "../query/placed.ts";
 
 export const runsName = "runs";
@@ -29,8 +29,8 @@ export const walksName = "run_walks";
 export const runIndexes: readonly Index[] = [
   { collection: runsName, key: { tenant: 1, id: 1, generation: -1 }, is: "needed" },
   { collection: runsName, key: { root: 1 }, is: "needed" },
-  { collection: runsName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
-  { collection: runsName, key: { shard: 1, deliverAt: 1 }, having: "deliverAt", is: "needed" },
+  byTime(runsName, "wakeAt"),
+  byTime(runsName, "deliverAt"),
   { collection: runsName, key: { tenant: 1, events: 1, _id: 1 }, having: "events", is: "needed" },
   { collection: runsName, key: { tenant: 1, endedAt: 1 }, having: "endedAt", is: "needed" },
   { collection: runsName, key: { tenant: 1, sweptAt: 1 }, having: "sweptAt", is: "needed" },

@@ -2,12 +2,12 @@
 import { type Schedule, type WholeSchedule } from "@posthaste/domain";
 import { type ScheduleKey } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
-import { type Index } from "../indexes.ts";
+import { byTime, type Index } from "../indexes.ts";
 
 export const schedulesName = "schedules";
 
 export const scheduleIndexes: readonly Index[] = [
-  { collection: schedulesName, key: { shard: 1, wakeAt: 1 }, having: "wakeAt", is: "needed" },
+  byTime(schedulesName, "wakeAt"),
   { collection: schedulesName, key: { tenant: 1, createdAt: 1, id: 1 }, is: "needed" },
 ];
 

@@ -1,32 +1,15 @@
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { accept, defaultPlan, type TenantId } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
 import { type Records, StoreError, type Tenant } from "@posthaste/ports";
-import {
-  aMessage,
-  anotherTenant,
-  aTenant,
-  recordingLog,
-  seededRandom,
-  virtualClock,
-} from "@posthaste/testing";
+import { aMessage, anotherTenant, aTenant } from "@posthaste/testing";
 import { BacklogQuota } from "./backlog.ts";
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { openStore } from "./store.fixture.ts";
 
 function open() {
-  const clock = virtualClock();
-  const { close, ids, records } = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log: recordingLog(),
-    schedule: queueMicrotask,
-  });
-  closers.push(close);
+  const {
+    parts: { clock },
+    store: { ids, records },
+  } = openStore();
   const insert = async (count: number) => {
     const made = Array.from({ length: count }, () => aMessage({ id: ids.next() }));
     await records.insert(

@@ -1,35 +1,16 @@
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { type Endpoint, limits } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
 import { type Groups } from "@posthaste/ports";
-import {
-  anEndpoint,
-  anotherTenant,
-  aTenant,
-  recordingLog,
-  seededRandom,
-  someEndpoints,
-  virtualClock,
-} from "@posthaste/testing";
+import { anEndpoint, anotherTenant, aTenant, someEndpoints } from "@posthaste/testing";
 import { groupListTexts, groupTexts } from "./group-texts.ts";
 import { readsOf } from "./reads.fixture.ts";
-
-const opened: { close: () => Promise<void> }[] = [];
-afterEach(async () => {
-  for (const embedded of opened.splice(0)) await embedded.close();
-});
+import { openStore } from "./store.fixture.ts";
 
 function open() {
-  const clock = virtualClock();
-  const embedded = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log: recordingLog(),
-    schedule: queueMicrotask,
-  });
-  opened.push(embedded);
-  const { groups } = embedded;
+  const {
+    parts: { clock },
+    store: { groups },
+  } = openStore();
   const put = async (name: string, endpoints: readonly Endpoint[]) => {
     const version = (await groups.get(aTenant, name))?.version;
     expect(await groups.replace(aTenant, name, version, endpoints, "new")).toBe(true);

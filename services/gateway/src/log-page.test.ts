@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import {
   type AttemptFact,
   limits,
@@ -7,36 +7,16 @@ import {
   type Message,
   type MessageId,
 } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
-import {
-  aMessage,
-  aTenant,
-  dice,
-  epochStart,
-  recordingLog,
-  seededRandom,
-  virtualClock,
-} from "@posthaste/testing";
+import { aMessage, aTenant, dice, epochStart } from "@posthaste/testing";
 import { readsOf } from "./reads.fixture.ts";
 import { logPage } from "./log-page.ts";
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { openStore } from "./store.fixture.ts";
 
 type Opened = { readonly log: MessageLog; readonly newId: () => MessageId };
 
 function open(): Opened {
-  const { close, ids, log } = openEmbedded({
-    dataDir: ":memory:",
-    clock: virtualClock(),
-    random: seededRandom(1),
-    log: recordingLog(),
-    schedule: queueMicrotask,
-  });
-  closers.push(close);
+  const { ids, log } = openStore().store;
   return { log, newId: () => ids.next() };
 }
 

@@ -1,35 +1,17 @@
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { fault, type Group, groupChunkMax, messageId } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
 import { type Outcome, type PublishedGroup } from "@posthaste/engine";
-import {
-  aTenant,
-  recordingLog,
-  seededRandom,
-  someEndpoints,
-  virtualClock,
-} from "@posthaste/testing";
+import { aTenant, someEndpoints } from "@posthaste/testing";
 import { batchResultTexts, groupResultTexts } from "./published-texts.ts";
 import { readsOf } from "./reads.fixture.ts";
-
-const opened: { close: () => Promise<void> }[] = [];
-afterEach(async () => {
-  for (const embedded of opened.splice(0)) await embedded.close();
-});
+import { openStore } from "./store.fixture.ts";
 
 async function openWithGroup(endpoints: number) {
-  const embedded = openEmbedded({
-    dataDir: ":memory:",
-    clock: virtualClock(),
-    random: seededRandom(1),
-    log: recordingLog(),
-    schedule: queueMicrotask,
-  });
-  opened.push(embedded);
-  await embedded.groups.replace(aTenant, "g", undefined, someEndpoints(endpoints), "new");
-  const group = await embedded.groups.get(aTenant, "g");
+  const { groups } = openStore().store;
+  await groups.replace(aTenant, "g", undefined, someEndpoints(endpoints), "new");
+  const group = await groups.get(aTenant, "g");
   if (!group) throw new Error("it was made");
-  return { ports: readsOf({ groups: embedded.groups }), group };
+  return { ports: readsOf({ groups }), group };
 }
 
 const publishedTo = (group: Group): PublishedGroup => ({

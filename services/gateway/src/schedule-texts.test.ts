@@ -1,35 +1,17 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it } from "@jest/globals";
-import { openEmbedded } from "@posthaste/embedded";
+import { describe, expect, it } from "@jest/globals";
 import { type Schedules } from "@posthaste/ports";
-import {
-  aSchedule,
-  aScheduleCommand,
-  aTenant,
-  epochStart,
-  recordingLog,
-  seededRandom,
-  virtualClock,
-} from "@posthaste/testing";
+import { aSchedule, aScheduleCommand, aTenant, epochStart } from "@posthaste/testing";
 import { readsOf } from "./reads.fixture.ts";
 import { scheduleListTexts, schedulePages } from "./schedule-texts.ts";
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { openStore } from "./store.fixture.ts";
 
 const sha256 = (value: string | Uint8Array) => createHash("sha256").update(value).digest("hex");
 const kib = 1_024;
 
 /** Stores one schedule for each body size, in order. */
 async function opened(bodies: readonly number[]): Promise<Schedules> {
-  const parts = { clock: virtualClock(), random: seededRandom(1), log: recordingLog() };
-  const { close, schedules } = openEmbedded({
-    ...{ dataDir: ":memory:", schedule: queueMicrotask },
-    ...parts,
-  });
-  closers.push(close);
+  const { schedules } = openStore().store;
   for (const [nth, bytes] of bodies.entries()) {
     const command = aScheduleCommand("0 0 1 1 *", { body: new Uint8Array(bytes).fill(97) });
     await schedules.put(aSchedule(`scd_${nth}`, command, epochStart + nth), "new");

@@ -1,41 +1,28 @@
 import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { gatewayEndpoints } from "@posthaste/contract";
 import { accept, defaultPlan, isFault } from "@posthaste/domain";
-import { openEmbedded } from "@posthaste/embedded";
 import { workOrHandOn } from "@posthaste/engine";
 import { type Tenant } from "@posthaste/ports";
-import {
-  aMessage,
-  aPolicy,
-  aTenant,
-  recordingLog,
-  seededRandom,
-  type VirtualClock,
-  virtualClock,
-} from "@posthaste/testing";
+import { aMessage, aPolicy, aTenant, type VirtualClock } from "@posthaste/testing";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
 import { aSeat } from "../reads.fixture.ts";
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+import { openStore } from "../store.fixture.ts";
 
 type Ports = CancelParts & { readonly clock: VirtualClock };
 
 async function opened(messages: number): Promise<Ports> {
-  const clock = virtualClock();
-  const parts = { clock, random: seededRandom(1), log: recordingLog() };
-  // Commits come in the turn that asked for them, so that time stands still.
-  const schedule = queueMicrotask;
-  const { close, ...store } = openEmbedded({ dataDir: ":memory:", ...parts, schedule });
-  closers.push(close);
+  const { parts, store } = openStore();
   const sha256 = (value: string | Uint8Array) => createHash("sha256").update(value).digest("hex");
   for (let n = 0; n < messages; n++) {
     const policy = aPolicy({ labels: ["a"] });
-    const message = aMessage({ id: store.ids.next(), now: clock.now(), policy, delayMs: 600_000 });
-    await store.records.insert([{ record: accept(message, clock.now()) }], "new");
+    const message = aMessage({
+      id: store.ids.next(),
+      now: parts.clock.now(),
+      policy,
+      delayMs: 600_000,
+    });
+    await store.records.insert([{ record: accept(message, parts.clock.now()) }], "new");
   }
   return { ...store, ...parts, sha256 };
 }

@@ -48,7 +48,10 @@ it("each attempt is told with its time, duration, status and size, beside the nu
   const tries: Message["attempts"] = [
     { startedAt: 1, endedAt: 2, tookMs: 1, ended: "delivered", answerStatus: 201, answerBytes: 9 },
   ];
-  const whole = { ...message, notBefore: 1, createdAt: 1, attempts: tries };
+  const whole: Message = {
+    ...{ ...message, notBefore: 1, createdAt: 1 },
+    ...{ state: "DELIVERED", attempts: tries },
+  };
 
   const story = storyOf(whole, [delivered], tries);
 

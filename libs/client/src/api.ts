@@ -1546,9 +1546,9 @@ export interface Message {
   };
   callerIP: string;
   /**
-   * The newest of its log
+   * The newest of its log, which may be a moment behind
    */
-  state?:
+  state:
     | "CREATED"
     | "ACTIVE"
     | "RETRY"

@@ -45,7 +45,7 @@ export const answeredShape = {
 
 export const messageSchema = publishedSchema
   .extend({
-    state: z.enum(logStates).optional().describe("The newest of its log"),
+    state: z.enum(logStates).describe("The newest of its log, which may be a moment behind"),
     bodyKeptUntil: millisecondsShape
       .optional()
       .describe(
@@ -170,11 +170,11 @@ export function messageJson(
   view: ReadView & { readonly keptMs: number; readonly answer?: Uint8Array | undefined },
 ): MessageJson {
   const events = log.map(({ event }) => event);
-  const state = events.at(-1)?.state;
+  const state = events.at(-1)?.state ?? "CREATED";
   const keptUntil = bodyKeptUntil(message, events, view.keptMs);
   return {
     ...publishedJson(message, view),
-    ...(state !== undefined && { state }),
+    state,
     ...(keptUntil !== undefined && { bodyKeptUntil: keptUntil }),
     attempts: attemptsOf(log).map((attempt, n, { length }) => ({
       ...attemptJson(message, attempt),

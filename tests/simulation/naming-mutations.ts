@@ -20,6 +20,7 @@ export const namingMutations: readonly Mutation[] = [
   },
   {
     name: "the lease of a named message counted from when it is heard",
+    isRare: true,
     change: (ports) =>
       hearing(ports, (record) =>
         withState(record, { leaseUntil: ports.clock.now() + limits.namedLeaseMs }),

@@ -105,6 +105,7 @@ describe("a message as it is read", () => {
       period: 60,
       retryDelayExpression: "1000*(1+retried)",
       timeout: 30_000,
+      state: "CREATED",
       attempts: [],
     });
     expect(messageSchema.strict().safeParse(read).success).toBe(true);

@@ -51,6 +51,8 @@ export const openBrowser = (): Promise<Browser> =>
 export type WatchedPage = {
   readonly page: Page;
   readonly troubles: string[];
+  /** Troubles that belong to the test, whenever they come, such as the browser's report of a 404. */
+  readonly allowed: RegExp[];
   /** Adds serious findings of axe to the troubles. */
   readonly look: () => Promise<void>;
 };
@@ -84,7 +86,7 @@ export async function watchedPage(
     void dialog.dismiss();
   });
   const look = async (): Promise<void> => void troubles.push(...(await findingsIn(page)));
-  return { page, troubles, look };
+  return { page, troubles, allowed: [], look };
 }
 
 /** Runs axe by the debugger, to which the page's policy does not apply. */

@@ -32,13 +32,17 @@ export class Client {
     return this.call("GET", path, headers);
   }
 
-  /** Returns the list under `key`. Asks again where the server refuses a list for now, as pollers on a busy host ask many. */
-  async listed(path: string, key: string): Promise<readonly Json[]> {
-    const reply = await eventually(
+  /** Asks again while the server refuses a list for now, as pollers on a busy host ask many. */
+  page(path: string): Promise<Reply> {
+    return eventually(
       () => this.get(path),
       ({ status }) => status !== 429 && status !== 503,
     );
-    return reply.list(key);
+  }
+
+  /** Returns the list under `key`. */
+  async listed(path: string, key: string): Promise<readonly Json[]> {
+    return (await this.page(path)).list(key);
   }
 
   delete(path: string, body?: string): Promise<Reply> {

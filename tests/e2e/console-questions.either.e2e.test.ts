@@ -81,7 +81,7 @@ const overview = async () => {
 
 describe("from the overview it takes two clicks to see", () => {
   journey("why the webhook for order 17 failed, and what the receiver answered", async () => {
-    const { page, troubles } = await overview();
+    const { page, allowed } = await overview();
 
     await find(page, "order-17", "messages with order-17");
     await page.getByRole("row").filter({ hasText: "order-17" }).getByRole("link").click();
@@ -89,7 +89,7 @@ describe("from the overview it takes two clicks to see", () => {
     await page.getByRole("region", { name: "Why" }).getByText(answer).waitFor();
 
     // The browser itself reports that the label is no id.
-    expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
+    allowed.push(/404/);
   });
 
   journey("which destination fails most, with what, since when", async () => {
@@ -150,7 +150,7 @@ describe("from the overview it takes two clicks to see", () => {
 
 describe("from the overview it takes two clicks to begin to", () => {
   journey("send a message again with a changed body", async () => {
-    const { page, look, troubles } = await overview();
+    const { page, look, allowed } = await overview();
     pages.works("/changed");
 
     await find(page, "order-16", "messages with order-16");
@@ -173,7 +173,7 @@ describe("from the overview it takes two clicks to begin to", () => {
 
     expect(arrived.body.toString()).toBe('{"order":16,"again":true}');
     expect(arrived.headers["content-type"]).toBe("application/json");
-    expect(troubles.splice(0).filter((text) => !/40[04]/.test(text))).toEqual([]);
+    allowed.push(/40[04]/);
   });
 
   journey("approve the run that waits", async () => {
@@ -247,7 +247,7 @@ describe("from the overview it takes two clicks to begin to", () => {
 
 describe("a session that ends", () => {
   journey("asks to sign in again above the page, and keeps what was typed", async () => {
-    const { page, troubles } = await overview();
+    const { page, allowed } = await overview();
     const refused = { status: 401, json: { error: "no or unknown token" } };
 
     await page.getByRole("link", { name: "Publish" }).click();
@@ -264,7 +264,7 @@ describe("a session that ends", () => {
     expect(await page.getByLabel("Body", { exact: true }).inputValue()).toBe("typed before");
     await page.getByRole("button", { name: "Publish the message" }).click();
     await page.getByRole("heading", { level: 1, name: /Message msg_/ }).waitFor();
-    expect(troubles.splice(0).filter((text) => !text.includes("401"))).toEqual([]);
+    allowed.push(/401/);
   });
 });
 

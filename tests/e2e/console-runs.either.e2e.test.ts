@@ -237,7 +237,7 @@ describe("a run", () => {
     const { state, id } = await started(url, { workflowRunId: given });
     await state("RUN_SUCCESS");
     const opened = await pages.signedIn(`#/runs?workflowUrl=${encodeURIComponent(url)}`);
-    const { page, troubles } = opened;
+    const { page, allowed } = opened;
 
     await page.getByRole("link", { name: id }).click();
     await page.getByRole("heading", { level: 1, name: `Run ${id}` }).waitFor();
@@ -246,7 +246,7 @@ describe("a run", () => {
     // The run's name, without the prefix.
     await find(page, given, "Run");
     await page.getByRole("option", { name: /only/ }).waitFor();
-    expect(troubles.splice(0).filter((text) => !text.includes("404"))).toEqual([]);
+    allowed.push(/404/);
   });
 
   journey("with what others wrote is shown as text, and redacted fields nowhere", async () => {

@@ -1584,7 +1584,7 @@ export interface Message {
      */
     answerBytes?: number;
     /**
-     * Of the last attempt: the beginning of the answer's body, at most 8 KiB, when it is UTF-8 and not empty. That of a message that was delivered is kept as its body is, that of a failed attempt as long as the log
+     * The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as the message's body is, that of a failed attempt as long as the log
      */
     answerBody?: string;
     /**

@@ -29,11 +29,11 @@ export type Calling = {
   sending: Sending | undefined;
 };
 
-/** What an attempt holds once it is not called any more: the bytes of its body, and the answer of its call. */
+/** An attempt that is not called any more holds the bytes of its body, and the answer of its call. */
 type Ended = { readonly body: Body | undefined; readonly answer: Sending | undefined };
-/** Its outcome is being written. */
+/** The outcome is being written. */
 type Settling = Ended & { readonly kind: "settling" };
-/** Its outcome is in the store, and those that have work to do are told. */
+/** The outcome is in the store, and the components that have work to do are told. */
 type Telling = Ended & { readonly kind: "telling" };
 type Over = { readonly kind: "over" };
 

@@ -78,7 +78,7 @@ export class Deliverer {
     telemetry.metrics.watch("posthaste_attempts_waiting", () => claiming.waitingForSlot);
   }
 
-  /** What a publish of this process goes by. */
+  /** Returns the hand-over for publishes of this process. */
   get local(): LocalDelivery {
     return this.#parts.local;
   }

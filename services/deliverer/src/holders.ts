@@ -13,7 +13,7 @@ const isNone = ({ short, waiting, reserved }: Held): boolean => short + waiting 
 
 /** Idle counts are kept, and with those of an origin its address, which its next call needs. */
 const idleMax = 10_000;
-/** Of the tenants at one address or origin. */
+/** Bounds the idle tenants that are remembered at one address or origin. */
 const idleTenantsMax = 16;
 
 type AtAddress = { readonly all: Held; readonly byTenant: Remembered<TenantId, Held> };

@@ -20,7 +20,7 @@ export type PermitOptions = Pick<CapOptions, "capOf" | "findTenant"> & {
   readonly isBusy?: () => boolean;
 };
 
-/** What waits for permits, and is told of what is given back. */
+/** The lines that wait for permits, which are told of permits given back. */
 export type Freed = {
   /** Called when an origin may have a slot. */
   unblock(tenant: TenantId, origin: number): void;

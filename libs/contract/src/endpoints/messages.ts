@@ -63,7 +63,7 @@ export const messageSchema = publishedSchema
             .string()
             .optional()
             .describe(
-              "Of the last attempt: the beginning of the answer's body, at most 8 KiB, when it is UTF-8 and not empty. That of a message that was delivered is kept as its body is, that of a failed attempt as long as the log",
+              "The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as the message's body is, that of a failed attempt as long as the log",
             ),
           answerBodyBase64: z.string().optional().describe("When that is not UTF-8"),
           answerTruncated: z

@@ -36,7 +36,7 @@ export type Settlement = {
   readonly leaseLosses: number;
   readonly deferrals: number;
   readonly append: readonly FollowUp[];
-  /** What is kept of the answer that delivered the message. */
+  /** The kept part of the answer that delivered the message. */
   readonly answer?: Uint8Array;
   /** Another durable write says the same: a settle that a crash undoes is made again without another call. */
   readonly isImplied?: true;

@@ -7,6 +7,7 @@
  * explain depends on how full a collection is.
  */
 import { type CommandStartedEvent, type MongoClient } from "mongodb";
+import { beatsName } from "./beats.ts";
 import { type Index } from "./indexes.ts";
 
 export type Queries = {
@@ -19,7 +20,7 @@ export type Queries = {
   readonly count: () => number;
   /** Returns how many commands of each name were sent. */
   readonly commands: () => Readonly<Record<string, number>>;
-  /** Returns the number of update statements; one command may have many. */
+  /** Returns the number of update statements, beats apart, which come with time; one command may have many. */
   readonly updates: () => number;
   /** Returns commands that read or wrote with another concern than ADR 97 says. */
   readonly otherConcerns: () => readonly string[];
@@ -44,7 +45,7 @@ export function watchQueries(
     const { databaseName, commandName, command } = event;
     if (databaseName !== database) return;
     commands[commandName] = (commands[commandName] ?? 0) + 1;
-    updates += all(plain(command)["updates"]).length;
+    if (plain(command)["update"] !== beatsName) updates += all(plain(command)["updates"]).length;
     if (!hasItsConcern(commandName, command)) otherConcerns.add(commandName);
     const collection = String(plain(command)[commandName]);
     if (isList && isRead(commandName) && plain(command)["maxTimeMS"] !== heavyMs)

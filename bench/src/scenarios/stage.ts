@@ -129,6 +129,12 @@ export class Stage {
     return counts;
   }
 
+  /** Stops one of the systems before the others. */
+  async stop(system: System): Promise<void> {
+    this.#open.splice(this.#open.indexOf(system), 1);
+    await system.stop();
+  }
+
   async stopAll(): Promise<void> {
     for (const one of this.#open.splice(0).reverse()) {
       await one.stop();

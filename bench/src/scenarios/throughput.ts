@@ -1,11 +1,11 @@
 /** Measures messages per second, and the cost of each. With `--before <folder>`, takes turns with an earlier commit only. */
 import { atLeast, type Goal } from "../report/goals.ts";
 import { figure, spread, table } from "../report/markdown.ts";
-import { publishTemplate } from "../load/template.ts";
+import { publishTemplate, type Template } from "../load/template.ts";
 import { ratioSpread, spreadOf } from "../statistics.ts";
 import { allSystems, least, leastInThreads, posthaste, relay } from "../systems/all.ts";
 import { startPosthaste } from "../systems/posthaste.ts";
-import { type System } from "../systems/system.ts";
+import { type StartSystem, type System, type SystemName } from "../systems/system.ts";
 import { cpuMs, residentMiB } from "../systems/usage.ts";
 import { measureThroughput, type Throughput } from "./measure.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
@@ -21,24 +21,14 @@ export const throughput: Scenario = {
   title: "Maximum throughput",
   budgetMs: 105_000,
   budgetWithBeforeMs: 240_000,
-  run,
+  run: (stage) => (stage.before === undefined ? amongPeers(stage) : beside(stage, stage.before)),
 };
 
-type Runs = Map<System, Throughput[]>;
+type Runs = Map<SystemName, Throughput[]>;
 
-async function run(stage: Stage): Promise<Findings> {
-  const sink = await stage.sink();
-  const template = publishTemplate(`http://127.0.0.1:${sink.port}/x`);
-  const { before } = stage;
-  const systems = await stage.startAll(
-    before === undefined
-      ? [...allSystems, least, leastInThreads]
-      : [
-          relay,
-          posthaste,
-          ["posthaste, before", (options) => startPosthaste({ ...options, root: before })],
-        ],
-  );
+async function amongPeers(stage: Stage): Promise<Findings> {
+  const template = await templateOf(stage);
+  const systems = await stage.startAll([...allSystems, least, leastInThreads]);
   for (const system of systems) {
     await measureThroughput(stage, system, { template, connections: 64, forMs: warmUpMs });
   }
@@ -48,20 +38,13 @@ async function run(stage: Stage): Promise<Findings> {
   const goals: Goal[] = [];
   const arrivedInAll = new Map<System, number>();
   for (const [index, connections] of connectionCounts.entries()) {
-    const runs: Runs = new Map(systems.map((system) => [system, []]));
+    const runs: Runs = new Map(systems.map(({ name }) => [name, []]));
     const rounds = await stage.rounds(
       async (round) => {
         // The order alternates, since a system may leave work to the next one's turn.
         for (const system of round % 2 === 0 ? systems : systems.toReversed()) {
-          const result = await measureThroughput(stage, system, {
-            template,
-            connections,
-            forMs: publishMs,
-          });
-          stage.say(
-            `${system.name}, ${connections} connections: ${figure(result.deliveredPerSecond)}/s`,
-          );
-          runs.get(system)?.push(result);
+          const result = await measureOnce(stage, system, template, connections);
+          runs.get(system.name)?.push(result);
           arrivedInAll.set(system, (arrivedInAll.get(system) ?? 0) + result.arrived);
         }
       },
@@ -85,9 +68,60 @@ async function run(stage: Stage): Promise<Findings> {
   return { blocks, goals };
 }
 
+/**
+ * Takes turns with an earlier commit, each time with new processes: one keeps its pace as long as it lives, and two of the same commit
+ * differ by up to a tenth.
+ */
+async function beside(stage: Stage, before: string): Promise<Findings> {
+  const template = await templateOf(stage);
+  const starts: readonly (readonly [SystemName, StartSystem])[] = [
+    relay,
+    posthaste,
+    ["posthaste, before", (options) => startPosthaste({ ...options, root: before })],
+  ];
+  const runsOf = new Map(
+    connectionCounts.map((connections): [number, Runs] => [
+      connections,
+      new Map(starts.map(([name]) => [name, []])),
+    ]),
+  );
+  const rounds = await stage.rounds(async (round) => {
+    for (const start of round % 2 === 0 ? starts : starts.toReversed()) {
+      const system = await stage.start(...start);
+      if (system === undefined) continue;
+      await measureThroughput(stage, system, { template, connections: 64, forMs: warmUpMs });
+      for (const [connections, runs] of runsOf)
+        runs.get(system.name)?.push(await measureOnce(stage, system, template, connections));
+      await stage.stop(system);
+    }
+  });
+  const blocks = [...runsOf].flatMap(([connections, runs]) => [
+    `**Closed loop, ${connections} connections**, ${rounds} rounds, each with new processes`,
+    resultTable(runs),
+  ]);
+  return { blocks, goals: goalsOf(runsOf.get(connectionCounts[0]) ?? new Map()) };
+}
+
+async function templateOf(stage: Stage): Promise<Template> {
+  const sink = await stage.sink();
+  return publishTemplate(`http://127.0.0.1:${sink.port}/x`);
+}
+
+async function measureOnce(
+  stage: Stage,
+  system: System,
+  template: Template,
+  connections: number,
+): Promise<Throughput> {
+  const load = { template, connections, forMs: publishMs };
+  const result = await measureThroughput(stage, system, load);
+  stage.say(`${system.name}, ${connections} connections: ${figure(result.deliveredPerSecond)}/s`);
+  return result;
+}
+
 function resultTable(runs: Runs): string {
   const [relay] = runs.values();
-  const rows = [...runs].map(([{ name }, results]) => [
+  const rows = [...runs].map(([name, results]) => [
     name,
     spread(spreadOf(delivered(results))),
     spread(ratioSpread(delivered(results), delivered(relay ?? []))),
@@ -100,8 +134,7 @@ function resultTable(runs: Runs): string {
 }
 
 function goalsOf(runs: Runs): readonly Goal[] {
-  const of = (name: System["name"]) =>
-    delivered([...runs].find(([system]) => system.name === name)?.[1] ?? []);
+  const of = (name: SystemName) => delivered(runs.get(name) ?? []);
   const againstRelay = ratioSpread(of("posthaste"), of("bare relay"))?.median;
   const earlier = of("posthaste, before");
   const againstBefore = ratioSpread(of("posthaste"), earlier)?.median;

@@ -53,8 +53,8 @@ export function openDocumentsMigration(
   };
 
   const goOn = async (): Promise<boolean> => {
-    const { indexes, isUnmarked, migrations: left } = await lackOf(db, wanted);
-    if (indexes.length === 0 && left.length === 0 && !isUnmarked) return true;
+    const { hasReplaced, indexes, isUnmarked, migrations: left } = await lackOf(db, wanted);
+    if (indexes.length === 0 && left.length === 0 && !isUnmarked && !hasReplaced) return true;
     const doing = await heldLease(buildersOf(db));
     if (doing !== undefined || !(await prepareAlone(wanted, builder))) {
       tell(`another process is at work: ${doing ?? "it has just begun"}`);

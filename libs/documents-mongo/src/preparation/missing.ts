@@ -3,36 +3,32 @@ import { type Db, type Document } from "mongodb";
 import { filterOf, type Index } from "../indexes.ts";
 import { codeOf } from "../failures.ts";
 
-/** Returns the indexes that the server lacks, or has not finished building. */
-export const missingIndexes = (db: Db, indexes: readonly Index[]): Promise<readonly Index[]> =>
-  among(db, indexes, (index, isBuilt) => (isBuilt(index.key, index) ? [] : index));
+export type Compared = {
+  /** The indexes that the server lacks, or has not finished building. */
+  readonly missing: readonly Index[];
+  /** The indexes that others have replaced and that are there still. */
+  readonly replaced: readonly Pick<Index, "collection" | "key">[];
+};
 
-/** Returns the indexes that others have replaced and that are there still. */
-export const replacedIndexes = (
-  db: Db,
-  indexes: readonly Index[],
-): Promise<readonly Pick<Index, "collection" | "key">[]> =>
-  among(db, indexes, (index, isBuilt) => {
-    const { collection, replaces: key } = index;
-    return key !== undefined && isBuilt(key, index) ? { collection, key } : [];
-  });
-
-type IsBuilt = (key: Index["key"], having: Index) => boolean;
-
-async function among<T>(
-  db: Db,
-  indexes: readonly Index[],
-  choose: (index: Index, isBuilt: IsBuilt) => T | readonly T[],
-): Promise<readonly T[]> {
+export async function compareIndexes(db: Db, indexes: readonly Index[]): Promise<Compared> {
   const byCollection = [...Map.groupBy(indexes, ({ collection }) => collection)];
-  const chosen = await Promise.all(
-    byCollection.map(async ([name, own]) => {
-      const there = await builtIn(db, name);
-      const isBuilt: IsBuilt = (key, index) => there.has(textOf(key, filterOf(index)));
-      return own.flatMap((index) => choose(index, isBuilt));
+  const compared = await Promise.all(
+    byCollection.map(async ([collection, own]): Promise<Compared> => {
+      const there = await builtIn(db, collection);
+      const isBuilt = (key: Index["key"], index: Index) => there.has(textOf(key, filterOf(index)));
+      return {
+        missing: own.filter((index) => !isBuilt(index.key, index)),
+        replaced: own.flatMap((index) => {
+          const { replaces: key } = index;
+          return key !== undefined && isBuilt(key, index) ? { collection, key } : [];
+        }),
+      };
     }),
   );
-  return chosen.flat();
+  return {
+    missing: compared.flatMap(({ missing }) => missing),
+    replaced: compared.flatMap(({ replaced }) => replaced),
+  };
 }
 
 async function builtIn(db: Db, name: string): Promise<ReadonlySet<string>> {

@@ -63,14 +63,8 @@ export function createPreparation(options: PreparationOptions): Preparation {
     if (ending.signal.aborted || clock.passedMs() < notBefore) return Promise.resolve(false);
     return (work ??= build().finally(() => (work = undefined)));
   };
-  const told = ({ indexes, migrations }: Lack): string => {
-    const names = [...new Set(indexes.map(({ collection }) => collection))];
-    const missing =
-      migrations.length > 0
-        ? "its format is an older one"
-        : `indexes of ${names.join(", ")} are missing`;
-    return [doing ?? missing, ...(failure === undefined ? [] : [failure])].join(": ");
-  };
+  const told = (found: Lack): string =>
+    [doing ?? textOf(found), ...(failure === undefined ? [] : [failure])].join(": ");
 
   return {
     look: async () => {
@@ -102,10 +96,17 @@ export function createPreparation(options: PreparationOptions): Preparation {
   };
 }
 
-const isWhole = ({ indexes, migrations }: Lack): boolean =>
-  migrations.length === 0 && indexes.length === 0;
+const isWhole = ({ hasReplaced, indexes, migrations }: Lack): boolean =>
+  migrations.length === 0 && indexes.length === 0 && !hasReplaced;
 const isEnough = ({ indexes, migrations }: Lack): boolean =>
   migrations.length === 0 && indexes.every(({ is }) => is === "wanted");
+
+function textOf({ indexes, migrations }: Lack): string {
+  if (migrations.length > 0) return "its format is an older one";
+  if (indexes.length === 0) return "indexes that others replace are still there";
+  const names = [...new Set(indexes.map(({ collection }) => collection))];
+  return `indexes of ${names.join(", ")} are missing`;
+}
 
 const firstWaitMs = 50;
 const waitMsMax = 1_000;

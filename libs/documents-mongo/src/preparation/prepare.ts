@@ -9,7 +9,7 @@ import {
   readFormat,
   refuseNewer,
 } from "./formats.ts";
-import { missingIndexes, replacedIndexes, type Step, stepsOf } from "./missing.ts";
+import { compareIndexes, type Step, stepsOf } from "./missing.ts";
 
 export type Wanted = {
   readonly indexes: readonly Index[];
@@ -20,16 +20,20 @@ export type Lack = {
   readonly migrations: readonly Migration[];
   readonly isUnmarked: boolean;
   readonly indexes: readonly Index[];
+  /** Whether indexes are there that others have replaced. */
+  readonly hasReplaced: boolean;
 };
 
 /** Throws when a newer build has written the database. */
 export async function lackOf(db: Db, { indexes, migrations }: Wanted): Promise<Lack> {
   const format = await readFormat(db);
   refuseNewer(db, format ?? firstFormat, formatAfter(migrations));
+  const { missing, replaced } = await compareIndexes(db, indexes);
   return {
     migrations: migrations.slice((format ?? firstFormat) - firstFormat),
     isUnmarked: format === undefined,
-    indexes: await missingIndexes(db, indexes),
+    indexes: missing,
+    hasReplaced: replaced.length > 0,
   };
 }
 
@@ -49,7 +53,7 @@ export async function prepare(
     begins(step);
   };
   await migrateFormats(db, migrations, begin);
-  const missing = await missingIndexes(db, indexes);
+  const { missing, replaced } = await compareIndexes(db, indexes);
   const small = await smallAmong(db, missing);
   for (const step of stepsOf(missing, (collection) => small.has(collection))) {
     begin(step);
@@ -57,8 +61,7 @@ export async function prepare(
     const options = { commitQuorum: "majority" };
     await db.collection(step.collection).createIndexes(indexesOf(step.indexes), options);
   }
-  for (const replaced of await replacedIndexes(db, indexes))
-    await db.collection(replaced.collection).dropIndex(nameOf(replaced));
+  for (const each of replaced) await db.collection(each.collection).dropIndex(nameOf(each));
 }
 
 async function smallAmong(db: Db, indexes: readonly Index[]): Promise<ReadonlySet<string>> {

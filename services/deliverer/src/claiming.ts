@@ -183,16 +183,17 @@ export class Claiming {
 
   async #claim(taken: Map<MessageId, Taken>): Promise<void> {
     this.#claiming = true;
-    await this.#keepWithinCaps(taken);
+    const { permits } = this.#parts;
+    const ofCapped = [...taken.values()].filter(({ hint }) => permits.caps.isCapped(hint.tenant));
+    if (ofCapped.length > 0) await this.#keepWithinCaps(taken, ofCapped);
     if (taken.size > 0) await this.#claimAll(taken);
     this.#claiming = false;
     this.#parts.lines.next();
   }
 
   /** Puts the hints that their tenants' caps do not allow back into their lines. */
-  async #keepWithinCaps(taken: Map<MessageId, Taken>): Promise<void> {
+  async #keepWithinCaps(taken: Map<MessageId, Taken>, ofCapped: readonly Taken[]): Promise<void> {
     const { leases, lines, permits } = this.#parts;
-    const ofCapped = [...taken.values()].filter(({ hint }) => permits.caps.isCapped(hint.tenant));
     const byTenant = Map.groupBy(ofCapped, ({ hint }) => hint.tenant);
     await Promise.all(
       [...byTenant].map(async ([tenant, its]) => {

@@ -78,8 +78,8 @@ const ofKind = (kind) => `\\.${kind}\\.test\\.ts$`;
 const answersFolder = join(reports, "answers");
 const answersEnv = { POSTHASTE_TEST_ANSWERS: answersFolder };
 const storesFile = join(root, ".cache/stores.json");
-/** Gates that only compute give way by this much, so that no test of a gate that waits is late because of them. */
-const giveWay = 5;
+/** Gates that only compute are nicer by this much, so that no test of a gate that waits is late because of them. */
+const niceness = 10;
 /**
  * `fills`: needs a processor and nothing else, so it runs beside the gates that mostly wait, and takes what they leave.
  * `workers`: more than cores, where a gate mostly waits.
@@ -204,19 +204,19 @@ async function runGates(asked) {
   console.log(`     seed ${seed}`);
   const filling = gates.filter(({ fills }) => fills);
   const waiting = gates.filter(({ fills }) => !fills);
-  const priority = getPriority() + (waiting.length > 0 ? giveWay : 0);
+  const nice = waiting.length > 0 ? niceness : 0;
   const counts = [];
   const count = async (counted) => counts.push(await counted);
   // Static gates use one core each, a run of Jest uses two.
   const statics = filling.filter(({ report }) => !report);
   const work = async () => {
     for (let gate = statics.shift(); gate; gate = statics.shift())
-      await count(runGate({ ...gate, priority }));
+      await count(runGate({ ...gate, nice }));
   };
   const fill = async () => {
     await Promise.all([work(), work()]);
     for (const gate of filling.filter(({ report }) => report))
-      await count(runGate({ ...gate, priority }));
+      await count(runGate({ ...gate, nice }));
   };
   const stores = createStores();
   const wait = async () => {
@@ -416,7 +416,7 @@ async function runAgain(gate, count) {
 }
 
 /** Runs a gate in a process group of its own, so that nothing it started outlives it. */
-function run({ args, env, report, open, processes, secondsMax, priority }) {
+function run({ args, env, report, open, processes, secondsMax, nice }) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: root,
@@ -425,8 +425,7 @@ function run({ args, env, report, open, processes, secondsMax, priority }) {
       detached: process.platform !== "win32",
     });
     running.add(child);
-    // The processes that it starts later have its priority, too.
-    if (priority && child.pid) setPriority(child.pid, priority);
+    if (nice && child.pid) giveWay(child.pid, nice);
     let output = "";
     let cpuSeconds;
     const keep = (text) => (output = (output + text).slice(-outputCharsMax));
@@ -462,6 +461,17 @@ function run({ args, env, report, open, processes, secondsMax, priority }) {
       resolve({ exit: isForgiven ? "ok" : exit, output, cpuSeconds });
     });
   });
+}
+
+/** Makes a process that leads a session nicer, with all that it will start. */
+function giveWay(pid, nice) {
+  setPriority(pid, getPriority() + nice);
+  try {
+    // Where Linux groups processes by session, the niceness of a process counts within its session only.
+    writeFileSync(`/proc/${pid}/autogroup`, String(nice));
+  } catch {
+    // This system does not group them.
+  }
 }
 
 /** Returns the CPU seconds of processes that ended since the last call, with their children. Undefined outside Linux. */

@@ -1,5 +1,5 @@
 /**
- * A request for each operation, as the reference shows it (ADR 177); `tests/e2e/reference.e2e.test.ts` sends all of them.
+ * A request for each operation, as the reference shows it (ADR 177); `tests/e2e/reference.either.e2e.test.ts` sends all of them.
  */
 import { type OperationId } from "../endpoints/index.ts";
 import { type ManagementOperationId } from "../management/index.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { isFault, limits, type Run, runId, runMessageId, type StepKey } from "@posthaste/domain";
-import { StoreError } from "@posthaste/ports";
+import { type Decision, StoreError } from "@posthaste/ports";
 import { aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
 import { type Published } from "../publish/accept.ts";
 import { aLocalDelivery, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
@@ -132,14 +132,31 @@ describe("steps of a run", () => {
       await readIn(ports, { id: id ?? run.root, tenant: aTenant }, "claimed");
   });
 
-  it("whose change fails give their slots back, and nothing is told of", async () => {
+  const away = new StoreError("unavailable", "the store is away");
+  it.each<[string, (decide: () => unknown, decideEnded: () => unknown) => unknown]>([
+    ["fails", () => Promise.reject(away)],
+    ["fails once it is decided", (decide) => (decide(), Promise.reject(away))],
+    [
+      "is decided again, of a run that has ended",
+      (decide, decideEnded) => (decide(), decideEnded()),
+    ],
+    ["finds no run once it is decided", (decide) => void decide()],
+  ])("whose change %s give their slots back, and nothing is told of", async (_, end) => {
     const ports = await opened();
     const heard = await listen(ports);
     const local = aLocalDelivery(1);
-    const change = () => Promise.reject(new StoreError("unavailable", "the store is away"));
-    const away = { ...ports, local, runs: { ...ports.runs, change } };
+    const run = await current(ports);
+    const state = { kind: "canceled", endedAt: 0, pending: [] } as const;
+    const change: Ports["runs"]["change"] = async <V>(
+      _: unknown,
+      decide: (run: Run) => Decision<V>,
+    ) =>
+      (await end(
+        () => decide(run).verdict,
+        () => decide({ ...run, state }).verdict,
+      )) as V | undefined;
 
-    await expect(append(away, [result(1)])).rejects.toThrow("away");
+    await append({ ...ports, local, runs: { ...ports.runs, change } }, [result(1)]).catch(() => []);
     await rest(ports);
 
     expect({ due: heard.due, ran: local.ran.length, taken: local.taken }).toEqual({

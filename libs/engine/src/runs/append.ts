@@ -22,7 +22,7 @@ import { type Decision, type RunAddress } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
 import { Deliveries } from "./deliveries.ts";
 import { entriesOf } from "./entries.ts";
-import { joined, type RunPorts } from "./start.ts";
+import { runInAnswer, type RunPorts } from "./start.ts";
 
 export type EntryCommand = PublishCommand & {
   readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "entry" }>;
@@ -44,31 +44,19 @@ export async function appendSteps(
   if (!first) return [];
   const address = addressOf(first);
   const deliveries = new Deliveries(ports, first.tenant, commands.map(urlOf));
-  const outcome = await deliveries.within(() =>
-    ports.runs.change(address, (run) => decide(ports, run, commands, deliveries)),
+  const outcome = await deliveries.change(address, (run) =>
+    decide(ports, run, commands, deliveries),
   );
-  if (!outcome || "fault" in outcome) {
-    deliveries.drop();
-    return outcome ?? runEnded();
-  }
-  if (outcome.isFirst) deliveries.begin();
-  else deliveries.drop();
+  if (!outcome || "fault" in outcome) return outcome ?? runEnded();
   return commands.map((command, i) => ({
     messageId: runMessageId(outcome.run.root, partOf(command.run.key)),
     url: urlOf(command),
     deduplicated: outcome.deduplicated[i] ?? false,
-    run: joined(outcome.run),
+    run: runInAnswer(outcome.run),
   }));
 }
 
-type Verdict =
-  | Fault
-  | {
-      readonly run: Run;
-      /** Whether anything was written. */
-      readonly isFirst: boolean;
-      readonly deduplicated: readonly boolean[];
-    };
+type Verdict = Fault | { readonly run: Run; readonly deduplicated: readonly boolean[] };
 
 function decide(
   { clock }: RunPorts,
@@ -86,11 +74,7 @@ function decide(
   const left = new Set(fresh.map(partOf));
   // The first command of each key counts.
   const taken = commands.map(({ run: { key } }) => left.delete(partOf(key)));
-  const verdict = {
-    run,
-    isFirst: fresh.length > 0,
-    deduplicated: taken.map((is) => !is),
-  };
+  const verdict = { run, deduplicated: taken.map((is) => !is) };
   if (fresh.length === 0) return { verdict };
   const now = clock.now();
   const entries = commands.filter((_, i) => taken[i]);

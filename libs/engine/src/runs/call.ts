@@ -22,7 +22,7 @@ import { type Published } from "../publish/accept.ts";
 import { addressOf, isOfUseBefore, refusedPending, runEnded, urlOf } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
-import { joined, type RunPorts } from "./start.ts";
+import { runInAnswer, type RunPorts } from "./start.ts";
 
 type CallCommand = PublishCommand & {
   readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "call" }>;
@@ -36,30 +36,26 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
   const { step } = command.run;
   const url = urlOf(command);
   const deliveries = new Deliveries(ports, command.tenant, [url]);
-  const verdict = await deliveries.within(() =>
-    ports.runs.change(addressOf(command), (run): Decision<Verdict> => {
-      if (!isActive(run) || isOfUseBefore(run, command.run)) return { verdict: runEnded() };
-      const next = awaiting(run, { kind: "call", step, isAnswered: false });
-      if (!next) return { verdict: { run, isNew: false } };
-      const refused = refusedPending(next);
-      if (refused) return { verdict: refused };
-      const now = ports.clock.now();
-      const { body, callerIp, headers, hop, method, policy } = command;
-      const notBefore = notBeforeOf(command, now);
-      const sent = { url, callerIp, headers, hop, method, notBefore, policy };
-      const message = callMessage(next, step, { ...sent, body }, now);
-      const part = { name: partOf({ role: "call", step }), at: now, body, sent };
-      const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
-      return { verdict: { run, isNew: true }, write };
-    }),
-  );
-  if (!verdict || "fault" in verdict || !verdict.isNew) deliveries.drop();
-  else deliveries.begin();
+  const verdict = await deliveries.change(addressOf(command), (run): Decision<Verdict> => {
+    if (!isActive(run) || isOfUseBefore(run, command.run)) return { verdict: runEnded() };
+    const next = awaiting(run, { kind: "call", step, isAnswered: false });
+    if (!next) return { verdict: { run, isNew: false } };
+    const refused = refusedPending(next);
+    if (refused) return { verdict: refused };
+    const now = ports.clock.now();
+    const { body, callerIp, headers, hop, method, policy } = command;
+    const notBefore = notBeforeOf(command, now);
+    const sent = { url, callerIp, headers, hop, method, notBefore, policy };
+    const message = callMessage(next, step, { ...sent, body }, now);
+    const part = { name: partOf({ role: "call", step }), at: now, body, sent };
+    const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
+    return { verdict: { run, isNew: true }, write };
+  });
   if (!verdict) return runEnded();
   if ("fault" in verdict) return verdict;
   const { isNew, run } = verdict;
   const messageId = runMessageId(run.root, partOf({ role: "call", step }));
-  return { messageId, url, deduplicated: !isNew, run: joined(run) };
+  return { messageId, url, deduplicated: !isNew, run: runInAnswer(run) };
 }
 
 type Verdict = Fault | { readonly run: Run; readonly isNew: boolean };
@@ -71,28 +67,24 @@ export async function tellCalled(ports: EndPorts, message: Message, item: RunIte
   const { callback } = policy;
   if (!inRun || key?.role !== "call" || !callback) return;
   const deliveries = new Deliveries(ports, message.tenant, [callback.url]);
-  const isFirst = await deliveries.within(() =>
-    ports.runs.change(inRun, (run): Decision<boolean> => {
-      const next = callAnswered(run, key.step);
-      if (!next) return { verdict: false };
-      const now = ports.clock.now();
-      const body = callbackBody(toldOf(message), {
-        kind: "callback",
-        attempt: item.attempt,
-        endedAt: item.endedAt,
-        // Endpoints wait for another outcome when told of a failure that is not the last attempt allowed.
-        retried: isSuccess(item) ? item.attempt : policy.retriesMax,
-        ...(item.response && { response: item.response }),
-        ...(item.error !== undefined && { error: item.error }),
-      });
-      const answer = answerMessage(next, key.step, callback, { body, from: message.origin }, now);
-      const part = { name: partOf({ role: "answer", step: key.step }), at: now, body };
-      const write = { run: next, parts: [part], deliveries: deliveries.of([answer], now) };
-      return { verdict: true, write };
-    }),
-  );
-  if (isFirst) deliveries.begin();
-  else deliveries.drop();
+  await deliveries.change(inRun, (run): Decision<boolean> => {
+    const next = callAnswered(run, key.step);
+    if (!next) return { verdict: false };
+    const now = ports.clock.now();
+    const body = callbackBody(toldOf(message), {
+      kind: "callback",
+      attempt: item.attempt,
+      endedAt: item.endedAt,
+      // Endpoints wait for another outcome when told of a failure that is not the last attempt allowed.
+      retried: isSuccess(item) ? item.attempt : policy.retriesMax,
+      ...(item.response && { response: item.response }),
+      ...(item.error !== undefined && { error: item.error }),
+    });
+    const answer = answerMessage(next, key.step, callback, { body, from: message.origin }, now);
+    const part = { name: partOf({ role: "answer", step: key.step }), at: now, body };
+    const write = { run: next, parts: [part], deliveries: deliveries.of([answer], now) };
+    return { verdict: true, write };
+  });
 }
 
 const toldOf = (message: Message): Message =>

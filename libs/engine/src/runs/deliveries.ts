@@ -6,18 +6,30 @@ import {
   accept,
   acceptClaimed,
   claimableAtInsert,
+  type InRun,
   isIn,
   limits,
   type Message,
   type MessageRecord,
   originHash,
+  type Run,
   sentBytes,
   type TenantId,
 } from "@posthaste/domain";
-import { type LocalDelivery } from "@posthaste/ports";
+import {
+  type Decision,
+  type LocalDelivery,
+  type RunAddress,
+  type RunStore,
+} from "@posthaste/ports";
 import { type AnnouncePorts, announceUnheard } from "../publish/announce.ts";
 
-export type DeliveryPorts = AnnouncePorts & { readonly local?: LocalDelivery };
+export type DeliveryPorts = AnnouncePorts & {
+  readonly local?: LocalDelivery;
+  readonly runs: Pick<RunStore, "change">;
+};
+
+type RunRef = Pick<InRun, "key" | "root">;
 
 export class Deliveries {
   readonly #ports: DeliveryPorts;
@@ -49,26 +61,42 @@ export class Deliveries {
     return this.#made;
   }
 
-  /**
-   * Runs a change, and gives the slots back when it fails. The outcome is then unknown; records that it may have claimed are
-   * found by their leases.
-   */
-  async within<T>(change: () => Promise<T>): Promise<T> {
-    try {
-      return await change();
-    } catch (error) {
+  /** Changes a run by one write, with the records that the last decision made. */
+  change<V>(
+    address: RunAddress | RunRef,
+    decide: (run: Run) => Decision<V>,
+  ): Promise<V | undefined> {
+    const decideAnew = (run: Run): Decision<V> => {
       this.#made = [];
-      this.begin();
-      throw error;
+      return decide(run);
+    };
+    return this.within(
+      () => this.#ports.runs.change(address, decideAnew),
+      (verdict) => verdict !== undefined,
+    );
+  }
+
+  /**
+   * Runs a change. Once it is durable, runs the claimed records here and announces the rest. `isOwn`: the outcome is of a write with
+   * these records. When the change fails, its outcome is unknown, and records that it may have claimed are found by their leases.
+   */
+  async within<T>(change: () => Promise<T>, isOwn: (outcome: T) => boolean): Promise<T> {
+    let isWritten = false;
+    try {
+      const outcome = await change();
+      isWritten = isOwn(outcome);
+      return outcome;
+    } finally {
+      this.#end(isWritten ? this.#made : []);
     }
   }
 
-  /** Runs the claimed records here and announces the rest, once the change is durable. */
-  begin(): void {
+  /** Begins deliveries, and gives back the slots that are left. */
+  #end(made: readonly MessageRecord[]): void {
     const { local } = this.#ports;
     const left = [...this.#reserved];
     const rest: MessageRecord[] = [];
-    for (const record of this.#made) {
+    for (const record of made) {
       if (isIn(record, "claimed") && local) {
         left.splice(left.indexOf(record.message.url), 1);
         local.run(record);
@@ -76,11 +104,5 @@ export class Deliveries {
     }
     for (const url of left) local?.release(this.#tenant, originHash(url), 0);
     if (rest.length > 0) announceUnheard(this.#ports, rest);
-  }
-
-  /** Gives the slots back when the change has made no record. */
-  drop(): void {
-    this.#made = [];
-    this.begin();
   }
 }

@@ -100,7 +100,7 @@ export async function failDelivered(
   const payload = await runs.part(inRun, "start");
   const deliveries = new Deliveries(ports, message.tenant, []);
   let ended: Run | undefined;
-  const isFirst = await runs.change(inRun, (run) => {
+  const hasFailed = await deliveries.change(inRun, (run): Decision<boolean> => {
     const now = clock.now();
     const { error, response } = item;
     const told = message.policy.failureCallback;
@@ -144,8 +144,7 @@ export async function failDelivered(
       write: { run: failed, parts, deliveries: deliveries.of(messages, now) },
     };
   });
-  if (isFirst) deliveries.begin();
-  if (isFirst && ended) await followEnd(ports, ended);
+  if (hasFailed && ended) await followEnd(ports, ended);
 }
 
 /** Records that the start of a run was answered without the mark of a workflow, so that no later answer needs it. */

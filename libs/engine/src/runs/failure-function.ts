@@ -66,23 +66,19 @@ export async function tellAgain(ports: EndPorts, failed: Run): Promise<Fault | u
   const { body, sent } = told ?? {};
   if (!body || !sent) return hasNone;
   const deliveries = new Deliveries(ports, failed.tenant, [sent.url]);
-  const isAgain = await deliveries.within(() =>
-    runs.change(failed, (run) => {
-      const next = functionAgain(run);
-      if (!next?.state.failure.function) return { verdict: false };
-      const now = clock.now();
-      const message = failureMessage(next, { ...sent, notBefore: now }, body, now);
-      const part = {
-        name: partOf({ role: "told", round: next.state.failure.function.round }),
-        at: now,
-        body,
-      };
-      const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
-      return { verdict: true, write };
-    }),
-  );
-  if (isAgain) deliveries.begin();
-  else deliveries.drop();
+  const isAgain = await deliveries.change(failed, (run) => {
+    const next = functionAgain(run);
+    if (!next?.state.failure.function) return { verdict: false };
+    const now = clock.now();
+    const message = failureMessage(next, { ...sent, notBefore: now }, body, now);
+    const part = {
+      name: partOf({ role: "told", round: next.state.failure.function.round }),
+      at: now,
+      body,
+    };
+    const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
+    return { verdict: true, write };
+  });
   return isAgain ? undefined : hasNotFailed;
 }
 

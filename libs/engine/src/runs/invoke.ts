@@ -43,7 +43,7 @@ import {
 } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { base64, hasRoomFor, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
-import { joined, type RunPorts, startAs } from "./start.ts";
+import { runInAnswer, type RunPorts, startAs } from "./start.ts";
 
 export type InvokeCommand = PublishCommand & {
   readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "invoke" }>;
@@ -104,7 +104,7 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
   if ("fault" in verdict) return verdict;
   const { isNew, root, run } = verdict;
   if (isNew) await startChild(ports, run, number);
-  return { messageId: root, url: urlOf(command), deduplicated: !isNew, run: joined(run) };
+  return { messageId: root, url: urlOf(command), deduplicated: !isNew, run: runInAnswer(run) };
 }
 
 type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly isNew: boolean };
@@ -216,28 +216,22 @@ async function answer(
   const { tenant } = (await ports.runs.get(parent)) ?? {};
   if (tenant === undefined) return;
   const deliveries = new Deliveries(ports, tenant, [delivery.url]);
-  const isFirst = await deliveries.within(() =>
-    ports.runs.change(parent, (run: Run): Decision<boolean> => {
-      const now = ports.clock.now();
-      const told = jsonBytes({ ...json, out: JSON.stringify(out) });
-      // The step fails if the history has no room for its result.
-      const body = hasRoomFor(run, told)
-        ? told
-        : jsonBytes({ ...json, out: JSON.stringify(failed) });
-      const created = child && isStarting(run, step) ? [createdPart(step, child, now)] : [];
-      const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
-      if (!waiting) {
-        const logged = loggedInvocation(run, step, childRoot);
-        if (!logged) return { verdict: false };
-        const result = { name: partOf({ role: "result", step }), at: now, body };
-        const write = { run: logged, parts: [...created, result], deliveries: [] };
-        return { verdict: false, write };
-      }
-      const ended = { step, body, delivery: { ...delivery, notBefore: now } };
-      const { verdict, write } = resultsOf(waiting, [ended], deliveries, now, () => true);
-      return { verdict, write: { ...write, parts: [...created, ...write.parts] } };
-    }),
-  );
-  if (isFirst) deliveries.begin();
-  else deliveries.drop();
+  await deliveries.change(parent, (run): Decision<boolean> => {
+    const now = ports.clock.now();
+    const told = jsonBytes({ ...json, out: JSON.stringify(out) });
+    // The step fails if the history has no room for its result.
+    const body = hasRoomFor(run, told) ? told : jsonBytes({ ...json, out: JSON.stringify(failed) });
+    const created = child && isStarting(run, step) ? [createdPart(step, child, now)] : [];
+    const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
+    if (!waiting) {
+      const logged = loggedInvocation(run, step, childRoot);
+      if (!logged) return { verdict: false };
+      const result = { name: partOf({ role: "result", step }), at: now, body };
+      const write = { run: logged, parts: [...created, result], deliveries: [] };
+      return { verdict: false, write };
+    }
+    const ended = { step, body, delivery: { ...delivery, notBefore: now } };
+    const { verdict, write } = resultsOf(waiting, [ended], deliveries, now, () => true);
+    return { verdict, write: { ...write, parts: [...created, ...write.parts] } };
+  });
 }

@@ -220,38 +220,34 @@ async function endSome(
   const kept = await partsOf(ports, seen, some);
   const urls = [...kept.values()].map(({ delivery: { url } }) => url);
   const deliveries = new Deliveries(ports, seen.tenant, urls);
-  const done = await deliveries.within(() =>
-    ports.runs.change<Done>(seen, (run) => {
-      if (!keepsEvents(run)) return { verdict: "unknown" };
-      const now = ports.clock.now();
-      const waits = chosen(run);
-      if (waits.length === 0 || !isActive(run)) return otherwise(run);
-      const ended: (EndedStep & Pick<WaitPart, "waiter">)[] = [];
-      const refused: Waiter[] = [];
-      let { bytes } = run;
-      for (const wait of waits) {
-        const part = kept.get(wait.step);
-        if (!part) continue;
-        const { delivery, step, waiter } = part;
-        const body = jsonBytes({ ...step, ...said(wait) });
-        if (fits({ bytes }, body)) {
-          ended.push({ step: wait.step, body, delivery: { ...delivery, notBefore: now }, waiter });
-          bytes += bytesOfEntry(body);
-        } else refused.push(waiter);
-      }
-      if (ended.length + refused.length === 0) return { verdict: "again" };
-      const going = refused.map((waiter) => ({ waiter, run, error: tooLong.text }));
-      if (ended.length === 0) return { verdict: going };
-      return resultsOf(run, ended, deliveries, now, (next) => [
-        ...ended.map(({ step, waiter }) => {
-          const messageId = runMessageId(next.root, partOf({ role: "result", step }));
-          return { waiter, messageId, run: next };
-        }),
-        ...going,
-      ]);
-    }),
-  );
-  if (Array.isArray(done) && done.some((each) => "messageId" in each)) deliveries.begin();
-  else deliveries.drop();
+  const done = await deliveries.change<Done>(seen, (run) => {
+    if (!keepsEvents(run)) return { verdict: "unknown" };
+    const now = ports.clock.now();
+    const waits = chosen(run);
+    if (waits.length === 0 || !isActive(run)) return otherwise(run);
+    const ended: (EndedStep & Pick<WaitPart, "waiter">)[] = [];
+    const refused: Waiter[] = [];
+    let { bytes } = run;
+    for (const wait of waits) {
+      const part = kept.get(wait.step);
+      if (!part) continue;
+      const { delivery, step, waiter } = part;
+      const body = jsonBytes({ ...step, ...said(wait) });
+      if (fits({ bytes }, body)) {
+        ended.push({ step: wait.step, body, delivery: { ...delivery, notBefore: now }, waiter });
+        bytes += bytesOfEntry(body);
+      } else refused.push(waiter);
+    }
+    if (ended.length + refused.length === 0) return { verdict: "again" };
+    const going = refused.map((waiter) => ({ waiter, run, error: tooLong.text }));
+    if (ended.length === 0) return { verdict: going };
+    return resultsOf(run, ended, deliveries, now, (next) => [
+      ...ended.map(({ step, waiter }) => {
+        const messageId = runMessageId(next.root, partOf({ role: "result", step }));
+        return { waiter, messageId, run: next };
+      }),
+      ...going,
+    ]);
+  });
   return done ?? "unknown";
 }

@@ -12,15 +12,15 @@ export async function publishSteps(
   commands: readonly PublishCommand[],
 ): Promise<readonly Published[] | Fault> {
   const published: Published[] = [];
-  for (const some of alike(commands)) {
-    const done = await publishAlike(ports, some);
+  for (const some of inGroups(commands)) {
+    const done = await publishGroup(ports, some);
     if (isFault(done)) return done;
     published.push(...done);
   }
   return published;
 }
 
-async function publishAlike(
+async function publishGroup(
   ports: RunPorts,
   some: readonly PublishCommand[],
 ): Promise<readonly Published[] | Fault> {
@@ -73,7 +73,7 @@ function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCom
 }
 
 /** Groups successive steps of one run. */
-function alike(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
+function inGroups(commands: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
   const parts: PublishCommand[][] = [];
   for (const command of commands) {
     const last = parts.at(-1);

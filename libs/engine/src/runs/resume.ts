@@ -70,14 +70,13 @@ export async function resumeRun(
   };
 
   const inherited = { of: failed, names: inheritedParts(failed) };
-  const started = await deliveries.within(() => runs.resume(failed.tenant, id, inherited, make));
-  if (started === "gone" || started.kind === "known") {
-    deliveries.drop();
-    if (started === "gone") return gone;
-    return isMadeOf(started.run, failed) ? started.run : isActiveAlready;
-  }
-  deliveries.begin();
+  const started = await deliveries.within(
+    () => runs.resume(failed.tenant, id, inherited, make),
+    (outcome) => outcome !== "gone" && outcome.kind === "started",
+  );
+  if (started === "gone") return gone;
   const { run } = started;
+  if (started.kind === "known") return isMadeOf(run, failed) ? run : isActiveAlready;
   for (const { deadline } of work.waits)
     bus.publish("scheduler.wake", [{ shard: run.shard, at: deadline }]).catch(() => undefined);
   await beginUnlessHeld(ports, run);

@@ -32,6 +32,7 @@ import {
   type NextUse,
   type RunStore,
   type RunWrite,
+  type StartedRun,
 } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
 import { claimOnce, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
@@ -51,11 +52,15 @@ export async function startRun(
   const started = await startRunOf(ports, command);
   if (isFault(started)) return started;
   const { isNew, run } = started;
-  return { messageId: run.root, url: run.url, deduplicated: !isNew, run: joined(run) };
+  return { messageId: run.root, url: run.url, deduplicated: !isNew, run: runInAnswer(run) };
 }
 
 /** Returns what the answer to a publish for a run says of the run. */
-export const joined = ({ createdAt, id, plan: { trace } }: Run): NonNullable<Published["run"]> => ({
+export const runInAnswer = ({
+  createdAt,
+  id,
+  plan: { trace },
+}: Run): NonNullable<Published["run"]> => ({
   ...{ createdAt, id },
   ...(trace !== undefined && { trace }),
 });
@@ -75,32 +80,28 @@ async function adopt(
   const { url } = before;
   // The endpoint answers the first phase of the use before.
   if (isHeld(before))
-    return { messageId: before.root, url, deduplicated: true, run: joined(before) };
+    return { messageId: before.root, url, deduplicated: true, run: runInAnswer(before) };
   if (!before.adoption) return undefined;
   const messageId = runMessageId(before.root, partOf({ role: "adopted" }));
   if (!isActive(before))
     return mayBeAsked(before, ports.clock.now())
-      ? { messageId, url, deduplicated: true, run: joined(before) }
+      ? { messageId, url, deduplicated: true, run: runInAnswer(before) }
       : undefined;
   const { sent } = (await ports.runs.part(before, "start")) ?? {};
   const delivery = sent ?? usualDelivery(before);
   const deliveries = new Deliveries(ports, tenant, [delivery.url]);
-  const isFirst = await deliveries.within(() =>
-    ports.runs.change(before, (run): Decision<boolean> => {
-      const next = isActive(run) ? adopted(run) : undefined;
-      if (!next) return { verdict: false };
-      const now = ports.clock.now();
-      const message = entryMessage(next, { role: "adopted" }, { ...delivery, notBefore: now }, now);
-      const part = { name: partOf({ role: "adopted" }), at: now, body: new Uint8Array(0) };
-      return {
-        verdict: true,
-        write: { run: next, parts: [part], deliveries: deliveries.of([message], now) },
-      };
-    }),
-  );
-  if (isFirst) deliveries.begin();
-  else deliveries.drop();
-  return { messageId, url, deduplicated: !isFirst, run: joined(before) };
+  const isAdopted = await deliveries.change(before, (run): Decision<boolean> => {
+    const next = isActive(run) ? adopted(run) : undefined;
+    if (!next) return { verdict: false };
+    const now = ports.clock.now();
+    const message = entryMessage(next, { role: "adopted" }, { ...delivery, notBefore: now }, now);
+    const part = { name: partOf({ role: "adopted" }), at: now, body: new Uint8Array(0) };
+    return {
+      verdict: true,
+      write: { run: next, parts: [part], deliveries: deliveries.of([message], now) },
+    };
+  });
+  return { messageId, url, deduplicated: !isAdopted, run: runInAnswer(before) };
 }
 
 /**
@@ -209,11 +210,13 @@ export async function startAs(
     return entriesOf(run, 0, [start], deliveries, now);
   };
 
-  const started = await deliveries.within(() => ports.runs.start(tenant, publish.id, intake, make));
-  const isNew = started.kind === "started" && started.run.root === lineage.root;
-  if (isNew) deliveries.begin();
-  else deliveries.drop();
-  return { run: started.run, isNew };
+  const isNew = ({ kind, run }: StartedRun): boolean =>
+    kind === "started" && run.root === lineage.root;
+  const started = await deliveries.within(
+    () => ports.runs.start(tenant, publish.id, intake, make),
+    isNew,
+  );
+  return { run: started.run, isNew: isNew(started) };
 }
 
 type StartOf = Extract<NonNullable<PublishCommand["run"]>, { kind: "start" }>;

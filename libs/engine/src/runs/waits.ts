@@ -52,36 +52,32 @@ export async function placeWait(
     const note = oldestNote(seen, event, way);
     const given = note && (await ports.runs.part(seen, note.part));
     const deliveries = new Deliveries(ports, command.tenant, [urlOf(command)]);
-    const placed = await deliveries.within(() =>
-      ports.runs.change(address, (run): Decision<Placed> => {
-        if (!isActive(run) || isOfUseBefore(run, address)) return { verdict: runEnded() };
-        if (oldestNote(run, event, way)?.part !== note?.part) return { verdict: "again" };
-        const now = ports.clock.now();
-        const deadline = now + timeoutMs;
-        const pending = { kind: "wait", step: key.step, event, by: way, deadline } as const;
-        const next = awaiting(run, pending);
-        const waiting = next && way === "webhook" ? withHooks(next, [event]) : next;
-        if (!waiting) return { verdict: "known" };
-        const refused = refusedPending(waiting);
-        if (refused) return { verdict: refused };
-        const delivery = { ...deliveryOf(command), notBefore: now };
-        const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };
-        const wait: WaitPart = { delivery, step, waiter: kept, deadline };
-        const part = { name: partName(key.step), at: now, body: jsonBytes(wait) };
-        if (note && given) {
-          const out = { waitEventId: event, out: base64(given.body) };
-          const ended = { step: key.step, body: jsonBytes({ ...step, ...out }), delivery };
-          if (!hasRoomFor(run, ended.body)) return { verdict: tooLong };
-          const before = withoutNote(run, note.part);
-          const { write } = resultsOf(before, [ended], deliveries, now, () => "waits");
-          // The log shows of each wait how long it would have lasted.
-          return { verdict: "waits", write: { ...write, parts: [part, ...write.parts] } };
-        }
-        return { verdict: "waits", write: { run: waiting, parts: [part], deliveries: [] } };
-      }),
-    );
-    if (placed === "waits") deliveries.begin();
-    else deliveries.drop();
+    const placed = await deliveries.change(address, (run): Decision<Placed> => {
+      if (!isActive(run) || isOfUseBefore(run, address)) return { verdict: runEnded() };
+      if (oldestNote(run, event, way)?.part !== note?.part) return { verdict: "again" };
+      const now = ports.clock.now();
+      const deadline = now + timeoutMs;
+      const pending = { kind: "wait", step: key.step, event, by: way, deadline } as const;
+      const next = awaiting(run, pending);
+      const waiting = next && way === "webhook" ? withHooks(next, [event]) : next;
+      if (!waiting) return { verdict: "known" };
+      const refused = refusedPending(waiting);
+      if (refused) return { verdict: refused };
+      const delivery = { ...deliveryOf(command), notBefore: now };
+      const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };
+      const wait: WaitPart = { delivery, step, waiter: kept, deadline };
+      const part = { name: partName(key.step), at: now, body: jsonBytes(wait) };
+      if (note && given) {
+        const out = { waitEventId: event, out: base64(given.body) };
+        const ended = { step: key.step, body: jsonBytes({ ...step, ...out }), delivery };
+        if (!hasRoomFor(run, ended.body)) return { verdict: tooLong };
+        const before = withoutNote(run, note.part);
+        const { write } = resultsOf(before, [ended], deliveries, now, () => "waits");
+        // The log shows of each wait how long it would have lasted.
+        return { verdict: "waits", write: { ...write, parts: [part, ...write.parts] } };
+      }
+      return { verdict: "waits", write: { run: waiting, parts: [part], deliveries: [] } };
+    });
     if (placed === "again") continue;
     if (placed === undefined) return runEnded();
     if (isFault(placed)) return placed;

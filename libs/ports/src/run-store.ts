@@ -57,11 +57,11 @@ export type NextUse = {
 };
 
 /**
- * The body to send for a delivery: "over" means send nothing any more, "wanted" the record's own body, otherwise the history up
+ * The body to send for a delivery: "unwanted" means send nothing any more, "wanted" the record's own body, otherwise the history up
  * to the delivery's own entry, which has rank `rank`. `entries`: the entries of that history from the requested rank on.
  */
 export type Briefing =
-  | "over"
+  | "unwanted"
   | "wanted"
   | { readonly rank: number; readonly entries: readonly HistoryEntry[] };
 

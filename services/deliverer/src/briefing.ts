@@ -34,10 +34,13 @@ export class Briefing {
   }
 
   /**
-   * Resolves to undefined when the delivery may be called, to "over" when its run does not want it, to "later" while an earlier use of its id
+   * Resolves to undefined when the delivery may be called, to "unwanted" when its run does not want it, to "later" while an earlier use of its id
    * is still being delivered, and to an outcome that costs no retry when the store did not answer.
    */
-  async of({ record, state }: Attempt<"calling">): Promise<"over" | "later" | Outcome | undefined> {
+  async of({
+    record,
+    state,
+  }: Attempt<"calling">): Promise<"unwanted" | "later" | Outcome | undefined> {
     const { epoch, message } = record;
     const { run } = message;
     if (!run) return undefined;
@@ -51,16 +54,21 @@ export class Briefing {
   }
 
   /** Asks whether the delivery is wanted, and reads no history: the endpoint fetches it. */
-  async #asked(run: InRun, epoch: number): Promise<"over" | undefined> {
+  async #asked(run: InRun, epoch: number): Promise<"unwanted" | undefined> {
     const [briefing] = await this.#runs.brief([{ run, epoch, from: Number.MAX_SAFE_INTEGER }]);
-    return !briefing || briefing === "over" ? "over" : undefined;
+    return !briefing || briefing === "unwanted" ? "unwanted" : undefined;
   }
 
-  async #read(call: Calling, run: InRun, epoch: number, from: number): Promise<"over" | undefined> {
+  async #read(
+    call: Calling,
+    run: InRun,
+    epoch: number,
+    from: number,
+  ): Promise<"unwanted" | undefined> {
     const [briefing] = await this.#runs.brief([{ run, epoch, from }]);
-    if (!briefing || briefing === "over") {
+    if (!briefing || briefing === "unwanted") {
       this.#histories.forget(run.root);
-      return "over";
+      return "unwanted";
     }
     if (briefing === "wanted") return undefined;
     const { entries, rank } = briefing;

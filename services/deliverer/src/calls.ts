@@ -8,7 +8,7 @@ import {
   type InState,
   limits,
   type Outcome,
-  over,
+  settleUnwanted,
   postpone,
   quarantine,
   type TenantId,
@@ -102,7 +102,7 @@ export class Calls {
     const { record } = attempt;
     if (!(await this.#hasSlot(attempt))) return settling.giveBack(attempt);
     const briefed = await this.#briefing.of(attempt);
-    if (briefed === "over") return settling.write(attempt, over(record, clock.now()));
+    if (briefed === "unwanted") return settling.write(attempt, settleUnwanted(record, clock.now()));
     if (briefed === "later") return this.#postpone(attempt, limits.heldUseMs);
     const outcome =
       briefed ?? (await new Promise<Outcome>((resolve) => this.#call(attempt, resolve)));

@@ -161,7 +161,7 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
         const run = find(inRun);
         const wanted = wantedOf(run, inRun, epoch);
         if (typeof wanted === "string") return wanted;
-        return run ? { ...wanted, entries: between(run, from, wanted.rank) } : "over";
+        return run ? { ...wanted, entries: between(run, from, wanted.rank) } : "unwanted";
       }),
     sweep: async (tenant, endedBefore, limit) => {
       const ended = [...heads.values()]

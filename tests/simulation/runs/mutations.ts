@@ -375,7 +375,7 @@ const planted: readonly Mutation[] = [
             briefings.map(async (briefing, i) => {
               const of = deliveries[i];
               const run = of && (await ports.runs.get(of.run));
-              if (!run || isActive(run) || briefing !== "over") return briefing;
+              if (!run || isActive(run) || briefing !== "unwanted") return briefing;
               const entries = await ports.runs.history(run, 0);
               return { rank: entries.length - 1, entries: entries.slice(of.from) };
             }),

@@ -5,7 +5,7 @@
 import {
   deliveryOf,
   isActive,
-  isAnswered,
+  hasTakenEffect,
   limits,
   namesPart,
   type PartName,
@@ -161,5 +161,5 @@ export const waiting = (deliver: readonly PartName[], run: Run): readonly PartNa
   deliver.filter((name) => {
     const key = deliveryOf(name);
     if (!key) return true;
-    return isActive(run) && !isAnswered(run, key);
+    return isActive(run) && !hasTakenEffect(run, key);
   });

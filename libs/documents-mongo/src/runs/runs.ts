@@ -73,7 +73,7 @@ async function brief(
       const run = heads.get(inRun.key);
       const wanted = wantedOf(run, inRun, epoch);
       if (typeof wanted === "string") return wanted;
-      if (!run) return "over";
+      if (!run) return "unwanted";
       return { ...wanted, entries: await entriesOf(rooms, run, from, wanted.rank) };
     }),
   );

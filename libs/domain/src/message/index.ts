@@ -117,17 +117,8 @@ export { idOfRetriedLetter, type Overrides, retriedMessage } from "./retried-let
 export { backoffMs, clampRetryDelayMs, deferralMs, requestedWaitMs } from "./retry.ts";
 export { release, type Release } from "./release.ts";
 export { ring, type Ringing } from "./ring.ts";
-export {
-  type Attempt,
-  giveBack,
-  over,
-  postpone,
-  quarantine,
-  owedFact,
-  owedToLog,
-  settleAttempt,
-  type SettleInputs,
-  type Settlement,
-} from "./settle.ts";
+export { giveBack, postpone, quarantine, settleAttempt, type SettleInputs } from "./settle.ts";
+export { settleUnwanted } from "./settle-in-run.ts";
+export { type EndedAttempt, owedFact, owedToLog, type Settlement } from "./settlement.ts";
 export { configurationBytes, sentBytes, sizeOf } from "./size.ts";
 export { isDone, mayTakeBack, takeTurn, type Turn, takenBackEpoch } from "./turn.ts";

@@ -4,7 +4,7 @@ import { namedBodyBytesMax, ownLogMs } from "../shared/limits.ts";
 import { type AttemptFact } from "./follow-up.ts";
 import { type LogState } from "./log.ts";
 import { type Message } from "./message.ts";
-import { owedToLog, type Settlement } from "./settle.ts";
+import { owedToLog, type Settlement } from "./settlement.ts";
 
 export type OwnFact = AttemptFact & { readonly startedAt: number };
 

@@ -24,7 +24,8 @@ import { type FollowUp } from "./follow-up.ts";
 import { type CallbackPlan } from "./policy.ts";
 import { type Answer, type Outcome } from "./outcome.ts";
 import { deferralMs } from "./retry.ts";
-import { giveBack, over, postpone, quarantine, settleAttempt } from "./settle.ts";
+import { giveBack, postpone, quarantine, settleAttempt } from "./settle.ts";
+import { settleUnwanted } from "./settle-in-run.ts";
 
 const endedAt = epochStart + 5_000;
 const inputs = { chance: 0, retryDelayMs: undefined };
@@ -250,10 +251,12 @@ describe("an attempt of a delivery of a run", () => {
       next: { kind: "delivered" },
       append: says,
     });
-    expect(over({ ...start, epoch: 2 }, epochStart).append).toMatchObject(says);
-    expect(over({ ...start, epoch: 1 }, epochStart).append).toEqual([]);
-    expect(over({ ...delivery, epoch: 2 }, epochStart).append).toEqual([]);
-    expect(over({ ...startOf("service", "client"), epoch: 2 }, epochStart).append).toEqual([]);
+    expect(settleUnwanted({ ...start, epoch: 2 }, epochStart).append).toMatchObject(says);
+    expect(settleUnwanted({ ...start, epoch: 1 }, epochStart).append).toEqual([]);
+    expect(settleUnwanted({ ...delivery, epoch: 2 }, epochStart).append).toEqual([]);
+    expect(
+      settleUnwanted({ ...startOf("service", "client"), epoch: 2 }, epochStart).append,
+    ).toEqual([]);
   });
 
   it("whose answer was refused fails, and says why beside what was answered", () => {

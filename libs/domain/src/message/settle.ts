@@ -1,73 +1,28 @@
-/**
- * Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). One conditional write holds
- * the new state and the follow-ups; a settlement is that write, as data.
- */
-import { untilMs } from "../shared/time.ts";
-import { type DlqId, dlqIdOf, type MessageId } from "../shared/ids.ts";
+/** Settling: the only place where an attempt has consequences (docs/design/record#the-outbox). */
 import { onward } from "../lane/gates.ts";
-import { marksFormat } from "../shared/format.ts";
+import { type DlqId, dlqIdOf } from "../shared/ids.ts";
 import { deferralsMax, leaseLossParts } from "../shared/limits.ts";
-import { isCallOfRun, isStart } from "../workflow/delivery.ts";
-import { roundOf } from "../workflow/failure-function.ts";
-import { isMarked } from "../workflow/marks.ts";
-import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
+import { untilMs } from "../shared/time.ts";
 import {
   answerOfFact,
-  type CallbackItem,
   type AttemptFact,
+  type CallbackItem,
   type FailureReason,
   type FollowUp,
-  type RunFailureReason,
 } from "./follow-up.ts";
 import { keptOfAnswer } from "./kept-body.ts";
-import { type InState, type Message, type MessageState } from "./message.ts";
+import { type InState } from "./message.ts";
 import { type Answer, type Outcome, isSuccess } from "./outcome.ts";
 import { backoffMs, deferralMs, requestedWaitMs } from "./retry.ts";
-
-/** Written where `{id, epoch, claimed}` still holds; `append` is added to the outbox. */
-export type Settlement = {
-  readonly message: Message;
-  readonly epoch: number;
-  readonly next: Exclude<MessageState, { kind: "queued" | "claimed" }>;
-  readonly wakeAt: number | undefined;
-  /** The source of that alarm, as far as the claimer knows what else is in the outbox. */
-  readonly source: RecordSource;
-  readonly retried: number;
-  readonly leaseLosses: number;
-  readonly deferrals: number;
-  readonly append: readonly FollowUp[];
-  /** The kept part of the answer that delivered the message. */
-  readonly answer?: Uint8Array;
-  /** Another durable write says the same: a settle that a crash undoes is made again without another call. */
-  readonly isImplied?: true;
-};
-
-/**
- * Returns the fact of a delivery that only the log has to hear of: a store that keeps the log apart may end the record with
- * an empty outbox, and its settler then owes the log this fact. Undefined for a message with redactions: its fact is told
- * redacted, which no sweep could do.
- */
-export function owedToLog({ message, next, append }: Settlement): AttemptFact | undefined {
-  const [fact, ...others] = append;
-  if (fact?.kind !== "fact" || others.length > 0 || next.kind !== "delivered") return undefined;
-  return message.run || message.policy.redaction ? undefined : fact;
-}
-
-/** Returns what a sweep knows of that fact once its settler is gone: when the record ended, not when its call began. */
-export const owedFact = (id: MessageId, attempt: number, endedAt: number): AttemptFact => ({
-  kind: "fact",
-  id,
-  attempt,
-  startedAt: endedAt,
-  endedAt,
-  ended: "delivered",
-});
-
-export type Attempt = {
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly outcome: Outcome;
-};
+import { settleFailureInRun, settleSuccessInRun } from "./settle-in-run.ts";
+import {
+  type EndedAttempt,
+  type Explanation,
+  explanation,
+  heldFor,
+  settlement,
+  type Settlement,
+} from "./settlement.ts";
 
 /** The inputs that the pure decision takes from outside: a number in [0, 1), and the value of the caller's expression. */
 export type SettleInputs = {
@@ -81,15 +36,15 @@ const nonRetryableStatus = 489;
 
 export function settleAttempt(
   record: InState<"claimed">,
-  attempt: Attempt,
+  attempt: EndedAttempt,
   inputs: SettleInputs,
 ): Settlement {
   const { outcome } = attempt;
   if (outcome.kind === "aborted") return giveBack(record, attempt.endedAt);
   if (outcome.kind === "infrastructure") return defer(record, attempt);
   if (isSuccess(outcome))
-    return isStrange(record, outcome)
-      ? failStrange(record, attempt)
+    return record.message.run
+      ? settleSuccessInRun(record, attempt)
       : deliver(record, attempt, inputs.keepsNoBody);
   const reason = whyFinal(record, outcome);
   return reason ? fail(record, attempt, reason) : retryLater(record, attempt, inputs);
@@ -97,20 +52,17 @@ export function settleAttempt(
 
 function deliver(
   record: InState<"claimed">,
-  attempt: Attempt,
+  attempt: EndedAttempt,
   keepsNoBody: boolean | undefined,
 ): Settlement {
   const { outcome } = attempt;
-  // The parts of a run that the delivery has caused say that it succeeded.
-  if (isCallOfRun(record.message)) return called(record, attempt, "delivered");
-  if (tells(record)) return told(record, attempt, "delivered");
-  const { dialect, run } = record.message;
-  if (run) {
-    const says = outcome.kind === "answered" && isMarked(dialect, outcome.headers);
-    return isStart(run) && !says ? unmarked(record, attempt) : done(record, attempt.endedAt);
-  }
   const common = commonOf(record, attempt);
-  const fact: AttemptFact = { kind: "fact", id: record.message.id, ...common, ended: "delivered" };
+  const fact: AttemptFact = {
+    kind: "fact",
+    id: record.message.id,
+    ...common,
+    ended: "delivered",
+  };
   const next = { kind: "delivered", endedAt: attempt.endedAt } as const;
   const answer =
     outcome.kind === "answered" && !keepsNoBody
@@ -122,99 +74,9 @@ function deliver(
   };
 }
 
-const done = (record: InState<"claimed">, now: number): Settlement => ({
-  ...settlement(record, { kind: "delivered", endedAt: now }, now, []),
-  isImplied: true,
-});
-
-/**
- * Settles a delivery that its run no longer wants. If the start was claimed before, how it was answered is not known, so the
- * start counts as unmarked; unless its client demands that a workflow answers, where marks are expected all the same.
- */
-export const over = (record: InState<"claimed">, now: number): Settlement => {
-  const { run } = record.message;
-  const outcome = { kind: "aborted" } as const;
-  return run && isStart(run) && run.detects === undefined && record.epoch > 1
-    ? unmarked(record, { startedAt: now, endedAt: now, outcome })
-    : done(record, now);
-};
-
-const unmarked = (record: InState<"claimed">, { endedAt }: Attempt): Settlement =>
-  settlement(record, { kind: "delivered", endedAt }, endedAt, [
-    {
-      ...{ kind: "run", says: "unmarked", format: marksFormat },
-      ...{ attempt: record.retried, endedAt },
-    },
-  ]);
-
-/**
- * Reports whether something that is no workflow answered the start of a run, or a workflow that its caller may not start.
- */
-const isStrange = (
-  { message: { dialect, run } }: InState<"claimed">,
-  outcome: Outcome,
-): boolean => {
-  if (run?.detects === undefined || outcome.kind !== "answered") return false;
-  if (!isMarked(dialect, outcome.headers)) return true;
-  const sdk = outcome.headers.find(([name]) => name.toLowerCase() === `${dialect}-workflow-sdk`);
-  return run.detects === "request" && !sdkOfRequests.test(sdk?.[1] ?? "");
-};
-/** A start by a request needs an SDK of 1.0 or later at its endpoint. */
-const sdkOfRequests = /^v[1-9]/i;
-
-const failStrange = (record: InState<"claimed">, attempt: Attempt): Settlement =>
-  failRun(record, attempt, "not_a_workflow", notAWorkflow[record.message.run?.detects ?? "client"]);
-/** Clients know these texts. */
-const notAWorkflow = {
-  client:
-    "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint",
-  request: "trigger rest api is only usable with sdk versions after v1.0.0 major version",
-} as const;
-
-/** Settles a failed delivery of a run. The run decides from it whether the run has failed. */
-const failRun = (
-  record: InState<"claimed">,
-  attempt: Attempt,
-  reason: RunFailureReason,
-  error?: string,
-): Settlement =>
-  settlement(record, { kind: "failed", endedAt: attempt.endedAt }, attempt.endedAt, [
-    {
-      ...runItem(record, attempt),
-      ...{ says: "failed", reason },
-      ...(error !== undefined && { error }),
-    },
-  ]);
-
-/** Settles a run's call: the endpoint is told, and only the endpoint decides what a failed call means. */
-const called = (
-  record: InState<"claimed">,
-  attempt: Attempt,
-  kind: "delivered" | "failed",
-): Settlement =>
-  settlement(record, { kind, endedAt: attempt.endedAt }, attempt.endedAt, [
-    { ...runItem(record, attempt), says: "called" },
-  ]);
-
-const tells = ({ message: { run } }: InState<"claimed">): boolean =>
-  run !== undefined && roundOf(run.part) !== undefined;
-
-const told = (
-  record: InState<"claimed">,
-  attempt: Attempt,
-  kind: "delivered" | "failed",
-  reason?: FailureReason,
-): Settlement =>
-  settlement(record, { kind, endedAt: attempt.endedAt }, attempt.endedAt, [
-    { ...runItem(record, attempt), says: "told", ...(reason && { reason }) },
-  ]);
-
-const runItem = (record: InState<"claimed">, { endedAt, outcome }: Attempt) =>
-  ({ kind: "run", attempt: record.retried, endedAt, ...explanation(outcome) }) as const;
-
 function retryLater(
   record: InState<"claimed">,
-  attempt: Attempt,
+  attempt: EndedAttempt,
   inputs: SettleInputs,
 ): Settlement {
   const { outcome, endedAt } = attempt;
@@ -236,10 +98,12 @@ function retryLater(
   };
 }
 
-function fail(record: InState<"claimed">, attempt: Attempt, reason: FailureReason): Settlement {
-  if (isCallOfRun(record.message)) return called(record, attempt, "failed");
-  if (tells(record)) return told(record, attempt, "failed", reason);
-  if (record.message.run) return failRun(record, attempt, reason);
+function fail(
+  record: InState<"claimed">,
+  attempt: EndedAttempt,
+  reason: FailureReason,
+): Settlement {
+  if (record.message.run) return settleFailureInRun(record, attempt, reason);
   const { outcome, endedAt } = attempt;
   const id = dlqIdOf(record.message.id, endedAt);
   const common = commonOf(record, attempt);
@@ -268,7 +132,7 @@ export function quarantine(record: InState<"claimed">, now: number): Settlement 
  * Settles an infrastructure failure: no retry is used and nothing is told; the log of the service says why. A message that
  * has failed so for an hour, with no attempt between, ends: one that can never be attempted must not be tried for ever.
  */
-function defer(record: InState<"claimed">, attempt: Attempt): Settlement {
+function defer(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
   if (record.deferrals >= deferralsMax) return fail(record, deferredForLong(attempt), "deferred");
   const waitMs = deferralMs(record.deferrals);
   return {
@@ -290,42 +154,16 @@ export function giveBack(record: InState<"claimed">, now: number): Settlement {
 export const postpone = (record: InState<"claimed">, now: number, dueAt: number): Settlement =>
   uncounted(record, heldFor(untilMs(dueAt, Infinity, now), now), now);
 
-/** `waitMs` is at least 1: a store may keep it as a number in which 0 stands for absent. */
-const heldFor = (waitMs: number, now: number): Extract<MessageState, { kind: "held" }> => ({
-  kind: "held",
-  dueAt: now + waitMs,
-  waitMs: Math.max(1, waitMs),
-});
-
 function uncounted(record: InState<"claimed">, next: Settlement["next"], now: number): Settlement {
   const { leaseLosses, deferrals } = record;
   return { ...settlement(record, next, now, []), leaseLosses, deferrals };
 }
 
-function deferredForLong(attempt: Attempt): Attempt {
+function deferredForLong(attempt: EndedAttempt): EndedAttempt {
   const { outcome } = attempt;
   if (outcome.kind !== "infrastructure") return attempt;
   const text = `deferred for an hour, no attempt was possible: ${outcome.text}`;
   return { ...attempt, outcome: { ...outcome, text } };
-}
-
-function settlement(
-  record: InState<"claimed">,
-  next: Settlement["next"],
-  now: number,
-  append: readonly FollowUp[],
-): Settlement {
-  return {
-    message: record.message,
-    epoch: record.epoch,
-    next,
-    wakeAt: alarmOnEntering(record.message, next, record.outbox.length + append.length > 0, now),
-    source: sourceOf(next, [...record.outbox, ...append]),
-    retried: record.retried,
-    leaseLosses: 0,
-    deferrals: 0,
-    append,
-  };
 }
 
 function whyFinal(record: InState<"claimed">, outcome: Outcome): FailureReason | undefined {
@@ -347,7 +185,7 @@ const nonRetryableHeader = /^(service|upstash)-nonretryable-error$/i;
 
 const commonOf = (
   { retried }: InState<"claimed">,
-  { startedAt, endedAt, outcome }: Attempt,
+  { startedAt, endedAt, outcome }: EndedAttempt,
 ): Pick<AttemptFact, "answered" | "attempt" | "endedAt" | "startedAt"> => ({
   attempt: retried,
   startedAt,
@@ -357,34 +195,13 @@ const commonOf = (
   }),
 });
 
-type Explanation = { readonly error?: string; readonly response?: Answer };
-
 const ofFact = ({ response, ...said }: Explanation): Explanation =>
   response ? { ...said, response: answerOfFact(response) } : said;
 
-function explanation(outcome: Outcome): Explanation {
-  switch (outcome.kind) {
-    case "answered":
-      return {
-        response: answerOf(outcome),
-        ...(outcome.refused !== undefined && { error: outcome.refused }),
-      };
-    case "unreachable":
-    case "infrastructure":
-      return { error: outcome.text };
-    case "aborted":
-      return {};
-  }
-}
-
-const answerOf = (outcome: Answer): Answer => ({
-  status: outcome.status,
-  headers: outcome.headers,
-  body: outcome.body,
-  truncated: outcome.truncated,
-});
-
-function callbackItem(record: InState<"claimed">, attempt: Attempt): Omit<CallbackItem, "kind"> {
+function callbackItem(
+  record: InState<"claimed">,
+  attempt: EndedAttempt,
+): Omit<CallbackItem, "kind"> {
   return {
     attempt: record.retried,
     endedAt: attempt.endedAt,
@@ -393,13 +210,13 @@ function callbackItem(record: InState<"claimed">, attempt: Attempt): Omit<Callba
   };
 }
 
-function callbacks(record: InState<"claimed">, attempt: Attempt): FollowUp[] {
+function callbacks(record: InState<"claimed">, attempt: EndedAttempt): FollowUp[] {
   return record.message.policy.callback
     ? [{ kind: "callback", ...callbackItem(record, attempt) }]
     : [];
 }
 
-function failureCallback(record: InState<"claimed">, attempt: Attempt, id: DlqId): FollowUp[] {
+function failureCallback(record: InState<"claimed">, attempt: EndedAttempt, id: DlqId): FollowUp[] {
   if (!record.message.policy.failureCallback) return [];
   return [{ kind: "failureCallback", ...callbackItem(record, attempt), dlqId: id }];
 }

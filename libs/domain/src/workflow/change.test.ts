@@ -10,7 +10,7 @@ import {
   cancelRun,
   failRun,
   finish,
-  isAnswered,
+  hasTakenEffect,
   wantedOf,
 } from "./change.ts";
 import { partOf } from "./part-key.ts";
@@ -173,11 +173,11 @@ describe("a delivery has been answered", () => {
     ["an answer that nothing followed", answering, false, aRunAfter(call(1))],
     ["an answer that became the result", answering, true, aRunAfter(call(1), [result(1)])],
   ])("%s", (_, key, is, run) => {
-    expect(isAnswered(run, key)).toBe(is);
+    expect(hasTakenEffect(run, key)).toBe(is);
     // The entries that the delivery has caused say that it succeeded, so a late failure fails no run.
     expect(failRun(run, key, failure, epochStart) === undefined).toBe(is);
     const inRun = { part: partOf(key), root: run.root };
-    expect(wantedOf(run, inRun, 2) === "over").toBe(is);
+    expect(wantedOf(run, inRun, 2) === "unwanted").toBe(is);
     if (key.role !== "answer" && key.role !== "call")
       expect(wantedOf(run, inRun, 1)).toEqual({ rank: expect.any(Number) });
   });
@@ -190,16 +190,16 @@ describe("a delivery of a run is wanted", () => {
 
     expect(["start", "p1", "p2", "s2"].map(wanted)).toEqual([0, 1, 2, 3].map((rank) => ({ rank })));
     expect(["c1", "a1"].map(wanted)).toEqual(["wanted", "wanted"]);
-    expect(["s1", "p3", "f", "e", "x", "w1", ""].map(wanted)).toEqual(Array(7).fill("over"));
+    expect(["s1", "p3", "f", "e", "x", "w1", ""].map(wanted)).toEqual(Array(7).fill("unwanted"));
   });
 
   it("by the run that it is of, and while that is active", () => {
     const run = aRun();
     const { root } = run;
 
-    expect(wantedOf(undefined, { part: "start", root }, 1)).toBe("over");
-    expect(wantedOf(run, { part: "start", root: newId() }, 1)).toBe("over");
-    expect(wantedOf(finish(run, epochStart), { part: "start", root }, 1)).toBe("over");
+    expect(wantedOf(undefined, { part: "start", root }, 1)).toBe("unwanted");
+    expect(wantedOf(run, { part: "start", root: newId() }, 1)).toBe("unwanted");
+    expect(wantedOf(finish(run, epochStart), { part: "start", root }, 1)).toBe("unwanted");
   });
 });
 
@@ -261,11 +261,11 @@ describe("a start in two phases", () => {
     if (!run) throw new Error("it is adopted");
     const [start, again] = [{ role: "start" }, { role: "adopted" }] as const;
 
-    expect(isAnswered(asked, start)).toBe(false);
-    expect(isAnswered(run, start)).toBe(true);
-    expect(isAnswered(run, again)).toBe(false);
+    expect(hasTakenEffect(asked, start)).toBe(false);
+    expect(hasTakenEffect(run, start)).toBe(true);
+    expect(hasTakenEffect(run, again)).toBe(false);
     const stepped = append(run, [{ role: "result", step: 1 }]);
-    expect(stepped.kind === "appended" && isAnswered(stepped.run, again)).toBe(true);
+    expect(stepped.kind === "appended" && hasTakenEffect(stepped.run, again)).toBe(true);
     expect(wantedOf(run, { part: "adopted", root: run.root }, 1)).toEqual({ rank: 0 });
   });
 });

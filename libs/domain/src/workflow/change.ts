@@ -94,7 +94,7 @@ const refused = (text: string): Appended => ({ kind: "refused", text });
  * Reports whether what the delivery causes has been accepted. The delivery has then succeeded, whatever became of its
  * answer.
  */
-export function isAnswered(run: Run, key: DeliveryKey): boolean {
+export function hasTakenEffect(run: Run, key: DeliveryKey): boolean {
   const { history, reached, state } = run;
   switch (key.role) {
     case "start":
@@ -129,7 +129,7 @@ export function failRun(
   failure: Omit<RunFailure, "dlqId" | "at" | "inDlq">,
   now: number,
 ): RunIn<"failed"> | undefined {
-  if (!isActive(run) || isAnswered(run, key)) return undefined;
+  if (!isActive(run) || hasTakenEffect(run, key)) return undefined;
   const dlqId = dlqIdOf(run.root, now);
   const state = {
     kind: "failed",
@@ -170,15 +170,15 @@ export function wantedOf(
   run: Run | undefined,
   { part, root }: Pick<InRun, "part" | "root">,
   epoch: number,
-): "over" | "wanted" | { readonly rank: number } {
-  if (roundOf(part) !== undefined) return isTelling(run, part) ? "wanted" : "over";
+): "unwanted" | "wanted" | { readonly rank: number } {
+  if (roundOf(part) !== undefined) return isTelling(run, part) ? "wanted" : "unwanted";
   const key = deliveryOf(part);
-  if (!run || run.root !== root || !isActive(run) || !key) return "over";
+  if (!run || run.root !== root || !isActive(run) || !key) return "unwanted";
   // The first attempt is always made, since clients count the requests they get.
-  if (epoch > 1 && isAnswered(run, key)) return "over";
+  if (epoch > 1 && hasTakenEffect(run, key)) return "unwanted";
   if (!isEntryKey(key)) return "wanted";
   const rank = rankIn(run.history, key);
-  return rank === undefined ? "over" : { rank };
+  return rank === undefined ? "unwanted" : { rank };
 }
 
 /** Returns the bytes that an entry adds to a delivery: its body in base64, and the JSON around it. */

@@ -9,7 +9,7 @@ export {
   cancelRun,
   failRun,
   finish,
-  isAnswered,
+  hasTakenEffect,
   leftDropped,
   owesDrop,
   wantedOf,

@@ -6,7 +6,7 @@
 import { type Headers } from "../message/headers.ts";
 import { type Dialect, type InRun, type Message } from "../message/message.ts";
 import { type Answer, type Outcome, isSuccess } from "../message/outcome.ts";
-import { isAnswered } from "./change.ts";
+import { hasTakenEffect } from "./change.ts";
 import { isStart } from "./delivery.ts";
 import { deliveryOf } from "./part-key.ts";
 import { changedRun, isActive, type Run, type RunIn } from "./run.ts";
@@ -37,7 +37,7 @@ export const lacksMark = (
 export function needsMark(run: Run | undefined, { part, root }: InRun): boolean {
   const key = deliveryOf(part);
   if (!run || run.root !== root || !isActive(run) || !key) return false;
-  return run.marks === "expected" && !isAnswered(run, key);
+  return run.marks === "expected" && !hasTakenEffect(run, key);
 }
 
 /** Returns the answer as a failure whose text says what it lacks. */

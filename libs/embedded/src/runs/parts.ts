@@ -79,7 +79,7 @@ export async function brief(
   );
   const briefings: Briefing[] = [];
   for (const [i, { from, run }] of deliveries.entries()) {
-    const briefing = begun[i] ?? "over";
+    const briefing = begun[i] ?? "unwanted";
     briefings.push(
       typeof briefing === "string" ? briefing : await completed(briefing, run.root, from),
     );
@@ -96,7 +96,7 @@ export async function brief(
       const next = from + entries.length;
       const more = await writer.glance(() => between(root, next, rank, limits.runReadBytesMax));
       // Swept meanwhile: nothing of the run is delivered any more.
-      if (more.length === 0) return "over";
+      if (more.length === 0) return "unwanted";
       entries.push(...more);
     }
     return { rank, entries };

@@ -489,7 +489,7 @@ describe("a failure function", () => {
     expect(await brief()).toEqual(["wanted"]);
 
     expect(await cancelFunction(ports, await current(ports))).toBe(true);
-    expect(await brief()).toEqual(["over"]);
+    expect(await brief()).toEqual(["unwanted"]);
     expect(await cancelFunction(ports, await current(ports))).toBe(false);
     expect(await functionOf()).toEqual({ round: 1, state: "canceled" });
     expect(await tellAgain(ports, await current(ports))).toBeUndefined();

@@ -6,7 +6,7 @@ import {
   isFault,
   isHeld,
   limits,
-  over,
+  settleUnwanted,
   owner,
   type Run,
   runId,
@@ -353,7 +353,7 @@ describe("a use of an id that begins while a delivery of the one before is under
     expect(isHeld(second)).toBe(true);
     expect(await mayBegin(ports, second, behind)).toBe(false);
 
-    await ports.records.settle([over(claimed, ports.clock.now())]);
+    await ports.records.settle([settleUnwanted(claimed, ports.clock.now())]);
 
     expect(await mayBegin(ports, second, behind)).toBe(true);
     expect(isHeld(await current(ports))).toBe(false);

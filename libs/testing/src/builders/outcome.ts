@@ -1,5 +1,5 @@
 /** Outcomes of an attempt, and the attempt around one. */
-import { type Answer, type Attempt, type Headers, type Outcome } from "@posthaste/domain";
+import { type Answer, type EndedAttempt, type Headers, type Outcome } from "@posthaste/domain";
 import { epochStart } from "../virtual-clock.ts";
 
 export const anAnswer = (
@@ -33,4 +33,4 @@ export const aborted: Outcome = { kind: "aborted" };
 export const anAttempt = (
   outcome: Outcome,
   { endedAt = epochStart + 1_000, tookMs = 250 }: { endedAt?: number; tookMs?: number } = {},
-): Attempt => ({ startedAt: endedAt - tookMs, endedAt, outcome });
+): EndedAttempt => ({ startedAt: endedAt - tookMs, endedAt, outcome });

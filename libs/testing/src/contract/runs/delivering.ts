@@ -161,7 +161,7 @@ export function briefing(guarantee: RunsGuarantee): void {
         [gone],
         [inRun(next, "s7")],
       ]),
-    ).toEqual(["over", [next.root], "over", "over", "over"]);
+    ).toEqual(["unwanted", [next.root], "unwanted", "unwanted", "unwanted"]);
   });
 
   guarantee(
@@ -178,7 +178,7 @@ export function briefing(guarantee: RunsGuarantee): void {
           [inRun(run, "s1"), 1],
           [inRun(run, "s1"), 2],
         ]),
-      ).toEqual([[run.root], "over", last, last]);
+      ).toEqual([[run.root], "unwanted", last, last]);
     },
   );
 

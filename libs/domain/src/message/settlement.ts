@@ -1,0 +1,102 @@
+/** A settlement is the one conditional write that ends an attempt, as data: the new state and the follow-ups. */
+import { type MessageId } from "../shared/ids.ts";
+import { alarmOnEntering, type RecordSource, sourceOf } from "./alarm.ts";
+import { type AttemptFact, type FollowUp } from "./follow-up.ts";
+import { type InState, type Message, type MessageState } from "./message.ts";
+import { type Answer, type Outcome } from "./outcome.ts";
+
+/** Written where `{id, epoch, claimed}` still holds; `append` is added to the outbox. */
+export type Settlement = {
+  readonly message: Message;
+  readonly epoch: number;
+  readonly next: Exclude<MessageState, { kind: "queued" | "claimed" }>;
+  readonly wakeAt: number | undefined;
+  /** The source of that alarm, as far as the claimer knows what else is in the outbox. */
+  readonly source: RecordSource;
+  readonly retried: number;
+  readonly leaseLosses: number;
+  readonly deferrals: number;
+  readonly append: readonly FollowUp[];
+  /** The kept part of the answer that delivered the message. */
+  readonly answer?: Uint8Array;
+  /** Another durable write says the same: a settle that a crash undoes is made again without another call. */
+  readonly isImplied?: true;
+};
+
+/**
+ * Returns the fact of a delivery that only the log has to hear of: a store that keeps the log apart may end the record with
+ * an empty outbox, and its settler then owes the log this fact. Undefined for a message with redactions: its fact is told
+ * redacted, which no sweep could do.
+ */
+export function owedToLog({ message, next, append }: Settlement): AttemptFact | undefined {
+  const [fact, ...others] = append;
+  if (fact?.kind !== "fact" || others.length > 0 || next.kind !== "delivered") return undefined;
+  return message.run || message.policy.redaction ? undefined : fact;
+}
+
+/** Returns what a sweep knows of that fact once its settler is gone: when the record ended, not when its call began. */
+export const owedFact = (id: MessageId, attempt: number, endedAt: number): AttemptFact => ({
+  kind: "fact",
+  id,
+  attempt,
+  startedAt: endedAt,
+  endedAt,
+  ended: "delivered",
+});
+
+export type EndedAttempt = {
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly outcome: Outcome;
+};
+
+export function settlement(
+  record: InState<"claimed">,
+  next: Settlement["next"],
+  now: number,
+  append: readonly FollowUp[],
+): Settlement {
+  return {
+    message: record.message,
+    epoch: record.epoch,
+    next,
+    wakeAt: alarmOnEntering(record.message, next, record.outbox.length + append.length > 0, now),
+    source: sourceOf(next, [...record.outbox, ...append]),
+    retried: record.retried,
+    leaseLosses: 0,
+    deferrals: 0,
+    append,
+  };
+}
+
+/** Returns the state of a record that waits. `waitMs` is at least 1: a store may keep it as a number in which 0 stands for absent. */
+export const heldFor = (waitMs: number, now: number): Extract<MessageState, { kind: "held" }> => ({
+  kind: "held",
+  dueAt: now + waitMs,
+  waitMs: Math.max(1, waitMs),
+});
+
+/** What is told of an outcome that is no success, and of the answer to a call of a run. */
+export type Explanation = { readonly error?: string; readonly response?: Answer };
+
+export function explanation(outcome: Outcome): Explanation {
+  switch (outcome.kind) {
+    case "answered":
+      return {
+        response: answerOf(outcome),
+        ...(outcome.refused !== undefined && { error: outcome.refused }),
+      };
+    case "unreachable":
+    case "infrastructure":
+      return { error: outcome.text };
+    case "aborted":
+      return {};
+  }
+}
+
+const answerOf = (outcome: Answer): Answer => ({
+  status: outcome.status,
+  headers: outcome.headers,
+  body: outcome.body,
+  truncated: outcome.truncated,
+});

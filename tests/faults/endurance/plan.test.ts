@@ -43,7 +43,7 @@ describe("the faults of an endurance run", () => {
     [mongod, "cut off", true, ["refuse", "repeat"]],
     [mongod, "killed", false, []],
     [mongod, "cut off", false, []],
-    [mongod, "stopped", false, ["refuse", "repeat"]],
+    [mongod, "stopped", false, []],
     [broker, "killed", true, []],
     [broker, "cut off", true, []],
     [redis, "stopped", true, ["refuse deduplicated", "forget"]],

@@ -44,13 +44,13 @@ export function planFaults<Of extends Victim>(
 
 /**
  * Returns the effects that the fault may have. `isFirst`: the writes of the victim's store go through it. The loss of any other member, and of
- * any broker, is not noticed; but of two secondaries, one may copy from the other and wait for it while that one stands still.
+ * any broker, is not noticed.
  */
 export function leavesOf(victim: Victim, way: Way, isFirst: boolean): readonly Leave[] {
   if ("service" in victim) return leavesOfService(victim.service, way);
   switch (victim.store) {
     case "mongodb":
-      return isFirst || way === "stopped" ? ["refuse", "repeat"] : [];
+      return isFirst ? ["refuse", "repeat"] : [];
     case "redis":
       // The replica may not have heard of the last claims.
       return isFirst ? ["refuse deduplicated", "forget"] : [];

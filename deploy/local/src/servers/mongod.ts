@@ -15,7 +15,12 @@ import {
 } from "./place.ts";
 
 const setName = "posthaste";
-const settings = { heartbeatIntervalMillis: 250, electionTimeoutMillis: 2_000 };
+/** Without chaining, a secondary that stands still holds up no other, which might copy from it. */
+const settings = {
+  heartbeatIntervalMillis: 250,
+  electionTimeoutMillis: 2_000,
+  chainingAllowed: false,
+};
 const askMsMax = 2_000;
 const electionMsMax = 60_000;
 const pollMs = 50;

@@ -1,6 +1,6 @@
 /**
- * Tests a rolling upgrade: of each service that works on stored data, one process of this build runs beside one of a build
- * that knows less. The older build leaves unknown things to the newer one (ADR 27).
+ * Tests a rolling upgrade: of each service that works on stored data, one process of this build runs beside one of a newer
+ * build, which all others have. The older build leaves unknown things to the newer one (ADR 27).
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { scrape } from "./metrics.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 const mixed = ["scheduler", "deliverer", "callback-dispatcher"] as const;
-const older = { NODE_OPTIONS: `--import=${join(import.meta.dirname, "older-build.hook.ts")}` };
+const newer = { NODE_OPTIONS: `--import=${join(import.meta.dirname, "newer-build.hook.ts")}` };
 const isOlder = (service: ServiceName, number: number) =>
   mixed.some((name) => name === service) && number === 2;
 const runs = 8;
@@ -42,7 +42,7 @@ beforeAll(async () => {
       POSTHASTE_REDIS_BUDGET_MS: "5000",
     },
     envOf: (service, number) => ({
-      ...(isOlder(service, number) && older),
+      ...(!isOlder(service, number) && newer),
       ...(service === "deliverer" &&
         number === 2 && { POSTHASTE_METRICS_PORT: String(olderMetrics) }),
     }),

@@ -3,7 +3,6 @@
  * tombstone, refuses the second insert, which is a success.
  */
 import {
-  apartFormat,
   areSameLimits,
   configurationBytes,
   type Flow,
@@ -26,12 +25,11 @@ import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
 import { insertBodies, removeBodies } from "./bodies.ts";
 import { enter, type Entry, pinsFrom, type Standing, standingOf } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
-import { standsApart } from "./stored-body.ts";
 import { storedFrom, type StoredRecord } from "./stored.ts";
 
 export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
   const insertAll = async (inserts: readonly Insert[]): Promise<readonly Inserted[]> => {
-    const records = firstOfEachId(inserts).map(inItsFormat);
+    const records = firstOfEachId(inserts);
     const token = rooms.token();
     const [standing, reserved, assertMayRefer] = await Promise.all([
       standingOf(rooms, lanesOf(records)),
@@ -89,14 +87,6 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     bytesOf,
   });
 }
-
-/** Raises the format of a record whose body stands apart, so that a build that does not know such bodies leaves the record alone. */
-const inItsFormat = (record: MessageRecord): MessageRecord => {
-  const { message } = record;
-  if (!standsApart(message)) return record;
-  const format = Math.max(apartFormat, message.format ?? 1);
-  return { ...record, message: { ...message, format } };
-};
 
 /** Children store no body: it stands with their fan-out. */
 const bytesOf = ({ record: { message } }: Insert): number =>

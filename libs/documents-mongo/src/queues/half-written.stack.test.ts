@@ -1,6 +1,6 @@
 /** Interruptions between two writes of a look at a queue: a process that dies there, and a pause or a deletion that comes there. */
 import { describe, expect, it, jest } from "@jest/globals";
-import { accept, limits, type Message, queueFormat, queueId } from "@posthaste/domain";
+import { accept, limits, type Message, queueId } from "@posthaste/domain";
 import { type RecordPorts } from "@posthaste/ports";
 import { aFanOut, aMessage, anOwner, aTenant } from "@posthaste/testing";
 import { type Collection, type Document } from "mongodb";
@@ -26,7 +26,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const ports = createRecordPorts(connection, connection);
     const enqueue = async (count: number): Promise<readonly Message[]> => {
       const messages = Array.from({ length: count }, () =>
-        aMessage({ id: ids.next(), now: clock.now(), queue, format: queueFormat }),
+        aMessage({ id: ids.next(), now: clock.now(), queue }),
       );
       await ports.records.insert(
         messages.map((message) => ({ record: accept(message, clock.now()) })),

@@ -1,7 +1,6 @@
 /** A queue as the store holds it: one document, in which the turns are a list. */
 import {
   type MessageId,
-  queueFormat,
   queueId,
   type QueueId,
   queueParallelismDefault,
@@ -55,7 +54,7 @@ export const queuesOf = ({ collection }: Pick<Rooms, "collection">): Collection<
 
 export const asMade = (tenant: TenantId, name: string) => {
   const shard = shardOf(queueId(tenant, name));
-  return { tenant, name, shard, format: queueFormat, turns: [], turnsVersion: 0 };
+  return { tenant, name, shard, format: 1, turns: [], turnsVersion: 0 };
 };
 
 export const asPublished = { parallelism: queueParallelismDefault, paused: false } as const;

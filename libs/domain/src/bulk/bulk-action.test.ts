@@ -1,6 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
 import { type LiveFilter } from "../query/filter.ts";
-import { runFormat } from "../shared/format.ts";
 import { bulkActionId, messageId, tenantId } from "../shared/ids.ts";
 import {
   advanced,
@@ -39,13 +38,6 @@ describe("a bulk action", () => {
     const work = { kind: "cancelRuns", filter: {} } as const;
 
     expect(newBulkAction({ ...made, work }, 130).place).toEqual({ in: "runs" });
-  });
-
-  it("on runs is left alone by a build that knows no runs", () => {
-    const work = { kind: "cancelRuns", filter: {} } as const;
-
-    expect(made).not.toHaveProperty("format");
-    expect(newBulkAction({ ...made, work }, 130).format).toBe(runFormat);
   });
 
   it("counts each step, and has an alarm until the last", () => {

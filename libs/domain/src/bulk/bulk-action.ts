@@ -4,7 +4,6 @@
  */
 import { type LiveFilter } from "../query/filter.ts";
 import { type ActiveRunFilter } from "../query/run-filter.ts";
-import { runFormat } from "../shared/format.ts";
 import { hash32 } from "../shared/hash.ts";
 import { type BulkActionId, type MessageId, type TenantId } from "../shared/ids.ts";
 import { ringAheadMs } from "../shared/limits.ts";
@@ -63,8 +62,6 @@ export type NewBulkAction = Pick<
 /** `wakeAt` is when a scheduler goes on with the action, unless its maker moves the alarm first. */
 export const newBulkAction = (made: NewBulkAction, wakeAt: number): BulkAction => ({
   ...made,
-  // A build that does not know runs would cancel messages by this filter.
-  ...(made.work.kind === "cancelRuns" && { format: runFormat }),
   shard: hash32(made.id) % shardCount,
   place: bulkBeginning(made.work.kind),
   processed: 0,

@@ -68,7 +68,7 @@ describe("a fan-out", () => {
     const queued = fanOutOf(aCommand({ queue: "queue" }), target, newId(), now);
     const child = childOf(queued, endpoint, 0);
 
-    expect(child).toMatchObject({ queue: aQueue, shard: shardOf(aQueue), format: queued.format });
+    expect(child).toMatchObject({ queue: aQueue, shard: shardOf(aQueue) });
     expect(child.origin.queueName).toBe("queue");
   });
 

@@ -2,7 +2,6 @@
 import { dueAtOf, onward, shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
-import { queueFormat } from "../shared/format.ts";
 import {
   grantMs,
   leaseLossParts,
@@ -27,7 +26,6 @@ export function messageOf(
   return {
     ...lanes,
     id,
-    ...(queue !== undefined && { format: queueFormat }),
     tenant,
     dialect: command.dialect,
     shard: shardOfMessage({ id, ...lanes }),

@@ -1,5 +1,4 @@
 /** Settles the messages of a run: deliveries to its endpoint, its calls to third parties, and calls of its failure function. */
-import { marksFormat } from "../shared/format.ts";
 import { isCallOfRun, isStart } from "../workflow/delivery.ts";
 import { roundOf } from "../workflow/failure-function.ts";
 import { isMarked } from "../workflow/marks.ts";
@@ -67,7 +66,7 @@ const implied = (record: InState<"claimed">, now: number): Settlement => ({
 /** Settles a start whose answer lacks the mark of a workflow, or is not known. */
 const unmarked = (record: InState<"claimed">, endedAt: number): Settlement =>
   settlement(record, { kind: "delivered", endedAt }, endedAt, [
-    { kind: "run", says: "unmarked", format: marksFormat, attempt: record.retried, endedAt },
+    { kind: "run", says: "unmarked", attempt: record.retried, endedAt },
   ]);
 
 const callsFailureFunction = ({ message: { run } }: InState<"claimed">): boolean =>

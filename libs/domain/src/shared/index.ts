@@ -20,7 +20,7 @@ export { type OperatorRole, operatorRoles, refusalOfRole, rolesFor } from "./ope
 export { cutAtCharacter } from "./cut.ts";
 export { parseDuration } from "./duration.ts";
 export { type ExceededRate, fault, type Fault, type FaultCode, isFault } from "./fault.ts";
-export { apartFormat, isUnderstood, ownFormat, queueFormat, runFormat } from "./format.ts";
+export { isUnderstood, ownFormat } from "./format.ts";
 export { hash32, hashText } from "./hash.ts";
 export { nearestName } from "./nearest-name.ts";
 export {

@@ -5,7 +5,6 @@ import { lanesOf } from "../lane/lane.ts";
 import { type Headers } from "../message/headers.ts";
 import { type InRun, type Message } from "../message/message.ts";
 import { type CallbackPlan, type Policy, settingsOfCallback } from "../message/policy.ts";
-import { runFormat } from "../shared/format.ts";
 import { runMessageId } from "../shared/ids.ts";
 import { lightBytesMax } from "../shared/limits.ts";
 import { type DeliveryKey, type EntryKey } from "./order.ts";
@@ -186,7 +185,7 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
   return {
     ...lanesOf(tenant, sent.policy.flow),
     id: runMessageId(root, part),
-    format: Math.max(runFormat, run.format ?? 1),
+    ...(run.format !== undefined && { format: run.format }),
     tenant,
     dialect,
     shard,

@@ -8,7 +8,6 @@ import { type DatabaseSync } from "node:sqlite";
 import {
   limits,
   type Message,
-  queueFormat,
   queueId,
   type QueueId,
   type QueueLane,
@@ -57,7 +56,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
   const keyById = db.prepare(`SELECT key FROM queues WHERE id = ? AND ${isUnderstood}`);
   const insert = db.prepare(`
     INSERT INTO queues (id, tenant, name, shard, format, parallelism, paused, created_at, updated_at)
-    VALUES (?, ?, ?, ?, ?, ?, 0, ?, ?)
+    VALUES (?, ?, ?, ?, 1, ?, 0, ?, ?)
     ON CONFLICT (id) DO UPDATE SET parallelism = excluded.parallelism, paused = 0, created_at = excluded.created_at,
       updated_at = excluded.updated_at, ended_at = NULL RETURNING *`);
   const step = db.prepare(`
@@ -91,9 +90,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
 
   const make = (tenant: TenantId, name: string, now: number): Standing => {
     const id = queueId(tenant, name);
-    const row = insert.get(
-      id, tenant, name, shardOf(id), queueFormat, queueParallelismDefault, now, now,
-    ); // oxfmt-ignore
+    const row = insert.get(id, tenant, name, shardOf(id), queueParallelismDefault, now, now);
     if (!row) throw new Error("unreachable: an insert that updates returns its row");
     return standingFrom(row);
   };

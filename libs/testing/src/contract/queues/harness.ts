@@ -5,7 +5,6 @@ import {
   isIn,
   type Message,
   type MessageId,
-  queueFormat,
   queueId,
   type QueueId,
 } from "@posthaste/domain";
@@ -30,7 +29,7 @@ export const enqueue = (
 ): Promise<readonly Message[]> =>
   insertAll(
     harness,
-    Array.from({ length: count }, () => ({ queue: theQueue, format: queueFormat, ...overrides })),
+    Array.from({ length: count }, () => ({ queue: theQueue, ...overrides })),
   );
 
 export async function enqueueOne(

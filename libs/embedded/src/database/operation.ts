@@ -9,21 +9,21 @@ import { sqliteCode } from "./failures.ts";
 export type WriteKind = Intake | "redoable";
 /** `reading` runs behind everything that was asked for before. `glancing` reads the current state, for redoable work. */
 export type Kind = WriteKind | "reading" | "glancing";
-export const isUrgent = (kind: Kind): boolean => kind === "redoable" || kind === "glancing";
-export const isRead = (kind: Kind): boolean => kind === "reading" || kind === "glancing";
 
 /** The share of a transaction that an operation takes: records written, and bytes of their bodies. */
 export type Weight = { readonly records: number; readonly bytes: number };
 
 /** The work, the promise that is settled with it, and the result of its last run. */
 export class Operation {
-  #kind: Kind;
+  readonly isUrgent: boolean;
+  readonly isRead: boolean;
   readonly weight: Weight;
   /** By the monotonic clock. */
   readonly askedAtMs = performance.now();
   readonly #work: () => unknown;
   readonly #resolve: (value: never) => void;
   readonly #reject: (error: unknown) => void;
+  #isNew: boolean;
   #value: unknown;
   #failed: { readonly error: unknown } | undefined;
 
@@ -34,20 +34,22 @@ export class Operation {
     resolve: (value: never) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#kind = kind;
+    this.isUrgent = kind === "redoable" || kind === "glancing";
+    this.isRead = kind === "reading" || kind === "glancing";
+    this.#isNew = kind === "new";
     this.weight = weight;
     this.#work = work;
     this.#resolve = resolve;
     this.#reject = reject;
   }
 
-  get kind(): Kind {
-    return this.#kind;
+  get isNew(): boolean {
+    return this.#isNew;
   }
 
   /** Called when the work turns out to take on new work. */
   takeOn(): void {
-    this.#kind = "new";
+    this.#isNew = true;
   }
 
   /** Throws what the work throws. */

@@ -11,14 +11,7 @@
 import { type DatabaseSync } from "node:sqlite";
 import { StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
-import {
-  isRead,
-  isUrgent,
-  type Kind,
-  Operation,
-  type Weight,
-  type WriteKind,
-} from "./operation.ts";
+import { type Kind, Operation, type Weight, type WriteKind } from "./operation.ts";
 import { type Sync } from "./sync.ts";
 
 /** The part of the writing connection that the writer uses. */
@@ -150,7 +143,7 @@ export class Writer {
         return reject(new StoreError("overloaded", "too many writes are waiting"));
       }
       const operation = new Operation(kind, weight, work, resolve, reject);
-      (isUrgent(kind) ? this.#urgent : this.#queue).push(operation);
+      (operation.isUrgent ? this.#urgent : this.#queue).push(operation);
       this.#goOn();
     });
   }
@@ -183,10 +176,11 @@ export class Writer {
 
   async #synced(batch: Batch, begunAt: number): Promise<void> {
     const { sync, afterCommit, committed } = this.#options;
+    const writes = writesIn(batch);
     try {
-      if (sync && batch.some(({ kind }) => !isRead(kind)))
+      if (sync && writes > 0)
         await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
-      committed?.(writesIn(batch), (performance.now() - begunAt) / 1_000);
+      committed?.(writes, (performance.now() - begunAt) / 1_000);
       this.#unsynced = undefined;
       tell(batch);
     } catch (error) {
@@ -221,15 +215,13 @@ export class Writer {
     tell(batch);
   }
 
-  /** Takes the urgent operations and, when no sync is under way, the queued ones. */
-  #takeBatch(): Batch {
-    const urgent = takeWithin(this.#urgent, []);
-    return this.#syncing ? urgent : takeWithin(this.#queue, urgent);
-  }
-
+  /** Carries out the urgent operations and, when no sync is under way, the queued ones. */
   #carryOut(): Batch | undefined {
-    if (this.#unusable || this.#waiting === 0) return undefined;
-    const batch = this.#takeBatch();
+    if (this.#unusable) return undefined;
+    const batch: Operation[] = [];
+    fill(batch, this.#urgent);
+    if (!this.#syncing) fill(batch, this.#queue);
+    if (batch.length === 0) return undefined;
     try {
       if (!this.#together(batch)) this.#separately(batch);
       return batch;
@@ -242,11 +234,11 @@ export class Writer {
 
   /** Runs the batch in one transaction, the usual case. Returns false when an operation threw: then nothing has happened. */
   #together(batch: Batch): boolean {
-    const writes = batch.some(({ kind }) => !isRead(kind));
+    const hasWrites = writesIn(batch) > 0;
     try {
-      if (writes) this.#db.exec("BEGIN IMMEDIATE");
+      if (hasWrites) this.#db.exec("BEGIN IMMEDIATE");
       for (const operation of batch) this.#carryOutOne(operation);
-      if (writes) this.#commit();
+      if (hasWrites) this.#commit();
       return true;
     } catch (error) {
       this.#undo();
@@ -311,9 +303,9 @@ export class Writer {
   /** Handles a full disk in three steps: refuses operations that take on new work, then makes room, then refuses all writes. */
   #leaveOutForRoom(batch: Batch, leftOut: Map<Operation, unknown>, error: unknown): void {
     const before = leftOut.size;
-    for (const operation of batch) if (operation.kind === "new") leftOut.set(operation, error);
+    for (const operation of batch) if (operation.isNew) leftOut.set(operation, error);
     if (leftOut.size > before || this.#options.makeRoom()) return;
-    for (const operation of batch) if (!isRead(operation.kind)) leftOut.set(operation, error);
+    for (const operation of batch) if (!operation.isRead) leftOut.set(operation, error);
   }
 
   #commit(): void {
@@ -346,20 +338,23 @@ export class Writer {
   }
 }
 
-/** Returns `before` and the first operations of `queue` that fit into one transaction with them; at least one. */
-function takeWithin(queue: Operation[], before: Batch): Batch {
+/** Moves operations from the front of `queue` to `batch`: those that fit into its transaction, and one at least. */
+function fill(batch: Operation[], queue: Operation[]): void {
   let records = 0;
   let bytes = 0;
-  const fits = ({ weight }: Operation, i: number): boolean => {
+  for (const { weight } of batch) {
     records += weight.records;
     bytes += weight.bytes;
-    return (
-      (records <= recordsPerCommitMax && bytes <= bytesPerCommitMax) || before.length + i === 0
-    );
-  };
-  before.forEach(fits);
-  const left = queue.findIndex((operation, i) => !fits(operation, i));
-  return [...before, ...queue.splice(0, left < 0 ? queue.length : left)];
+  }
+  let taken = 0;
+  for (const operation of queue) {
+    records += operation.weight.records;
+    bytes += operation.weight.bytes;
+    if (batch.length > 0 && (records > recordsPerCommitMax || bytes > bytesPerCommitMax)) break;
+    batch.push(operation);
+    taken += 1;
+  }
+  queue.splice(0, taken);
 }
 
 const light: Weight = { records: 1, bytes: 0 };
@@ -373,16 +368,17 @@ function endsBatch(error: unknown): boolean {
   return code === "broken" || code === "damaged" || code === "busy";
 }
 
-const writesIn = (batch: Batch): number =>
-  batch.reduce((writes, { kind }) => (isRead(kind) ? writes : writes + 1), 0);
+function writesIn(batch: Batch): number {
+  let writes = 0;
+  for (const { isRead } of batch) if (!isRead) writes += 1;
+  return writes;
+}
 
 /** Resolves the urgent operations, which come first in a batch. Returns the rest, which resolve after the sync. */
 function tellUrgent(batch: Batch): Batch {
-  const firstOther = batch.findIndex(({ kind }) => !isUrgent(kind));
-  if (firstOther === 0) return batch;
-  const n = firstOther < 0 ? batch.length : firstOther;
-  tell(batch.slice(0, n));
-  return batch.slice(n);
+  let urgent = 0;
+  while (batch[urgent]?.isUrgent) batch[urgent++]?.tell();
+  return batch.slice(urgent);
 }
 
 function tell(batch: Batch): void {

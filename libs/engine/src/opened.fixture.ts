@@ -7,6 +7,7 @@ import {
   isIn,
   type Message,
   type MessageRecord,
+  type Owner,
   owner,
   type Sha256Hex,
   type TenantId,
@@ -149,6 +150,7 @@ export async function readIn<K extends MessageRecord["state"]["kind"]>(
 
 /** A deliverer that only records its calls. */
 export type LocalProbe = LocalDelivery & {
+  readonly owner: Owner;
   readonly taken: number;
   readonly ran: readonly InState<"claimed">[];
   readonly aborted: readonly Message["id"][];
@@ -158,16 +160,19 @@ export function aLocalDelivery(slots: number): LocalProbe {
   let free = slots;
   const ran: InState<"claimed">[] = [];
   const aborted: Message["id"][] = [];
+  const here = owner("here");
   return {
-    owner: owner("here"),
+    owner: here,
     reserve: () => {
-      if (free === 0) return false;
+      if (free === 0) return undefined;
       free -= 1;
-      return true;
+      return {
+        owner: here,
+        run: (record) => void ran.push(record),
+        release: () => void (free += 1),
+      };
     },
     turn: () => undefined,
-    release: () => void (free += 1),
-    run: (record) => void ran.push(record),
     abort: (id) => aborted.push(id) > 0,
     get taken() {
       return slots - free;

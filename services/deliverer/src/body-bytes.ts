@@ -25,10 +25,6 @@ export type Counted = {
   address: string | undefined;
 };
 
-/** Returns the share that `reserve` has taken. */
-export const reservedBytes = (tenant: TenantId, bytes: number): Counted | undefined =>
-  bytes === 0 ? undefined : { tenant, bytes, address: undefined };
-
 export class BodyBytes {
   readonly #shares: Shares;
   readonly #slots: Pick<Slots, "addressOf">;
@@ -48,15 +44,19 @@ export class BodyBytes {
 
   /** Returns undefined for a light body. */
   take(tenant: TenantId, origin: number, bytes: number): Counted | undefined {
-    if (bytes === 0) return undefined;
-    const address = this.#slots.addressOf(tenant, origin);
-    this.#shares.take(tenant, address, bytes);
-    return { tenant, bytes, address };
+    return bytes === 0
+      ? undefined
+      : this.#take(tenant, this.#slots.addressOf(tenant, origin), bytes);
   }
 
-  /** Takes the share of a message that is not yet inserted and whose address is unknown; `reservedBytes` returns that share. */
-  reserve(tenant: TenantId, bytes: number): void {
-    this.#shares.take(tenant, undefined, bytes);
+  /** Takes the share of a message that is not yet inserted: its address is not yet known. */
+  reserve(tenant: TenantId, bytes: number): Counted | undefined {
+    return bytes === 0 ? undefined : this.#take(tenant, undefined, bytes);
+  }
+
+  #take(tenant: TenantId, address: string | undefined, bytes: number): Counted {
+    this.#shares.take(tenant, address, bytes);
+    return { tenant, bytes, address };
   }
 
   /** Counts the body for the address that its call goes to. */

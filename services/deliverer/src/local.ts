@@ -1,19 +1,12 @@
 /** Takes the messages that a publish of this process has claimed by their inserts: a place in line is reserved before the insert. */
-import {
-  type InState,
-  type MessageId,
-  originHash,
-  type Owner,
-  sentBytes,
-  type TenantId,
-} from "@posthaste/domain";
-import { type Clock, type LocalDelivery } from "@posthaste/ports";
+import { type InState, type MessageId, type Owner, type TenantId } from "@posthaste/domain";
+import { type Clock, type LocalDelivery, type LocalPlace } from "@posthaste/ports";
 import { leasedAtOf, newAttempt } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type Claiming } from "./claiming.ts";
 import { type Lines } from "./lines.ts";
-import { type Need, type Permits } from "./permits.ts";
+import { type Need, type Permit, type Permits } from "./permits.ts";
 
 export type LocalParts = {
   readonly owner: Owner;
@@ -24,20 +17,20 @@ export type LocalParts = {
 };
 
 export class Local implements LocalDelivery {
-  readonly owner: Owner;
   readonly #clock: Clock;
   readonly #parts: LocalParts;
 
   constructor(clock: Clock, parts: LocalParts) {
-    this.owner = parts.owner;
     this.#clock = clock;
     this.#parts = parts;
   }
 
-  reserve(tenant: TenantId, origin: number, bodyBytes: number): boolean {
+  reserve(tenant: TenantId, origin: number, bodyBytes: number): LocalPlace | undefined {
     const { claiming, permits } = this.#parts;
     const need = { tenant, origin, bytes: bodyBytes };
-    return claiming.mayClaim && this.#mayWait(need) && permits.reserve(tenant, origin, bodyBytes);
+    if (!claiming.mayClaim || !this.#mayWait(need)) return undefined;
+    const permit = permits.reserve(need);
+    return permit && new ReservedPlace(this.#clock, this.#parts, permit);
   }
 
   /** Reports whether a reservation may wait in line. That of a heavy message may not: it would hold bytes that others could use. */
@@ -51,23 +44,34 @@ export class Local implements LocalDelivery {
     return lines.isClosed ? undefined : permits.turn(tenant, origin, bodyBytes);
   }
 
-  release(tenant: TenantId, origin: number, bodyBytes: number): void {
-    const { lines, permits } = this.#parts;
-    permits.reserved(tenant, origin, bodyBytes).end();
-    // A reservation holds bytes, for which a hint may wait.
-    lines.next();
+  abort(id: MessageId): boolean {
+    return this.#parts.attempts.cancel(id);
+  }
+}
+
+class ReservedPlace implements LocalPlace {
+  readonly owner: Owner;
+  readonly #clock: Clock;
+  readonly #parts: LocalParts;
+  readonly #permit: Permit;
+
+  constructor(clock: Clock, parts: LocalParts, permit: Permit) {
+    this.owner = parts.owner;
+    this.#clock = clock;
+    this.#parts = parts;
+    this.#permit = permit;
   }
 
   /** The lease began before the insert. */
   run(record: InState<"claimed">): void {
-    const { claiming, permits } = this.#parts;
-    const { tenant, url } = record.message;
-    const origin = originHash(url);
-    const place = permits.reserved(tenant, origin, sentBytes(record.message));
-    claiming.take(newAttempt(record, origin, leasedAtOf(record, this.#clock), this.#clock, place));
+    const leasedAt = leasedAtOf(record, this.#clock);
+    const { origin } = this.#permit;
+    this.#parts.claiming.take(newAttempt(record, origin, leasedAt, this.#clock, this.#permit));
   }
 
-  abort(id: MessageId): boolean {
-    return this.#parts.attempts.cancel(id);
+  release(): void {
+    this.#permit.end();
+    // A reservation holds bytes, for which a hint may wait.
+    this.#parts.lines.next();
   }
 }

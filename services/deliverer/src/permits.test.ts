@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024;
 /** Reserves every place in line that the permits have, and returns their number. */
 function placesIn(permits: Permits): number {
   const origins = Array.from({ length: 40 }, (_, n) => n % 10);
-  return origins.filter((origin) => permits.reserve(aTenant, origin, 0)).length;
+  return origins.filter((origin) => permits.reserve({ tenant: aTenant, origin, bytes: 0 })).length;
 }
 
 describe("permits", () => {
@@ -37,12 +37,9 @@ describe("permits", () => {
         const permits = permitsOver(ports);
         const held: Permit[] = [];
         for (const [isReserved, wanted, events] of steps) {
-          const { bytes, origin, tenant } = wanted;
           if (!isReserved && permits.isFree(wanted)) held.push(permits.take(wanted));
-          else if (isReserved && permits.reserve(tenant, origin, bytes)) {
-            const permit = permits.reserved(tenant, origin, bytes);
-            held.push(permits.isFree({ tenant, origin, bytes: 0 }) ? permit.begin() : permit);
-          }
+          const place = isReserved ? permits.reserve(wanted) : undefined;
+          if (place) held.push(permits.isFree({ ...wanted, bytes: 0 }) ? place.begin() : place);
           const last = held.at(-1);
           if (last) for (const each of events) each(last);
         }

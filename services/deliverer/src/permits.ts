@@ -7,7 +7,7 @@
  * (3) A publish reserves a place in line, and the bytes of its body, before its insert (docs/design/record#claimed-by-its-insert).
  */
 import { type MessageId, type TenantId } from "@posthaste/domain";
-import { BodyBytes, type Counted, countedBytes, reservedBytes } from "./body-bytes.ts";
+import { BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
 import { type CapOptions, type CapPorts, Caps } from "./caps.ts";
 import { type Slot, type SlotBounds, Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
@@ -92,22 +92,17 @@ export class Permits {
   /** Takes slot and bytes. The caller has seen that they are free. */
   take({ bytes, origin, tenant }: Need): Permit {
     const counted = this.#counts.bytes.take(tenant, origin, countedBytes(bytes));
-    return new Permit(this.#counts, tenant, origin, counted).begin();
+    const slot = this.#counts.slots.take(tenant, origin);
+    return new Permit(this.#counts, tenant, origin, slot, counted);
   }
 
-  /** Reserves a place in line. Returns false when the tenant has a cap, or the tenant or the origin its share of places. */
-  reserve(tenant: TenantId, origin: number, bytes: number): boolean {
-    if (this.caps.isCapped(tenant) || !this.#counts.slots.reserve(tenant, origin)) return false;
-    this.#counts.bytes.reserve(tenant, countedBytes(bytes));
-    return true;
-  }
-
-  /** Returns the permit of a place that was reserved. */
-  reserved(tenant: TenantId, origin: number, bytes: number): Permit {
-    const counted = reservedBytes(tenant, countedBytes(bytes));
-    const permit = new Permit(this.#counts, tenant, origin, counted);
-    permit.isReserved = true;
-    return permit;
+  /** Reserves a place in line. Returns undefined when the tenant has a cap, or the tenant or the origin its share of places. */
+  reserve({ bytes, origin, tenant }: Need): Permit | undefined {
+    if (this.caps.isCapped(tenant)) return undefined;
+    const slot = this.#counts.slots.reserve(tenant, origin);
+    if (!slot) return undefined;
+    const counted = this.#counts.bytes.reserve(tenant, countedBytes(bytes));
+    return new Permit(this.#counts, tenant, origin, slot, counted);
   }
 
   /** Returns the wait for a place in line; undefined when there is nothing to be gained by waiting. */
@@ -120,29 +115,33 @@ export class Permits {
 export class Permit {
   readonly tenant: TenantId;
   readonly origin: number;
-  /** Whether a place in line is held, until there is a slot. */
-  isReserved = false;
   #slot: Slot | undefined;
   #counted: Counted | undefined;
   readonly #counts: Counts;
 
-  constructor(counts: Counts, tenant: TenantId, origin: number, counted: Counted | undefined) {
+  constructor(
+    counts: Counts,
+    tenant: TenantId,
+    origin: number,
+    slot: Slot,
+    counted: Counted | undefined,
+  ) {
     this.#counts = counts;
     this.tenant = tenant;
     this.origin = origin;
-    this.#slot = undefined;
+    this.#slot = slot;
     this.#counted = counted;
   }
 
-  /** Undefined before the call and after it. */
+  /** Undefined after the call. */
   get slot(): Readonly<Slot> | undefined {
     return this.#slot;
   }
 
-  /** Takes a slot, in the place of the place in line. */
+  /** Turns the place in line into a slot. */
   begin(): this {
-    this.#unreserve();
-    this.#slot = this.#counts.slots.take(this.tenant, this.origin);
+    if (this.#slot) this.#counts.slots.begin(this.#slot, this.tenant);
+    this.#counts.turns.freed(this.tenant, this.origin);
     return this;
   }
 
@@ -181,13 +180,13 @@ export class Permit {
 
   /** Gives back slot and place in line. `call`: the call that has ended, with the address that it reached. */
   giveSlotBack(call?: { readonly address?: string | undefined }): void {
-    this.#unreserve();
     const slot = this.#slot;
     if (!slot) return;
-    const { lines, slots } = this.#counts;
+    const { lines, slots, turns } = this.#counts;
     this.#slot = undefined;
     if (call) slots.ended(slot, call.address);
     slots.free(slot);
+    if (slot.kind === "reserved") return turns.freed(this.tenant, this.origin);
     lines.unblock(this.tenant, this.origin);
     lines.next();
   }
@@ -209,12 +208,5 @@ export class Permit {
     if (counted === undefined) return;
     this.#counts.bytes.free(counted);
     this.#counts.lines.unblockHeavy(this.#counts.bytes.inFlight === 0);
-  }
-
-  #unreserve(): void {
-    if (!this.isReserved) return;
-    this.isReserved = false;
-    this.#counts.slots.unreserve(this.tenant, this.origin);
-    this.#counts.turns.freed(this.tenant, this.origin);
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { acceptClaimed, originHash } from "@posthaste/domain";
-import { type Records } from "@posthaste/ports";
+import { type LocalPlace, type Records } from "@posthaste/ports";
 import { aMessage, anotherTenant, aTenant } from "@posthaste/testing";
 import { type Deliverer } from "./deliverer.ts";
 import {
@@ -24,40 +24,46 @@ import {
 describe("a slot reserved for an insert", () => {
   const origin = originHash("https://destination.example/hook");
 
-  /** Inserted and claimed, and not yet handed over. */
+  /** Inserted and claimed, and handed over by `run`. */
   async function reserved(ports: Ports, deliverer: Deliverer, names: readonly string[]) {
-    const records = names.map((name) => {
+    const all = names.map((name) => {
       const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named(name) });
-      expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
-      return acceptClaimed(message, deliverer.local.owner, ports.clock.now());
+      const place = placeOf(deliverer);
+      const record = acceptClaimed(message, place.owner, ports.clock.now());
+      return { record, run: () => place.run(record) };
     });
     await ports.records.insert(
-      records.map((record) => ({ record })),
+      all.map(({ record }) => ({ record })),
       "new",
     );
-    return records;
+    return all;
+  }
+
+  function placeOf(deliverer: Deliverer, bytes = 0): LocalPlace {
+    const place = deliverer.local.reserve(aTenant, origin, bytes);
+    if (!place) throw new Error("there is no place in line");
+    return place;
   }
 
   it("is one of as many as there are slots, and free again when the insert has failed", async () => {
     const deliverer = await startDeliverer(open(), { perOriginMax: 2 });
 
-    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
-    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
-    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(false);
-    expect(deliverer.local.reserve(aTenant, originHash(elsewhere), 0)).toBe(true);
-    deliverer.local.release(aTenant, origin, 0);
+    const [place] = [placeOf(deliverer), placeOf(deliverer)];
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBeUndefined();
+    expect(deliverer.local.reserve(aTenant, originHash(elsewhere), 0)).toBeDefined();
+    place?.release();
 
-    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBeDefined();
   });
 
   it("holds nothing up while the insert is under way, and is refused when there are as many as slots", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1 });
 
-    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBeDefined();
     await publish(ports, ["a"]);
     expect(called(ports)).toEqual(["a"]);
-    expect(deliverer.local.reserve(aTenant, originHash(elsewhere), 0)).toBe(false);
+    expect(deliverer.local.reserve(aTenant, originHash(elsewhere), 0)).toBeUndefined();
   });
 
   it("is given beside a backlog of the destination, and takes turns with it", async () => {
@@ -65,10 +71,10 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 3, shortMax: 1, waitingMax: 0 });
     await publish(ports, ["due 1", "due 2", "due 3", "due 4"]);
     const records = await reserved(ports, deliverer, ["new 1"]);
-    for (const record of records) deliverer.local.run(record);
+    for (const { run } of records) run();
     const rounds = ["due 1", "due 2", "new 1"];
     for (const name of rounds) await answer(ports, name);
-    for (const record of await reserved(ports, deliverer, ["new 2"])) deliverer.local.run(record);
+    for (const { run } of await reserved(ports, deliverer, ["new 2"])) run();
     for (const name of ["due 3", "due 4"]) await answer(ports, name);
 
     expect(called(ports)).toEqual([...rounds, "due 3", "due 4", "new 2"]);
@@ -78,7 +84,7 @@ describe("a slot reserved for an insert", () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 }, { isBusy: () => true });
     await publish(ports, ["due"]);
-    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.local.run(record);
+    for (const { run } of await reserved(ports, deliverer, ["new"])) run();
     const ended: string[] = [];
     for (const name of ["first", "second"])
       void deliverer.local.turn(aTenant, origin, 0)?.then(() => ended.push(name));
@@ -129,7 +135,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
     const due = Array.from({ length: 1_500 }, (_, n) => `due ${n}`);
     await publish(ports, due);
-    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.local.run(record);
+    for (const { run } of await reserved(ports, deliverer, ["new"])) run();
     for (const name of ["due 0", "due 1"]) await answer(ports, name);
 
     expect(called(ports)).toEqual(["due 0", "due 1", "new"]);
@@ -140,7 +146,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
     await publish(ports, ["a"]);
     await publish(ports, ["other tenant"], { tenant: anotherTenant, url: elsewhere });
-    for (const record of await reserved(ports, deliverer, ["new"])) deliverer.local.run(record);
+    for (const { run } of await reserved(ports, deliverer, ["new"])) run();
     for (const name of ["a", "other tenant"]) await answer(ports, name);
 
     expect(called(ports)).toEqual(["a", "other tenant", "new"]);
@@ -150,12 +156,11 @@ describe("a slot reserved for an insert", () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 });
     const heavy = 100_000;
-    expect(deliverer.local.reserve(aTenant, origin, heavy)).toBe(true);
-    deliverer.local.release(aTenant, origin, heavy);
+    placeOf(deliverer, heavy).release();
     await publish(ports, ["a"]);
 
-    expect(deliverer.local.reserve(aTenant, origin, heavy)).toBe(false);
-    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(true);
+    expect(deliverer.local.reserve(aTenant, origin, heavy)).toBeUndefined();
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBeDefined();
   });
 
   it("is refused once the deliverer stops, and what was reserved before goes back", async () => {
@@ -164,13 +169,13 @@ describe("a slot reserved for an insert", () => {
     const [late] = await reserved(ports, deliverer, ["late"]);
     const stopped = deliverer.stop();
     await rest(ports);
-    if (late) deliverer.local.run(late);
+    late?.run();
     await stopped;
     await rest(ports);
 
-    expect(deliverer.local.reserve(aTenant, origin, 0)).toBe(false);
+    expect(deliverer.local.reserve(aTenant, origin, 0)).toBeUndefined();
     expect(called(ports)).toEqual([]);
-    expect(late && (await stateOf(ports, late.message))).toBe("held");
+    expect(late && (await stateOf(ports, late.record.message))).toBe("held");
   });
 
   it("goes to the first in line as soon as a call has ended, though its outcome is still being written", async () => {
@@ -179,7 +184,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(withRecords(ports, { settle }), { perOriginMax: 2 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
     await publish(ports, ["x", "y"]);
-    for (const record of records) deliverer.local.run(record);
+    for (const { run } of records) run();
 
     await answer(ports, "x");
     expect(called(ports)).toEqual(["x", "y", "a"]);
@@ -193,7 +198,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 2 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
     await publish(ports, ["x", "y", "z"]);
-    for (const record of records) deliverer.local.run(record);
+    for (const { run } of records) run();
     expect(called(ports)).toEqual(["x", "y"]);
 
     for (const name of ["x", "y", "a"]) await answer(ports, name);
@@ -206,9 +211,9 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { shortMax: 2, waitingMax: 0 });
     const records = await reserved(ports, deliverer, ["a", "b"]);
     await publish(ports, ["x", "y"]);
-    for (const record of records) deliverer.local.run(record);
+    for (const { run } of records) run();
     await ports.clock.advance(50_000);
-    const [a, b] = records.map(({ message }) => message);
+    const [a, b] = records.map(({ record }) => record.message);
     if (a) await ports.records.cancel(aTenant, [a.id]);
     if (a) deliverer.local.abort(a.id);
     await answer(ports, "x");
@@ -221,15 +226,15 @@ describe("a slot reserved for an insert", () => {
   it("that has not come when the time to drain is up hands the claim back", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });
-    const [record] = await reserved(ports, deliverer, ["a"]);
+    const [waiting] = await reserved(ports, deliverer, ["a"]);
     await publish(ports, ["x"]);
-    if (record) deliverer.local.run(record);
+    waiting?.run();
     const stopped = deliverer.stop();
     await ports.clock.advance(drainMs);
     await stopped;
 
     expect(called(ports)).toEqual(["x"]);
-    expect(record && (await stateOf(ports, record.message))).toBe("held");
+    expect(waiting && (await stateOf(ports, waiting.record.message))).toBe("held");
   });
 
   it("has its lease counted from before the insert, however long that took", async () => {
@@ -237,11 +242,11 @@ describe("a slot reserved for an insert", () => {
     const ports = withRecords(opened, { renew: () => Promise.reject(away) });
     const deliverer = await startDeliverer(ports);
     const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named("slow") });
-    const record = acceptClaimed(message, deliverer.local.owner, ports.clock.now());
+    const place = placeOf(deliverer);
+    const record = acceptClaimed(message, place.owner, ports.clock.now());
     await ports.records.insert([{ record }], "new");
     await ports.clock.advance(21_000);
-    deliverer.local.reserve(aTenant, origin, 0);
-    deliverer.local.run(record);
+    place.run(record);
     await ports.clock.advance(3_999);
     expect(callOf(ports, "slow").aborted).toBe(false);
     await ports.clock.advance(1);

@@ -8,8 +8,8 @@
  *     unknown, its calls are few and count for the tenant alone.
  * (3) A call counts for its origin during its first minute, with either kind of slot: that bound protects the destination. The bound
  *     holds for each tenant, and all tenants together have a third more, so that no tenant shuts out the rest (ADR 70).
- * (4) A reservation lasts from before an insert until its attempt has a slot. A reservation holds no slot, since an insert takes about as
- *     long as a call: it is a place in line, of which each tenant and each of its origins has a share.
+ * (4) A place in line lasts from before an insert until its call begins, and becomes its slot then. An insert takes about as long as a
+ *     call, so places have bounds of their own: each tenant and each of its origins has a share of as many as there are short slots.
  */
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import {
@@ -48,7 +48,8 @@ export type Slot = {
   /** The counts of the address, and of the tenant at the address. */
   address: Held | undefined;
   ownOfAddress: Held | undefined;
-  kind: "short" | "waiting";
+  /** `reserved`: a place in line, until the call begins. */
+  kind: Kind;
   countsForOrigin: boolean;
   isFree: boolean;
 };
@@ -90,20 +91,18 @@ export class Slots {
   }
 
   take(tenant: TenantId, origin: number): Slot {
-    const of = this.#origins.of(tenant, origin);
-    addHeld(of, 1);
-    const slot: Slot = {
-      origin: of,
-      tenant: this.#holders.ofTenant(tenant),
-      address: undefined,
-      ownOfAddress: undefined,
-      kind: "short",
-      countsForOrigin: true,
-      isFree: false,
-    };
-    this.#count(slot, 1);
-    if (of.address !== undefined) this.#place(slot, tenant, of.address);
+    const slot = this.#open(this.#origins.of(tenant, origin), this.#holders.ofTenant(tenant));
+    this.begin(slot, tenant);
     return slot;
+  }
+
+  /** Turns a place in line into a short slot. */
+  begin(slot: Slot, tenant: TenantId): void {
+    const { origin } = slot;
+    this.#turn(slot, "short");
+    addHeld(origin, 1);
+    slot.countsForOrigin = true;
+    if (origin.address !== undefined) this.#place(slot, tenant, origin.address);
   }
 
   /** Idempotent. */
@@ -131,9 +130,7 @@ export class Slots {
   wait(slot: Slot, tenant: TenantId): boolean {
     if (!this.#hasShare("waiting", slot.tenant)) return false;
     if (!this.#mayHold("waiting", tenant, slot.origin)) return false;
-    this.#count(slot, -1);
-    slot.kind = "waiting";
-    this.#count(slot, 1);
+    this.#turn(slot, "waiting");
     return true;
   }
 
@@ -144,23 +141,15 @@ export class Slots {
     addHeld(slot.origin, -1);
   }
 
-  /** Returns false when the tenant or the origin has its share of reservations. */
-  reserve(tenant: TenantId, origin: number): boolean {
+  /** Takes a place in line. Returns undefined when the tenant or the origin has its share of them. */
+  reserve(tenant: TenantId, origin: number): Slot | undefined {
     const held = this.#holders.ofTenant(tenant);
-    if (!this.#hasShare("reserved", held)) return false;
+    if (!this.#hasShare("reserved", held)) return undefined;
     const of = this.#origins.of(tenant, origin);
     const { reserved } = of.slots;
-    if (reserved >= this.#perOriginMax || !this.#hasShareOf("reserved", held, reserved))
-      return false;
-    addSlot(of, "reserved", 1);
-    addOne("reserved", 1, this.#held, held);
-    return true;
-  }
-
-  /** Ends a reservation: its attempt gets a slot, or its insert has failed. */
-  unreserve(tenant: TenantId, origin: number): void {
-    addSlot(this.#origins.of(tenant, origin), "reserved", -1);
-    addOne("reserved", -1, this.#held, this.#holders.ofTenant(tenant));
+    const mayReserve =
+      reserved < this.#perOriginMax && this.#hasShareOf("reserved", held, reserved);
+    return mayReserve ? this.#open(of, held) : undefined;
   }
 
   heldBy(tenant: TenantId): number {
@@ -206,6 +195,26 @@ export class Slots {
     const ownMax = shareOf(max, atAddress - own);
     // Some of the origin's calls may have gone to another address.
     return own < ownMax && isInShare(ofOrigin, ownMax, Math.max(0, own - ofOrigin));
+  }
+
+  #open(origin: Origin, tenant: Held): Slot {
+    const slot: Slot = {
+      origin,
+      tenant,
+      address: undefined,
+      ownOfAddress: undefined,
+      kind: "reserved",
+      countsForOrigin: false,
+      isFree: false,
+    };
+    this.#count(slot, 1);
+    return slot;
+  }
+
+  #turn(slot: Slot, kind: Kind): void {
+    this.#count(slot, -1);
+    slot.kind = kind;
+    this.#count(slot, 1);
   }
 
   #place(slot: Slot, tenant: TenantId, address: string): void {

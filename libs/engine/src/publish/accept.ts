@@ -35,6 +35,7 @@ import {
   type Ids,
   type Insert,
   type LocalDelivery,
+  type LocalPlace,
   type MessageLog,
   type NamedDelivery,
   type Records,
@@ -114,7 +115,7 @@ function insert(
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
   const entering = entered(ports, command, url, id);
-  const turn = entering.reserved ? undefined : turnOf(ports, entering.record.message);
+  const turn = entering.place ? undefined : turnOf(ports, entering.record.message);
   if (turn === undefined) return insertEntered(ports, entering, deduplication);
   // The times of the record are those after the wait.
   return turn.then(() => insertEntered(ports, entered(ports, command, url, id), deduplication));
@@ -156,8 +157,8 @@ function insertEntering(
   );
 }
 
-/** A record that is about to be inserted, and whether a slot of the local deliverer is reserved for it. */
-export type Entering = { readonly record: MessageRecord; readonly reserved: boolean };
+/** A record that is about to be inserted, and its place in line where one is reserved with the local deliverer. */
+export type Entering = { readonly record: MessageRecord; readonly place?: LocalPlace };
 
 /** Prepares the record of every message. `withSlots` follows, where one needs a slot of its flow key; then `begun` or `giveBack`. */
 export function entered(
@@ -169,17 +170,17 @@ export function entered(
   const { local, named, clock } = ports;
   const now = clock.now();
   const message = messageOf(command, url, id, now);
-  const reserved =
-    local !== undefined &&
-    isForLocal(message) &&
-    local.reserve(message.tenant, originHash(url), message.body.length);
-  if (reserved) return { record: acceptClaimed(message, local.owner, now), reserved };
+  const place =
+    local && isForLocal(message)
+      ? local.reserve(message.tenant, originHash(url), message.body.length)
+      : undefined;
+  if (place) return { record: acceptClaimed(message, place.owner, now), place };
   const owner = named && mayBeNamed(message) ? named.ownerFor(message) : undefined;
   const record =
     owner === undefined
       ? accept(message, now, !ports.bus.isUp())
       : acceptNamed(message, owner, now);
-  return { record, reserved };
+  return { record };
 }
 
 const isForLocal = (message: Message): boolean =>
@@ -205,12 +206,12 @@ function passing({ bus, clock }: AcceptPorts, each: Entering): Entering {
   const { message } = each.record;
   return isIn(each.record, "claimed")
     ? each
-    : { record: acceptGranted(message, clock.now(), !bus.isUp()), reserved: false };
+    : { record: acceptGranted(message, clock.now(), !bus.isUp()) };
 }
 
 function inLine(ports: AcceptPorts, each: Entering): Entering {
   leave(ports, each);
-  return { record: accept(each.record.message, ports.clock.now()), reserved: false };
+  return { record: accept(each.record.message, ports.clock.now()) };
 }
 
 export const insertOf = (
@@ -219,9 +220,9 @@ export const insertOf = (
 ): Insert => (deduplication.length > 0 ? { record, deduplication } : { record });
 
 /** Begins the attempt of an inserted record that its insert claimed. Returns false when the record has to be announced. */
-export function begun({ local, named }: AcceptPorts, { record, reserved }: Entering): boolean {
+export function begun({ named }: AcceptPorts, { place, record }: Entering): boolean {
   if (!isIn(record, "claimed")) return false;
-  if (reserved) local?.run(record);
+  if (place) place.run(record);
   else named?.tell(record);
   return true;
 }
@@ -236,8 +237,7 @@ export function giveBack(ports: AcceptPorts, entering: Entering): void {
 }
 
 /** Tells the deliverer for which the record was claimed that it does not come. */
-function leave({ local, named }: AcceptPorts, { record, reserved }: Entering): void {
-  const { body, tenant, url } = record.message;
-  if (reserved) local?.release(tenant, originHash(url), body.length);
+function leave({ named }: AcceptPorts, { place, record }: Entering): void {
+  if (place) place.release();
   else if (isIn(record, "claimed")) named?.release(record);
 }

@@ -7,7 +7,7 @@ import {
   acceptClaimed,
   claimableAtInsert,
   type InRun,
-  isIn,
+  type InState,
   limits,
   type Message,
   type MessageRecord,
@@ -19,6 +19,7 @@ import {
 import {
   type Decision,
   type LocalDelivery,
+  type LocalPlace,
   type RunAddress,
   type RunStore,
 } from "@posthaste/ports";
@@ -31,34 +32,37 @@ export type DeliveryPorts = AnnouncePorts & {
 
 type RunRef = Pick<InRun, "key" | "root">;
 
+type Reserved = { readonly url: string; readonly place: LocalPlace };
+type Made =
+  | { readonly record: InState<"claimed">; readonly place: LocalPlace }
+  | { readonly record: MessageRecord; readonly place?: undefined };
+
 export class Deliveries {
   readonly #ports: DeliveryPorts;
-  readonly #tenant: TenantId;
-  /** The URLs of possible deliveries for which a slot is reserved. */
-  readonly #reserved: readonly string[];
-  #made: readonly MessageRecord[] = [];
+  readonly #reserved: readonly Reserved[];
+  #made: readonly Made[] = [];
 
   /** `urls`: one for each delivery that the change may make. */
   constructor(ports: DeliveryPorts, tenant: TenantId, urls: readonly string[]) {
-    const { local } = ports;
     this.#ports = ports;
-    this.#tenant = tenant;
-    this.#reserved = urls.filter((url) => local?.reserve(tenant, originHash(url), 0));
+    this.#reserved = urls.flatMap((url) => {
+      const place = ports.local?.reserve(tenant, originHash(url), 0);
+      return place ? { url, place } : [];
+    });
   }
 
   /** Makes the records. The last call counts, since a change may be decided again. */
   of(messages: readonly Message[], now: number): readonly MessageRecord[] {
-    const { bus, local } = this.#ports;
     const free = [...this.#reserved];
     this.#made = messages.map((message) => {
-      const isLight = sentBytes(message) <= limits.lightBytesMax;
-      const mayClaim = local && isLight && claimableAtInsert(message);
-      const at = mayClaim ? free.indexOf(message.url) : -1;
-      if (!local || at < 0) return accept(message, now, !bus.isUp());
-      free.splice(at, 1);
-      return acceptClaimed(message, local.owner, now);
+      const mayClaim = sentBytes(message) <= limits.lightBytesMax && claimableAtInsert(message);
+      const at = mayClaim ? free.findIndex(({ url }) => url === message.url) : -1;
+      const [reserved] = at < 0 ? [] : free.splice(at, 1);
+      if (!reserved) return { record: accept(message, now, !this.#ports.bus.isUp()) };
+      const { place } = reserved;
+      return { record: acceptClaimed(message, place.owner, now), place };
     });
-    return this.#made;
+    return this.#made.map(({ record }) => record);
   }
 
   /** Changes a run by one write, with the records that the last decision made. */
@@ -91,18 +95,17 @@ export class Deliveries {
     }
   }
 
-  /** Begins deliveries, and gives back the slots that are left. */
-  #end(made: readonly MessageRecord[]): void {
-    const { local } = this.#ports;
-    const left = [...this.#reserved];
+  /** Begins deliveries, and gives back the places that are left. */
+  #end(made: readonly Made[]): void {
+    const left = new Set(this.#reserved.map(({ place }) => place));
     const rest: MessageRecord[] = [];
-    for (const record of made) {
-      if (isIn(record, "claimed") && local) {
-        left.splice(left.indexOf(record.message.url), 1);
-        local.run(record);
+    for (const { place, record } of made) {
+      if (place) {
+        left.delete(place);
+        place.run(record);
       } else rest.push(record);
     }
-    for (const url of left) local?.release(this.#tenant, originHash(url), 0);
+    for (const place of left) place.release();
     if (rest.length > 0) announceUnheard(this.#ports, rest);
   }
 }

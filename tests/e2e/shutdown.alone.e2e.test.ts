@@ -1,6 +1,6 @@
 /** Tests stopping and starting again (docs/design/outages#stopping): nothing is lost, and without a fault nothing is repeated. */
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import { type Client, eventually } from "./client.ts";
 import { startAlone, type AloneServer } from "./alone.ts";
 import { always, Destination, type Responder } from "./destination.ts";
@@ -12,22 +12,36 @@ const atOnceMsMax = 20_000;
 /** The longest time to a record's next alarm (docs/design/record#the-alarm). */
 const alarmMsMax = 30_000;
 
+const start = (settings: Record<string, string> = {}): Promise<AloneServer> =>
+  startAlone({ env: { POSTHASTE_LOG_LEVEL: "info", ...settings } });
+
+/** Serves each test without settings that judges neither by all messages nor by what the process prints. */
+let shared: AloneServer;
 let server: AloneServer;
 let client: Client;
 let destination: Destination;
 
+beforeAll(async () => {
+  shared = await start();
+});
 beforeEach(async () => {
   destination = await Destination.start();
+  use(shared);
 });
 afterEach(async () => {
   await destination.stop();
-  await server.stop();
+  if (server !== shared) await server.stop();
 });
+afterAll(() => shared.stop());
 
-async function serve(settings: Record<string, string> = {}): Promise<void> {
-  server = await startAlone({ env: { POSTHASTE_LOG_LEVEL: "info", ...settings } });
-  client = server.client;
+function use(one: AloneServer): void {
+  server = one;
+  client = one.client;
 }
+
+/** Serves this test alone. */
+const serve = async (settings?: Record<string, string>): Promise<void> =>
+  use(await start(settings));
 
 const publishMany = (count: number, path: string): Promise<readonly string[]> =>
   Promise.all(Array.from({ length: count }, () => client.published(destination.url(path))));
@@ -64,7 +78,6 @@ describe("SIGTERM", () => {
   });
 
   it("takes nothing new while it drains, and what it had accepted is delivered after the next start", async () => {
-    await serve();
     destination.answers("/slow", after(1_500));
     const held = await client.published(destination.url("/held"), service({ Delay: "1s" }));
     await publishMany(5, "/slow");
@@ -120,7 +133,6 @@ describe("SIGTERM", () => {
   });
 
   it("ends what waits for events, with the cursor to go on with after the next start", async () => {
-    await serve();
     const path = "/v2/events?wait=60&label=after";
     const begun = textOf((await client.get(path)).object()["cursor"]);
     const waiting = client.get(`${path}&cursor=${begun}`);
@@ -166,7 +178,6 @@ describe("SIGTERM", () => {
 
 describe("kill -9", () => {
   it("leaves attempts that are made again at once after the next start, as the same attempts", async () => {
-    await serve();
     destination.answers(
       "/killed",
       firstThen(() => undefined, always(200), 20),
@@ -189,7 +200,6 @@ describe("kill -9", () => {
   });
 
   it("loses nothing that was answered the moment before", async () => {
-    await serve();
     const accepted: string[] = [];
     const publishing = Array.from({ length: 20 }, async (_, lane) => {
       for (let n = 0; ; n++) {
@@ -221,7 +231,6 @@ describe("kill -9", () => {
   });
 
   it("at the very moment of the answer finds the message stored, however long that takes", async () => {
-    await serve();
     const body = randomBytes(9 * 1024 * 1024);
 
     for (const round of [1, 2, 3]) {
@@ -237,7 +246,6 @@ describe("kill -9", () => {
   });
 
   it("makes a publish that broke off one message, when it is repeated with its deduplication id", async () => {
-    await serve();
     const publishOnce = async (n: number): Promise<string> => {
       for (;;) {
         const once = service({ "Deduplication-Id": `once-${n}` });
@@ -265,7 +273,6 @@ describe("kill -9", () => {
   });
 
   it("lets what fell due meanwhile arrive at once after the next start: delays, retries and lanes", async () => {
-    await serve();
     destination.answers("/retried", (_, response, nth) =>
       response.writeHead(nth === 0 ? 500 : 200).end(),
     );
@@ -355,7 +362,6 @@ describe("kill -9", () => {
   });
 
   it("does not begin a new period of a rate", async () => {
-    await serve();
     const flow = service({ "Flow-Control-Key": "r", "Flow-Control-Value": "rate=5, period=8s" });
     const publishedAt = Date.now();
     await Promise.all(

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { Client } from "./client.ts";
-import { dialectOf, type Seed, seedStandalone } from "./seed.ts";
+import { type Seed, seedStandalone } from "./seed.ts";
 import { ServerProcess } from "./server-process.ts";
 import { mayShare, ofOthersToo } from "./shared-env.ts";
 import { sharedStandalone } from "./shared-standalones.ts";
@@ -33,8 +33,7 @@ export async function joinOrStartAlone(settings: Settings): Promise<TestServer> 
 
 /** Starts it with an empty data directory, removed with the server. */
 export function startAlone({ env = {}, readOnlyToken }: Settings): Promise<AloneServer> {
-  const dialect = dialectOf(env);
-  return startSeeded(env, [{ users: areOwnUsers ? users : [], dialect, readOnlyToken }]);
+  return startSeeded(env, [{ users: areOwnUsers ? users : [], readOnlyToken }]);
 }
 
 /** Starts it with what is seeded in its data directory, which is removed with the server. */

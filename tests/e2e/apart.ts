@@ -4,7 +4,7 @@ import { openDocuments } from "@posthaste/documents-mongo";
 import { startServices } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
 import { Client } from "./client.ts";
-import { dialectOf, isEmpty, parts, seed, type Seed } from "./seed.ts";
+import { isEmpty, parts, seed, type Seed } from "./seed.ts";
 import { mayShare, ofOthersToo } from "./shared-env.ts";
 import { type SharedServices, sharedServices } from "./shared-services.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
@@ -39,11 +39,7 @@ async function join(
 
 async function startOwn({ env = {}, readOnlyToken }: Settings): Promise<TestServer> {
   const room = `e2e-${randomBytes(6).toString("hex")}`;
-  await seedDatabase(room, {
-    users: areOwnUsers ? users : [],
-    dialect: dialectOf(env),
-    readOnlyToken,
-  });
+  await seedDatabase(room, { users: areOwnUsers ? users : [], readOnlyToken });
   const services = await startServices({
     stores: testStores(),
     room,

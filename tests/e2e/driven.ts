@@ -1,10 +1,12 @@
 /** Tests unmodified clients in other languages: a program for each, in the folder `clients`, calls every method of its client. */
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
+import { Client } from "./client.ts";
 import { type Arrival, Destination } from "./destination.ts";
+import { Operator, operatorEnv, untilStatus } from "./operator.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { developmentToken } from "./server-process.ts";
 
 export type Driven = {
   readonly name: string;
@@ -41,13 +43,20 @@ export function itIsServed(driven: Driven): void {
   let calls: readonly Called[];
   beforeAll(async () => {
     commands = await driven.prepare();
+    [server, destination] = await Promise.all([
+      startServer({ env: operatorEnv }),
+      Destination.start(),
+    ]);
+    const tenant = `driven-${randomUUID()}`;
+    const operator = new Operator(server);
     // The clients also send requests without a prefixed header.
-    const env = { POSTHASTE_DIALECT: "upstash" };
-    [server, destination] = await Promise.all([startServer({ env }), Destination.start()]);
+    await operator.post("/v2/tenants", { id: tenant, dialect: "upstash" });
+    const token = await operator.token(tenant);
+    await untilStatus(new Client(server.port, token), 200);
     for (const path of driven.broken)
       destination.answers(path, (_, response) => response.writeHead(404).end("none"));
-    keys = await keysOf(server.port);
-    calls = await drive(commands.drive, server.port, destination);
+    keys = await keysOf(server.port, token);
+    calls = await drive(commands.drive, server.port, token, destination);
   }, prepareMsMax + driveMsMax);
   afterAll(async () => {
     await destination.stop();
@@ -77,9 +86,9 @@ export function itIsServed(driven: Driven): void {
 const proof = ({ headers, body }: Arrival, keys: Keys, url: string): string =>
   JSON.stringify({ ...keys, signature: headers["upstash-signature"], body: body.toString(), url });
 
-async function keysOf(port: number): Promise<Keys> {
+async function keysOf(port: number, token: string): Promise<Keys> {
   const response = await fetch(`http://127.0.0.1:${port}/v2/keys`, {
-    headers: { authorization: `Bearer ${developmentToken}` },
+    headers: { authorization: `Bearer ${token}` },
   });
   return (await response.json()) as Keys;
 }
@@ -87,11 +96,12 @@ async function keysOf(port: number): Promise<Keys> {
 async function drive(
   command: Command,
   port: number,
+  token: string,
   destination: Destination,
 ): Promise<readonly Called[]> {
   const output = await run(command, {
     QSTASH_URL: `http://127.0.0.1:${port}`,
-    QSTASH_TOKEN: developmentToken,
+    QSTASH_TOKEN: token,
     DESTINATION: `http://127.0.0.1:${destination.port}`,
   });
   return output

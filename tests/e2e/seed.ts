@@ -1,6 +1,6 @@
 /** Puts into a store what only an operator could. */
 import { openEmbedded } from "@posthaste/embedded";
-import { defaultPlan, type Dialect, tenantId, type TokenScope } from "@posthaste/domain";
+import { defaultPlan, tenantId, type TokenScope } from "@posthaste/domain";
 import { type Accounts, untilAvailable } from "@posthaste/ports";
 import { type DevelopmentUser, tokenHash } from "@posthaste/http";
 import { systemClock, systemRandom } from "@posthaste/process";
@@ -13,7 +13,6 @@ export const parts = { clock: systemClock(), random: systemRandom(), log };
 export type Seed = {
   /** The tenants to make. Elsewhere they are those of the dev profile, which makes them itself. */
   readonly users: readonly DevelopmentUser[];
-  readonly dialect?: Dialect;
   /** A token of the suite's first user, who may be made later. */
   readonly readOnlyToken?: string | undefined;
 };
@@ -21,10 +20,7 @@ export type Seed = {
 export const isEmpty = ({ users, readOnlyToken }: Seed): boolean =>
   users.length === 0 && readOnlyToken === undefined;
 
-export async function seed(
-  accounts: Accounts,
-  { users, dialect = "service", readOnlyToken }: Seed,
-): Promise<void> {
+export async function seed(accounts: Accounts, { users, readOnlyToken }: Seed): Promise<void> {
   const putToken = (token: string, { userId }: DevelopmentUser, scope: TokenScope) =>
     accounts.putToken({ hash: tokenHash(token), tenant: tenantId(userId), scope });
   const acts: (() => Promise<unknown>)[] = users.flatMap((user) => [
@@ -32,7 +28,7 @@ export async function seed(
     () =>
       accounts.addTenant({
         id: tenantId(user.userId),
-        dialect,
+        dialect: "service",
         plan: defaultPlan,
         keys: user.keys,
       }),
@@ -41,10 +37,6 @@ export async function seed(
     acts.push(() => putToken(readOnlyToken, users[0] ?? firstUser, "read"));
   await Promise.all(acts.map((act) => untilAvailable(parts.clock, act)));
 }
-
-/** Returns the dialect that the tenants of processes with these variables have. */
-export const dialectOf = (env: Readonly<Record<string, string>>): Dialect =>
-  env["POSTHASTE_DIALECT"] === "upstash" ? "upstash" : "service";
 
 /** Writes into the data directory of a standalone that does not run. */
 export async function seedStandalone(dataDir: string, seeds: readonly Seed[]): Promise<void> {

@@ -3,10 +3,13 @@ import { consoleFolder } from "./console-folder.ts";
 import { operatorEnv } from "./operator.ts";
 import { type Settings } from "./test-server.ts";
 
-/** The operator's and the console's. */
+/** So low a bound of the histories in deliveries that suites reach it. */
+export const boundedEnv = { POSTHASTE_MAX_INLINE_HISTORY_KIB: "100" };
+
 export const sharedEnv: Readonly<Record<string, string>> = {
   ...operatorEnv,
   POSTHASTE_CONSOLE: consoleFolder,
+  ...boundedEnv,
 };
 
 /** Reports whether a suite with these settings may use shared processes. */

@@ -7,9 +7,9 @@ import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { boundedEnv } from "./shared-env.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
-const kibMax = 100;
 const large = (kib: number): string => randomBytes(kib * 512).toString("hex");
 
 let server: TestServer;
@@ -18,7 +18,7 @@ let third: Destination;
 
 beforeAll(async () => {
   jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer({ env: { POSTHASTE_MAX_INLINE_HISTORY_KIB: String(kibMax) } });
+  server = await startServer({ env: boundedEnv });
   endpoint = await WorkflowEndpoint.start();
   third = await Destination.start();
 });

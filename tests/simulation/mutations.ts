@@ -62,6 +62,19 @@ export const messageMutations: readonly Mutation[] = [
     change: (ports) => withRecords(ports, { renew: async () => [] }),
   },
   {
+    name: "a wake that brings no source forward",
+    change: (ports) => ({
+      ...ports,
+      bus: otherwise(ports.bus, {
+        subscribe: (topic, group, handle, options) => {
+          const unlessAlarm: typeof handle = (events) =>
+            handle(events.filter((event) => !("source" in event)));
+          return ports.bus.subscribe(topic, group, unlessAlarm, options);
+        },
+      }),
+    }),
+  },
+  {
     name: "the lane's alarm forgotten",
     change: (ports) =>
       withFlowLanes(ports, {

@@ -477,7 +477,7 @@ describe("when a topic has grown", () => {
     [
       "a wake goes to the partition that its shard has now",
       { metadataMs: 500 },
-      (bus) => bus.publish("scheduler.wake", [{ shard: 5, at: 0 }]),
+      (bus) => bus.publish("scheduler.wake", [{ shard: 5, at: 0, source: "record" }]),
       "scheduler.wake",
       5,
     ],

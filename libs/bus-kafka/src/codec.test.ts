@@ -1,6 +1,7 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import {
   acceptNamed,
+  alarmSources,
   type Configuration,
   flowLaneId,
   type Headers,
@@ -38,13 +39,10 @@ const hints: fc.Arbitrary<Hint> = fc.record(
   { requiredKeys: ["id", "tenant", "origin", "epoch"] },
 );
 
-const wakes: fc.Arbitrary<WakeEvent> = fc.record(
-  {
-    shard: fc.nat({ max: shardCount - 1 }),
-    at: time,
-    lane: text.map((key) => flowLaneId(tenantId("t"), key)),
-  },
-  { requiredKeys: ["shard", "at"] },
+const alarm = { shard: fc.nat({ max: shardCount - 1 }), at: time };
+const wakes: fc.Arbitrary<WakeEvent> = fc.oneof(
+  fc.record({ ...alarm, lane: text.map((key) => flowLaneId(tenantId("t"), key)) }),
+  fc.record({ ...alarm, source: fc.constantFrom(...alarmSources, "any" as const) }),
 );
 
 const configurations: fc.Arbitrary<Configuration> = fc.record(
@@ -124,6 +122,16 @@ describe("an event arrives as it was said", () => {
 
   it("wakes", () => {
     fc.assert(fc.property(wakes, (event) => sameAfterTravel("scheduler.wake", event)));
+  });
+
+  it("a wake without a source, or with one that this build does not know, as about any", () => {
+    const alarm = { shard: 7, at: 1 };
+    const said = [alarm, { ...alarm, source: "reminder" }].map((e) =>
+      decode("scheduler.wake", Buffer.from(JSON.stringify({ v: 1, t: "scheduler.wake", e }))),
+    );
+
+    const heard = { kind: "events", events: [{ ...alarm, source: "any" }] };
+    expect(said).toEqual([heard, heard]);
   });
 
   it("accepted messages", () => {
@@ -219,7 +227,7 @@ describe("what cannot be read is said to be so", () => {
   });
 
   it("a wake of a shard that does not exist", () => {
-    const value = encode("scheduler.wake", { shard: shardCount, at: 1 });
+    const value = encode("scheduler.wake", { shard: shardCount, at: 1, source: "any" });
 
     expect(decode("scheduler.wake", value).kind).toBe("unreadable");
   });

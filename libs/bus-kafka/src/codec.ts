@@ -6,7 +6,14 @@
  * Bytes travel in base64: in facts the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log), and in
  * hints that have the record its body.
  */
-import { answerOfFact, type AttemptFact, type Configuration, shardCount } from "@posthaste/domain";
+import {
+  alarmSources,
+  answerOfFact,
+  type AttemptFact,
+  type Configuration,
+  type LaneId,
+  shardCount,
+} from "@posthaste/domain";
 import {
   type Hint,
   type SettledEvent,
@@ -70,12 +77,8 @@ const forms: { readonly [T in Topic]: Form<Topics[T]> } = {
   },
   "message.due": { pack: packHint, unpack: unpackHint },
   "message.settled": { pack: packSettled, unpack: unpackSettled },
-  "scheduler.wake": plain(isWake),
+  "scheduler.wake": { pack: (event) => event, unpack: unpackWake },
 };
-
-function plain<E>(isOne: (value: unknown) => value is E): Form<E> {
-  return { pack: (event) => event, unpack: (value) => (isOne(value) ? value : undefined) };
-}
 
 /** A caller may hand over more than the type names: a body does not travel. */
 const bodiless = ({
@@ -120,6 +123,14 @@ function unpackHint(value: unknown): Hint | undefined {
   return { ...value, record: { ...record, message } as Hint["record"] & object };
 }
 
+/** An earlier build names no source, and a later one may name a source that this build does not know. */
+function unpackWake(value: unknown): WakeEvent | undefined {
+  if (!isPackedWake(value)) return undefined;
+  const { shard, at, lane, source } = value;
+  if (lane !== undefined) return { shard, at, lane };
+  return { shard, at, source: alarmSources.find((known) => known === source) ?? "any" };
+}
+
 /** Returns an array of its own, not a view into Node's pool. */
 const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
 
@@ -150,7 +161,13 @@ function isPackedRecord(value: unknown): value is PackedRecord {
   );
 }
 
-function isWake(value: unknown): value is WakeEvent {
+type PackedWake = {
+  readonly shard: number;
+  readonly at: number;
+  readonly lane?: LaneId;
+  readonly source?: unknown;
+};
+function isPackedWake(value: unknown): value is PackedWake {
   return (
     isObject(value) &&
     isCount(value["shard"]) &&

@@ -138,7 +138,7 @@ describe("a broker that is killed once and comes back", () => {
         await eventually(() => !bus.hears("scheduler.wake"));
         await back();
         await eventually(async () => {
-          await bus.publish("scheduler.wake", [{ shard: 7, at: 0 }]);
+          await bus.publish("scheduler.wake", [{ shard: 7, at: 0, source: "record" }]);
           return heard.has(7);
         });
 

@@ -97,7 +97,7 @@ export class Publisher {
 
 /** Wakes of a lane stand for each other, since a lane is looked at whole; traced ones go each in their own trace. */
 const isWakeOfLane = (event: Topics[Topic]): event is WakeEvent & { readonly lane: LaneId } =>
-  "lane" in event && event.lane !== undefined;
+  "lane" in event;
 
 /** Reports whether the hint names a process of the roster, which reads several in one Kafka message: an earlier build would park them. */
 const isSaidToOne = (event: Topics[Topic]): boolean => "to" in event && event.to !== undefined;

@@ -20,7 +20,7 @@ describe("shards and partitions", () => {
           Array.from({ length: shardCount }, (_, shard) => shard),
         );
         const places = owned.map((shards) =>
-          shards.map((shard) => placeOf({ shard, at: 0 }) % partitionCount),
+          shards.map((shard) => placeOf({ shard, at: 0, source: "any" }) % partitionCount),
         );
         expect(places).toEqual(owned.map((shards, partition) => shards.map(() => partition)));
       }),

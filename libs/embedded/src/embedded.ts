@@ -212,8 +212,9 @@ function openRooms(
     spent: openSpent(db, clock),
     recent: openRecent(),
     fanOuts,
-    laneAlarms: { flow: parts.lanes, queue: queues },
     alarms: {
+      flow: parts.lanes,
+      queue: queues,
       fanOut: fanOuts,
       schedule: openScheduleAlarms(db, log),
       bulkAction: openBulkAlarms(db, log),

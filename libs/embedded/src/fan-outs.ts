@@ -19,13 +19,7 @@ import {
   type Template,
   type TenantId,
 } from "@posthaste/domain";
-import {
-  type Clock,
-  type DeduplicationEntry,
-  type FanOuts,
-  type Inserted,
-  type Rung,
-} from "@posthaste/ports";
+import { type Clock, type DeduplicationEntry, type FanOuts, type Inserted } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "./database/alarms.ts";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
 import { type Lanes } from "./lanes.ts";
@@ -56,7 +50,7 @@ type Keeper = {
   readonly spot: Spot | undefined;
 };
 
-export type FanOutRows = Alarms<Rung> & {
+export type FanOutRows = Alarms & {
   /** For use inside a write. */
   readonly insert: (fanOut: FanOut, deduplication: readonly DeduplicationEntry[]) => Inserted;
   readonly get: (tenant: TenantId, id: MessageId) => FanOut | undefined;
@@ -123,7 +117,7 @@ export function openFanOuts(parts: Parts): FanOutRows {
     table: "fan_outs",
     key: "position",
     columns: "position, name, tenant",
-    read: (row): Rung => ({
+    read: (row) => ({
       kind: "fanOut",
       id: idOf({ position: integer(row["position"]), name: text(row["name"]) }),
       tenant: tenants.name(integer(row["tenant"])),

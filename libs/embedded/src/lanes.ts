@@ -32,7 +32,7 @@ import { type Alarms, openAlarms } from "./database/alarms.ts";
 import { integer, optionalInteger, type Row, stored, text } from "./database/rows.ts";
 import { isUnderstood } from "./messages/records.ts";
 
-export type Lanes = Alarms<FlowId> & {
+export type Lanes = Alarms & {
   /** Sets the lane's limits. Where they change, wakes the lane. For use inside a write. */
   configure(flow: Flow, now: number): void;
   /** Returns the lane's key; makes a missing row, with these limits. For use inside a write. */
@@ -126,7 +126,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
     table: "lanes",
     key: "key",
     columns: "id",
-    read: (row) => flowId(text(row["id"])),
+    read: (row) => ({ kind: "lane", lane: flowId(text(row["id"])) }),
     set: alarmAt("?"),
   });
 

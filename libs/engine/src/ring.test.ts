@@ -16,7 +16,7 @@ import { type RunStore } from "@posthaste/ports";
 import { aCallbackPlan, anAnswer, anAttempt, aPolicy, aTenant, newId } from "@posthaste/testing";
 import { insert, insertClaimed, listen, open, type Ports, readIn, rest } from "./opened.fixture.ts";
 import { followUpSome } from "./follow-up/follow-up.ts";
-import { type Background, type BatchKind, ringOnce, type Round, sourcesNow } from "./ring.ts";
+import { type Background, type BatchKind, ringOnce, type Round, sourcesWithRoom } from "./ring.ts";
 import { ringRuns } from "./runs/ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
@@ -58,10 +58,10 @@ describe("a round of ringing", () => {
     const background = anIdleBackground();
 
     await ports.clock.advance(1_000);
-    const rung = await ringOnce(ports, background, allShards, 100);
+    const rung = await ringOnce(ports, background, allShards, 100, alarmSources);
     await rest(ports);
 
-    expect(rung).toEqual({ rang: 2, more: false });
+    expect(rung).toEqual({ rang: 2, more: new Set() });
     expect(heard.due.map(({ id }) => id)).toEqual([held.id]);
     expect(background.lanes).toEqual([flowLaneId(aTenant, flow.key)]);
   });
@@ -72,7 +72,7 @@ describe("a round of ringing", () => {
     const background = anIdleBackground();
 
     await ports.clock.advance(1_000);
-    await ringOnce(ports, background, allShards, 100);
+    await ringOnce(ports, background, allShards, 100, alarmSources);
 
     await readIn(ports, held, "waiting");
     expect(background.lanes).toEqual([held.flow]);
@@ -88,7 +88,7 @@ describe("a round of ringing", () => {
     const background = anIdleBackground();
 
     await ports.clock.advance(limits.ringAheadMs);
-    await ringOnce(ports, background, allShards, 100);
+    await ringOnce(ports, background, allShards, 100, alarmSources);
     await background.tasks.get("followUp 0")?.();
 
     expect((await readIn(ports, record.message, "delivered")).outbox).toEqual([]);
@@ -101,27 +101,22 @@ describe("a round of ringing", () => {
     const background = { ...anIdleBackground(), mayRun: () => false };
 
     await ports.clock.advance(limits.ringAheadMs);
-    await ringOnce(ports, background, allShards, 100);
+    await ringOnce(ports, background, allShards, 100, alarmSources);
 
     expect([...background.tasks.keys()]).toEqual([`later ${message.id}`]);
     expect(await followUpSome(ports, aTenant, [message.id])).toEqual([]);
     expect((await readIn(ports, message, "held")).outbox).toEqual([]);
   });
 
-  it("leaves follow-ups alone while enough of them are worked, and facts while the bus is away", () => {
-    const { bus } = open();
-    const background = anIdleBackground();
-    const away = { ...bus, isUp: () => false };
-
+  it("leaves follow-ups alone while enough of them are worked, and so any other kind", () => {
     const without = (...left: readonly AlarmSource[]): readonly AlarmSource[] =>
       alarmSources.filter((source) => !left.includes(source));
-    expect(sourcesNow(bus, background)).toEqual(alarmSources);
-    expect(sourcesNow(away, background)).toEqual(without("fact"));
+    expect(sourcesWithRoom(anIdleBackground())).toEqual(alarmSources);
     const fullOf = (full: BatchKind) => ({ mayRun: (kind: BatchKind) => kind !== full });
-    expect(sourcesNow(bus, fullOf("followUp"))).toEqual(without("followUp", "fact"));
-    expect(sourcesNow(bus, fullOf("schedule"))).toEqual(without("schedule"));
-    expect(sourcesNow(bus, fullOf("bulkAction"))).toEqual(without("bulkAction"));
-    expect(sourcesNow(bus, fullOf("run"))).toEqual(without("run"));
+    expect(sourcesWithRoom(fullOf("followUp"))).toEqual(without("followUp", "fact"));
+    expect(sourcesWithRoom(fullOf("schedule"))).toEqual(without("schedule"));
+    expect(sourcesWithRoom(fullOf("bulkAction"))).toEqual(without("bulkAction"));
+    expect(sourcesWithRoom(fullOf("run"))).toEqual(without("run"));
   });
 
   it("works runs whose alarm is due some at a time, and one that fails stops no other", async () => {
@@ -154,12 +149,13 @@ describe("a round of ringing", () => {
     for (let i = 0; i < 5; i++) await insert(ports);
     await ports.clock.advance(limits.ringAheadMs);
 
-    const round = (): Promise<Round> => ringOnce(ports, anIdleBackground(), allShards, 3);
+    const round = (): Promise<Round> =>
+      ringOnce(ports, anIdleBackground(), allShards, 3, alarmSources);
 
     expect([await round(), await round(), await round()]).toEqual([
-      { rang: 3, more: true },
-      { rang: 2, more: false },
-      { rang: 0, more: false },
+      { rang: 3, more: new Set(["record"]) },
+      { rang: 2, more: new Set() },
+      { rang: 0, more: new Set() },
     ]);
   });
 });

@@ -11,7 +11,7 @@ import {
   type TenantId,
   unreachable,
 } from "@posthaste/domain";
-import { type Alarms, type EventBus, type Hint, type Log } from "@posthaste/ports";
+import { type Alarms, type Hint, type Log } from "@posthaste/ports";
 import { type BulkPorts, goOnWithBulkActions } from "./bulk/bulk-actions.ts";
 import { expandStored, type ExpandPorts } from "./publish/fan-out.ts";
 import { followUp, type FollowUpPorts, type Outbox } from "./follow-up/follow-up.ts";
@@ -45,6 +45,8 @@ export type BatchKind = "followUp" | "schedule" | "bulkAction" | "run";
 /** The kind of batch that the alarms of a source start. Alarms of the other sources always ring. */
 const batchOf: { readonly [Source in AlarmSource]: BatchKind | undefined } = {
   record: undefined,
+  flow: undefined,
+  queue: undefined,
   fanOut: undefined,
   followUp: "followUp",
   fact: "followUp",
@@ -53,28 +55,30 @@ const batchOf: { readonly [Source in AlarmSource]: BatchKind | undefined } = {
   run: "run",
 };
 
-/** Returns the sources to ring now. Facts keep their alarms while the bus is away, and so does a kind that is worked enough. */
-export const sourcesNow = (
-  bus: EventBus,
-  background: Pick<Background, "mayRun">,
-): readonly AlarmSource[] =>
+/** Returns the sources that may ring now: a kind that is worked enough keeps its alarms. */
+export const sourcesWithRoom = (background: Pick<Background, "mayRun">): readonly AlarmSource[] =>
   alarmSources.filter((source) => {
     const kind = batchOf[source];
-    return (kind === undefined || background.mayRun(kind)) && (source !== "fact" || bus.isUp());
+    return kind === undefined || background.mayRun(kind);
   });
 
-/** `more`: more alarms may be due. */
-export type Round = { readonly rang: number; readonly more: boolean };
+/** Returns the sources whose alarms start batches of this kind. */
+export const sourcesOf = (kind: BatchKind): readonly AlarmSource[] =>
+  alarmSources.filter((source) => batchOf[source] === kind);
+
+/** `more`: the sources of which more alarms may be due. */
+export type Round = { readonly rang: number; readonly more: ReadonlySet<AlarmSource> };
 
 export async function ringOnce(
   ports: RingPorts,
   background: Background,
   shards: readonly number[],
   limitOfEach: number,
+  sources: readonly AlarmSource[],
 ): Promise<Round> {
-  const sources = sourcesNow(ports.bus, background);
   const { rung, more } = await ports.alarms.ring(shards, limitOfEach, sources);
   const hints: Hint[] = [];
+  const lanes = new Set<LaneId>();
   const outboxes: Outbox[] = [];
   let outboxBytes = 0;
   const schedules: Schedule[] = [];
@@ -86,7 +90,7 @@ export async function ringOnce(
         hints.push(each.hint);
         break;
       case "lane":
-        background.grant(each.lane);
+        lanes.add(each.lane);
         break;
       case "fanOut": {
         // The fan-out is read when its turn comes, so its body is not held until then.
@@ -114,6 +118,7 @@ export async function ringOnce(
         unreachable(each);
     }
   }
+  for (const lane of lanes) background.grant(lane);
   if (outboxes.length > 0)
     background.runBatch("followUp", () => followUp(ports, outboxes), outboxBytes);
   if (runs.length > 0) background.runBatch("run", () => ringRuns(ports, runs));

@@ -14,7 +14,10 @@ import { type Hint } from "./records.ts";
 /** The work that an alarm calls for. */
 export type Rung =
   | { readonly kind: "hint"; readonly hint: Hint }
-  /** Grant this flow lane, or give turns in this queue, now: the lane's alarm was due, or a record has just joined the lane. */
+  /**
+   * Grant this flow lane, or give turns in this queue, now: the lane's alarm was due, or the ring has put a record into it. May be
+   * rung twice at once.
+   */
   | { readonly kind: "lane"; readonly lane: LaneId }
   /** Make the next children of this fan-out. */
   | { readonly kind: "fanOut"; readonly id: MessageId; readonly tenant: TenantId }
@@ -31,13 +34,13 @@ export type Rung =
   /** The deadline of a wait of this run has passed. */
   | { readonly kind: "run"; readonly run: Pick<InRun, "key" | "root"> };
 
-/** `more`: one of the sources, or the lanes, reached its limit. */
-export type Rings = { readonly rung: readonly Rung[]; readonly more: boolean };
+/** `more`: the sources that reached their limit. */
+export type Rings = { readonly rung: readonly Rung[]; readonly more: ReadonlySet<AlarmSource> };
 
 export interface Alarms {
   /**
-   * Rings the due alarms of `shards` and moves each of them ahead. Rings at most `limitOfEach` lanes, and as many of each of
-   * `sources` (absent: of all), so that a herd of one kind holds up no other (ADR 28).
+   * Rings the due alarms of `shards` and moves each of them ahead. Rings at most `limitOfEach` of each of `sources` (absent: of
+   * all), so that a herd of one kind holds up no other (ADR 28).
    */
   ring(
     shards: readonly number[],

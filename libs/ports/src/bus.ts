@@ -1,5 +1,6 @@
 /** The bus: facts, which must not be lost, and hints, which may be. Only a hint that carries its record carries a body. */
 import {
+  type AlarmSource,
   type AttemptFact,
   type Configuration,
   type LaneId,
@@ -14,8 +15,14 @@ export type SettledEvent = {
   readonly fact: AttemptFact;
 };
 
-/** `at`: the earliest alarm that the publisher has just written. */
-export type WakeEvent = { readonly shard: number; readonly at: number; readonly lane?: LaneId };
+/**
+ * `at`: the earliest alarm that the publisher has just written. `lane`: the lane to serve now. `source`: of the alarm; a wake of
+ * a build that names none is about any.
+ */
+export type WakeEvent = { readonly shard: number; readonly at: number } & (
+  | { readonly lane: LaneId }
+  | { readonly source: AlarmSource | "any" }
+);
 
 export type Topics = {
   "message.accepted": { readonly message: Configuration };

@@ -1,4 +1,4 @@
-/** The result of a ring, sorted by kind; each kind keeps its order. */
+/** The result of a ring, sorted by kind; each kind keeps its order, and a lane is named once. */
 import { type LaneId, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Hint, type Rings, type Rung } from "@posthaste/ports";
 
@@ -8,12 +8,12 @@ export type RungByKind = {
   readonly fanOuts: readonly Omit<Extract<Rung, { kind: "fanOut" }>, "kind">[];
   readonly outboxes: readonly MessageId[];
   readonly followUps: readonly MessageRecord[];
-  readonly more: boolean;
+  readonly more: Rings["more"];
 };
 
 export const byKind = ({ rung, more }: Rings): RungByKind => ({
   hints: ofKind(rung, "hint").map(({ hint }) => hint),
-  lanes: ofKind(rung, "lane").map(({ lane }) => lane),
+  lanes: [...new Set(ofKind(rung, "lane").map(({ lane }) => lane))],
   fanOuts: ofKind(rung, "fanOut").map(({ id, tenant }) => ({ id, tenant })),
   outboxes: ofKind(rung, "outbox").map(({ id }) => id),
   followUps: ofKind(rung, "followUp").map(({ record }) => record),

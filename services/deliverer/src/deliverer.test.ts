@@ -332,7 +332,7 @@ describe("stopping", () => {
     expect(callOf(ports, "a").aborted).toBe(true);
     expect(await read(ports, message)).toMatchObject({ retried: 0, leaseLosses: 0, deferrals: 0 });
     expect(await ports.alarms.next([message.shard])).toBe(ports.clock.now());
-    expect(wakes).toEqual([{ shard: message.shard, at: ports.clock.now() }]);
+    expect(wakes).toEqual([{ shard: message.shard, at: ports.clock.now(), source: "record" }]);
     const [again] = await ports.records.claim([message.id], owner("other"));
     expect(again).toMatchObject({ retried: 0, leaseLosses: 0 });
     expect(ports.clock.armed).toBe(0);

@@ -124,7 +124,7 @@ describe("an outcome", () => {
       state: { kind: "held", dueAt },
       retried: 1,
     });
-    expect(wakes).toEqual([{ shard: message?.shard, at: dueAt }]);
+    expect(wakes).toEqual([{ shard: message?.shard, at: dueAt, source: "record" }]);
   });
 
   it("that was our own failure costs no retry: it is tried again soon, and no callback tells of it", async () => {

@@ -275,7 +275,9 @@ export class Settling {
   async #moveOn(message: Message, next: Settlement["next"]): Promise<void> {
     const { bus } = this.#ports;
     if (next.kind === "held")
-      await bus.publish("scheduler.wake", [{ shard: message.shard, at: next.dueAt }]);
+      await bus.publish("scheduler.wake", [
+        { shard: message.shard, at: next.dueAt, source: "record" },
+      ]);
     await this.#giveLaneBack(message);
   }
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
-import { flowLaneId, limits } from "@posthaste/domain";
+import { alarmSources, flowLaneId, limits } from "@posthaste/domain";
 import { type EventBus, type Hint } from "@posthaste/ports";
 import { aTenant } from "@posthaste/testing";
 import { insert, open, type Ports, rest, stateOf, withAlarms } from "./opened.fixture.ts";
@@ -78,6 +78,20 @@ describe("standing by", () => {
     await ports.clock.advance(limits.ringAheadMs + 20_000);
 
     expect(heard[0]).toMatchObject({ id });
+  });
+
+  it("leaves facts to their alarms while the bus is away", async () => {
+    const ports = open();
+    const rung: unknown[] = [];
+    const ring: Ports["alarms"]["ring"] = async (shards, limit, sources) => {
+      rung.push(sources);
+      return ports.alarms.ring(shards, limit, sources);
+    };
+    await standBy(withAlarms(ports, { ring }), down);
+
+    await ports.clock.advance(1_000);
+
+    expect(rung).toEqual([alarmSources.filter((source) => source !== "fact")]);
   });
 
   it("goes on after the store was away", async () => {

@@ -2,13 +2,14 @@
  * Stands by for the schedulers (docs/design/outages#ownership-is-an-economy): while this process hears nothing from the bus, it rings due
  * messages of all shards once a second, with the same conditional writes. While the bus is up, it checks now and then that some scheduler runs.
  */
-import { allShards, cutOff } from "@posthaste/domain";
+import { type AlarmSource, allShards, cutOff } from "@posthaste/domain";
 import {
   BackgroundWork,
   followUpSome,
   ringOnce,
   type RingPorts,
   serveLane,
+  sourcesWithRoom,
 } from "@posthaste/engine";
 import { type EventBus, type Hint, type WakeEvent } from "@posthaste/ports";
 
@@ -42,7 +43,7 @@ export class Standby {
       bus: heardHere(ports.bus, {
         hear,
         wake: (events) => {
-          for (const { lane } of events) if (lane !== undefined) this.#background.grant(lane);
+          for (const event of events) if ("lane" in event) this.#background.grant(event.lane);
         },
       }),
     };
@@ -71,8 +72,22 @@ export class Standby {
 
   async #look(): Promise<void> {
     if (!this.#background.hasRoom || !(await this.#isWanted())) return;
-    for (let round = 0; round < roundsMax; round++)
-      if (!(await ringOnce(this.#ports, this.#background, allShards, ringMax)).more) return;
+    for (let round = 0; round < roundsMax; round++) {
+      const { more } = await ringOnce(
+        this.#ports,
+        this.#background,
+        allShards,
+        ringMax,
+        this.#sources(),
+      );
+      if (more.size === 0) return;
+    }
+  }
+
+  /** Facts keep their alarms while the bus is away. */
+  #sources(): readonly AlarmSource[] {
+    const sources = sourcesWithRoom(this.#background);
+    return this.#ports.bus.isUp() ? sources : sources.filter((source) => source !== "fact");
   }
 
   async #isWanted(): Promise<boolean> {

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  type AlarmSource,
+  alarmSources,
   allShards,
   callbackId,
   childId,
@@ -51,8 +53,24 @@ function owning(ports: Ports, shards: readonly number[]): Ports {
   return { ...ports, bus: { ...bus, subscribe } };
 }
 
-const wake = (ports: Ports, at: number): Promise<void> =>
-  ports.bus.publish("scheduler.wake", [{ shard: 0, at }]);
+const wake = (ports: Ports, at: number, source: AlarmSource | "any" = "any"): Promise<void> =>
+  ports.bus.publish("scheduler.wake", [{ shard: 0, at, source }]);
+
+/** Alarms that note of which sources they were asked. */
+function asking(ports: Ports): { ports: Ports; asked: string[] } {
+  const asked: string[] = [];
+  const note = (call: string, sources: readonly AlarmSource[] = alarmSources): void =>
+    void asked.push(...sources.map((source) => `${call} ${source}`));
+  const ring: Alarms["ring"] = (shards, limit, sources) => {
+    note("ring", sources);
+    return ports.alarms.ring(shards, limit, sources);
+  };
+  const next: Alarms["next"] = (shards, sources) => {
+    note("next", sources);
+    return ports.alarms.next(shards, sources);
+  };
+  return { ports: withAlarms(ports, { ring, next }), asked };
+}
 
 function counting(ports: Ports): { ports: Ports; rounds: number[] } {
   const rounds: number[] = [];
@@ -138,6 +156,150 @@ describe("the scheduler's timer", () => {
     expect(heard.map(({ id }) => id)).toEqual([message.id]);
     await scheduler.stop();
   });
+});
+
+describe("a source of alarms", () => {
+  it("is looked at when it has something due, and no other is asked", async () => {
+    const { ports, asked } = asking(open());
+    const scheduler = await start(ports);
+    asked.splice(0);
+
+    for (let n = 1; n <= 20; n++) {
+      await insert(ports, { delayMs: 1_000 });
+      await wake(ports, ports.clock.now() + 1_000, "record");
+      await ports.clock.advance(1_000);
+    }
+
+    expect(asked).toEqual(Array.from({ length: 20 }, () => ["ring record", "next record"]).flat());
+    await scheduler.stop();
+  });
+
+  it("is looked at every 30 s, however often others are", async () => {
+    const { ports, asked } = asking(open());
+    const scheduler = await start(ports);
+    asked.splice(0);
+
+    for (let second = 0; second < 60; second++) {
+      await wake(ports, ports.clock.now(), "record");
+      await ports.clock.advance(1_000);
+    }
+
+    for (const source of alarmSources.filter((each) => each !== "record"))
+      expect(asked.filter((each) => each === `next ${source}`)).toHaveLength(2);
+    await scheduler.stop();
+  });
+
+  it("is looked at on a wake that names none, as are all", async () => {
+    const { ports, asked } = asking(open());
+    const scheduler = await start(ports);
+    asked.splice(0);
+
+    await wake(ports, ports.clock.now() + 1_000, "any");
+    await ports.clock.advance(1_000);
+
+    expect(asked.slice(0, alarmSources.length)).toEqual(alarmSources.map((each) => `ring ${each}`));
+    await scheduler.stop();
+  });
+
+  it("is rung in time though the wake comes after its next alarm was read, in the same round", async () => {
+    const opened = open();
+    const { clock } = opened;
+    const heard = await hintsOf(opened);
+    let late: Promise<unknown> | undefined;
+    const next: Alarms["next"] = async (...given) => {
+      const found = await opened.alarms.next(...given);
+      late ??= insert(opened, { delayMs: 5_000 }).then(() => wake(opened, clock.now() + 5_000));
+      await late;
+      return found;
+    };
+    const now = clock.now();
+
+    const scheduler = await start(withAlarms(opened, { next }));
+    await clock.advance(5_000);
+
+    expect(heard.map(({ at }) => at)).toEqual([now + 5_000]);
+    await scheduler.stop();
+  });
+
+  it("of which more is due is looked at again at once, and no other is", async () => {
+    const { ports, asked } = asking(open());
+    for (let i = 0; i <= limits.ringBatchMax; i++) await insert(ports, { delayMs: 1 });
+    await ports.clock.advance(1);
+
+    const scheduler = await start(ports);
+
+    const others = alarmSources.slice(1).map((source) => `next ${source}`);
+    const all = alarmSources.map((source) => `ring ${source}`);
+    expect(asked).toEqual([...all, ...others, "ring record", "next record"]);
+    await scheduler.stop();
+  });
+
+  it("whose kind is worked enough waits for the end of a batch, and holds up no other", async () => {
+    const opened = open();
+    const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
+    const clear: Records["clear"] = async (items) => {
+      await opens;
+      await opened.records.clear(items);
+    };
+    const { ports, asked } = asking(withRecords(opened, { clear }));
+    const policy = aPolicy({ callback: aCallbackPlan() });
+    for (let i = 0; i < 3; i++) {
+      await deliver(ports, await insert(ports, { policy }));
+      await ports.clock.advance(1_000);
+    }
+    const scheduler = await start(ports);
+    await ports.clock.advance(limits.ringAheadMs);
+    asked.splice(0);
+
+    await wake(ports, ports.clock.now() + 1_000, "record");
+    await ports.clock.advance(1_000);
+    expect(asked).toEqual(["ring record", "next record"]);
+    letGo();
+    await rest(ports);
+
+    expect(asked).toContain("ring followUp");
+    await scheduler.stop();
+  });
+
+  it("of shards that are new is looked at now, without a wake", async () => {
+    const opened = open();
+    const heard = await hintsOf(opened);
+    let own: ((shards: readonly number[]) => void) | undefined;
+    const subscribe: EventBus["subscribe"] = (topic, group, handle, options) => {
+      own = options?.owns;
+      return opened.bus.subscribe(topic, group, handle);
+    };
+    const ports = { ...opened, bus: { ...opened.bus, subscribe } };
+    const { id, shard } = await insert(ports, { delayMs: 1_000 });
+    const scheduler = new Scheduler(ports);
+    await scheduler.start();
+    own?.(allShards.filter((each) => each !== shard));
+    await ports.clock.advance(2_000);
+    expect(heard).toEqual([]);
+
+    own?.(allShards);
+    await rest(ports);
+
+    expect(heard.map((each) => each.id)).toEqual([id]);
+    await scheduler.stop();
+  });
+
+  it.each([-3_600_000, 3_600_000])(
+    "is rung in 30 s at the latest after the clock was set by %i ms",
+    async (setMs) => {
+      const ports = open();
+      const heard = await hintsOf(ports);
+      const message = await insert(ports);
+      const scheduler = await start(ports);
+      await ports.clock.advance(10_000);
+
+      ports.clock.set(setMs);
+      await ports.clock.advance(60_000);
+
+      expect(heard.map(({ id }) => id)).toContain(message.id);
+      await scheduler.stop();
+    },
+  );
 });
 
 describe("a round of the scheduler", () => {
@@ -347,7 +509,7 @@ describe("the sweep", () => {
     await deliver(ports, delivered);
     await deliver(ports, withCallback);
     // This scheduler rings nothing and so works no outboxes; another scheduler does.
-    const ring: Alarms["ring"] = async () => ({ rung: [], more: false });
+    const ring: Alarms["ring"] = async () => ({ rung: [], more: new Set() });
     const next: Alarms["next"] = async () => undefined;
     const scheduler = await start(withAlarms(ports, { next, ring }));
 

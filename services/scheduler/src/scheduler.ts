@@ -1,18 +1,29 @@
 /**
  * The scheduler: rings alarms, grants lanes, gives turns, expands group publishes, sweeps finished records.
  *
- * It holds one timer, set to the earliest alarm of its shards, and does not poll an idle store. Two schedulers on one shard do no
+ * It holds one timer, set to the earliest alarm of its shards, and does not poll an idle store. A round looks only at the sources
+ * that have something due. Two schedulers on one shard do no
  * harm, since all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away a scheduler
  * rings nothing: a ring would move the alarm and lose its hint. The deliverers stand by meanwhile.
  */
-import { limits, agoMs, cutOff, keepsBodies, type TenantId, untilMs } from "@posthaste/domain";
+import {
+  agoMs,
+  type AlarmSource,
+  alarmSources,
+  cutOff,
+  keepsBodies,
+  limits,
+  type TenantId,
+  untilMs,
+} from "@posthaste/domain";
 import {
   BackgroundWork,
   followUpSome,
   ringOnce,
   type RingPorts,
   serveLane,
-  sourcesNow,
+  sourcesOf,
+  sourcesWithRoom,
 } from "@posthaste/engine";
 import {
   type Groups,
@@ -21,6 +32,7 @@ import {
   type Telemetry,
   type WakeEvent,
 } from "@posthaste/ports";
+import { Timetable } from "./timetable.ts";
 
 export type SchedulerPorts = RingPorts & {
   readonly groups: Groups;
@@ -44,12 +56,11 @@ export class Scheduler {
   #shards: readonly number[] = [];
   readonly #background: BackgroundWork;
   #unsubscribe: (() => Promise<void>) | undefined;
-  /** `ringsAt`: the time by `passedMs`, so that setting the clock does not prevent an earlier timer. */
+  readonly #timetable = new Timetable();
+  /** `ringsAt`: by `passedMs`. */
   #timer: { readonly ringsAt: number; readonly cancel: () => void } | undefined;
   #sweepTimer: (() => void) | undefined;
   #round: Promise<void> | undefined;
-  /** An alarm came due during a round, perhaps too late for that round. */
-  #again = false;
   #stopped = false;
 
   constructor(ports: SchedulerPorts) {
@@ -63,11 +74,11 @@ export class Scheduler {
       log: ports.log,
       clock: ports.clock,
       serve: async (lane) => {
-        const wakeAt = await serveLane(ports, lane);
-        if (wakeAt !== undefined) this.#arm(wakeAt);
+        const next = await serveLane(ports, lane);
+        if (next) this.#lookAt([next.source], next.at);
       },
       followUpSome: (tenant, ids) => followUpSome(ports, tenant, ids),
-      roomAgain: () => this.#arm(ports.clock.now()),
+      batchEnded: (kind) => this.#lookAt(sourcesOf(kind), ports.clock.now()),
     });
   }
 
@@ -90,82 +101,81 @@ export class Scheduler {
     await this.#background.stop();
   }
 
-  /** Takes over shards. An alarm of a new shard may have been due for long, so a round begins now. */
+  /** Takes over shards. An alarm of a new shard may have been due for long, so all are looked at now. */
   #own(shards: readonly number[]): void {
     this.#shards = shards;
-    if (shards.length > 0) this.#arm(this.#ports.clock.now());
+    if (shards.length > 0) this.#lookAt(alarmSources, this.#ports.clock.now());
   }
 
   #hear(events: readonly WakeEvent[]): void {
     if (this.#stopped) return;
-    let earliest = Infinity;
-    for (const { at, lane } of events) {
-      if (lane !== undefined) this.#background.grant(lane);
-      else earliest = Math.min(earliest, at);
+    for (const event of events) {
+      if ("lane" in event) this.#background.grant(event.lane);
+      else this.#lookAt(event.source === "any" ? alarmSources : [event.source], event.at);
     }
-    if (earliest < Infinity) this.#arm(earliest);
   }
 
-  /** Sets the one timer to the earliest known alarm. */
-  #arm(at: number): void {
-    if (this.#stopped) return;
+  /** Has `sources` looked at at `at`, by the store's clock, or after `lookAgainMsMax` where that is earlier. */
+  #lookAt(sources: readonly AlarmSource[], at: number): void {
     const { clock } = this.#ports;
-    // A wake may tell of an alarm years ahead, for which the clock takes no timer; a round that finds nothing does no harm.
-    const waitMs = untilMs(at, lookAgainMsMax, clock.now());
-    const ringsAt = clock.passedMs() + waitMs;
-    if (this.#timer && this.#timer.ringsAt <= ringsAt) return;
+    const now = clock.now();
+    const inMs = untilMs(at, lookAgainMsMax, now) - agoMs(at, Infinity, now);
+    this.#timetable.bringForward(sources, clock.passedMs() + inMs);
+    this.#arm();
+  }
+
+  /** Sets the one timer to the next round. A source whose kind is worked enough waits for the end of a batch. */
+  #arm(): void {
+    if (this.#stopped || this.#round) return;
+    const { clock } = this.#ports;
+    const ringsAt = this.#timetable.next(sourcesWithRoom(this.#background));
+    if (ringsAt === Infinity || (this.#timer && this.#timer.ringsAt <= ringsAt)) return;
     this.#timer?.cancel();
+    const waitMs = Math.max(0, Math.ceil(ringsAt - clock.passedMs()));
     const cancel = clock.after(waitMs, () => {
       this.#timer = undefined;
-      this.#ring(at);
+      this.#round = this.#ring(ringsAt).finally(() => {
+        this.#round = undefined;
+        this.#arm();
+      });
     });
     this.#timer = { ringsAt, cancel };
   }
 
-  #ring(dueAt: number): void {
-    if (this.#round) {
-      this.#again = true;
-      return;
-    }
-    this.#round = this.#ringAll(dueAt).finally(() => {
-      this.#round = undefined;
-      if (this.#again) this.#arm(this.#ports.clock.now());
-      this.#again = false;
-    });
-  }
-
-  async #ringAll(dueAt: number): Promise<void> {
+  async #ring(dueAt: number): Promise<void> {
     const { bus, clock, alarms, log } = this.#ports;
+    const begunAt = Math.max(dueAt, clock.passedMs());
+    const sources = this.#timetable.take(sourcesWithRoom(this.#background), begunAt);
+    if (sources.length === 0) return;
     if (!bus.isUp() || !this.#background.hasRoom) {
-      this.#arm(clock.now() + retryMs);
+      this.#lookAt(sources, clock.now() + retryMs);
       return;
     }
-    const begunAt = clock.now();
     try {
       const { rang, more } = await ringOnce(
         this.#ports,
         this.#background,
         this.#shards,
         limits.ringBatchMax,
+        sources,
       );
       if (rang > 0)
-        this.#metrics.observe(
-          "posthaste_timer_lateness_seconds",
-          agoMs(dueAt, Infinity, begunAt) / 1_000,
-        );
-      const next = more
-        ? clock.now()
-        : await alarms.next(this.#shards, sourcesNow(bus, this.#background));
-      this.#arm(Math.min(next ?? Infinity, clock.now() + lookAgainMsMax));
+        this.#metrics.observe("posthaste_timer_lateness_seconds", (begunAt - dueAt) / 1_000);
+      await Promise.all(
+        sources.map(async (source) => {
+          const next = more.has(source) ? clock.now() : await alarms.next(this.#shards, [source]);
+          this.#lookAt([source], next ?? Infinity);
+        }),
+      );
     } catch (error) {
       log.warn("ring.failed", { error });
-      this.#arm(clock.now() + retryMs);
+      this.#lookAt(sources, clock.now() + retryMs);
     }
   }
 
   async #oldestPastDueSeconds(): Promise<number> {
     const { clock, alarms } = this.#ports;
-    const alarm = await alarms.next(this.#shards, ["record"]);
+    const alarm = await alarms.next(this.#shards, ["record", "flow", "queue"]);
     return agoMs(alarm ?? Infinity, Infinity, clock.now()) / 1_000;
   }
 

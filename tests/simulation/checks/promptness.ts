@@ -1,6 +1,6 @@
 /**
- * C23 and C24: a message that may go at once is in the log within two seconds and is called within five, unless a fault of a process on
- * its way, or further calls to its destination, explain more. Processes that stop in good order, and a bus that is known to be away,
+ * C23 and C24: a message that may go at once is in the log within two seconds and is called within five, and one with a delay within five
+ * of its end, unless a fault of a process on its way, or further calls to its destination, explain more. Processes that stop in good order, and a bus that is known to be away,
  * explain nothing.
  */
 import { isNamed, type Message, type MessageRecord } from "@posthaste/domain";
@@ -19,14 +19,15 @@ const noticedMsMax = 2_500;
 export function checkPromptness(history: History, hasLog: boolean): void {
   const calls = Map.groupBy(history.exchanges, ({ id }) => id);
   for (const [id, [life, again]] of history.lives) {
-    if (!life || again || history.cancels.has(id) || !goesAtOnce(life.record.message)) continue;
-    if (hasLog) checkLogged(history, life);
+    if (!life || again || history.cancels.has(id) || !goesAlone(life.record.message)) continue;
+    if (hasLog && !isDelayed(life.record.message)) checkLogged(history, life);
     checkCalled(history, life, calls.get(id)?.[0]);
   }
 }
 
-const goesAtOnce = ({ createdAt, flow, notBefore, origin, queue, run }: Message): boolean =>
-  notBefore <= createdAt &&
+const isDelayed = ({ createdAt, notBefore }: Message): boolean => notBefore > createdAt;
+
+const goesAlone = ({ flow, origin, queue, run }: Message): boolean =>
   flow === undefined &&
   queue === undefined &&
   !run &&
@@ -49,24 +50,26 @@ function checkLogged(history: History, life: Life): void {
 
 function checkCalled(history: History, life: Life, first: Exchange | undefined): void {
   const { at, record } = life;
-  const { id, url } = record.message;
+  const { id, notBefore, url } = record.message;
+  const dueAt = isDelayed(record.message) ? Math.max(at, notBefore) : at;
   const sentAt = first?.sentAt ?? Number.POSITIVE_INFINITY;
-  const until = Math.min(sentAt, at + calledMsMax);
-  if (isHeldUp(history, url, { from: at, to: until })) return;
+  const until = Math.min(sentAt, dueAt + calledMsMax);
+  if (isHeldUp(history, url, { from: dueAt, to: until })) return;
   const isConcerned = (node: string): boolean => isOnItsWay(life, node, first?.node);
   if (isTroubled(history, { from: at, to: until, isConcerned, but: ["restart", "outage"] })) return;
   if (isUnnoticed(history, { from: at, to: until })) return;
-  history.count("promptness.called");
-  if (sentAt > at + calledMsMax)
-    history.violate("C24", `${id} was first called ${sentAt - at} ms after it was accepted`);
+  history.count(isDelayed(record.message) ? "promptness.delayed" : "promptness.called");
+  if (sentAt > dueAt + calledMsMax)
+    history.violate("C24", `${id} was first called ${sentAt - dueAt} ms after it was due`);
 }
 
 /**
- * Reports whether a process is on the message's way: it accepts the message, is named for it, or calls it. Where no deliverer is named,
- * any may hear of the message.
+ * Reports whether a process is on the message's way: it accepts the message, is named for it, rings it, or calls it. Where no deliverer is
+ * named, any may hear of the message.
  */
 function isOnItsWay({ node, record }: Life, other: string, caller: string | undefined): boolean {
   if (other === node || other === caller) return true;
+  if (isDelayed(record.message) && other.startsWith("scheduler")) return true;
   const owner = ownerNode(record);
   return owner === undefined ? other.startsWith("deliverer") : other === owner;
 }

@@ -1,10 +1,10 @@
 /** The alarms of everything in the record store: due alarms ring and move ahead. */
 import {
   alarmSources,
-  type FlowId,
   isAhead,
   isFinished,
   isUnderstood,
+  type LaneId,
   limits,
   type Message,
   type MessageRecord,
@@ -23,7 +23,7 @@ import { type ModelFlowLanes } from "./flow-lanes.ts";
 import { type ModelQueues } from "./queues.ts";
 import { type Rows } from "./rows.ts";
 
-/** Sources that ring by themselves, apart from records, lanes and queues. */
+/** Sources that ring by themselves, apart from records. */
 type SourceAlarms = {
   readonly ring: (shards: readonly number[], limit: number) => readonly Rung[];
   readonly next: (shards: readonly number[]) => number | undefined;
@@ -50,7 +50,7 @@ export function modelAlarms(around: Around): Alarms {
     sources: readonly string[],
     mine: ReadonlySet<number>,
     limitOfEach: number,
-  ): readonly (readonly MessageRecord[])[] => {
+  ): readonly { readonly source: RecordSource; readonly found: readonly MessageRecord[] }[] => {
     const ofEach = new Map(
       recordSources
         .filter((source) => sources.includes(source))
@@ -62,19 +62,25 @@ export function modelAlarms(around: Around): Alarms {
       const ofSource = ofEach.get(sourceOf(state, outbox));
       if (ofSource && ofSource.length < limitOfEach) ofSource.push(record);
     }
-    return [...ofEach.values()];
+    return [...ofEach].map(([source, found]) => ({ source, found }));
   };
 
   /** Rings the record, and returns what rang. */
   const ringOne = (
     record: MessageRecord,
-    granting: Set<FlowId>,
+    tell: (lane: LaneId) => void,
   ): { readonly said: readonly Rung[]; readonly bytes: number } => {
     const { next, wakeAt, then, followUp } = ring(record, now(), setAheadMs());
     const rung: MessageRecord = { ...record, state: next, wakeAt };
     rows.change(record.message.id, rung);
-    if (then === "grant" && record.message.flow !== undefined) granting.add(record.message.flow);
-    if (next.kind === "queued") queues.wake(next.queue);
+    if (then === "grant" && next.kind === "waiting") {
+      lanes.wake(next.flow);
+      tell(next.flow);
+    }
+    if (next.kind === "queued") {
+      queues.wake(next.queue);
+      tell(next.queue);
+    }
     const hints: Rung[] = then === "hint" ? [{ kind: "hint", hint: hintOf(rung) }] : [];
     if (!followUp) return { said: hints, bytes: 0 };
     if (!isFinished(next)) {
@@ -115,29 +121,25 @@ export function modelAlarms(around: Around): Alarms {
       if (byMs > 0) bringHome(byMs);
       const mine = new Set(shards);
       const said: Rung[] = [];
-      const granting = new Set<FlowId>();
+      const tell = (lane: LaneId): void => void said.push({ kind: "lane", lane });
       const ofEach = dueOf(sources, mine, limitOfEach);
       let bytes = 0;
       let isCut = false;
-      for (const record of ofEach.flat()) {
+      for (const record of ofEach.flatMap(({ found }) => found)) {
         isCut ||= bytes >= limits.readBytesMax;
         if (isCut) break;
-        const rung = ringOne(record, granting);
+        const rung = ringOne(record, tell);
         said.push(...rung.said);
         bytes += rung.bytes;
       }
-      for (const lane of lanes.due(mine)) granting.add(lane);
-      for (const lane of granting) {
-        lanes.rung(lane);
-        said.push({ kind: "lane", lane });
-      }
-      for (const lane of queues.ring(mine)) said.push({ kind: "lane", lane });
       const rungRows = rowSources
         .filter((source) => sources.includes(source))
-        .map((source) => others[source].ring(shards, limitOfEach));
-      said.push(...rungRows.flat());
-      const more = isCut || [...ofEach, ...rungRows].some(({ length }) => length >= limitOfEach);
-      return { rung: said, more };
+        .map((source) => ({ source, found: others[source].ring(shards, limitOfEach) }));
+      said.push(...rungRows.flatMap(({ found }) => found));
+      const isFull = ({ found }: { readonly found: readonly unknown[] }) =>
+        found.length >= limitOfEach;
+      const full = [...ofEach.filter((each) => isCut || isFull(each)), ...rungRows.filter(isFull)];
+      return { rung: said, more: new Set(full.map(({ source }) => source)) };
     },
     next: async (shards, sources = alarmSources) => {
       const mine = new Set(shards);
@@ -147,8 +149,6 @@ export function modelAlarms(around: Around): Alarms {
       };
       for (const { wakeAt, message, state, outbox } of rows.armed.values())
         if (sources.includes(sourceOf(state, outbox))) look(message, wakeAt);
-      for (const lane of lanes.lanes.values()) look(lane, lane.wakeAt);
-      for (const { lane } of queues.rows.values()) look(lane, lane.wakeAt);
       for (const source of rowSources)
         if (sources.includes(source))
           earliest = Math.min(earliest, others[source].next(shards) ?? Infinity);

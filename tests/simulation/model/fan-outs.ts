@@ -13,6 +13,7 @@ import {
   type QueueId,
 } from "@posthaste/domain";
 import { type FanOuts, type Inserted, type Rung } from "@posthaste/ports";
+import { earliest } from "./earliest.ts";
 import { type ModelFlowLanes } from "./flow-lanes.ts";
 import { type ModelQueues } from "./queues.ts";
 import { type Rows } from "./rows.ts";
@@ -147,10 +148,7 @@ export function modelFanOuts({ now, rows, lanes, queues }: Around): ModelFanOuts
         return { kind: "fanOut", id, tenant };
       });
     },
-    next: (shards) => {
-      const earliest = Math.min(...armedIn(shards).map(({ wakeAt = Infinity }) => wakeAt));
-      return earliest < Infinity ? earliest : undefined;
-    },
+    next: (shards) => earliest(armedIn(shards).map(({ wakeAt }) => wakeAt)),
     isInUse: (chunk) => all().some((each) => isExpanding(each) && each.chunks.includes(chunk)),
     reopen: () => {
       for (const fanOut of [...all()])

@@ -16,7 +16,8 @@ import {
   unpin,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
-import { type FlowLanes } from "@posthaste/ports";
+import { type FlowLanes, type Rung } from "@posthaste/ports";
+import { earliest } from "./earliest.ts";
 import { type Rows, type Written } from "./rows.ts";
 
 export type ModelFlowLanes = {
@@ -30,7 +31,8 @@ export type ModelFlowLanes = {
   /** Makes the lane where missing, and sets the limits that were published. */
   readonly configure: (flow: Flow) => void;
   readonly wake: (lane: FlowId) => void;
-  readonly due: (mine: ReadonlySet<number>) => readonly FlowId[];
+  readonly ring: (shards: readonly number[]) => readonly Rung[];
+  readonly next: (shards: readonly number[]) => number | undefined;
   /** Moves the lane's alarm ahead. */
   readonly rung: (lane: FlowId) => void;
   /** Removes lanes that no message needs any more. */
@@ -53,6 +55,12 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
   };
 
   const wake = (id: FlowId): void => setAlarm(id, (wakeAt) => Math.min(wakeAt ?? Infinity, now()));
+
+  const rung = (id: FlowId): void => setAlarm(id, () => now() + limits.ringAheadMs);
+  const armedIn = (shards: readonly number[]): readonly FlowLane[] =>
+    [...lanes.values()].filter(
+      (lane) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isUnderstood(lane),
+    );
 
   const getIntoLine = (id: FlowId, member: MessageId, place: number): void => {
     const line = waiting.get(id) ?? new Map<MessageId, number>();
@@ -160,12 +168,13 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
       wake(flow.lane);
     },
     wake,
-    due: (mine) =>
-      [...lanes.values()]
-        .filter(({ wakeAt = Infinity, shard }) => wakeAt <= now() && mine.has(shard))
-        .filter(isUnderstood)
-        .map(({ id }) => id),
-    rung: (lane) => setAlarm(lane, () => now() + limits.ringAheadMs),
+    ring: (shards) => {
+      const due = armedIn(shards).filter(({ wakeAt = Infinity }) => wakeAt <= now());
+      for (const { id } of due) rung(id);
+      return due.map(({ id: lane }) => ({ kind: "lane", lane }));
+    },
+    next: (shards) => earliest(armedIn(shards).map(({ wakeAt }) => wakeAt)),
+    rung,
     sweep: (mine) => {
       const needed = new Set<FlowId | undefined>(
         rows.standing.values().map(({ message }) => message.flow),

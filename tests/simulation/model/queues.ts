@@ -23,7 +23,15 @@ import {
   cutOff,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
-import { type Admitted, type Canceled, type Hint, type Queue, type Queues } from "@posthaste/ports";
+import {
+  type Admitted,
+  type Canceled,
+  type Hint,
+  type Queue,
+  type Queues,
+  type Rung,
+} from "@posthaste/ports";
+import { earliest } from "./earliest.ts";
 
 /** The parts of the record store that queues use. */
 export type Records = {
@@ -63,7 +71,8 @@ export type ModelQueues = {
   changed(record: MessageRecord): void;
   wake(queue: QueueId): void;
   wakeAll(): void;
-  ring(mine: ReadonlySet<number>): readonly QueueId[];
+  ring(shards: readonly number[]): readonly Rung[];
+  next(shards: readonly number[]): number | undefined;
   sweep(): void;
   readonly halves: QueueHalves;
 };
@@ -88,6 +97,10 @@ export function modelQueues(records: Records): ModelQueues {
     const row = rows.get(id);
     if (row) setAlarm(row, Math.min(row.lane.wakeAt ?? Infinity, now()));
   };
+  const armedIn = (shards: readonly number[]): readonly Row[] =>
+    [...rows.values()].filter(
+      ({ lane }) => lane.wakeAt !== undefined && shards.includes(lane.shard) && isUnderstood(lane),
+    );
 
   const make = (tenant: TenantId, name: string): Row => {
     const id = queueId(tenant, name);
@@ -302,14 +315,12 @@ export function modelQueues(records: Records): ModelQueues {
       const concerned = queue ?? turnOf?.queue;
       if (concerned !== undefined) wake(concerned);
     },
-    ring: (mine) => {
-      const due = [...rows.values()].filter(
-        ({ lane }) =>
-          (lane.wakeAt ?? Infinity) <= now() && mine.has(lane.shard) && isUnderstood(lane),
-      );
+    ring: (shards) => {
+      const due = armedIn(shards).filter(({ lane }) => (lane.wakeAt ?? Infinity) <= now());
       for (const row of due) setAlarm(row, now() + limits.ringAheadMs);
-      return due.map(({ lane }) => lane.id);
+      return due.map(({ lane }) => ({ kind: "lane", lane: lane.id }));
     },
+    next: (shards) => earliest(armedIn(shards).map(({ lane }) => lane.wakeAt)),
     sweep: () => {
       const standing = new Set([...records.all()].map(({ message }) => message.queue));
       for (const [id, { lane }] of rows) {

@@ -303,6 +303,8 @@ export function modelRecords(
     setBackMs: watchSetBack(clock),
     ...{ now, rows, lanes, queues, withBody, withoutBody },
     others: {
+      flow: lanes,
+      queue: queues,
       fanOut: fanOuts,
       schedule: {
         ring: (...given) =>

@@ -265,7 +265,7 @@ async function say(bus: KafkaBus): Promise<void> {
     bus.publish("message.accepted", [settled]),
     bus.publish("message.due", [aHint()]),
     bus.publish("message.settled", [settled]),
-    bus.publish("scheduler.wake", [{ shard: 7, at: 0 }]),
+    bus.publish("scheduler.wake", [{ shard: 7, at: 0, source: "record" }]),
   ]);
 }
 

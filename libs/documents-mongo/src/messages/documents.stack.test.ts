@@ -2,6 +2,7 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import {
   accept,
+  type AlarmSource,
   allShards,
   callbackId,
   childOf,
@@ -64,6 +65,22 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(claimed).toHaveLength(200);
     expect(settled.flat()).toEqual(sent.map(() => ({ kind: "ok", left: [] })));
     expect(calls).toBe(4);
+  });
+
+  it("rings one source, and finds its next alarm, with commands to its own collections alone", async () => {
+    const { alarms, clock, insert, messages, queries } = await open();
+    await alarms.ring(allShards, 500);
+    const sent = (): number => Object.values(queries.commands()).reduce((sum, n) => sum + n, 0);
+    const commandsOf = async (sources?: readonly AlarmSource[]): Promise<number> => {
+      await insert(messages(1, { delayMs: 1_000 }));
+      await clock.advance(1_000);
+      const before = sent();
+      expect((await alarms.ring(allShards, 500, sources)).rung).toHaveLength(1);
+      await alarms.next(allShards, sources);
+      return sent() - before;
+    };
+
+    expect([await commandsOf(["record"]), await commandsOf()]).toEqual([5, 21]);
   });
 
   it("walks along what a tenant has, where that is little among much of others", async () => {

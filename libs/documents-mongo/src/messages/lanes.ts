@@ -19,6 +19,7 @@ import {
   type RateWindow,
   cutOff,
 } from "@posthaste/domain";
+import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { dueIn, moveAhead } from "../alarms.ts";
 import { createGather, type Gather } from "../gather.ts";
@@ -245,7 +246,7 @@ export async function ringLanes(
   shards: readonly number[],
   now: number,
   limit: number,
-): Promise<readonly FlowId[]> {
+): Promise<readonly Rung[]> {
   const found = await rooms.again(() =>
     rooms.lanes
       .find(dueIn(shards, now), { projection: { _id: 1 } })
@@ -254,7 +255,7 @@ export async function ringLanes(
       .toArray(),
   );
   await moveAhead(rooms, lanesName, found, now, (wakeAt) => settingAlarm({ $set: { wakeAt } }));
-  return found.map(({ _id }) => _id);
+  return found.map(({ _id: lane }) => ({ kind: "lane", lane }));
 }
 
 /**

@@ -1,7 +1,6 @@
 import {
   type AlarmSource,
   alarmSources,
-  type LaneKind,
   recordSources,
   type RowSource,
   rowSources,
@@ -19,15 +18,12 @@ import { lanesName } from "./lanes.ts";
 import { alarmFields, alarmIn, isUnderstood } from "./stored.ts";
 
 const collections: { readonly [Source in RowSource]: string } = {
+  flow: lanesName,
+  queue: queuesName,
   fanOut: fanOutsName,
   schedule: schedulesName,
   bulkAction: bulkActionsName,
   run: runsName,
-};
-
-const laneCollections: { readonly [Kind in LaneKind]: string } = {
-  flow: lanesName,
-  queue: queuesName,
 };
 
 export function createNextAlarm(rooms: RunRooms): Alarms["next"] {
@@ -36,12 +32,11 @@ export function createNextAlarm(rooms: RunRooms): Alarms["next"] {
     const inShards = { shard: { $in: [...shards] }, ...isUnderstood };
     const isSet = { $gt: 0, $exists: true };
     const isAsked = (source: AlarmSource): boolean => sources.includes(source);
-    const rows = rowSources.filter(isAsked).map((source) => collections[source]);
     const [delivery, ...found] = await Promise.all([
       isAsked("record") ? nextDeliverAlarm(rooms, shards) : undefined,
-      ...[...Object.values(laneCollections), ...rows].map((name) =>
-        nextAlarmOf(rooms, name, shards),
-      ),
+      ...rowSources
+        .filter(isAsked)
+        .map((source) => nextAlarmOf(rooms, collections[source], shards)),
       ...recordSources.filter(isAsked).map(async (source) => {
         const field = alarmFields[source];
         const options = { projection: { [field]: 1 }, sort: { [field]: 1 } } as const;

@@ -1,13 +1,12 @@
 /** Ringing: finds due alarms, moves them ahead where they still stand, and returns them. Ringing twice does no harm. */
 import {
+  type AlarmSource,
   alarmSources,
   flowOf,
   isFinished,
-  isForeign,
   limits,
-  type LaneId,
-  type LaneKind,
   type MessageRecord,
+  type MessageState,
   ring,
   type Ringing,
   recordSources,
@@ -59,9 +58,11 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
     const fresh = shards.filter((shard) => !home.has(shard));
     if (fresh.length > 0) await bringHome(rooms, fresh, { now, setBackMs });
     for (const shard of fresh) home.add(shard);
-    const ofRecords = recordSources.filter((source) => sources.includes(source));
+    const isAsked = (source: AlarmSource): boolean => sources.includes(source);
     const due = await Promise.all(
-      ofRecords.map((source) => findDue(rooms, shards, source, now, limitOfEach)),
+      recordSources
+        .filter(isAsked)
+        .map((source) => findDue(rooms, shards, source, now, limitOfEach)),
     );
     const rung = due.flatMap(({ found }) => found).map((stored) => rungAt(stored, now, setAheadMs));
     const ringing = affordable(rung);
@@ -82,15 +83,17 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
       recordFrom,
     );
     const onlyFacts = ringing.filter(({ source }) => source === "fact");
-    const asked = rowSources.filter((source) => sources.includes(source));
-    const [redelivered, lanes, rows] = await Promise.all([
-      sources.includes("record") ? redeliver(rooms, shards, now, limitOfEach) : 0,
+    const [redelivered, others] = await Promise.all([
+      isAsked("record") ? redeliver(rooms, shards, now, limitOfEach) : [],
       Promise.all(
-        Object.values(ringLanesOf).map((ringDue) => ringDue(rooms, shards, now, limitOfEach)),
+        rowSources.filter(isAsked).map(async (source) => ({
+          source,
+          found: await ringRows[source](rooms, shards, now, limitOfEach),
+        })),
       ),
-      Promise.all(asked.map((source) => ringRows[source](rooms, shards, now, limitOfEach))),
     ]);
-    const told = new Set(lanes.flat()).union(foreignAmong(ringing));
+    const isFull = ({ found, isCut = false }: Found): boolean =>
+      isCut || found.length >= limitOfEach;
     const withOutbox = [
       ...whole.filter(({ outbox }) => outbox.length > 0),
       ...onlyFacts.map(({ stored }) => recordFrom(stored, noBody)),
@@ -99,32 +102,30 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
       rung: [
         ...ringing.flatMap(hinted),
         ...ringing.flatMap(named),
-        ...[...told].map((lane): Rung => ({ kind: "lane", lane })),
+        ...ringing.flatMap(({ rung: { next } }) => laneAt(next)),
+        ...redelivered.flat().flatMap(({ state }) => laneAt(state)),
         ...withOutbox.map((record): Rung => ({ kind: "followUp", record })),
-        ...rows.flat(),
+        ...others.flatMap(({ found }) => found),
       ],
-      more:
-        ringing.length < rung.length ||
-        redelivered >= limitOfEach ||
-        [...lanes, ...rows].some(({ length }) => length >= limitOfEach) ||
-        due.some(({ found, isCut }) => isCut || found.length >= limitOfEach),
+      more: new Set([
+        ...[...due.filter(isFull), ...others.filter(isFull)].map(({ source }) => source),
+        ...rung.slice(ringing.length).map(({ source }) => source),
+        ...(redelivered.length >= limitOfEach ? (["record"] as const) : []),
+      ]),
     };
   };
 }
 
-type RingDue<T> = (
+type RingDue = (
   rooms: RunRooms,
   shards: readonly number[],
   now: number,
   limit: number,
-) => Promise<readonly T[]>;
+) => Promise<readonly Rung[]>;
 
-const ringLanesOf: { readonly [Kind in LaneKind]: RingDue<LaneId> } = {
+const ringRows: { readonly [Source in RowSource]: RingDue } = {
   flow: ringLanes,
   queue: ringQueues,
-};
-
-const ringRows: { readonly [Source in RowSource]: RingDue<Rung> } = {
   fanOut: ringFanOuts,
   schedule: ringSchedules,
   bulkAction: ringBulkActions,
@@ -141,12 +142,11 @@ const named = ({ record: { message }, rung, source }: RungRecord): readonly Rung
 const hinted = ({ stored, rung }: RungRecord): readonly Rung[] =>
   rung.then === "hint" ? [{ kind: "hint", hint: hintFrom(stored) }] : [];
 
-const foreignAmong = (ringing: readonly RungRecord[]): ReadonlySet<LaneId> =>
-  new Set(
-    ringing.flatMap(({ record, rung: { next } }) =>
-      next.kind === "waiting" && isForeign(record.message, next.flow) ? next.flow : [],
-    ),
-  );
+/** Returns the lane that a record has got into. */
+function laneAt(state: MessageState): readonly Rung[] {
+  if (state.kind === "waiting") return [{ kind: "lane", lane: state.flow }];
+  return state.kind === "queued" ? [{ kind: "lane", lane: state.queue }] : [];
+}
 
 function rungAt(stored: StoredRecord, now: number, setAheadMs: number): RungRecord {
   const record = recordFrom(stored, noBody);
@@ -155,7 +155,11 @@ function rungAt(stored: StoredRecord, now: number, setAheadMs: number): RungReco
 }
 
 /** `isCut`: the answers in the outboxes found fill one reading; the rest rings in the next. */
-type Due = { readonly found: readonly StoredRecord[]; readonly isCut: boolean };
+type Found<T = unknown> = {
+  readonly source: AlarmSource;
+  readonly found: readonly T[];
+  readonly isCut?: boolean;
+};
 
 const findDue = (
   { again, messages }: Rooms,
@@ -163,7 +167,7 @@ const findDue = (
   source: RecordSource,
   now: number,
   limit: number,
-): Promise<Due> => {
+): Promise<Found<StoredRecord>> => {
   const field = alarmFields[source];
   const isDue = { [field]: { $lte: now, $exists: true } };
   return again(async () => {
@@ -177,11 +181,11 @@ const findDue = (
     const found: StoredRecord[] = [];
     let bytes = 0;
     for await (const stored of cursor) {
-      if (bytes >= limits.readBytesMax) return { found, isCut: true };
+      if (bytes >= limits.readBytesMax) return { source, found, isCut: true };
       found.push(stored);
       bytes += answerBytesOf(stored);
     }
-    return { found, isCut: false };
+    return { source, found };
   });
 };
 

@@ -18,6 +18,7 @@ import {
   type QueueId,
   cutOff,
 } from "@posthaste/domain";
+import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { dueIn, moveAhead } from "../alarms.ts";
 import { type Rooms } from "../messages/rooms.ts";
@@ -156,7 +157,7 @@ export async function ringQueues(
   shards: readonly number[],
   now: number,
   limit: number,
-): Promise<readonly QueueId[]> {
+): Promise<readonly Rung[]> {
   const found = await rooms.again(() =>
     queuesOf(rooms)
       .find(dueIn(shards, now), { projection: { _id: 1 } })
@@ -165,7 +166,7 @@ export async function ringQueues(
       .toArray(),
   );
   await moveAhead(rooms, queuesName, found, now, (wakeAt) => setting({ $set: { wakeAt } }));
-  return found.map(({ _id }) => _id);
+  return found.map(({ _id: lane }) => ({ kind: "lane", lane }));
 }
 
 export async function sweepQueues(

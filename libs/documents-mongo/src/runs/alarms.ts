@@ -1,5 +1,5 @@
 /** The alarms of heads: inserts the records that a process did not insert after it had written the head. */
-import { accept, limits, type Message } from "@posthaste/domain";
+import { accept, limits, type Message, type MessageRecord } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
 import { dueIn, moveAhead } from "../alarms.ts";
 import { isUnderstood } from "../messages/stored.ts";
@@ -14,12 +14,13 @@ import {
 import { waiting } from "./changes.ts";
 import { type RunRooms } from "./rooms.ts";
 
+/** Returns, for each head, the records that were missing. */
 export async function redeliver(
   rooms: RunRooms,
   shards: readonly number[],
   now: number,
   limit: number,
-): Promise<number> {
+): Promise<readonly (readonly MessageRecord[])[]> {
   const { again, runs } = rooms;
   const isDue = { deliverAt: { $lte: now, $exists: true }, ...isUnderstood };
   const found = await again(() =>
@@ -29,33 +30,37 @@ export async function redeliver(
       .limit(limit)
       .toArray(),
   );
-  for (const stored of found) await deliverAgain(rooms, stored);
-  return found.length;
+  const redelivered = [];
+  for (const stored of found) redelivered.push(await deliverAgain(rooms, stored));
+  return redelivered;
 }
 
 /** In the order in which the head names them. An insert of a record that is there, or was once, changes nothing. */
-async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<void> {
+async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<readonly MessageRecord[]> {
   const { again, clock, insert, parts, runs } = rooms;
   const { _id, deliver = [], root, version } = stored;
   const left = waiting(deliver, runFrom(stored));
   const deliverAt = clock.now() + limits.ringAheadMs;
   await again(() => runs.updateOne({ _id, version }, { $set: { deliverAt } }));
+  let records: readonly MessageRecord[] = [];
   if (left.length > 0) {
     const keys = left.map((name) => partKey(root, name));
     const found = await again(() => parts.find({ _id: { $in: keys } }).toArray());
     const now = clock.now();
     // No hint tells of them, so each record rings when it is due.
+    records = found.flatMap((part) => {
+      const message = messageOf(part);
+      return message ? accept(message, now, true) : [];
+    });
     await insert(
-      found.flatMap((part) => {
-        const message = messageOf(part);
-        return message ? { record: accept(message, now, true) } : [];
-      }),
+      records.map((record) => ({ record })),
       "accepted",
     );
   }
   await again(() =>
     runs.updateOne({ _id, version }, { $unset: { deliver: "" as const, deliverAt: "" as const } }),
   );
+  return records;
 }
 
 /** The message about a failure has its part as its body; deliveries of entries have none. */

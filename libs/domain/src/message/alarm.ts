@@ -1,5 +1,6 @@
 /** Computes a record's alarm: the whole recovery design in one function (docs/design/record#the-alarm, I3). */
 import { isForeign } from "../lane/gates.ts";
+import { type LaneKind } from "../lane/lane.ts";
 import { ringAheadMs, ringAheadMsMax } from "../shared/limits.ts";
 import { unreachable } from "../shared/unreachable.ts";
 import { type FollowUp } from "./follow-up.ts";
@@ -10,8 +11,8 @@ export type AlarmSource = RecordSource | RowSource;
 export const recordSources = ["record", "followUp", "fact"] as const;
 export type RecordSource = (typeof recordSources)[number];
 /** Sources with a table or a collection of their own. */
-export const rowSources = ["fanOut", "schedule", "bulkAction", "run"] as const;
-export type RowSource = (typeof rowSources)[number];
+export const rowSources = ["flow", "queue", "fanOut", "schedule", "bulkAction", "run"] as const;
+export type RowSource = (typeof rowSources)[number] | LaneKind;
 export const alarmSources: readonly AlarmSource[] = [...recordSources, ...rowSources];
 
 /**

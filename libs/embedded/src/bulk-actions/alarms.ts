@@ -1,10 +1,10 @@
 import { type DatabaseSync } from "node:sqlite";
-import { type Log, type Rung } from "@posthaste/ports";
+import { type Log } from "@posthaste/ports";
 import { type Alarms, openAlarms } from "../database/alarms.ts";
 import { text } from "../database/rows.ts";
 import { actionFrom } from "./rows.ts";
 
-export const openBulkAlarms = (db: DatabaseSync, log: Log): Alarms<Rung> =>
+export const openBulkAlarms = (db: DatabaseSync, log: Log): Alarms =>
   openAlarms(db, {
     table: "bulk_actions",
     key: "key",

@@ -1,17 +1,18 @@
 /** The alarms of one table. Every look uses the table's partial index of `wake_at`, which holds only rows with an alarm. */
 import { type DatabaseSync } from "node:sqlite";
 import { limits } from "@posthaste/domain";
+import { type Rung } from "@posthaste/ports";
 import { isUnderstood } from "../messages/records.ts";
 import { integer, type Row } from "./rows.ts";
 
 /** `shards` is a JSON array, or undefined for all shards. */
-export type Alarms<Rung> = {
+export type Alarms = {
   /** Rings up to `limit` due rows and moves their alarms ahead. For use inside a write. */
   ring(shards: string | undefined, now: number, limit: number): readonly Rung[];
   nextAlarm(shards: string | undefined): number | undefined;
 };
 
-type Table<Rung> = {
+type Table = {
   readonly table: string;
   readonly key: string;
   readonly columns: string;
@@ -22,7 +23,7 @@ type Table<Rung> = {
   readonly set?: string;
 };
 
-export function openAlarms<Rung>(db: DatabaseSync, rows: Table<Rung>): Alarms<Rung> {
+export function openAlarms(db: DatabaseSync, rows: Table): Alarms {
   const { table, key, columns, read, damaged, set = "wake_at = ?" } = rows;
   const isMine = `${isUnderstood} AND shard IN (SELECT value FROM json_each(?))`;
   const ring = (where: string) =>

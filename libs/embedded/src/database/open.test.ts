@@ -249,7 +249,7 @@ describe("what is read back damaged", () => {
 
     expect(hints.map(({ id }) => id)).toEqual([sound.id]);
     expect(log.events()).toEqual(["store.damaged"]);
-    expect(await alarms.ring(allShards, 10)).toEqual({ rung: [], more: false });
+    expect(await alarms.ring(allShards, 10)).toEqual({ rung: [], more: new Set() });
     expect(log.events()).toEqual(["store.damaged"]);
   });
 

@@ -1,4 +1,4 @@
-/** Finds the earliest alarm of records, lanes, queues and the other sources, with one look at each index. */
+/** Finds the earliest alarm of some sources, with one look at each index. */
 import {
   type AlarmSource,
   recordSources,
@@ -27,7 +27,7 @@ export const rungRecords = recordSources.flatMap((source) => {
   return rows === undefined ? [] : [{ source, rows }];
 });
 
-export function openNextAlarm({ alarms, db, laneAlarms }: Rooms): NextAlarm {
+export function openNextAlarm({ alarms, db }: Rooms): NextAlarm {
   const looks = rungRecords.map(({ source, rows }) => {
     const alarm = `SELECT wake_at FROM messages WHERE wake_at IS NOT NULL AND ${rows} AND ${isUnderstood}`;
     const ofAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);
@@ -43,9 +43,8 @@ export function openNextAlarm({ alarms, db, laneAlarms }: Rooms): NextAlarm {
       .filter(({ source }) => sources.includes(source))
       .map(({ ofAll, ofSome }) => (inShards === undefined ? ofAll.get() : ofSome.get(inShards)))
       .flatMap((row) => (row ? integer(row["wake_at"]) : []));
-    const asked = rowSources.filter((source) => sources.includes(source));
-    for (const rows of [...Object.values(laneAlarms), ...asked.map((source) => alarms[source])]) {
-      const alarm = rows.nextAlarm(inShards);
+    for (const source of rowSources) {
+      const alarm = sources.includes(source) ? alarms[source].nextAlarm(inShards) : undefined;
       if (alarm !== undefined) found.push(alarm);
     }
     return found.length > 0 ? Math.min(...found) : undefined;

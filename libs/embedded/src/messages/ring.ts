@@ -1,11 +1,9 @@
 /** Rings alarms: the write that returns the due rows moves their alarms ahead. */
 import {
   type AlarmSource,
-  isForeign,
-  type FlowId,
   type LaneId,
   limits,
-  type MessageState,
+  type QueueId,
   ring,
   rowSources,
   sizeOf,
@@ -32,14 +30,10 @@ export type Ring = (
   sources: readonly AlarmSource[],
 ) => Rings;
 
-type RungRecords = {
-  readonly rung: Rung[];
-  readonly more: boolean;
-  readonly foreign: ReadonlySet<FlowId>;
-};
+type RungRecords = { readonly rung: readonly Rung[]; readonly isCut: boolean };
 
 export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { alarms, claimed, db, clock, laneAlarms, lanes, log, outbox, queues } = rooms;
+  const { alarms, claimed, db, clock, lanes, log, outbox, queues } = rooms;
   const due = rungRecords.map(({ source, rows }) => {
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
       WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;
@@ -67,21 +61,18 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     }
   };
 
-  const wakeQueue = (state: MessageState, now: number): void => {
-    const key = state.kind === "queued" ? queues.keyOf(state.queue) : undefined;
+  const wakeQueue = (queue: QueueId, now: number): void => {
+    const key = queues.keyOf(queue);
     if (key !== undefined) queues.wake(key, now);
   };
 
-  /**
-   * `foreign` holds the lanes of other shards that were woken. `more` means that the rest exceeds one reading, and rings in the next
-   * round.
-   */
+  /** `isCut` means that the rest exceeds one reading, and rings in the next round. */
   const ringRecords = (rows: readonly Row[], now: number): RungRecords => {
     const rung: Rung[] = [];
-    const foreign = new Set<FlowId>();
+    const tell = (lane: LaneId): void => void rung.push({ kind: "lane", lane });
     let bytes = 0;
     for (const row of rows) {
-      if (bytes >= limits.readBytesMax) return { rung, foreign, more: true };
+      if (bytes >= limits.readBytesMax) return { rung, isCut: true };
       const position = integer(row["position"]);
       const hasOutbox = integer(row["outbox"]) > 0;
       const isEnded = integer(row["state"]) >= firstFinishedCode;
@@ -109,14 +100,16 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
         case "grant":
           if (next.kind !== "waiting") break;
           lanes.wake(next.flow, now);
-          if (isForeign(record.message, next.flow)) foreign.add(next.flow);
+          tell(next.flow);
           break;
         case "admit":
-          wakeQueue(next, now);
+          if (next.kind !== "queued") break;
+          wakeQueue(next.queue, now);
+          tell(next.queue);
           break;
       }
     }
-    return { rung, foreign, more: false };
+    return { rung, isCut: false };
   };
 
   return (shards, limitOfEach, sources) => {
@@ -125,23 +118,25 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     const inShards = shardsColumn(shards);
     const found = due
       .filter(({ source }) => sources.includes(source))
-      .map(({ inAll, inSome }) =>
-        inShards === undefined
-          ? inAll.all(now, limitOfEach)
-          : inSome.all(now, inShards, limitOfEach),
-      );
-    const { rung, foreign, more } = ringRecords(found.flat(), now);
-    const rungLanes = Object.values(laneAlarms).map((each) =>
-      each.ring(inShards, now, limitOfEach),
+      .map(({ source, inAll, inSome }) => ({
+        source,
+        rows:
+          inShards === undefined
+            ? inAll.all(now, limitOfEach)
+            : inSome.all(now, inShards, limitOfEach),
+      }));
+    const { rung, isCut } = ringRecords(
+      found.flatMap(({ rows }) => rows),
+      now,
     );
-    const rungRows = rowSources
+    const others = rowSources
       .filter((source) => sources.includes(source))
-      .map((source) => alarms[source].ring(inShards, now, limitOfEach));
-    const isFull = [...found, ...rungLanes, ...rungRows].some(
-      ({ length }) => length >= limitOfEach,
-    );
-    const told = new Set<LaneId>(foreign).union(new Set(rungLanes.flat()));
-    for (const lane of told) rung.push({ kind: "lane", lane });
-    return { rung: [...rung, ...rungRows.flat()], more: more || isFull };
+      .map((source) => ({ source, rows: alarms[source].ring(inShards, now, limitOfEach) }));
+    const isFull = ({ rows }: { readonly rows: readonly unknown[] }) => rows.length >= limitOfEach;
+    const full = [...found.filter((each) => isCut || isFull(each)), ...others.filter(isFull)];
+    return {
+      rung: [...rung, ...others.flatMap(({ rows }) => rows)],
+      more: new Set(full.map(({ source }) => source)),
+    };
   };
 }

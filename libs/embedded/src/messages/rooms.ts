@@ -1,6 +1,6 @@
 import { type DatabaseSync } from "node:sqlite";
-import { type LaneId, type LaneKind, type RowSource, type TurnoverMap } from "@posthaste/domain";
-import { type Clock, type Log, type Rung } from "@posthaste/ports";
+import { type RowSource, type TurnoverMap } from "@posthaste/domain";
+import { type Clock, type Log } from "@posthaste/ports";
 import { type Alarms } from "../database/alarms.ts";
 import { type Writer } from "../database/writer.ts";
 import { type FanOutRows } from "../fan-outs.ts";
@@ -43,8 +43,7 @@ export type Rooms = {
   readonly claimed: TurnoverMap<number, true>;
   readonly lanes: Lanes;
   readonly fanOuts: FanOutRows;
-  readonly alarms: { readonly [Source in RowSource]: Alarms<Rung> };
-  readonly laneAlarms: { readonly [Kind in LaneKind]: Alarms<LaneId> };
+  readonly alarms: { readonly [Source in RowSource]: Alarms };
   readonly runAttempts: RunAttempts;
   readonly counts: EventCounts;
   readonly events: Events;

@@ -27,7 +27,7 @@ export type Spot = { readonly queue: number; readonly place: number };
 type InQueue = Pick<Message, "tenant" | "format"> & { readonly queue: QueueId };
 export type Standing = { readonly key: number; readonly lane: QueueLane };
 
-export type QueueRows = Alarms<QueueId> & {
+export type QueueRows = Alarms & {
   /** Takes the next place. Makes a missing or deleted queue anew. The row keeps the highest format of the messages that have joined. */
   join(message: InQueue, now: number): Spot;
   /** Reserves `count` places for children that are made later, and returns the first. Makes a missing or deleted queue anew, too. */
@@ -106,7 +106,7 @@ export function openQueueRows(db: DatabaseSync): QueueRows {
     table: "queues",
     key: "key",
     columns: "tenant, name",
-    read: idFrom,
+    read: (row) => ({ kind: "lane", lane: idFrom(row) }),
     set: alarmAt("?"),
   });
 

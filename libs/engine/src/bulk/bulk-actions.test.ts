@@ -178,7 +178,9 @@ describe("a bulk action", () => {
     const elsewhere = await begun(ports, false);
 
     expect(here.wakeAt).toBe(here.createdAt + limits.ringAheadMs);
-    expect(wakes).toEqual([{ shard: elsewhere.shard, at: elsewhere.createdAt }]);
+    expect(wakes).toEqual([
+      { shard: elsewhere.shard, at: elsewhere.createdAt, source: "bulkAction" },
+    ]);
   });
 
   it("is refused beyond a thousand that are under way", async () => {

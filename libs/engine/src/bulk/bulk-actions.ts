@@ -87,7 +87,7 @@ function newAction(
 
 /** Sends a hint; without it the action's alarm rings late. */
 function tell(bus: EventBus, { shard }: BulkAction, at: number): void {
-  bus.publish("scheduler.wake", [{ shard, at }]).catch(() => undefined);
+  bus.publish("scheduler.wake", [{ shard, at, source: "bulkAction" }]).catch(() => undefined);
 }
 
 /**

@@ -12,7 +12,7 @@ it("a message that runs now is told to the scheduler of its shard, one that wait
   expect(await runNow(ports, aTenant, held.id)).toBe("released");
   expect(await runNow(ports, aTenant, due.id)).toBe("unknown");
 
-  expect(wakes).toEqual([{ shard: held.shard, at: ports.clock.now() }]);
+  expect(wakes).toEqual([{ shard: held.shard, at: ports.clock.now(), source: "record" }]);
 });
 
 it("a message runs now though the bus is away: its alarm is now", async () => {

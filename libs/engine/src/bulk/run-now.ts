@@ -17,7 +17,7 @@ export async function runNow(
   if (released.kind === "released")
     // A hint; without it the alarm rings late.
     bus
-      .publish("scheduler.wake", [{ shard: released.shard, at: clock.now() }])
+      .publish("scheduler.wake", [{ shard: released.shard, at: clock.now(), source: "record" }])
       .catch(() => undefined);
   return released.kind;
 }

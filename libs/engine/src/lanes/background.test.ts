@@ -2,6 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { flowId, type LaneId, limits, messageId } from "@posthaste/domain";
 import { anotherTenant, aTenant, virtualClock } from "@posthaste/testing";
 import { expectAllGivenBack, heldByWork } from "@posthaste/testing/give-back";
+import { type BatchKind } from "../ring.ts";
 import { type BackgroundParts, BackgroundWork } from "./background.ts";
 
 const lane = flowId("flow:t:key");
@@ -107,9 +108,9 @@ describe("background work", () => {
     expect(runs).toBe(2);
   });
 
-  it("follows up two batches at a time, drops none, and says when there is room again", async () => {
-    let rooms = 0;
-    const work = new BackgroundWork(parts({ roomAgain: () => void rooms++ }));
+  it("follows up two batches at a time, drops none, and says when each has ended", async () => {
+    const ended: BatchKind[] = [];
+    const work = new BackgroundWork(parts({ batchEnded: (kind) => void ended.push(kind) }));
     const ends: (() => void)[] = [];
     const waits = (): Promise<void> => new Promise((resolve) => ends.push(resolve));
 
@@ -123,7 +124,7 @@ describe("background work", () => {
     for (const end of ends) end();
     await work.settled();
     expect(work.mayRun("followUp")).toBe(true);
-    expect(rooms).toBe(3);
+    expect(ended).toEqual(["followUp", "followUp", "followUp"]);
   });
 
   it("follows up one batch at a time that holds as much as one reading", async () => {

@@ -16,8 +16,8 @@ export type BackgroundParts = {
     tenant: TenantId,
     ids: readonly MessageId[],
   ) => Promise<readonly MessageId[]>;
-  /** Called when follow-ups, schedules, bulk actions or runs may ring again. */
-  readonly roomAgain?: () => void;
+  /** Called when a batch has ended: its kind may ring again, and may have set new alarms of its sources. */
+  readonly batchEnded?: (kind: BatchKind) => void;
 };
 
 /** The number of tasks beyond which nothing should be rung that may cause more. */
@@ -147,7 +147,7 @@ export class BackgroundWork implements Background {
       } finally {
         this.#batches[kind] -= 1;
         this.#batchBytes -= bytes;
-        this.#parts.roomAgain?.();
+        this.#parts.batchEnded?.(kind);
       }
     };
     this.#running.set(name, this.#carryOut(name, counted));

@@ -2,7 +2,7 @@
  * Gives turns: the first in a queue's line go on as far as the queue has room (docs/design/queues#turns). Correctness comes from
  * the store's one call; two processes that admit at once do no harm.
  */
-import { isQueueId, type LaneId, type QueueId, shardOf } from "@posthaste/domain";
+import { type AlarmSource, isQueueId, type LaneId, type QueueId, shardOf } from "@posthaste/domain";
 import {
   type Admitted,
   type Clock,
@@ -26,9 +26,14 @@ export type TurnPorts = {
 
 export type ServePorts = TurnPorts & CancelPorts & GrantPorts;
 
-/** Serves a lane now. Returns its next alarm, where a timer for it is worthwhile. */
-export const serveLane = (ports: ServePorts, lane: LaneId): Promise<number | undefined> =>
-  isQueueId(lane) ? giveTurns(ports, lane) : grant(ports, lane);
+export type NextAlarm = { readonly source: AlarmSource; readonly at: number };
+
+/** Serves a lane now. Returns the next alarm of the lane or its messages, where a timer for it is worthwhile. */
+export async function serveLane(ports: ServePorts, lane: LaneId): Promise<NextAlarm | undefined> {
+  const ofQueue = isQueueId(lane);
+  const at = await (ofQueue ? giveTurns(ports, lane) : grant(ports, lane));
+  return at === undefined ? undefined : { source: ofQueue ? "record" : "flow", at };
+}
 
 /** A round gives a batch of turns, or cancels a batch that a deletion left. After this many rounds other lanes have their turn. */
 const roundsMax = 20;
@@ -65,7 +70,7 @@ export async function admit(
   if (later > 0) metrics.count("posthaste_turns_given_total", "later", later);
   const now = clock.now();
   const wakes: WakeEvent[] = flows.map((flow) => wakeLane(flow, now));
-  if (heldUntil !== undefined) wakes.push({ shard: shardOf(id), at: heldUntil });
+  if (heldUntil !== undefined) wakes.push({ shard: shardOf(id), at: heldUntil, source: "record" });
   await Promise.all([
     hints.length > 0 && say(hints),
     wakes.length > 0 && bus.publish("scheduler.wake", wakes),

@@ -171,7 +171,7 @@ describe("publishing to a URL", () => {
 
     const record = await readIn(ports, { id: messageId, tenant: aCommand().tenant }, "held");
     expect(record.state.dueAt).toBe(dueAt);
-    expect(heard.wakes).toEqual([{ shard: shardOf(messageId), at: dueAt }]);
+    expect(heard.wakes).toEqual([{ shard: shardOf(messageId), at: dueAt, source: "record" }]);
     expect({ due: heard.due, taken: local.taken }).toEqual({ due: [], taken: 0 });
   });
 

@@ -70,7 +70,9 @@ export function announceUnheard(ports: AnnouncePorts, records: readonly MessageR
 
 /** Announces a fan-out as `announceUnheard` does, with a wake alone, since a fan-out is no message. */
 export function announceFanOut({ bus, clock }: AnnouncePorts, { shard }: FanOut): void {
-  bus.publish("scheduler.wake", [{ shard, at: clock.now() }]).catch(() => undefined);
+  bus
+    .publish("scheduler.wake", [{ shard, at: clock.now(), source: "fanOut" }])
+    .catch(() => undefined);
 }
 
 /** Returns the wake of a lane that has a free slot or turn, or a new message in line. */
@@ -88,7 +90,7 @@ function sort(record: MessageRecord, now: number, due: Hint[], wakes: WakeEvent[
       due.push(hintOf(record));
       return;
     case "held":
-      wakes.push({ shard: message.shard, at: state.dueAt });
+      wakes.push({ shard: message.shard, at: state.dueAt, source: "record" });
       return;
     case "waiting":
       if (message.flow) wakes.push(wakeLane(message.flow, now));

@@ -118,7 +118,9 @@ describe("publishing to a group", () => {
       someEndpoints(3).map(({ url }, index) => [childId(parent, index), url]),
     );
     expect(await madeOf(ports, idsOf(published))).toEqual([]);
-    expect(heard.wakes).toEqual([{ shard: shardOf(parent), at: ports.clock.now() }]);
+    expect(heard.wakes).toEqual([
+      { shard: shardOf(parent), at: ports.clock.now(), source: "fanOut" },
+    ]);
   });
 
   it("makes each child once, hints it, and ends the parent", async () => {

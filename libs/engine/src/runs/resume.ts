@@ -78,7 +78,9 @@ export async function resumeRun(
   const { run } = started;
   if (started.kind === "known") return isMadeOf(run, failed) ? run : isActiveAlready;
   for (const { deadline } of work.waits)
-    bus.publish("scheduler.wake", [{ shard: run.shard, at: deadline }]).catch(() => undefined);
+    bus
+      .publish("scheduler.wake", [{ shard: run.shard, at: deadline, source: "run" }])
+      .catch(() => undefined);
   await beginUnlessHeld(ports, run);
   await handLateOn(ports, failed);
   // The alarm of the run starts the children that are not started now.

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { isActive, type Run, runId, type RunId } from "@posthaste/domain";
 import { anotherTenant, aRunId, aStartCommand, aStepCommand, aTenant } from "@posthaste/testing";
-import { allOf, open, type Ports } from "../opened.fixture.ts";
+import { allOf, listen, open, type Ports, rest } from "../opened.fixture.ts";
 import { startRun } from "./start.ts";
 import { waitersOf } from "./kept-waits.ts";
 import { hookRun, type Notified, notify, notifyRun, timeOutWaits } from "./notify.ts";
@@ -66,6 +66,17 @@ describe("an event", () => {
 
     expect(await resultOf(ports, 1)).toEqual(ofEvent(1, "first"));
     expect(await waiters(ports)).toEqual([]);
+  });
+
+  it("that is waited for wakes the scheduler of its run at the deadline", async () => {
+    const ports = await opened();
+    const { wakes } = await listen(ports);
+
+    await wait(ports, 1);
+    await rest(ports);
+
+    const { shard } = await current(ports);
+    expect(wakes).toContainEqual({ shard, at: ports.clock.now() + minute, source: "run" });
   });
 
   it("ends the waits of fewer runs at a time the larger it is", async () => {

@@ -82,7 +82,9 @@ export async function placeWait(
     if (placed === undefined) return runEnded();
     if (isFault(placed)) return placed;
     const at = ports.clock.now() + timeoutMs;
-    ports.bus.publish("scheduler.wake", [{ shard: seen.shard, at }]).catch(() => undefined);
+    ports.bus
+      .publish("scheduler.wake", [{ shard: seen.shard, at, source: "run" }])
+      .catch(() => undefined);
     return undefined;
   }
   throw tooMany();

@@ -151,5 +151,5 @@ const changedByMany = (id: ScheduleId): Fault =>
 /** Sends a hint; the alarm in the store is the truth. */
 function wake(bus: EventBus, { shard, wakeAt }: Schedule): void {
   if (wakeAt === undefined) return;
-  bus.publish("scheduler.wake", [{ shard, at: wakeAt }]).catch(() => undefined);
+  bus.publish("scheduler.wake", [{ shard, at: wakeAt, source: "schedule" }]).catch(() => undefined);
 }

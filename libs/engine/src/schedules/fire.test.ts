@@ -67,11 +67,12 @@ describe("a schedule that is due", () => {
     const ports = open();
     const heard = await listen(ports);
     const template = { ...aScheduleCommand().template, delayMs: 5_000 };
-    const { next = 0 } = await made(ports, undefined, { template });
+    const { next = 0, shard } = await made(ports, undefined, { template });
     await ports.clock.advance(next - ports.clock.now() + 20);
     await ring(ports);
     const [message] = await messagesOf(ports);
 
+    expect(heard.wakes).toContainEqual({ shard, at: next, source: "schedule" });
     expect(message).toMatchObject({
       notBefore: next + 5_000,
       createdAt: next + 20,
@@ -79,7 +80,11 @@ describe("a schedule that is due", () => {
       url: "https://destination.example/hook",
     });
     expect(message?.id).toMatch(/^msg_[0-9A-Za-z]{26}_s$/);
-    expect(heard.wakes).toContainEqual({ shard: message?.shard, at: next + 5_000 });
+    expect(heard.wakes).toContainEqual({
+      shard: message?.shard,
+      at: next + 5_000,
+      source: "record",
+    });
     expect(await read(ports)).toMatchObject({
       last: { slot: next, messages: [message?.id] },
       next: next + 10 * minuteMs,

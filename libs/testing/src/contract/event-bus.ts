@@ -258,7 +258,7 @@ function hintGuarantees(guarantee: Guarantee<EventBusHarness>): void {
       );
       const said = {
         due: hint(),
-        wake: { shard: 63, at: epochStart },
+        wake: { shard: 63, at: epochStart, source: "run" as const },
         accepted: { message: configuration(aMessage()) },
       };
 
@@ -339,7 +339,7 @@ async function joining(bus: EventBus): Promise<Member & { leave: () => Promise<v
 }
 
 const wakes = (): readonly WakeEvent[] =>
-  Array.from({ length: shardCount }, (_, shard) => ({ shard, at: epochStart }));
+  Array.from({ length: shardCount }, (_, shard) => ({ shard, at: epochStart, source: "record" }));
 
 function stateGuarantees(guarantee: Guarantee<EventBusHarness>): void {
   guarantee(

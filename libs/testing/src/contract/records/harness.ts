@@ -204,13 +204,13 @@ export async function ringAll(
       fanOuts: [...all.fanOuts, ...said.fanOuts],
       outboxes: [...all.outboxes, ...said.outboxes],
       followUps: [...all.followUps, ...said.followUps],
-      more: false,
+      more: new Set(),
     };
   }
   throw new Error(`alarms still ring after ${roundsMax} rounds`);
 }
 
-export const noRings: RungByKind = byKind({ rung: [], more: false });
+export const noRings: RungByKind = byKind({ rung: [], more: new Set() });
 
 export const rungBy = ({ hints, lanes, fanOuts, outboxes, followUps }: RungByKind): number =>
   hints.length + lanes.length + fanOuts.length + outboxes.length + followUps.length;

@@ -277,7 +277,7 @@ export function ringing(guarantee: StoreGuarantee): void {
 
       expect(first.hints.map(({ id }) => id)).toEqual([due.id]);
       expect([first, second].map(({ followUps }) => followUps.length)).toEqual([3, 2]);
-      expect([first, second].map(({ more }) => more)).toEqual([true, false]);
+      expect([first, second].map(({ more }) => [...more])).toEqual([["followUp"], []]);
       const rung = [...first.followUps, ...second.followUps].map(({ message }) => message.id);
       expect(sorted(rung)).toEqual(sorted(herd.map(({ id }) => id)));
     },
@@ -296,7 +296,7 @@ export function ringing(guarantee: StoreGuarantee): void {
       const second = await ring(harness, allShards, 100, ["followUp"]);
 
       expect([first, second].map(({ followUps }) => followUps.length)).toEqual([4, 1]);
-      expect([first, second].map(({ more }) => more)).toEqual([true, false]);
+      expect([first, second].map(({ more }) => [...more])).toEqual([["followUp"], []]);
       const rung = [...first.followUps, ...second.followUps].map(({ message }) => message.id);
       expect(sorted(rung)).toEqual(sorted(ids));
     },
@@ -317,6 +317,22 @@ export function ringing(guarantee: StoreGuarantee): void {
       expect(followUps.map(({ message }) => message.id)).toEqual([id]);
     },
     limits.ringAheadMs,
+  );
+
+  guarantee(
+    "a ring of records alone names the lanes that they get into, and leaves the alarms of lanes",
+    async (harness) => {
+      await insert(harness, { flow: oneAtATime, delayMs: 1_000 });
+      await insert(harness, { flow: { key: "other", limits: oneAtATime.limits } });
+      await harness.advance(1_000);
+
+      const ofRecords = await ring(harness, allShards, 100, ["record"]);
+      const ofLanes = await ring(harness, allShards, 100, ["flow"]);
+
+      expect(ofRecords.lanes).toEqual([tightLane]);
+      expect(new Set(ofLanes.lanes)).toEqual(new Set([tightLane, otherLane]));
+    },
+    1_000,
   );
 
   guarantee(

@@ -51,7 +51,7 @@ export function formats(guarantee: RunsGuarantee): void {
       await harness.advance(limits.ringAheadMs);
 
       expect(await harness.records.claim([root], anOwner)).toEqual([]);
-      expect(await harness.alarms.ring(allShards, 10)).toEqual({ rung: [], more: false });
+      expect(await harness.alarms.ring(allShards, 10)).toEqual({ rung: [], more: new Set() });
       expect(await harness.alarms.next(allShards)).toBeUndefined();
     },
   );

@@ -3,9 +3,10 @@
 //   npm run dev -- node scripts/walk.js publish     a message, from the publish to its settled delivery
 //   npm run dev -- node scripts/walk.js step        a run of one step, from its start to its end
 //
-// A standalone of its own, in a folder that is removed, does the same three times under V8's inspector. The first time warms
-// up. The second counts calls by precise coverage, less those of an idle stretch before. The third has a breakpoint in each
-// function that was counted, which says in which order the files are entered.
+// A standalone of its own, in a folder that is removed, does this three times under V8's inspector. The first time warms up. The
+// second time does the same fifty times, one after another, counts calls by precise coverage, and divides: what only a timer or a new
+// connection calls is not counted. The third has a breakpoint in each function that was counted, which says in which order the files
+// are entered.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -20,6 +21,7 @@ const root = dirname(import.meta.dirname);
 /** Longer than what follows an answer takes: the settle, its facts and the log. */
 const settleMs = 1_500;
 const startMsMax = 60_000;
+const rounds = 50;
 
 async function walk(prepare) {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-walk-"));
@@ -45,24 +47,18 @@ async function settled(act) {
   await sleep(settleMs);
 }
 
-/** Returns the called functions of this repository: { file, scriptId, start, end, calls }. */
+/** Returns the functions of this repository that each round calls: { file, scriptId, start, end, calls }. */
 async function countCalls(inspector, act) {
   await inspector.send("Profiler.enable");
   await inspector.send("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-  const calls = async (during) => {
-    await inspector.send("Profiler.takePreciseCoverage");
-    await settled(during);
-    return functionsIn((await inspector.send("Profiler.takePreciseCoverage")).result);
-  };
-  const idle = new Map((await calls(async () => {})).map((each) => [keyOf(each), each.calls]));
-  const busy = await calls(act);
+  await inspector.send("Profiler.takePreciseCoverage");
+  await settled(async () => {
+    for (let round = 0; round < rounds; round++) await act();
+  });
+  const { result } = await inspector.send("Profiler.takePreciseCoverage");
   await inspector.send("Profiler.stopPreciseCoverage");
-  return busy
-    .map((each) => ({ ...each, calls: each.calls - (idle.get(keyOf(each)) ?? 0) }))
-    .filter((each) => each.calls > 0);
+  return functionsIn(result);
 }
-
-const keyOf = ({ scriptId, start, end }) => `${scriptId}:${start}:${end}`;
 
 const functionsIn = (scripts) =>
   scripts.flatMap(({ functions, scriptId, url }) => {
@@ -70,7 +66,8 @@ const functionsIn = (scripts) =>
     if (file.startsWith("..") || file.includes("node_modules")) return [];
     return functions
       .map(({ ranges: [{ count, endOffset, startOffset }] }) => ({
-        ...{ file, scriptId, start: startOffset, end: endOffset, calls: count },
+        ...{ file, scriptId, start: startOffset, end: endOffset },
+        calls: Math.round(count / rounds),
       }))
       .filter(({ calls }) => calls > 0);
   });

@@ -16,7 +16,7 @@ import { dialects } from "../wire/dialects.ts";
 import { checkForwardedSize, fitting, forwardable } from "./forwarded.ts";
 import { incomingHeaders, withoutReplaced } from "./incoming.ts";
 import { type PublishInput } from "./publish-input.ts";
-import { flowOf } from "./request-settings.ts";
+import { flowOf, newRequest } from "./request-settings.ts";
 import {
   type Bounds,
   type LeaveOut,
@@ -163,11 +163,13 @@ function withAnswerFailure(
 /** Settings without a callback URL are checked like any other, and then have no effect. */
 export function callbackPlan(
   url: string | undefined,
-  request: RequestDraft,
+  asked: RequestDraft | undefined,
   family: string,
   { plan }: Bounds,
   leaveOut?: LeaveOut,
 ): CallbackPlan | Fault | undefined {
+  if (url === undefined && !asked) return undefined;
+  const request = asked ?? newRequest();
   const given = settingsOf(request);
   if (isFault(given)) return given;
   const headers = headersOf(request, family, leaveOut);
@@ -192,10 +194,9 @@ function checkRetryDelays(
   bounds: Bounds,
 ): Fault | undefined {
   const { message, callback, failureCallback, answerFailure } = draft;
-  const told = [callback, failureCallback, answerFailure];
-  if (![message, ...told].some(({ retryDelay }) => retryDelay)) return undefined;
   let inheritedMax = retriesMax;
-  for (const request of told) {
+  for (const request of [callback, failureCallback, answerFailure]) {
+    if (!request) continue;
     const ownMax = request.settings.retriesMax ?? retriesMax;
     if (!request.retryDelay) inheritedMax = Math.max(inheritedMax, ownMax);
     else {

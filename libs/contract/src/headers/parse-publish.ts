@@ -20,9 +20,10 @@ import { completeCommand, type PublishRequest } from "./complete.ts";
 import { representationNames, takeForwarded } from "./forwarded.ts";
 import { completeOverrides } from "./overrides.ts";
 import { type FlatHeaders, type OverridesInput, type PublishInput } from "./publish-input.ts";
+import { newRequest } from "./request-settings.ts";
 import { repeatable } from "./run-settings.ts";
 import { refuseScheduleHeaders } from "./schedule-settings.ts";
-import { type Bounds, type PublishDraft, type RequestDraft, malformed } from "./setting.ts";
+import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
 import { forwardPrefixes, handlers } from "./table.ts";
 import { refuseUnknown } from "./unknown.ts";
 
@@ -49,7 +50,9 @@ function readCommand(input: PublishInput): PublishCommand | Fault | OfRun {
   const request = readRequest(input);
   if (isFault(request)) return request;
   const { draft } = request;
-  const refused = refuseScheduleHeaders(draft) ?? (draft.run.id ? undefined : refuseHost(draft));
+  const refused =
+    (draft.schedule && refuseScheduleHeaders(draft.schedule)) ??
+    (draft.run.id ? undefined : refuseHost(draft));
   if (refused) return refused;
   const command = completeCommand(request, input);
   if (isFault(command) || !draft.run.id) return command;
@@ -67,7 +70,7 @@ export function refuseHost({
   callback,
   failureCallback,
 }: PublishDraft): Fault | undefined {
-  const host = message.host ?? callback.host ?? failureCallback.host;
+  const host = message.host ?? callback?.host ?? failureCallback?.host;
   return host && malformed(host, "must not be forwarded: the destination names the host");
 }
 
@@ -157,11 +160,12 @@ const namesOf = (headers: Headers): ReadonlySet<string> =>
 export function parseOverrides(input: OverridesInput): Overrides | Fault {
   const reading = read(input);
   if (isFault(reading)) return reading;
+  const { draft } = reading;
   return (
-    reading.draft.message.unfit?.[0]?.refusal ??
-    refuseScheduleHeaders(reading.draft) ??
-    refuseHost(reading.draft) ??
-    completeOverrides(reading.draft, input)
+    draft.message.unfit?.[0]?.refusal ??
+    (draft.schedule && refuseScheduleHeaders(draft.schedule)) ??
+    refuseHost(draft) ??
+    completeOverrides(draft, input)
   );
 }
 
@@ -180,15 +184,10 @@ type Reading = {
   witness: string;
 };
 
-const newRequest = () => ({ settings: {}, forwarded: [] }) satisfies RequestDraft;
 const newReading = (): Reading => ({
   draft: {
     message: newRequest(),
-    callback: newRequest(),
-    failureCallback: newRequest(),
-    answerFailure: newRequest(),
     representation: [],
-    schedule: {},
     run: {},
   },
   seen: new Set(),

@@ -27,7 +27,7 @@ export function parseSchedule(input: PublishInput): ScheduleRequest | Fault {
   const read = readRequest(input);
   if (isFault(read)) return read;
   const { draft, dialect } = read;
-  const { cron, dryRun, id } = draft.schedule;
+  const { cron, dryRun, id } = draft.schedule ?? {};
   if (!cron) return fault("malformed", `${dialects[dialect].prefix}Cron: must be given`);
   if (draft.notBefore) {
     return malformed(draft.notBefore.field, "a schedule takes Delay, which counts from each slot");

@@ -55,6 +55,8 @@ export const requestSettings: readonly Setting<RequestDraft>[] = [
   },
 ];
 
+export const newRequest = (): RequestDraft => ({ settings: {}, forwarded: [] });
+
 /** Returns the flow control. A key needs a value and a value needs a key. */
 export function flowOf(draft: RequestDraft) {
   const { flowKey, flowLimits } = draft;

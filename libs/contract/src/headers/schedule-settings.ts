@@ -14,7 +14,6 @@ import {
   type Field,
   made,
   malformed,
-  type PublishDraft,
   type ScheduleDraft,
   type Setting,
 } from "./setting.ts";
@@ -60,8 +59,8 @@ function readCron(field: Field, { now, spendExpression }: Bounds): Cron | Fault 
   return malformed(field, "names no time within eight years");
 }
 
-export function refuseScheduleHeaders({ schedule }: PublishDraft): Fault | undefined {
-  const given = schedule.cron ?? schedule.id ?? schedule.dryRun;
+export function refuseScheduleHeaders({ cron, dryRun, id }: ScheduleDraft): Fault | undefined {
+  const given = cron ?? id ?? dryRun;
   return (
     given &&
     malformed(given.field, "a publish makes no schedule: the message would be sent now, and once")

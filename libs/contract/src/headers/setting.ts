@@ -89,12 +89,13 @@ export type RunDraft = {
 /** A publish in the making: filled by one pass over the headers, and turned into a command by `completeCommand`. */
 export type PublishDraft = {
   readonly message: RequestDraft & { readonly settings: Given<Policy> };
-  readonly callback: RequestDraft;
-  readonly failureCallback: RequestDraft;
+  /** Callbacks and a schedule are absent until a header of theirs has been read. */
+  callback?: RequestDraft;
+  failureCallback?: RequestDraft;
   callbackUrl?: CallbackPlan["url"];
   failureCallbackUrl?: CallbackPlan["url"];
   /** The callback that is told once the delivery of a call's answer has failed for good. */
-  readonly answerFailure: RequestDraft;
+  answerFailure?: RequestDraft;
   answerFailureUrl?: CallbackPlan["url"];
   notBefore?: { readonly field: Field; readonly at: number };
   deduplicationId?: string;
@@ -104,7 +105,7 @@ export type PublishDraft = {
   /** Type, encoding and language of the body. */
   readonly representation: HeaderPair[];
   hop?: number;
-  readonly schedule: ScheduleDraft;
+  schedule?: ScheduleDraft;
   readonly run: RunDraft;
 };
 

@@ -12,7 +12,7 @@ import { policyKeys, rowOf } from "./policy-settings.ts";
 import { publishSettings } from "./publish-settings.ts";
 import { runSettings } from "./run-settings.ts";
 import { scheduleSettings } from "./schedule-settings.ts";
-import { requestSettings } from "./request-settings.ts";
+import { newRequest, requestSettings } from "./request-settings.ts";
 import {
   type Bounds,
   type Field,
@@ -28,8 +28,14 @@ export type Handler = (field: Field, draft: PublishDraft, bounds: Bounds) => Fau
 /** The request that a header configures. A callback's headers are the message's with the family in front. */
 const families = [
   { prefix: "", of: (draft: PublishDraft): RequestDraft => draft.message },
-  { prefix: "Callback-", of: (draft: PublishDraft): RequestDraft => draft.callback },
-  { prefix: "Failure-Callback-", of: (draft: PublishDraft): RequestDraft => draft.failureCallback },
+  {
+    prefix: "Callback-",
+    of: (draft: PublishDraft): RequestDraft => (draft.callback ??= newRequest()),
+  },
+  {
+    prefix: "Failure-Callback-",
+    of: (draft: PublishDraft): RequestDraft => (draft.failureCallback ??= newRequest()),
+  },
 ] as const;
 
 /**
@@ -37,7 +43,7 @@ const families = [
  */
 const ofAnswer = {
   prefix: "Callback-Failure-Callback-",
-  of: (draft: PublishDraft): RequestDraft => draft.answerFailure,
+  of: (draft: PublishDraft): RequestDraft => (draft.answerFailure ??= newRequest()),
 } as const;
 const answerFailure = "Callback-Failure-Callback";
 const allFamilies = [...families, ofAnswer];
@@ -62,7 +68,7 @@ function givenByOne<Key extends keyof Policy>(keys: readonly Key[]) {
  */
 export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...publishSettings.map((row) => handled(row, whole)),
-  ...scheduleSettings.map((row) => handled(row, ({ schedule }: PublishDraft) => schedule)),
+  ...scheduleSettings.map((row) => handled(row, (draft: PublishDraft) => (draft.schedule ??= {}))),
   ...runSettings.map(({ suffix, take }): [string, Handler] => [
     suffix.toLowerCase(),
     (field, draft) => take(field, draft.run),

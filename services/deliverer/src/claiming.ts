@@ -85,7 +85,7 @@ export class Claiming {
   take(attempt: Attempt<"waiting">): boolean {
     const { lines } = this.#parts;
     const isNext = this.#isNext(attempt);
-    if (lines.isClosed || !(isNext || lines.hasRoomFor(attempt))) {
+    if (!isNext && (lines.isClosed || !lines.hasRoomFor(attempt))) {
       this.giveBack(attempt);
       return false;
     }
@@ -122,14 +122,15 @@ export class Claiming {
 
   /** Reports whether a waiting hint goes before a new message: one of any tenant that may have a slot, or one in the same line. */
   isAheadOf({ tenant, origin, bytes }: Need): boolean {
+    const { lines, permits } = this.#parts;
     if (this.#toClaim.size > 0) return true;
-    if (this.#parts.permits.anyFree && this.#parts.lines.anyReady(this.#parts.permits)) return true;
-    return this.#parts.lines.hasWaiting(tenant, origin, bytes);
+    if (lines.isEmpty) return false;
+    return (permits.anyFree && lines.anyReady(permits)) || lines.hasWaiting(tenant, origin, bytes);
   }
 
   /** Claims messages for the free slots, and pulls when no hint is left for them. Not reentrant: a call may end at once. */
   next(): void {
-    if (this.#taking) return;
+    if (this.#taking || (this.#toClaim.size === 0 && this.#parts.lines.isEmpty)) return;
     this.#taking = true;
     while (this.mayClaim && this.#takeOne());
     this.#taking = false;
@@ -163,7 +164,6 @@ export class Claiming {
       !this.#taking &&
       this.mayClaim &&
       !this.isAheadOf(attempt) &&
-      this.#parts.permits.anyFree &&
       this.#parts.permits.isFree(attempt)
     );
   }

@@ -132,12 +132,11 @@ export class Deliverer {
 
   /** Lets what waits have its turn, and ends `stop` once nothing runs, no claim is on its way and every outcome has been told. */
   #goOn(): void {
-    this.#parts.claiming.next();
-    const isBusy =
-      this.#parts.attempts.size > 0 ||
-      this.#parts.settling.isTelling ||
-      this.#parts.claiming.isClaiming;
-    if (!isBusy) this.#onIdle?.();
+    const { attempts, claiming, settling } = this.#parts;
+    claiming.next();
+    if (!this.#onIdle) return;
+    const isBusy = attempts.size > 0 || settling.isTelling || claiming.isClaiming;
+    if (!isBusy) this.#onIdle();
   }
 
   #abortAll(): void {

@@ -107,6 +107,11 @@ export class Lines {
     return this.#size;
   }
 
+  /** Reports whether nothing waits, here or in the store without a hint. */
+  get isEmpty(): boolean {
+    return this.#size + this.#dropped.size + this.#expected.size === 0;
+  }
+
   /** Returns the number of those in ready lines of tenants that may have more calls. */
   countReady(caps: Pick<Caps, "mayTake">): number {
     let count = 0;

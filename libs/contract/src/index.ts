@@ -1,10 +1,10 @@
-export { type AttemptMarks, deliveryHeaders } from "./delivery/delivery-headers.ts";
+export { type AttemptMarks, deliveryHeaders } from "./delivery/delivery.ts";
 export {
   signatureClaims,
   type SignatureClaims,
   signatureHeader,
   type SignatureInputs,
-} from "./delivery/signature-claims.ts";
+} from "./delivery/delivery.ts";
 export { type EndpointEntry } from "./documents/endpoint-entry.ts";
 export { endpoints } from "./documents/endpoints.ts";
 export { renderErrors } from "./documents/errors.ts";

@@ -5,14 +5,7 @@
  * The caller decides how many expressions are new, so a check is bounded in steps, whatever the expression and its number of retries:
  * about a millisecond.
  */
-import {
-  asWritten,
-  backoffMs,
-  clampRetryDelayMs,
-  fault,
-  limits,
-  TextCache,
-} from "@posthaste/domain";
+import { backoffMs, clampRetryDelayMs, fault, limits, TextCache } from "@posthaste/domain";
 import { type RetryDelays } from "@posthaste/ports";
 import { compileExpression, type Expression, isWholeNumber, loadedMathjs } from "./expression.ts";
 
@@ -32,7 +25,6 @@ export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): R
   const known = new TextCache<Kept>({
     entriesMax: expressionsMax,
     lengthMax: limits.expressionLengthMax,
-    canonical: asWritten,
   });
   function compiled(text: string): Kept {
     const found = known.get(text);

@@ -5,7 +5,7 @@
  * 2. A name is asked for once at a time, however many calls wait for it.
  * 3. A resolver that fails for every name is our failure; one that fails for a single name is the destination's.
  */
-import { asWritten, isLoopbackName, TextCache } from "@posthaste/domain";
+import { isLoopbackName, TextCache } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { codeOf } from "./failure.ts";
 import { type AddressRecord, type NameServer } from "./name-server.ts";
@@ -32,7 +32,7 @@ export class Names {
   readonly #known = new TextCache<{
     readonly addresses: readonly string[];
     readonly until: number;
-  }>({ entriesMax: namesMax, lengthMax: nameLengthMax, canonical: asWritten });
+  }>({ entriesMax: namesMax, lengthMax: nameLengthMax });
   readonly #asked = new Map<string, Promise<Resolution>>();
   #answeredAt = -Infinity;
 

@@ -5,11 +5,11 @@
 import { type networkInterfaces } from "node:os";
 import {
   allowsLocalNames,
-  asWritten,
   type CheckedDestination,
   checkDestination,
   type DestinationPolicy,
   type Fault,
+  type Headers,
   isFault,
   type Outcome,
   Shares,
@@ -26,7 +26,6 @@ import { createNameServer, type NameServer } from "./name-server.ts";
 import { LocalFamilies } from "./local-families.ts";
 import { type Hosts, Names } from "./names.ts";
 import { OriginPools } from "./origin-pool.ts";
-import { flatHeaders } from "./request-headers.ts";
 
 export type SenderSettings = {
   readonly policy: DestinationPolicy;
@@ -122,7 +121,7 @@ const settled = (outcome: Outcome): Sending => ({
 });
 
 /** URLs repeat: most messages of a tenant go to a handful of them. A long one is seldom repeated. */
-const rememberedUrls = { entriesMax: 5_000, lengthMax: 512, canonical: asWritten };
+const rememberedUrls = { entriesMax: 5_000, lengthMax: 512 };
 
 function rememberedCheck(policy: DestinationPolicy): (url: string) => CheckedDestination | Fault {
   const remembered = new TextCache<CheckedDestination | Fault>(rememberedUrls);
@@ -134,3 +133,37 @@ function rememberedCheck(policy: DestinationPolicy): (url: string) => CheckedDes
     return checked;
   };
 }
+
+/** Returns headers as undici takes them: name, value, name, value. Drops the caller's headers that belong to the connection, or follow from URL and body. */
+function flatHeaders(headers: Headers, userAgent: string): string[] {
+  const flat: string[] = [];
+  let hasUserAgent = false;
+  let hasAcceptEncoding = false;
+  for (const [name, value] of headers) {
+    const lowerName = name.toLowerCase();
+    if (unsent.has(lowerName)) continue;
+    hasUserAgent ||= lowerName === "user-agent";
+    hasAcceptEncoding ||= lowerName === "accept-encoding";
+    flat.push(name, value);
+  }
+  if (!hasUserAgent) flat.push("User-Agent", userAgent);
+  // Answers are kept as they come and never decompressed.
+  if (!hasAcceptEncoding) flat.push("Accept-Encoding", "identity");
+  return flat;
+}
+
+const unsent: ReadonlySet<string> = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "http2-settings",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);

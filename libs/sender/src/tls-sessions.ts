@@ -2,7 +2,7 @@
  * TLS sessions of destinations, to resume. A destination decides how large and how many its sessions are: the latest of each is kept, at
  * most `sessionsMax`, none above `sessionBytesMax`.
  */
-import { asWritten, TextCache } from "@posthaste/domain";
+import { TextCache } from "@posthaste/domain";
 
 const sessionsMax = 1_000;
 /** A ticket and a leaf certificate take about 2 KiB. Without a session the next handshake is a full one. */
@@ -14,7 +14,6 @@ export class TlsSessions {
   readonly #sessions = new TextCache<Buffer>({
     entriesMax: sessionsMax,
     lengthMax: destinationLengthMax,
-    canonical: asWritten,
   });
 
   of(destination: string): Buffer | undefined {

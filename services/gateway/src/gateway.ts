@@ -55,10 +55,9 @@ import {
 } from "@posthaste/ports";
 import { BacklogQuota } from "./backlog.ts";
 import { createCallerOf, createSessionKeeper } from "./callers.ts";
-import { urlReader } from "./destinations.ts";
 import { admitted, type Door } from "./door.ts";
 import { createHookDoor, hookTargetOf } from "./hook-door.ts";
-import { createJudge } from "./judge.ts";
+import { createJudge, urlReader } from "./judge.ts";
 import { type LogWatchers } from "./live-log/watchers.ts";
 import { createPaging } from "./paging.ts";
 import { createRates } from "./rates.ts";
@@ -155,10 +154,10 @@ export function gatewayHandler(ports: GatewayPorts, options: GatewayOptions): Re
   const browsed = createBrowsed({ folder, page: "index.html", session }, ports.clock);
   return (req, res) => {
     hideSessions(req);
-    const hook = hookTargetOf(req.url ?? "");
-    if (hook) return hooks(hook, req, res);
     const target = rawTargetOf(req.method ?? "", req.url ?? "");
     if (target) return raw(target, req, res);
+    const hook = hookTargetOf(req.url ?? "");
+    if (hook) return hooks(hook, req, res);
     const answerPage = browsed(req);
     if (answerPage)
       return answerPage(req, res).then((isAnswered) => {

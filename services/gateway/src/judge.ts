@@ -1,6 +1,13 @@
 /** The values by which the headers of a request are judged: the tenant's plan, the time, and the policies of this process. */
 import { type BatchJudges, type NamedDestination, type ReadUrl } from "@posthaste/contract";
-import { type Group } from "@posthaste/domain";
+import {
+  checkDestination,
+  type DestinationPolicy,
+  fault,
+  type Group,
+  isFault,
+  TextCache,
+} from "@posthaste/domain";
 import { type Clock, type Groups, type Log, type RetryDelays, type Tenant } from "@posthaste/ports";
 import { type Rates } from "./rates.ts";
 
@@ -53,3 +60,23 @@ export const groupOf = async (
   destination: NamedDestination,
 ): Promise<Group | undefined> =>
   destination.kind === "group" ? groups.get(id, destination.name) : undefined;
+
+/**
+ * Returns a function that checks the URLs of callers against the destination policy, for early and clear refusals, and returns them as they
+ * are dialled. The dialer checks again (docs/design/delivery#destinations).
+ */
+export function urlReader(policy: DestinationPolicy): ReadUrl {
+  const fine = new TextCache<string>(fineUrls);
+  return (given, field) => {
+    const known = fine.get(given);
+    if (known !== undefined) return known;
+    const checked = checkDestination(given, policy);
+    if (isFault(checked))
+      return field === "destination" ? checked : fault(checked.fault, `${field}: ${checked.text}`);
+    fine.set(given, checked.text);
+    return checked.text;
+  };
+}
+
+/** The URLs that passed the check. Most publishes repeat one of few; a long one is seldom repeated. */
+const fineUrls = { entriesMax: 10_000, lengthMax: 512 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { messageFixture } from "../representations/message.fixture.ts";
-import { deliveryHeaders } from "./delivery-headers.ts";
-import { signatureClaims } from "./signature-claims.ts";
+import { deliveryHeaders } from "./delivery.ts";
+import { signatureClaims } from "./delivery.ts";
 
 const marks = { retried: 2, epoch: 5, signature: "jwt" };
 

@@ -1,11 +1,11 @@
 /** How many schedules a tenant has: counted along the index every ten seconds, with this process's changes added between. */
-import { asWritten, type TenantId, TextCache } from "@posthaste/domain";
+import { type TenantId, TextCache } from "@posthaste/domain";
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { type StoredSchedule } from "./stored.ts";
 
 const countEveryMs = 10_000;
-const kept = { entriesMax: 10_000, lengthMax: 128, canonical: asWritten };
+const kept = { entriesMax: 10_000, lengthMax: 128 };
 
 export function createCounts(
   { again, clock }: Pick<Connection, "again" | "clock">,

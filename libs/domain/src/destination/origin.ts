@@ -1,5 +1,5 @@
 import { hash32 } from "../shared/hash.ts";
-import { asWritten, TextCache } from "../shared/text-cache.ts";
+import { TextCache } from "../shared/text-cache.ts";
 import { hostOf } from "./policy.ts";
 
 /**
@@ -18,7 +18,6 @@ export function originHash(url: string): number {
 const knownHashes = new TextCache<number>({
   entriesMax: 4_096,
   lengthMax: 512,
-  canonical: asWritten,
 });
 
 function hashOf(url: string): number {

@@ -70,7 +70,7 @@ export {
   type PlanLimits,
   timeoutMsOf,
 } from "./plans.ts";
-export { Places } from "./places.ts";
+export { Places } from "./turnover-map.ts";
 export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./quota.ts";
 export {
   type EndedSessions,
@@ -83,7 +83,7 @@ export {
   withSessionEnded,
 } from "./sessions.ts";
 export { allShards, shardCount, shardOf } from "./shards.ts";
-export { shareOf, wholeOf } from "./share.ts";
+export { shareOf, wholeOf } from "./shares.ts";
 export { type Share, Shares } from "./shares.ts";
 export {
   agoMs,
@@ -97,7 +97,7 @@ export {
   skewMsMax,
   untilMs,
 } from "./time.ts";
-export { asWritten, TextCache } from "./text-cache.ts";
+export { TextCache } from "./text-cache.ts";
 export { TurnoverMap } from "./turnover-map.ts";
 export { Turns } from "./turns.ts";
 export { unreachable } from "./unreachable.ts";

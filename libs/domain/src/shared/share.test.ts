@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { shareOf, wholeOf } from "./share.ts";
+import { shareOf, wholeOf } from "./shares.ts";
 
 describe("the share of one holder", () => {
   it.each([

@@ -1,11 +1,13 @@
 /**
- * Bytes of one budget, by the tenants and the addresses that hold them.
- *
- * (1) A tenant, and an address, holds at most its share of what the rest have left; a tenant at an address holds at most its
- *     share of what that address may have. So the next holder finds room, however many hold all that they may.
- * (2) A holder of nothing may take its first bytes as long as all fit, and the very first take always fits.
+ * Shares: one holder may have three quarters of what the other holders have left. The next holder always finds room, however many hold all
+ * that they may: one leaves a quarter, two a seventh, ten a thirty-first.
  */
-import { shareOf } from "./share.ts";
+const share = 3 / 4;
+
+export const shareOf = (max: number, heldByOthers: number): number => share * (max - heldByOthers);
+
+/** Returns the whole of which a single holder may have `part`. */
+export const wholeOf = (part: number): number => part / share;
 
 export type Share = {
   /** Returns false when the bytes do not fit, or after `giveBack`. */
@@ -16,6 +18,13 @@ export type Share = {
 
 type AtAddress = { bytes: number; readonly byTenant: Map<string, number> };
 
+/**
+ * The bytes of one budget, by the tenants and the addresses that hold them.
+ *
+ * (1) A tenant, and an address, holds at most its share of what the rest have left; a tenant at an address holds at most its
+ *     share of what that address may have. So the next holder finds room, however many hold all that they may.
+ * (2) A holder of nothing may take its first bytes as long as all fit, and the very first take always fits.
+ */
 export class Shares {
   readonly #max: number;
   readonly #tenants = new Map<string, number>();

@@ -11,11 +11,9 @@
 export type TextCacheOptions = {
   readonly entriesMax: number;
   readonly lengthMax: number;
-  /** Returns one text for all texts that mean the same; `asWritten` where no two do. */
-  readonly canonical: (text: string) => string;
+  /** Returns one text for all texts that mean the same; absent where no two do. */
+  readonly canonical?: (text: string) => string;
 };
-
-export const asWritten = (text: string): string => text;
 
 export class TextCache<V extends NonNullable<unknown>> {
   readonly #options: TextCacheOptions;
@@ -35,8 +33,9 @@ export class TextCache<V extends NonNullable<unknown>> {
   }
 
   get(text: string): V | undefined {
-    if (text.length > this.#options.lengthMax) return undefined;
-    const key = this.#options.canonical(text);
+    const { canonical, lengthMax } = this.#options;
+    if (text.length > lengthMax) return undefined;
+    const key = canonical ? canonical(text) : text;
     const young = this.#young.get(key);
     if (young !== undefined) return young;
     const old = this.#old.get(key);
@@ -45,11 +44,13 @@ export class TextCache<V extends NonNullable<unknown>> {
   }
 
   set(text: string, value: V): void {
-    if (text.length <= this.#options.lengthMax) this.#put(this.#options.canonical(text), value);
+    const { canonical, lengthMax } = this.#options;
+    if (text.length <= lengthMax) this.#put(canonical ? canonical(text) : text, value);
   }
 
   delete(text: string): void {
-    const key = this.#options.canonical(text);
+    const { canonical } = this.#options;
+    const key = canonical ? canonical(text) : text;
     this.#young.delete(key);
     this.#old.delete(key);
   }

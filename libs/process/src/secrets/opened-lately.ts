@@ -1,9 +1,9 @@
 /** Opens secrets when they are used: a reader of many accounts opens the keys of none. */
-import { asWritten, TextCache } from "@posthaste/domain";
+import { TextCache } from "@posthaste/domain";
 import { type Sealer } from "./sealer.ts";
 
 /** As many as a signer keeps. A sealed text and its place are about 200 characters. */
-const keptSecrets = { entriesMax: 2_000, lengthMax: 1_024, canonical: asWritten };
+const keptSecrets = { entriesMax: 2_000, lengthMax: 1_024 };
 
 /**
  * Opens a text once and keeps recently used ones: each delivery is signed, and decrypts nothing. Throws at once for a text that was

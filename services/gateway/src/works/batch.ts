@@ -17,7 +17,7 @@ import {
 } from "@posthaste/engine";
 import { type Admission, inTurns } from "@posthaste/http";
 import { type Tenant } from "@posthaste/ports";
-import { countAccepted } from "../accepted.ts";
+import { countAccepted } from "./publish.ts";
 import { batchResultTexts } from "../published-texts.ts";
 import { inTrace, traceSteps } from "../trace.ts";
 import { takeRoom } from "../room.ts";

@@ -2,14 +2,26 @@
  * `POST /v2/publish/{destination}`, `/v2/enqueue/{queue}/{destination}`, whose target names the queue, and the trigger, which
  * completes a publish. Headers go through the one table once, the body stays bytes, and the answer follows the durable record (I1).
  */
-import { type FlatHeaders, publishResultText } from "@posthaste/contract";
+import {
+  bytesPerTurn,
+  type FlatHeaders,
+  parsePublish,
+  type PublishInput,
+  publishResultText,
+  readPublish,
+} from "@posthaste/contract";
+import { toItsEnd } from "@posthaste/http";
 import { type Fault, isFault, type PublishCommand } from "@posthaste/domain";
-import { publish, type Published, type RunPorts, type TakeRoom } from "@posthaste/engine";
-import { type Queues, type Telemetry } from "@posthaste/ports";
-import { countAccepted } from "../accepted.ts";
+import {
+  publish,
+  type Published,
+  type PublishedGroup,
+  type RunPorts,
+  type TakeRoom,
+} from "@posthaste/engine";
+import { type Metrics, type Queues, type Telemetry } from "@posthaste/ports";
 import { groupOf, type Judge } from "../judge.ts";
 import { groupResultTexts } from "../published-texts.ts";
-import { parsed } from "../parsed.ts";
 import { type Rates } from "../rates.ts";
 import { takeRoom } from "../room.ts";
 import { type BacklogQuota } from "../backlog.ts";
@@ -92,3 +104,27 @@ export function publishWork(
     return { status, text: publishResultText(published) };
   };
 }
+
+/** Parses a publish. A long body, which may be a step's, is parsed in turns with other requests. */
+export const parsed = (
+  given: PublishInput,
+): PublishCommand | Fault | Promise<PublishCommand | Fault> =>
+  given.body.length > bytesPerTurn ? toItsEnd(readPublish(given)) : parsePublish(given);
+
+type Accepted = Pick<Published, "deduplicated">;
+
+export function countAccepted(
+  metrics: Metrics,
+  published: PublishedGroup | Accepted | readonly Accepted[],
+): void {
+  if ("group" in published) {
+    const { duplicates, group } = published;
+    if (duplicates > 0) metrics.count(accepted, "duplicate", duplicates);
+    metrics.count(accepted, "new", group.endpointCount - duplicates);
+  } else {
+    for (const { deduplicated } of "deduplicated" in published ? [published] : published)
+      metrics.count(accepted, deduplicated ? "duplicate" : "new");
+  }
+}
+
+const accepted = "posthaste_messages_accepted_total";

@@ -1,4 +1,7 @@
-/** The headers that a delivery carries beside those that the caller gave for it (docs/design/wire#dialects). */
+/**
+ * A delivery as its destination gets it: the headers beside those that the caller gave (docs/design/wire#dialects), and the claims in its
+ * signature (docs/design/delivery#signatures).
+ */
 import {
   type Configuration,
   deliveryOf,
@@ -6,6 +9,7 @@ import {
   type HeaderPair,
   type Headers,
   type InRun,
+  type Message,
   protocolVersion,
 } from "@posthaste/domain";
 import { dialects } from "../wire/dialects.ts";
@@ -67,3 +71,46 @@ function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[
 }
 
 const failureMarks = ["Is-Failure", "Failure-Callback"] as const;
+
+/** The claims of a JWT under `signatureHeader`, made at each attempt; times are Unix seconds. */
+export type SignatureClaims = {
+  readonly iss: string;
+  /** The destination as it is dialled and shown (ADR 130). */
+  readonly sub: string;
+  readonly exp: number;
+  /** 0, so that a receiver whose clock is behind does not refuse; present, since some verifiers require it. */
+  readonly nbf: number;
+  readonly iat: number;
+  readonly jti: string;
+  /** SHA-256 of the body as sent. */
+  readonly body: string;
+};
+
+/** The JOSE header. The key is the text of the tenant's current signing key, in UTF-8. */
+export const signatureHeader = { alg: "HS256", typ: "JWT" } as const;
+
+const lifeSeconds = 300;
+
+export type SignatureInputs = {
+  /** Unix milliseconds. */
+  readonly now: number;
+  /** base64url of the SHA-256 of the raw body. */
+  readonly bodyHash: string;
+  readonly jti: string;
+};
+
+export function signatureClaims(
+  message: Pick<Message, "dialect" | "url">,
+  { now, bodyHash, jti }: SignatureInputs,
+): SignatureClaims {
+  const iat = Math.floor(now / 1_000);
+  return {
+    iss: dialects[message.dialect].issuer,
+    sub: message.url,
+    exp: iat + lifeSeconds,
+    nbf: 0,
+    iat,
+    jti,
+    body: bodyHash,
+  };
+}

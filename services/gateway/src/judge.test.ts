@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { type DestinationPolicy, destinationPolicy, isFault } from "@posthaste/domain";
-import { urlReader } from "./destinations.ts";
+import { urlReader } from "./judge.ts";
 
 function policyOf(settings: Parameters<typeof destinationPolicy>[0] = {}): DestinationPolicy {
   const policy = destinationPolicy(settings);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { bytesPerTurn, type PublishInput } from "@posthaste/contract";
 import { defaultPlan, isFault } from "@posthaste/domain";
 import { aTenant } from "@posthaste/testing";
-import { parsed } from "./parsed.ts";
+import { parsed } from "./publish.ts";
 
 const aStep = (bytes: number): PublishInput => ({
   rawHeaders: ["Upstash-Workflow-RunId", "wfr_1"],

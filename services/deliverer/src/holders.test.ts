@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { Remembered } from "./remembered.ts";
+import { Remembered } from "./holders.ts";
 
 type Count = { n: number };
 const open = (idleMax: number): Remembered<number, Count> =>

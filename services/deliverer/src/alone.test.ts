@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { limits, type Message, tenantId } from "@posthaste/domain";
-import { aClaimedRecord, anAnswer, aTenant, recordingLog, virtualClock } from "@posthaste/testing";
+import { aClaimedRecord, anAnswer, aTenant, virtualClock } from "@posthaste/testing";
 import { Alone } from "./alone.ts";
 import { begin, newAttempt } from "./attempt.ts";
 import {
@@ -210,8 +210,7 @@ describe("a message that takes its deliverers down", () => {
 
 it("the line of those that run alone has as many places again when they were called", async () => {
   const clock = virtualClock();
-  const records = { renew: async () => [] };
-  const alone = new Alone({ records, clock, log: recordingLog() });
+  const alone = new Alone(clock, { renew: async () => undefined });
   const permit = permitsOver(open()).take({ tenant: aTenant, origin: 1, bytes: 0 });
   await clock.advance(limits.isolatedQuietMs);
   const filled = async (): Promise<readonly number[]> => {

@@ -8,21 +8,18 @@
  * (3) The number of waiting suspects is bounded, with a share for each tenant. Heavy ones wait in the store, so that no body is held.
  */
 import { limits, sentBytes, shareOf, type TenantId } from "@posthaste/domain";
-import { type ClaimRef, type Clock, type Log, type Records } from "@posthaste/ports";
+import { type Clock } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
-
-export type AlonePorts = {
-  readonly records: Pick<Records, "renew">;
-  readonly clock: Clock;
-  readonly log: Log;
-};
+import { type Leases } from "./leases.ts";
 
 type Waiting = { readonly attempt: Attempt<"calling">; readonly call: () => Promise<void> };
 /** `length` counts the waiting messages and the one being called. */
 type Line = { readonly waiting: Waiting[]; length: number };
 
 export class Alone {
-  readonly #ports: AlonePorts;
+  readonly #clock: Clock;
+  /** While the store is away a later crash may be blamed on too many suspects, or too few. */
+  readonly #leases: Pick<Leases, "renew">;
   /** The tenant in front is next. */
   readonly #lines = new Map<TenantId, Line>();
   readonly #quietUntil: number;
@@ -31,9 +28,10 @@ export class Alone {
   #isOver = false;
   #armed: (() => void) | undefined;
 
-  constructor(ports: AlonePorts) {
-    this.#ports = ports;
-    this.#quietUntil = ports.clock.passedMs() + limits.isolatedQuietMs;
+  constructor(clock: Clock, leases: Pick<Leases, "renew">) {
+    this.#clock = clock;
+    this.#leases = leases;
+    this.#quietUntil = clock.passedMs() + limits.isolatedQuietMs;
   }
 
   /** Returns false when there is no place in line; `call` is not made then. `call` never rejects. */
@@ -46,7 +44,7 @@ export class Alone {
     this.#length += 1;
     line.length += 1;
     line.waiting.push({ attempt, call });
-    if (!this.#mayBegin) void this.#renew(attempt);
+    if (!this.#mayBegin) void this.#leases.renew([attempt]);
     this.#next();
     return true;
   }
@@ -61,14 +59,14 @@ export class Alone {
   }
 
   get #mayBegin(): boolean {
-    return !this.#isTrying && this.#ports.clock.passedMs() >= this.#quietUntil;
+    return !this.#isTrying && this.#clock.passedMs() >= this.#quietUntil;
   }
 
   #next(): void {
     if (this.#isTrying || this.#isOver) return;
-    const quietMs = this.#quietUntil - this.#ports.clock.passedMs();
+    const quietMs = this.#quietUntil - this.#clock.passedMs();
     if (quietMs > 0) {
-      this.#armed ??= this.#ports.clock.after(quietMs, () => this.#next());
+      this.#armed ??= this.#clock.after(quietMs, () => this.#next());
       return;
     }
     for (const [tenant, line] of this.#lines) {
@@ -81,7 +79,7 @@ export class Alone {
 
   async #try({ attempt, call }: Waiting, tenant: TenantId, line: Line): Promise<void> {
     this.#isTrying = true;
-    await this.#renew(attempt, { begins: true });
+    await this.#leases.renew([attempt], { begins: true });
     let isTried = true;
     const goOn = (): void => {
       if (isTried) this.#isTrying = false;
@@ -90,8 +88,8 @@ export class Alone {
       if (this.#lines.delete(tenant) && line.length > 0) this.#lines.set(tenant, line);
       this.#next();
     };
-    const trialOver = this.#ports.clock.after(limits.isolatedTrialMs, () => {
-      void this.#renew(attempt);
+    const trialOver = this.#clock.after(limits.isolatedTrialMs, () => {
+      void this.#leases.renew([attempt]);
       goOn();
     });
     await call();
@@ -100,18 +98,6 @@ export class Alone {
     line.length -= 1;
     if (line.length === 0) this.#lines.delete(tenant);
     goOn();
-  }
-
-  /** Renews the lease. While the store is away a later crash may be blamed on too many suspects, or too few. */
-  async #renew(attempt: Attempt, begins?: Pick<ClaimRef, "begins">): Promise<void> {
-    const { epoch, message } = attempt.record;
-    const askedAt = this.#ports.clock.passedMs();
-    try {
-      const lost = await this.#ports.records.renew([{ id: message.id, epoch, ...begins }]);
-      if (lost.length === 0) attempt.leasedAt = askedAt;
-    } catch (error) {
-      this.#ports.log.warn("renew.failed", { error, attempts: 1 });
-    }
   }
 }
 

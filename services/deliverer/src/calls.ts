@@ -32,7 +32,7 @@ import { type Settling } from "./settling.ts";
 import { startAttempt, traceOf } from "./trace.ts";
 
 export type CallPorts = {
-  readonly records: Pick<Records, "get" | "renew">;
+  readonly records: Pick<Records, "get">;
   readonly sender: Sender;
   readonly tokens: Pick<TokenStore, "use">;
   readonly runs: RunStore;
@@ -61,7 +61,7 @@ export class Calls {
   constructor(ports: CallPorts, parts: CallParts) {
     this.#ports = ports;
     this.#parts = parts;
-    this.#alone = new Alone(ports);
+    this.#alone = new Alone(ports.clock, parts.leases);
     this.#briefing = new Briefing(ports, parts.inlineHistoryBytesMax);
   }
 
@@ -154,7 +154,7 @@ export class Calls {
     attempt: Attempt<"calling">,
     done: (outcome: Outcome) => void,
   ): Promise<void> {
-    await this.#parts.leases.prove(attempt);
+    await this.#parts.leases.renew([attempt], { begins: true });
     if (mayBegin(attempt, this.#ports.clock.passedMs())) this.#call(attempt, done);
     else done({ kind: "aborted" });
   }

@@ -97,18 +97,14 @@ export class Leases {
     if (toRenew.length > 0) void this.#renewAll(toRenew);
   }
 
-  /** Renews the lease of an attempt whose call is about to begin. Afterwards the attempt is lost, may begin, or the store did not answer. */
-  async prove(attempt: Attempt): Promise<void> {
-    await this.#renew([attempt], { begins: true });
-  }
-
   /** Renews one portion after another: several at once would be one long turn of an embedded store. */
   async #renewAll(attempts: readonly Attempt[]): Promise<void> {
     for (let from = 0; from < attempts.length; from += renewedAtOnceMax)
-      await this.#renew(attempts.slice(from, from + renewedAtOnceMax));
+      await this.renew(attempts.slice(from, from + renewedAtOnceMax));
   }
 
-  async #renew(attempts: readonly Attempt[], begins?: Pick<ClaimRef, "begins">): Promise<void> {
+  /** Renews leases. `begins`: of an attempt whose call is about to begin. Afterwards each is lost, or kept, or the store did not answer. */
+  async renew(attempts: readonly Attempt[], begins?: Pick<ClaimRef, "begins">): Promise<void> {
     const askedAt = this.#ports.clock.passedMs();
     for (const attempt of attempts) attempt.renewalAskedAt = askedAt;
     try {

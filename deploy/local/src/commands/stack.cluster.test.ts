@@ -22,8 +22,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "posthaste-test-"));
   output = "";
   const command = `${blocksOf("sh stack")[0]?.code.trim()} -- --until-stdin-ends`;
-  // The stack builds the console if needed. Without these settings the build's tools would leave their compile cache.
-  const env = { ...process.env, TMPDIR: folder, NODE_DISABLE_COMPILE_CACHE: "1" };
+  const env = { ...process.env, TMPDIR: folder };
   stack = spawn("sh", ["-c", command], { cwd: root, env, detached: true });
   for (const stream of [stack.stdout, stack.stderr])
     stream?.setEncoding("utf8").on("data", (text: string) => (output += text));

@@ -219,6 +219,8 @@ async function runGates(asked) {
       await count(runGate({ ...gate, nice }));
   };
   const stores = createStores();
+  // Fetched while gates run that need no server.
+  if (waiting.some((gate) => gate.stores || gate.ownStores)) void stores.fetch();
   const wait = async () => {
     for (const gate of waiting) await count(runTests(gate, stores));
   };

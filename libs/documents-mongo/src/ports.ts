@@ -1,0 +1,73 @@
+/** All storage ports over one connection. */
+import {
+  type Accounts,
+  type AuditLog,
+  type DeadLetters,
+  type Groups,
+  type Ids,
+  type MessageLog,
+  type RecordPorts,
+  type Roster,
+  type RunningCalls,
+  type Schedules,
+  type SearchIndexes,
+  type Sizes,
+} from "@posthaste/ports";
+import { createAccounts } from "./accounts.ts";
+import { createAuditLog } from "./audit-log.ts";
+import { type Connection } from "./connection.ts";
+import { createDeadLetters } from "./dead-letters.ts";
+import { createReferred } from "./fan-outs/fan-outs.ts";
+import { createGroups } from "./groups/groups.ts";
+import { createIds } from "./ids.ts";
+import { createEventCounts } from "./message-log/counts.ts";
+import { createMessageLog } from "./message-log/message-log.ts";
+import { createRecordPorts, roomsOf } from "./messages/record-ports.ts";
+import { type Oldest } from "./oldest.ts";
+import { createRoster } from "./roster.ts";
+import { createSchedules } from "./schedules/schedules.ts";
+import { createSearchIndexes } from "./search-indexes.ts";
+import { createRunningCalls, createSizes } from "./sizes.ts";
+
+export type DocumentPorts = RecordPorts & {
+  readonly ids: Ids;
+  readonly deadLetters: DeadLetters;
+  readonly groups: Groups;
+  readonly schedules: Schedules;
+  readonly messageLog: MessageLog;
+  readonly accounts: Accounts;
+  readonly indexes: SearchIndexes;
+  readonly auditLog: AuditLog;
+  readonly sizes: Sizes;
+  readonly runningCalls: RunningCalls;
+  readonly roster: Roster;
+};
+
+type OpenedPorts = { readonly ports: DocumentPorts; readonly close: () => Promise<void> };
+
+/** Opens the ports of one process. `aside`: connections that renewals have for themselves. `inserting`: each insert is made within it. */
+export function openPorts(
+  plain: Connection,
+  aside: Connection = plain,
+  inserting?: Oldest["during"],
+): OpenedPorts {
+  const counts = createEventCounts(plain);
+  const connection = { ...plain, counts };
+  return {
+    ports: {
+      ...createRecordPorts(connection, aside, inserting),
+      ids: createIds(connection),
+      deadLetters: createDeadLetters(connection),
+      groups: createGroups(connection, createReferred(roomsOf(connection))),
+      schedules: createSchedules(connection),
+      messageLog: createMessageLog(connection),
+      accounts: createAccounts(connection),
+      indexes: createSearchIndexes(connection),
+      auditLog: createAuditLog(connection),
+      sizes: createSizes(connection),
+      runningCalls: createRunningCalls(connection),
+      roster: createRoster(connection),
+    },
+    close: () => counts.close(),
+  };
+}

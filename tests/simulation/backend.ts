@@ -12,16 +12,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import {
-  type DeadLetters,
-  type Groups,
-  type Ids,
-  type MessageLog,
-  type RecordPorts,
-  type Roster,
-  type Schedules,
-  type TokenStore,
-} from "@posthaste/ports";
+import { type MessageLog, type TokenStore } from "@posthaste/ports";
 import { recordingLog, seededRandom } from "@posthaste/testing";
 import { modelDeadLetters } from "./model/dead-letters.ts";
 import { overDisk } from "./model/full-disk.ts";
@@ -32,18 +23,20 @@ import { type Inspection, modelRecords } from "./model/records.ts";
 import { modelRoster } from "./model/roster.ts";
 import { modelSchedules } from "./model/schedules.ts";
 import { modelTokenStore } from "./model/token-store.ts";
+import { type Stores } from "./stores.ts";
+import { type Life } from "./world/node.ts";
 import { type World } from "./world/world.ts";
 
-export type Backend = RecordPorts & {
+export type Backend = Stores & {
   readonly tokens: TokenStore;
-  readonly deadLetters: DeadLetters;
-  readonly messageLog: MessageLog;
-  readonly groups: Groups;
-  readonly schedules: Schedules;
-  readonly roster: Roster;
-  readonly ids: Ids;
+  /** Makes the tokens forget all, where they are apart. */
+  readonly flushTokens?: () => void;
   /** Present in the model only. */
   readonly model?: Model;
+  /** Returns the ports through which a process reaches its documents. Absent from stores that do each call in one step. */
+  readonly reachedBy?: (life: Life) => Stores;
+  /** A fan-out stays for as long as the kept bodies of its children, which stand with it. */
+  readonly keepsFanOuts?: true;
   statesOf(tenant: TenantId, id: MessageId): Promise<readonly LogState[]>;
   close(): Promise<void>;
 };
@@ -51,7 +44,6 @@ export type Backend = RecordPorts & {
 export type Model = {
   readonly inspect: Inspection;
   readonly schedules: () => readonly Schedule[];
-  flushTokens(): void;
   /** Opens the store again after its one process has died. */
   reopen(): void;
   forgetTombstones(): void;
@@ -81,6 +73,7 @@ export function modelBackend(world: World): Backend {
   return {
     ...ports,
     tokens: tokens.port,
+    flushTokens: tokens.flush,
     deadLetters: modelDeadLetters(),
     messageLog: log.port,
     roster: modelRoster(now),
@@ -94,7 +87,6 @@ export function modelBackend(world: World): Backend {
     model: {
       inspect: records.inspect,
       schedules: schedules.all,
-      flushTokens: tokens.flush,
       reopen: () => {
         tokens.flushSlots();
         records.reopen();
@@ -110,9 +102,6 @@ export function modelBackend(world: World): Backend {
     close: async () => undefined,
   };
 }
-
-/** All events of one message, however often it was retried, fit on one page. */
-const logPageMax = 100;
 
 export function embeddedBackend(world: World): Backend {
   const log = recordingLog(false);
@@ -158,11 +147,20 @@ export function embeddedBackend(world: World): Backend {
     schedules,
     roster: modelRoster(() => world.now),
     ids,
-    statesOf: async (tenant, id) => {
-      const page = { limit: logPageMax, order: "earliestFirst" } as const;
-      const { items } = await messageLog.list(tenant, { messageIds: [id] }, page);
-      return items.map(({ event }) => event.state);
-    },
+    statesOf: (tenant, id) => statesIn(messageLog, tenant, id),
     close,
   };
+}
+
+/** All events of one message, however often it was retried, fit on one page. */
+const logPageMax = 100;
+
+export async function statesIn(
+  log: MessageLog,
+  tenant: TenantId,
+  id: MessageId,
+): Promise<readonly LogState[]> {
+  const page = { limit: logPageMax, order: "earliestFirst" } as const;
+  const { items } = await log.list(tenant, { messageIds: [id] }, page);
+  return items.map(({ event }) => event.state);
 }

@@ -15,22 +15,11 @@ import { WorkflowLog } from "@posthaste/workflow-log";
 import { type Backend } from "./backend.ts";
 import { type Gateway, simulatedGateway } from "./gateway.ts";
 import { type Mutation, type NodePorts } from "./mutate.ts";
+import { storesBehind } from "./stores.ts";
 import { type SimulatedBus, simulatedBus } from "./world/bus.ts";
 import { type Destinations, ourHeaders } from "./world/destination.ts";
 import { type Environment, type Life, type Runnable, SimulatedNode } from "./world/node.ts";
-import {
-  observedBus,
-  observedAlarms,
-  observedDeadLetters,
-  observedFanOuts,
-  observedFlowLanes,
-  observedMessageLog,
-  observedRecords,
-  observedRuns,
-  observedTokens,
-  observedQueues,
-  observedSchedules,
-} from "./world/observed.ts";
+import { observedBus, observedTokens } from "./world/observed.ts";
 
 /** Shared by the processes: a compiled expression is the same in every process, and compiling takes long. */
 const delays = retryDelays();
@@ -187,35 +176,23 @@ function portsOf(making: Making, life: Life, shards?: readonly number[]): NodePo
       making.log.warn(event, fields);
     },
   };
+  const { roster, ...stores } = backend.reachedBy?.(life) ?? storesBehind(life, backend, watching);
   const ports: NodePorts = {
-    records: life.remote("records", observedRecords(backend.records, watching)),
-    alarms: life.remote("alarms", observedAlarms(backend.alarms, watching)),
-    flowLanes: life.remote("flowLanes", observedFlowLanes(backend.flowLanes, watching)),
-    queues: life.remote("queues", observedQueues(backend.queues, watching)),
-    fanOuts: life.remote("fanOuts", observedFanOuts(backend.fanOuts, watching)),
-    bulkActions: life.remote("bulkActions", backend.bulkActions),
-    runs: life.remote("runs", observedRuns(backend.runs, watching)),
-    runLog: life.remote("runLog", backend.runLog),
-    keptBodies: life.remote("keptBodies", backend.keptBodies),
+    ...stores,
     tokens: life.remote("tokens", observedTokens(backend.tokens, watching)),
-    deadLetters: life.remote("deadLetters", observedDeadLetters(backend.deadLetters, watching)),
-    groups: life.remote("groups", backend.groups),
-    schedules: life.remote("schedules", observedSchedules(backend.schedules, watching)),
     tenants: new Map(),
     // Retention is longer than any simulation.
     accounts: { tenantPage: async () => [] },
-    messageLog: life.remote("messageLog", observedMessageLog(backend.messageLog, watching)),
-    ...(making.isApart && { roster: life.remote("roster", backend.roster) }),
+    ...(making.isApart && { roster }),
     bus: making.bus.portOf(life, (bus) => observedBus(bus, backend.deadLetters, watching), shards),
     sender: making.destinations.senderOf(life),
-    ids: backend.ids,
     clock: life.clock,
     random,
     retryDelays: delays,
     sha256,
     log,
   };
-  return mutation && backend.model ? mutation.change(ports, backend.model, life) : ports;
+  return mutation?.change && backend.model ? mutation.change(ports, backend.model, life) : ports;
 }
 
 function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {

@@ -1,7 +1,7 @@
 /**
  * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all that happens,
- * `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for histories in which clocks are set. Exits with 1
- * when a seed violates a check. `--remember` finds the seed that shows each planted bug, and writes them.
+ * `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for histories in which clocks are set, `--documents` for
+ * those of the six services over the adapter of MongoDB. Exits with 1 when a seed violates a check. `--remember` finds the seed that shows each planted bug, and writes them.
  */
 import { parseArgs } from "node:util";
 import { histories, historiesOf } from "./histories.ts";
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     bug: { type: "string" },
     runs: { type: "boolean", default: false },
     clocks: { type: "boolean", default: false },
+    documents: { type: "boolean", default: false },
     remember: { type: "boolean", default: false },
   },
 });
@@ -44,6 +45,7 @@ for (let seed = Number(values.seed); seed < Number(values.seed) + Number(values.
   const simulated = await history({
     seed,
     ...(mutation && { mutation }),
+    ...(values.documents && { documents: true }),
     ...(values.trace && { onTrace: (line) => console.log(line) }),
   });
   for (const [what, count] of simulated.counts) total.set(what, (total.get(what) ?? 0) + count);

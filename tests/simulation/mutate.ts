@@ -18,6 +18,7 @@ import {
 import { type SchedulerPorts } from "@posthaste/scheduler";
 import { type WorkflowLogPorts } from "@posthaste/workflow-log";
 import { type Model } from "./backend.ts";
+import { type Instead } from "./mongodb/server.ts";
 import { type Life } from "./world/node.ts";
 
 export type NodePorts = Omit<AcceptPorts, "local"> &
@@ -39,7 +40,9 @@ export type Mutation = {
     | "clocks";
   /** The bug shows only where an answer is lost in one moment of few: more histories are tried. */
   readonly isRare?: true;
-  readonly change: (ports: NodePorts, model: Model, life: Life) => NodePorts;
+  readonly change?: (ports: NodePorts, model: Model, life: Life) => NodePorts;
+  /** Changes a write of the adapter of MongoDB, in histories over documents. */
+  readonly instead?: Instead;
 };
 
 /** Returns the port with some of its operations replaced. */

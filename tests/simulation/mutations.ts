@@ -29,6 +29,7 @@ import { namingMutations } from "./naming-mutations.ts";
 import { queueMutations } from "./queue-mutations.ts";
 import { runMutations } from "./runs/mutations.ts";
 import { clockMutations } from "./clock-mutations.ts";
+import { documentMutations } from "./documents/mutations.ts";
 import { letterMutations } from "./letter-mutations.ts";
 import { scheduleMutations } from "./schedule-mutations.ts";
 
@@ -400,6 +401,7 @@ export const mutations: readonly Mutation[] = [
   ...letterMutations,
   ...clockMutations,
   ...runMutations,
+  ...documentMutations,
 ];
 
 const waitFor = (clock: Clock, ms: number): Promise<void> =>

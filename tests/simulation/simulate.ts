@@ -9,6 +9,7 @@ import { checkAlarms, everyStep } from "./checks/every-step.ts";
 import { checkHistory } from "./checks/history.ts";
 import { type Composition, composition, type Shape } from "./composition.ts";
 import { letterWorkload } from "./letter-workload.ts";
+import { documentsBackend, gathered } from "./documents/backend.ts";
 import { type Mutation } from "./mutate.ts";
 import { plainWorkload } from "./plain-workload.ts";
 import { scheduleWorkload } from "./schedule-workload.ts";
@@ -23,7 +24,7 @@ export type Simulated = {
   readonly of: "messages" | "runs" | "clocks";
   readonly seed: number;
   readonly shape: Shape;
-  readonly store: "model" | "embedded";
+  readonly store: "model" | "embedded" | "documents";
   readonly violations: readonly Violation[];
   /** SHA-256 of the whole trace. */
   readonly digest: string;
@@ -37,6 +38,8 @@ export type SimulationOptions = {
   readonly seed: number;
   readonly mutation?: Mutation;
   readonly onTrace?: TraceSink;
+  /** Has the six services over the adapter of MongoDB. */
+  readonly documents?: boolean;
 };
 
 const stepMs = 1_000;
@@ -48,6 +51,7 @@ const scheduleSeeds = 1_000_000;
 const bulkSeeds = 2_000_000;
 const plainSeeds = 3_000_000;
 const letterSeeds = 4_000_000;
+const documentSeeds = 5_000_000;
 /** Runs with another planted bug have no letter workload: some bugs show in few histories. */
 const letterShare = 0.25;
 /** Far beyond what any seed needs. */
@@ -55,17 +59,23 @@ const stepsMax = 400_000;
 const sweepMsMax = 120_000;
 const clockJumps = [600_000, -600_000, 90_000, -90_000, 2_000, -2_000] as const;
 
-export async function simulate({ seed, mutation, onTrace }: SimulationOptions): Promise<Simulated> {
-  const world = new World(seed, onTrace);
+export async function simulate({
+  seed,
+  mutation,
+  onTrace,
+  documents = mutation?.instead !== undefined,
+}: SimulationOptions): Promise<Simulated> {
+  const world = new World(seed, onTrace, documents ? gathered : undefined);
   const history = new History();
   const chance = world.chanceOf();
-  const shape: Shape = chance.chance(0.35) ? "standalone" : "distributed";
+  const drawn: Shape = chance.chance(0.35) ? "standalone" : "distributed";
+  const shape = documents ? "distributed" : drawn;
   let troubles = drawTroubles(chance);
   const environment: Environment = { world, history, troubles: () => troubles };
   const embedded = shape === "distributed" && mutation === undefined && chance.chance(0.3);
-  const backend = embedded ? embeddedBackend(world) : modelBackend(world);
+  const store = documents ? "documents" : embedded ? "embedded" : "model";
+  const backend = backendOf(store, environment, seed, mutation);
   const { model } = backend;
-  const store = embedded ? "embedded" : "model";
   world.trace(`seed ${seed} ${shape} over the ${store} store ${JSON.stringify(troubles)}`);
   const meeting = destinations(environment);
   meeting.onReceipt((exchange) => checkFailureCallback(history, backend, exchange));
@@ -75,7 +85,7 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
     dice(bulkSeeds + seed),
     mutation?.shownBy === "bulkActions",
   );
-  const work = workload(environment, embedded, bulk, mutation?.shownBy === "queues");
+  const work = workload(environment, store !== "model", bulk, mutation?.shownBy === "queues");
   const scheduling = scheduleWorkload(
     environment,
     dice(scheduleSeeds + seed),
@@ -163,6 +173,23 @@ export async function simulate({ seed, mutation, onTrace }: SimulationOptions): 
   };
 }
 
+export function backendOf(
+  store: Simulated["store"],
+  environment: Environment,
+  seed: number,
+  mutation: Mutation | undefined,
+): Backend {
+  const { world } = environment;
+  switch (store) {
+    case "documents":
+      return documentsBackend(environment, dice(documentSeeds + seed), mutation?.instead);
+    case "embedded":
+      return embeddedBackend(world);
+    case "model":
+      return modelBackend(world);
+  }
+}
+
 /** Lets the troubles that need no call happen, until the time of troubles is over. */
 export function haveTroubles(
   environment: Environment,
@@ -189,10 +216,10 @@ export function haveTroubles(
   );
   again(troubles.restartEveryMs, () => anyNode()?.restart());
   again(troubles.flushEveryMs, () => {
-    if (!backend.model) return;
+    if (!backend.flushTokens) return;
     history.fault("flush", undefined, world.now, world.now);
     world.trace("the token store forgets everything");
-    backend.model.flushTokens();
+    backend.flushTokens();
   });
   // Inside one process there is no bus to go away.
   if (shape === "distributed")

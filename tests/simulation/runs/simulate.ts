@@ -1,12 +1,13 @@
 /** One seed, one history of runs: troubles, then healing, then rest, then the checks. */
 import { isActive, owesAnswer, type Run } from "@posthaste/domain";
 import { dice } from "@posthaste/testing";
-import { type Backend, embeddedBackend, modelBackend } from "../backend.ts";
+import { type Backend } from "../backend.ts";
 import { atRest, describeUnrest, restless } from "../checks/at-rest.ts";
 import { checkAlarms, everyStep } from "../checks/every-step.ts";
 import { checkRuns } from "../checks/runs.ts";
 import { composition, type Shape } from "../composition.ts";
-import { haveTroubles, type Simulated, type SimulationOptions } from "../simulate.ts";
+import { gathered } from "../documents/backend.ts";
+import { backendOf, haveTroubles, type Simulated, type SimulationOptions } from "../simulate.ts";
 import { calm, drawTroubles } from "../world/chaos.ts";
 import { destinations } from "../world/destination.ts";
 import { History } from "../world/history.ts";
@@ -29,17 +30,19 @@ export async function simulateRuns({
   seed,
   mutation,
   onTrace,
+  documents = mutation?.instead !== undefined,
 }: SimulationOptions): Promise<Simulated> {
-  const world = new World(seed, onTrace);
+  const world = new World(seed, onTrace, documents ? gathered : undefined);
   const history = new History();
   const chance = world.chanceOf();
-  const shape: Shape = chance.chance(0.35) ? "standalone" : "distributed";
+  const drawn: Shape = chance.chance(0.35) ? "standalone" : "distributed";
+  const shape = documents ? "distributed" : drawn;
   let troubles = drawTroubles(chance);
   const environment: Environment = { world, history, troubles: () => troubles };
   const embedded = shape === "distributed" && mutation === undefined && chance.chance(0.3);
-  const backend = embedded ? embeddedBackend(world) : modelBackend(world);
+  const store = documents ? "documents" : embedded ? "embedded" : "model";
+  const backend = backendOf(store, environment, seed, mutation);
   const { model } = backend;
-  const store = embedded ? "embedded" : "model";
   world.trace(`runs: seed ${seed} ${shape} over the ${store} store ${JSON.stringify(troubles)}`);
   const meeting = destinations(environment);
   const composed = composition(shape, environment, backend, meeting, mutation);

@@ -96,7 +96,9 @@ export function simulatedBus(
         if (isMoved) history.fault("hint", undefined, world.now, world.now);
         const any = members[chance.integer(0, Math.max(0, members.length - 1))];
         const member = isMoved ? any : (addressed ?? any);
-        if (member) member.life.deliver(() => void member.hear([event]).catch(() => undefined));
+        // The processes that would hear of it have all left, or have not come yet.
+        if (!member) history.fault("hint", undefined, world.now, world.now);
+        else member.life.deliver(() => void member.hear([event]).catch(() => undefined));
       });
     }
   };

@@ -61,15 +61,17 @@ export type CallPlan = {
 /** The factor on the probability for gateways, which make few calls, each of which leaves a client without an answer. */
 const gatewayCrashFactor = 5;
 
-export function planCall(troubles: Troubles, chance: Dice, node: string): CallPlan {
+/** `calls`: so many stand for one of a port. */
+export function planCall(troubles: Troubles, chance: Dice, node: string, calls: number): CallPlan {
   const requestMs = chance.fraction() * 2;
   const answerMs = chance.fraction() * 2;
   const moment = chance.chance(0.5) ? "before" : "after";
-  if (chance.chance(troubles.crashPerCall * (node.startsWith("gateway") ? gatewayCrashFactor : 1)))
+  const crashFactor = node.startsWith("gateway") ? gatewayCrashFactor : 1;
+  if (chance.chance((troubles.crashPerCall * crashFactor) / calls))
     return { requestMs, answerMs, dies: moment };
   if (chance.chance(troubles.failPerCall))
     return { requestMs, answerMs: answerMs + 50, fails: moment };
-  if (!chance.chance(troubles.slowPerCall)) return { requestMs, answerMs };
+  if (!chance.chance(troubles.slowPerCall / calls)) return { requestMs, answerMs };
   // Mostly slow, now and then beyond a lease.
   const slowMs = chance.chance(0.1) ? chance.integer(5_000, 40_000) : chance.integer(50, 2_000);
   return moment === "before" ? { requestMs: slowMs, answerMs } : { requestMs, answerMs: slowMs };

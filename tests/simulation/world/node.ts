@@ -16,6 +16,13 @@ export type Environment = {
   readonly troubles: () => Troubles;
 };
 
+/** `calls`: so many of this wire stand for one call of a port. `failure`: the error of a call whose request or answer is lost. */
+export type Wire = { readonly calls: number; readonly failure: (operation: string) => Error };
+const wireOfPorts: Wire = {
+  calls: 1,
+  failure: (operation) => new Error(`${operation}: unavailable`),
+};
+
 /** A service as the node runs it. */
 export type Runnable = { readonly start: () => Promise<void>; readonly stop: () => Promise<void> };
 
@@ -241,15 +248,20 @@ export class Life {
         if (typeof method !== "function") return method;
         const operation = `${name}.${String(property)}`;
         return (...args: unknown[]) =>
-          this.#call(operation, () => Reflect.apply(method, target, args));
+          this.call(operation, async (): Promise<unknown> => Reflect.apply(method, target, args));
       },
     });
   }
 
-  #call(operation: string, effect: () => unknown): Promise<unknown> {
+  /** Makes one call over the wire; a process that dies never hears of it. */
+  call<T>(
+    operation: string,
+    effect: () => Promise<T>,
+    { calls, failure }: Wire = wireOfPorts,
+  ): Promise<T> {
     const { world, history, troubles } = this.#environment;
     if (this.#ended) return new Promise(() => undefined);
-    const plan = planCall(troubles(), this.#chance, this.node.name);
+    const plan = planCall(troubles(), this.#chance, this.node.name, calls);
     if (plan.dies === "before") {
       this.node.crash(`before ${operation}`);
       return new Promise(() => undefined);
@@ -272,18 +284,16 @@ export class Life {
         if (plan.dies === "after") this.node.crash(`after ${operation}`);
         else this.#answerAfter(plan.answerMs, give);
       };
-      const unavailable = (): void => reject(new Error(`${operation}: unavailable`));
+      const unavailable = (): void => reject(failure(operation));
       world.after(plan.requestMs, () => {
         // A store in the same process dies with it; over a wire the request arrives all the same.
         if (this.#ended && this.node.holdsItsStore) return;
         if (plan.fails === "before") return answer(unavailable);
-        void Promise.resolve()
-          .then(effect)
-          .then(
-            (value) => answer(plan.fails === "after" ? unavailable : () => resolve(value)),
-            (error: unknown) =>
-              answer(() => reject(Error.isError(error) ? error : new Error(String(error)))),
-          );
+        void effect().then(
+          (value) => answer(plan.fails === "after" ? unavailable : () => resolve(value)),
+          (error: unknown) =>
+            answer(() => reject(Error.isError(error) ? error : new Error(String(error)))),
+        );
       });
     });
   }

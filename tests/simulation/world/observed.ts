@@ -1,11 +1,11 @@
 /** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
 import {
+  type DlqId,
   dlqIdOf,
   isFinished,
   isNamed,
   type MessageId,
   ownFactOf,
-  type Owner,
   type Run,
   type Schedule,
 } from "@posthaste/domain";
@@ -30,7 +30,7 @@ import { messagesByOp } from "../checks/letters.ts";
 import { appliedKey, type History, scheduleKeyText, type ScheduleWrite } from "./history.ts";
 import { type World } from "./world.ts";
 
-type Watching = { readonly history: History; readonly world: World; readonly node: string };
+export type Watching = { readonly history: History; readonly world: World; readonly node: string };
 
 export function observedRecords(records: Records, { history, world, node }: Watching): Records {
   const epochOf = (id: MessageId): number => history.claims.get(id)?.at(-1)?.epoch ?? 0;
@@ -309,10 +309,16 @@ export function observedSchedules(
   };
 }
 
-/** Returns the node of the owner: a deliverer's owner name is that of its life. */
-const nodeOf = (owner: Owner): string => owner.replace(/#\d+$/, "");
+/** Returns the node of a life, whose name is also that of the owner of its claims. */
+export const nodeOf = (owner: string): string => owner.replace(/#\d+$/, "");
 
-function noteClaim(history: History, id: MessageId, epoch: number, node: string, at: number): void {
+export function noteClaim(
+  history: History,
+  id: MessageId,
+  epoch: number,
+  node: string,
+  at: number,
+): void {
   history.claims.set(id, [...(history.claims.get(id) ?? []), { epoch, node, at }]);
 }
 
@@ -362,32 +368,28 @@ export const observedMessageLog = (log: MessageLog, { history, world }: Watching
 const leavesNothing = (settled: Settled | undefined): boolean =>
   settled?.kind === "ok" && settled.left.length === 0 && settled.owed === undefined;
 
-function noteLogged({ logged }: History, id: MessageId, now: number): void {
+export function noteLogged({ logged }: History, id: MessageId, now: number): void {
   if (!logged.has(id)) logged.set(id, now);
 }
 
 /** E2 at the removal of a letter: the message that it became exists. */
-export const observedDeadLetters = (
-  letters: DeadLetters,
-  { history, world, node }: Watching,
-): DeadLetters => ({
+export const observedDeadLetters = (letters: DeadLetters, watching: Watching): DeadLetters => ({
   ...letters,
   remove: async (tenant, ids) => {
     const removed = await letters.remove(tenant, ids);
-    const made = messagesByOp(history);
-    for (const id of ids) {
-      world.trace(`${node} removes the dead letter ${id}`);
-      history.lettersTaken.add(id);
-      const op = history.lettersAsked.get(id);
-      const taken = [...history.lettersTaken].filter(
-        (each) => history.lettersAsked.get(each) === op,
-      );
-      if (op === undefined || (made.get(op) ?? []).length <= taken.length)
-        history.violate("E2", `the dead letter ${id} went before its message was there`);
-    }
+    for (const id of ids) noteLetterTaken(watching, id);
     return removed;
   },
 });
+
+export function noteLetterTaken({ history, world, node }: Watching, id: DlqId): void {
+  world.trace(`${node} removes the dead letter ${id}`);
+  history.lettersTaken.add(id);
+  const op = history.lettersAsked.get(id);
+  const taken = [...history.lettersTaken].filter((each) => history.lettersAsked.get(each) === op);
+  if (op === undefined || (messagesByOp(history).get(op) ?? []).length <= taken.length)
+    history.violate("E2", `the dead letter ${id} went before its message was there`);
+}
 
 /** I6 when the fact of a failure is published. */
 export function observedBus(

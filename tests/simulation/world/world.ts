@@ -16,7 +16,7 @@ const tailMax = 400;
 export type TraceSink = (line: string) => void;
 
 export class World {
-  readonly #clock: VirtualClock = virtualClock(epochStart, drained);
+  readonly #clock: VirtualClock;
   readonly #dice: Dice;
   readonly #hash: Hash = createHash("sha256");
   readonly #sink: TraceSink | undefined;
@@ -26,7 +26,9 @@ export class World {
   /** Called when an event has come to rest. */
   onStep: () => void = () => undefined;
 
-  constructor(seed: number, sink?: TraceSink) {
+  /** `rests` resolves when all that an event has set going has come to rest. */
+  constructor(seed: number, sink?: TraceSink, rests = drained) {
+    this.#clock = virtualClock(epochStart, rests);
     this.#dice = dice(seed);
     this.#sink = sink;
   }

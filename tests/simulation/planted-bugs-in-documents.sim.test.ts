@@ -1,0 +1,4 @@
+import { documentMutations } from "./documents/mutations.ts";
+import { describePlantedBugs } from "./planted-bugs.ts";
+
+describePlantedBugs(documentMutations);

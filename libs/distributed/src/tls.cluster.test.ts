@@ -191,6 +191,21 @@ describe("a Redis that asks for TLS and a certificate", () => {
     testMsMax,
   );
 
+  const sentinels = { POSTHASTE_REDIS_MODE: "sentinel", POSTHASTE_REDIS_MASTER: "master" };
+
+  it(
+    "is said to be away, and not to ask for TLS, where no sentinel answers",
+    async () => {
+      const nowhere = { ...sentinels, POSTHASTE_REDIS_URL: "redis://127.0.0.1:1,127.0.0.1:2" };
+      const { event, reason } = await reached(nowhere);
+
+      expect(event).toBe("tokens.down");
+      expect(reason).toContain("ECONNREFUSED");
+      expect(reason).not.toContain("TLS");
+    },
+    testMsMax,
+  );
+
   it.each([
     [
       "another authority",
@@ -201,6 +216,7 @@ describe("a Redis that asks for TLS and a certificate", () => {
     ["no authority", shown, "rediss", "TLS_CA_FILE"],
     ["no certificate", toRedis, "rediss", "TLS_CERTIFICATE_FILE"],
     ["no TLS", {}, "redis", "URL"],
+    ["no TLS to a sentinel", sentinels, "redis", "URL"],
   ])(
     "refuses or is refused with %s, and a log line names the variable",
     async (_, files, scheme, variable) => {

@@ -1,4 +1,5 @@
-/** Sentinels of this file's own over a master and a replica. */
+/** Sentinels of this file's own over a master and a replica. Covers patches/ioredis@6.0.0.patch, too. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -154,6 +155,44 @@ describe("sentinels", () => {
 
     await tokens.restore(lane, [], undefined);
     expect((await tokens.acquire(lane, ids(5), three)).granted).toHaveLength(3);
+  });
+
+  it("that are cut write nothing to the console, and the master stays in use", async () => {
+    const written = jest.spyOn(console, "error").mockReturnValue(undefined);
+    const dialled: unknown[] = [];
+    const dial = (socket: unknown): void => void dialled.push(socket);
+    const tokens = await openUp();
+    const [sentinel] = redis.sentinels;
+    if (sentinel === undefined) throw new Error("there are three sentinels");
+    const admin = adminOf(sentinel);
+    await until("it listens", async () =>
+      String(await admin.client("LIST")).includes("cmd=subscribe"),
+    );
+
+    subscribe("net.client.socket", dial);
+    await sentinel.process.kill();
+    await until("it is dialled again and again", () => dialled.length >= 3);
+    unsubscribe("net.client.socket", dial);
+
+    await tokens.restore(lane, [], undefined);
+    expect((await tokens.acquire(lane, ids(5), three)).granted).toHaveLength(3);
+    expect(written).not.toHaveBeenCalled();
+    written.mockRestore();
+  });
+
+  it("that are all away are told of once, with what is in the way", async () => {
+    const tokens = await openUp();
+    const downs = () => tokens.log.lines.filter(({ event }) => event === "tokens.down");
+    await Promise.all(redis.sentinels.map(({ process }) => process.kill()));
+    await redis.servers[0].process.kill();
+
+    const { tries } = tokens.counts();
+    await until("each sentinel was tried", () => tokens.counts().tries >= tries + 4);
+
+    const reasons = downs().map(({ fields }) => String(fields["reason"]));
+    expect(reasons.filter((reason) => reason.includes("sentinels"))).toEqual([
+      expect.stringContaining("ECONNREFUSED"),
+    ]);
   });
 
   it("that know no master of this name are said to", async () => {

@@ -182,6 +182,18 @@ describe("a message that takes its deliverers down", () => {
     expect(callOf(ports, "x").aborted).toBe(true);
   });
 
+  it("is not called when its claim is found lost in its turn", async () => {
+    const opened = open();
+    const ports = withRecords(opened, { renew: async (claims) => claims.map(({ id }) => id) });
+    await startDeliverer(ports);
+    const { message } = await insertLost(opened, "x", 5);
+
+    await hint(ports, [message]);
+
+    expect(ports.calls).toEqual([]);
+    expect(await stateOf(ports, message)).toBe("claimed");
+  });
+
   it("runs like any other after four", async () => {
     const ports = open();
     await startDeliverer(ports);

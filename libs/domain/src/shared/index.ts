@@ -70,7 +70,7 @@ export {
   type PlanLimits,
   timeoutMsOf,
 } from "./plans.ts";
-export { Places } from "./turnover-map.ts";
+export { Places } from "./places.ts";
 export { beyondQuota, tooManyEndpoints, tooManyGroups, tooManyQueues } from "./quota.ts";
 export {
   type EndedSessions,

@@ -1,3 +1,5 @@
+import { Places } from "./places.ts";
+
 /**
  * A map for entries that come and go by the thousand under small keys.
  *
@@ -44,36 +46,5 @@ export class TurnoverMap<K, V> {
   /** Returns the values in no order. */
   values(): Generator<V> {
     return this.#values.values();
-  }
-}
-
-/** A list in which each value has a place, by which it is removed. Places are reused. */
-export class Places<V> {
-  readonly #values: (V | undefined)[] = [];
-  readonly #free: number[] = [];
-
-  add(value: V): number {
-    const place = this.#free.pop() ?? this.#values.length;
-    this.#values[place] = value;
-    return place;
-  }
-
-  at(place: number): V | undefined {
-    return this.#values[place];
-  }
-
-  replace(place: number, value: V): void {
-    this.#values[place] = value;
-  }
-
-  /** To be called once for each value added. */
-  remove(place: number): void {
-    this.#values[place] = undefined;
-    this.#free.push(place);
-  }
-
-  /** Returns the values in no order; values added meanwhile may be among them. */
-  *values(): Generator<V> {
-    for (const value of this.#values) if (value !== undefined) yield value;
   }
 }

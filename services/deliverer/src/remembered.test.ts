@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { Remembered } from "./holders.ts";
+import { Remembered } from "./remembered.ts";
 
 type Count = { n: number };
 const open = (idleMax: number): Remembered<number, Count> =>

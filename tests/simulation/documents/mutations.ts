@@ -80,6 +80,7 @@ export const documentMutations: readonly Mutation[] = [
   {
     name: "a record that leaves its queue whatever has become of it",
     shownBy: "queues",
+    isRare: true,
     instead: unconditional(
       "messages",
       ({ filter }) => filter["state"] === "queued",

@@ -53,6 +53,7 @@ export function documentsSeen(history: History, world: World): DocumentsSeen {
   const records = new Map<MessageId, MessageRecord[]>();
   /** By the client and what it has asked for. */
   const settlements = new Map<string, Settlement>();
+  /** By the client, the root and the version: two starts of one id have one key, and roots of their own. */
   const changes = new Map<string, AskedChange>();
   /** When each node first read each version of a schedule. */
   const schedulesRead = new Map<string, number>();
@@ -63,7 +64,7 @@ export function documentsSeen(history: History, world: World): DocumentsSeen {
   };
   const askChange = (by: string, change: AskedChange): RunWrite => {
     const { run, deliveries } = change.write;
-    changes.set(`${by} ${run.key} ${run.version}`, change);
+    changes.set(`${by} ${run.root} ${run.version}`, change);
     for (const record of deliveries) askInsert(record);
     return change.write;
   };
@@ -146,7 +147,7 @@ export function documentsSeen(history: History, world: World): DocumentsSeen {
     if (!is) return;
     const from = before ? Number(before["version"]) : is.version - 1;
     for (let version = from + 1; version <= is.version; version++) {
-      const asked = changes.get(`${by} ${is._id} ${version}`);
+      const asked = changes.get(`${by} ${is.root} ${version}`);
       world.trace(`${by} writes ${is._id} version ${version} ${is.state.kind}`);
       if (!asked) return history.violate("R1", `no process has asked for ${is._id} ${version}`);
       const { write, ...rest } = asked;

@@ -1,7 +1,7 @@
 /**
  * C23 and C24: a message that may go at once is in the log within two seconds and is called within five, and one with a delay within five
- * of its end, unless a fault of a process on its way, or further calls to its destination, explain more. Processes that stop in good order, and a bus that is known to be away,
- * explain nothing.
+ * of its end, unless a fault of a process on its way, or further calls to its destination, explain more. A bus that is known to be away explains nothing, and
+ * processes that stop in good order explain only why a message with a delay is late.
  */
 import { isNamed, type Message, type MessageRecord } from "@posthaste/domain";
 import { type Exchange, type FaultKind, type History, type Life } from "../world/history.ts";
@@ -56,7 +56,9 @@ function checkCalled(history: History, life: Life, first: Exchange | undefined):
   const until = Math.min(sentAt, dueAt + calledMsMax);
   if (isHeldUp(history, url, { from: dueAt, to: until })) return;
   const isConcerned = (node: string): boolean => isOnItsWay(life, node, first?.node);
-  if (isTroubled(history, { from: at, to: until, isConcerned, but: ["restart", "outage"] })) return;
+  // A message that comes due while the one process that would ring it stops waits for the next.
+  const but: readonly FaultKind[] = isDelayed(record.message) ? ["outage"] : ["restart", "outage"];
+  if (isTroubled(history, { from: at, to: until, isConcerned, but })) return;
   if (isUnnoticed(history, { from: at, to: until })) return;
   history.count(isDelayed(record.message) ? "promptness.delayed" : "promptness.called");
   if (sentAt > dueAt + calledMsMax)

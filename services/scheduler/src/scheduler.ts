@@ -1,9 +1,8 @@
 /**
  * The scheduler: rings alarms, grants lanes, gives turns, expands group publishes, sweeps finished records.
  *
- * It holds one timer, set to the earliest alarm of its shards, and does not poll an idle store. A round looks only at the sources
- * that have something due. Two schedulers on one shard do no
- * harm, since all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away a scheduler
+ * A scheduler holds one timer, set to the earliest alarm of its shards, and does not poll an idle store. A round looks only at the sources
+ * that have something due. Two schedulers on one shard do no harm, since all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away a scheduler
  * rings nothing: a ring would move the alarm and lose its hint. The deliverers stand by meanwhile.
  */
 import {

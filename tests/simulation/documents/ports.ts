@@ -41,7 +41,7 @@ export function portsThrough(server: Server, life: Life, world: World, chance: D
     calls: callsPerOperation,
     failure: () => (chance.chance(0.5) ? lostConnection() : steppedDown()),
   };
-  // Its timers watch over single calls, so they are none of those that a process has at rest.
+  // The timers of its patience watch over single calls: a process has none of them at rest.
   const clock: Clock = {
     ...world.storeClock(),
     after: (ms, task) => world.after(ms, () => life.deliver(task)),

@@ -68,7 +68,7 @@ export class MemoryCursor {
   }
 }
 
-/** What is not there is sorted as null. */
+/** Sorts a missing value as null. */
 function inOrder(sort: Plain): (a: Plain, b: Plain) => number {
   const by = Object.entries(sort);
   return (a, b) => {

@@ -76,7 +76,7 @@ export const heldFor = (waitMs: number, now: number): Extract<MessageState, { ki
   waitMs: Math.max(1, waitMs),
 });
 
-/** What is told of an outcome that is no success, and of the answer to a call of a run. */
+/** Why an outcome was no answer, or the answer itself: callbacks, letters, runs and the log are told so. */
 export type Explanation = { readonly error?: string; readonly response?: Answer };
 
 export function explanation(outcome: Outcome): Explanation {

@@ -18,6 +18,8 @@ export type Finished = {
     limit: number,
   ): { readonly positions: number[]; readonly upTo: number };
   drop(upTo: number): void;
+  /** Ends the reading of whole rows as records. */
+  end(wholes: readonly number[]): void;
 };
 
 export function openFinished(): Finished {
@@ -48,6 +50,9 @@ export function openFinished(): Finished {
       ends = ends.slice(head);
       dropped += head;
       head = 0;
+    },
+    end: (gone) => {
+      for (const position of gone) wholes.delete(position);
     },
   };
 }

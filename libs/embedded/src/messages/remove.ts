@@ -97,7 +97,6 @@ export function openRemoving(rooms: Rooms): Removing {
       if (ended.positions.length === 0) return { removed: 0, more: false };
       const positions = ended.positions.slice(0, countWithin(ended.positions));
       const left = ended.positions.length - positions.length;
-      writer.onCommit(() => finished.drop(ended.upTo - left));
       const asked = JSON.stringify(positions.sort((a, b) => a - b));
       const inShards = JSON.stringify(shards);
       const row = removable.get(asked, inShards);
@@ -109,13 +108,20 @@ export function openRemoving(rooms: Rooms): Removing {
       );
       if (others !== none) removeAll(others, forgotten);
       if (wholes !== none) keeping.forget(wholes, forgotten);
-      if (shards.length < shardCount) {
-        for (const other of inOtherShards.all(asked, inShards)) {
-          const [position, endedAt] = [integer(other["position"]), integer(other["until"])];
-          const isWhole = other["told"] !== null;
-          writer.onCommit(() => finished.add(position, endedAt, isWhole));
-        }
-      }
+      const inOthers = shards.length < shardCount ? inOtherShards.all(asked, inShards) : [];
+      writer.onCommit(() => {
+        const kept = inOthers
+          .map((other) => ({
+            position: integer(other["position"]),
+            endedAt: integer(other["until"]),
+            isWhole: other["told"] !== null,
+          }))
+          // A sweep of the same batch may have ended a whole row, which stays.
+          .filter(({ isWhole, position }) => !isWhole || finished.standsWhole(position));
+        finished.drop(ended.upTo - left);
+        finished.end(stored<readonly number[]>(wholes));
+        for (const { endedAt, isWhole, position } of kept) finished.add(position, endedAt, isWhole);
+      });
       return { removed: integer(row?.["n"]), more: ended.positions.length === limit || left > 0 };
     },
     sweep: (limit) => {

@@ -11,6 +11,7 @@ import {
   type Fault,
   type Headers,
   isFault,
+  isOfTheConnection,
   type Outcome,
   Shares,
   TextCache,
@@ -141,7 +142,7 @@ function flatHeaders(headers: Headers, userAgent: string): string[] {
   let hasAcceptEncoding = false;
   for (const [name, value] of headers) {
     const lowerName = name.toLowerCase();
-    if (unsent.has(lowerName)) continue;
+    if (isOfTheConnection(lowerName)) continue;
     hasUserAgent ||= lowerName === "user-agent";
     hasAcceptEncoding ||= lowerName === "accept-encoding";
     flat.push(name, value);
@@ -151,19 +152,3 @@ function flatHeaders(headers: Headers, userAgent: string): string[] {
   if (!hasAcceptEncoding) flat.push("Accept-Encoding", "identity");
   return flat;
 }
-
-const unsent: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "http2-settings",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);

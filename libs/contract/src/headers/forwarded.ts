@@ -1,7 +1,13 @@
 /**
  * Headers that a caller wants the destination to get: which may pass, and which belong to this service or to the connection.
  */
-import { type Fault, type HeaderPair, type Headers, limits } from "@posthaste/domain";
+import {
+  type Fault,
+  type HeaderPair,
+  type Headers,
+  isOfTheConnection,
+  limits,
+} from "@posthaste/domain";
 import { isFieldValue, isHeaderValue, isToken } from "../wire/text.ts";
 import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { type LeaveOut, malformed, type RequestDraft } from "./setting.ts";
@@ -107,23 +113,6 @@ export const representationNames: ReadonlyMap<string, string> = new Map(
     name,
   ]),
 );
-
-const connectionNames: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "http2-settings",
-  "keep-alive",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-/** Reports whether a name is hop-by-hop or frames the request (docs/design/wire#headers). */
-const isOfTheConnection = (lower: string): boolean =>
-  connectionNames.has(lower) || lower.startsWith("proxy-");
 
 /** Only these suffixes, so that `-Forward-Upstash-Workflow-*` passes (docs/design/wire#headers). */
 const ownSuffixes: ReadonlySet<string> = new Set([

@@ -61,7 +61,7 @@ export {
   minuteOf,
   rankOf,
 } from "./log.ts";
-export { type HeaderPair, type Headers } from "./headers.ts";
+export { type HeaderPair, type Headers, isOfTheConnection } from "./headers.ts";
 export {
   type Api,
   type Dialect,

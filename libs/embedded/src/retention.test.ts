@@ -98,6 +98,25 @@ describe("a message that was delivered", () => {
     });
   });
 
+  it("goes also where schedulers of other shards sweep in the same commit", async () => {
+    const opened = openIn(newDirectory());
+    const { clock, records } = opened;
+    const some = Array.from({ length: 12 }, () => aMessage({ id: newId() }));
+    await insert(opened, some);
+    for (const message of some) await attempt(opened, message, 200);
+
+    for (let round = 0; round < 2; round++)
+      await Promise.all(
+        [0, 1, 2].map((third) => {
+          const shards = allShards.filter((shard) => shard % 3 === third);
+          return records.removeFinished(shards, clock.now() + 1, 10_000);
+        }),
+      );
+
+    const ids = some.map(({ id }) => id);
+    expect(await records.get(aTenant, ids)).toEqual(some.map(() => undefined));
+  });
+
   it("is one of many that go in few commits", async () => {
     const opened = openIn(newDirectory());
     const many = Array.from({ length: 2_000 }, () => aMessage());

@@ -8,9 +8,9 @@ import {
   type InState,
   limits,
   type Outcome,
-  settleUnwanted,
   postpone,
   quarantine,
+  settleUnwanted,
   type TenantId,
 } from "@posthaste/domain";
 import {

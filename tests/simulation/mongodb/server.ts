@@ -8,7 +8,7 @@ import { meeting, type Meets } from "./filters.ts";
 import { updated, type Update } from "./updates.ts";
 import { isList, isPlain, type Plain, put, sent } from "./values.ts";
 
-/** One write as a client asks for it: an insert of a document, an update, a replacement, or else a removal. */
+/** A write as a client asks for it: an insert of a document, an update, a replacement, or else a removal. */
 export type Write = {
   readonly collection: string;
   readonly filter: Plain;

@@ -76,7 +76,7 @@ export const heldFor = (waitMs: number, now: number): Extract<MessageState, { ki
   waitMs: Math.max(1, waitMs),
 });
 
-/** Why an outcome was no answer, or the answer itself: callbacks, letters, runs and the log are told so. */
+/** The answer, or the reason why there is none, as callbacks, letters, runs and the log are told of it. */
 export type Explanation = { readonly error?: string; readonly response?: Answer };
 
 export function explanation(outcome: Outcome): Explanation {

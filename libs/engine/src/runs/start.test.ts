@@ -6,10 +6,10 @@ import {
   isFault,
   isHeld,
   limits,
-  settleUnwanted,
   owner,
   type Run,
   runId,
+  settleUnwanted,
 } from "@posthaste/domain";
 import { type RunStore, StoreError } from "@posthaste/ports";
 import { aPolicy, aRunId, aStartCommand, aStepCommand, aTenant, newId } from "@posthaste/testing";

@@ -19,7 +19,7 @@
 // A gate whose servers this host cannot run, as without Java, is reported as SKIPPED with the reason. With CI=true it fails.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { getPriority, setPriority } from "node:os";
+import { constants, getPriority, setPriority } from "node:os";
 import { basename, dirname, join, relative } from "node:path";
 import { changedFiles } from "./changed.js";
 
@@ -465,9 +465,9 @@ function run({ args, env, report, open, processes, secondsMax, nice }) {
   });
 }
 
-/** Makes a process that leads a session nicer, with all that it will start. */
+/** Makes a process that leads a session nicer, with all that it will start, as far as niceness goes. */
 function giveWay(pid, nice) {
-  setPriority(pid, getPriority() + nice);
+  setPriority(pid, Math.min(getPriority() + nice, constants.priority.PRIORITY_LOW));
   try {
     // Where Linux groups processes by session, the niceness of a process counts within its session only.
     writeFileSync(`/proc/${pid}/autogroup`, String(nice));

@@ -353,7 +353,7 @@ describe("topics", () => {
       ] as const) {
         const bus = await buses.open({ partitions });
         await eventually(() => bus.isUp());
-        expect(await partitionsOf("scheduler.wake")).toBe(expected);
+        await eventually(async () => (await partitionsOf("scheduler.wake")) === expected);
         await bus.close();
       }
     },

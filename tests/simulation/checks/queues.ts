@@ -7,7 +7,7 @@ import {
   type QueueId,
 } from "@posthaste/domain";
 import { type Inspection } from "../model/records.ts";
-import { type Exchange, type History } from "../world/history.ts";
+import { type Exchange, type History, opOf } from "../world/history.ts";
 
 /** Checks a written record: a message that goes on in a queue has a turn, and no more have one than may. */
 export function checkTurn(history: History, inspect: Inspection, record: MessageRecord): void {
@@ -72,17 +72,24 @@ function checkOrder(
   }
 }
 
+/** A publish that shares a deduplication id may be answered with a message that another has begun, whose client has no answer. */
 function acceptances(
   history: History,
 ): ReadonlyMap<MessageId, { readonly begunAt: number; readonly ackedAt: number }> {
   const accepted = new Map<MessageId, { begunAt: number; ackedAt: number }>();
-  for (const { tries, acks } of history.publications) {
-    const begunAt = tries[0]?.startedAt ?? Infinity;
+  const begun = new Map(history.publications.map(({ op, tries }) => [op, tries[0]?.startedAt]));
+  const begunAt = (op: number): number => begun.get(op) ?? Infinity;
+  for (const { op, acks } of history.publications) {
     for (const { at, answers } of acks)
       for (const { id } of answers) {
         const known = accepted.get(id);
+        const made = history.lives.get(id)?.[0]?.record.message;
         accepted.set(id, {
-          begunAt: Math.min(begunAt, known?.begunAt ?? Infinity),
+          begunAt: Math.min(
+            begunAt(op),
+            begunAt(made ? opOf(made) : op),
+            known?.begunAt ?? Infinity,
+          ),
           ackedAt: Math.min(at, known?.ackedAt ?? Infinity),
         });
       }

@@ -30,10 +30,10 @@ import { patienceMs as longPatienceMs, untilUp, untilWhole } from "./opened.fixt
 
 jest.setTimeout(300_000);
 
+const database = "elections";
 let dir: string;
 let set: RunningMongoSet;
 let documents: Documents;
-let database: string;
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "posthaste-elections-"));
@@ -48,7 +48,6 @@ afterEach(async () => {
 });
 
 async function open(patienceMs = longPatienceMs, uri = set.uri): Promise<Documents> {
-  database = `test_${systemRandom().text(12).toLowerCase()}`;
   documents = await openDocuments({
     ...{ uri, database },
     clock: systemClock(),

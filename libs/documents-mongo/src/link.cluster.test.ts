@@ -63,7 +63,7 @@ describe("MongoDB", () => {
   async function open(given: Partial<DocumentsOptions> = {}): Promise<Documents> {
     documents = await openDocuments({
       uri: server.uri,
-      database: `test_${systemRandom().text(12).toLowerCase()}`,
+      database: "link",
       clock: systemClock(),
       random: systemRandom(),
       log,

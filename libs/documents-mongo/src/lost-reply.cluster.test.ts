@@ -30,8 +30,7 @@ import { patienceMs, untilUp } from "./opened.fixture.ts";
 
 jest.setTimeout(600_000);
 
-const oneAtATime = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
-const tightLane = flowLaneId(aTenant, oneAtATime.key);
+const oneAtATime = { parallelism: 1, periodMs: 1_000 };
 
 describe("MongoDB", () => {
   let dir: string;
@@ -52,7 +51,7 @@ describe("MongoDB", () => {
   beforeEach(async () => {
     documents = await openDocuments({
       uri: directUri(proxy),
-      database: `test_${systemRandom().text(12).toLowerCase()}`,
+      database: "lost_replies",
       clock: systemClock(),
       random: systemRandom(),
       log: recordingLog(),
@@ -68,6 +67,11 @@ describe("MongoDB", () => {
     Array.from({ length: count }, () =>
       aMessage({ id: documents.ports.ids.next(), now: documents.storeClock.now(), ...overrides }),
     );
+  /** Returns the flow control of a lane of its own, and the lane. */
+  const aTightLane = () => {
+    const flow = { key: documents.ports.ids.next(), limits: oneAtATime };
+    return [flow, flowLaneId(aTenant, flow.key)] as const;
+  };
   const insert = (messages: readonly Message[]) =>
     documents.ports.records.insert(
       messages.map((message) => ({ record: accept(message, documents.storeClock.now()) })),
@@ -108,14 +112,15 @@ describe("MongoDB", () => {
   });
 
   it("an insert into a line whose replies were lost keeps the line's order", async () => {
-    const messages = newMessages(4, { flow: oneAtATime });
+    const [flow, lane] = aTightLane();
+    const messages = newMessages(4, { flow });
 
     await losing("insert", "messages", () => losing("update", "lanes", () => insert(messages)));
 
     const { flowLanes } = documents.ports;
-    const line = await flowLanes.heads(tightLane, 10);
+    const line = await flowLanes.heads(lane, 10);
     expect(line.map(({ id }) => id)).toEqual(messages.map(({ id }) => id));
-    expect((await flowLanes.rows([tightLane]))[0]?.wakeAt).toBeLessThanOrEqual(
+    expect((await flowLanes.rows([lane]))[0]?.wakeAt).toBeLessThanOrEqual(
       documents.storeClock.now(),
     );
   });
@@ -188,13 +193,14 @@ describe("MongoDB", () => {
   });
 
   it("a promotion whose reply was lost answers what it has promoted", async () => {
-    const messages = newMessages(3, { flow: oneAtATime });
+    const [flow, lane] = aTightLane();
+    const messages = newMessages(3, { flow });
     await insert(messages);
     const ids = messages.map(({ id }) => id);
     const grantUntil = documents.storeClock.now() + limits.grantMs;
 
     const promoted = await losing("update", "messages", () =>
-      documents.ports.flowLanes.promote(tightLane, ids, grantUntil),
+      documents.ports.flowLanes.promote(lane, ids, grantUntil),
     );
 
     expect(promoted).toEqual(ids);
@@ -214,17 +220,18 @@ describe("MongoDB", () => {
   });
 
   it("a lane comes to rest although the reply was lost", async () => {
-    await insert(newMessages(1, { flow: oneAtATime }));
+    const [flow, lane] = aTightLane();
+    await insert(newMessages(1, { flow }));
     const { flowLanes } = documents.ports;
-    const [lane] = await flowLanes.rows([tightLane]);
+    const [row] = await flowLanes.rows([lane]);
     const wakeAt = documents.storeClock.now() + 5_000;
 
     expect(
       await losing("update", "lanes", () =>
-        flowLanes.rest(tightLane, lane?.seq ?? -1, wakeAt, undefined),
+        flowLanes.rest(lane, row?.seq ?? -1, wakeAt, undefined),
       ),
     ).toBe(true);
-    expect((await flowLanes.rows([tightLane]))[0]?.wakeAt).toBe(wakeAt);
+    expect((await flowLanes.rows([lane]))[0]?.wakeAt).toBe(wakeAt);
   });
 
   it("what was acknowledged is there after the server was killed, and calls meanwhile are made again", async () => {

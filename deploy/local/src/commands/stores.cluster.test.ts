@@ -1,5 +1,5 @@
 /** Tests `npm run stack -- stores` as a process: what remains when it ends, in good order or not. */
-import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
+import { afterEach, beforeEach, expect, it, jest } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,39 +66,27 @@ async function endOf(child: ChildProcess): Promise<number | null> {
   return new Promise((resolve) => child.once("exit", resolve));
 }
 
-describe("the stack of stores", () => {
-  it("two run side by side; the end of its input ends one, which takes its data and its file along", async () => {
-    const [one, other] = [join(folder, "one.json"), join(folder, "other.json")];
-    const [first, second] = [startStack(one), startStack(other)];
-    const [firstPorts, secondPorts] = [
-      portsOf(await readyFile(one, first)),
-      portsOf(await readyFile(other, second)),
-    ];
-    expect(new Set([...firstPorts, ...secondPorts]).size).toBe(
-      firstPorts.length + secondPorts.length,
-    );
+it("of two stacks of stores side by side one ends with its input, and takes its data and its file along; the other, killed with -9, leaves no server and no data", async () => {
+  const [one, other] = [join(folder, "one.json"), join(folder, "other.json")];
+  const [first, second] = [startStack(one), startStack(other)];
+  const [firstPorts, secondPorts] = [
+    portsOf(await readyFile(one, first)),
+    portsOf(await readyFile(other, second)),
+  ];
+  expect(new Set([...firstPorts, ...secondPorts]).size).toBe(
+    firstPorts.length + secondPorts.length,
+  );
 
-    first.stdin?.end();
+  first.stdin?.end();
 
-    expect(await endOf(first)).toBe(0);
-    await untilNobodyAnswers(firstPorts);
-    expect(existsSync(one)).toBe(false);
-    expect(await Promise.all(secondPorts.map(accepts))).toEqual(secondPorts.map(() => true));
+  expect(await endOf(first)).toBe(0);
+  await untilNobodyAnswers(firstPorts);
+  expect(existsSync(one)).toBe(false);
+  expect(await Promise.all(secondPorts.map(accepts))).toEqual(secondPorts.map(() => true));
 
-    second.kill("SIGTERM");
-    expect(await endOf(second)).toBe(0);
-    expect(readdirSync(folder)).toEqual([]);
-  });
+  second.kill("SIGKILL");
 
-  it("killed with -9 it leaves no server and no data", async () => {
-    const file = join(folder, "stores.json");
-    const child = startStack(file);
-    const ports = portsOf(await readyFile(file, child));
-
-    child.kill("SIGKILL");
-
-    await untilNobodyAnswers(ports);
-    // Only its file remains, since no process was left to remove it.
-    while (readdirSync(folder).join() !== "stores.json") await sleep(pollMs);
-  });
+  await untilNobodyAnswers(secondPorts);
+  // Only its file remains, since no process was left to remove it.
+  while (readdirSync(folder).join() !== "other.json") await sleep(pollMs);
 });

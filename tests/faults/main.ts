@@ -24,23 +24,27 @@ const chance = seededChance(seed);
 const cluster = await startCluster();
 const run = await startRun(cluster);
 try {
-  let broken = 0;
   for (let round = 1; round <= rounds; round++) {
     const scenario = drawn[Math.floor(chance() * drawn.length)];
     if (!scenario) continue;
-    const verdict = await run.play(scenario, chance);
-    say({ round, scenario: scenario.name, ...verdict });
-    broken += verdict.violations.length;
+    run.begin();
+    await run.play(scenario, chance);
+    await run.rest();
+    tell({ round, scenario: scenario.name });
   }
-  await run.untilFired();
+  await run.end();
   await untilIdle(cluster);
-  await run.untilLogged();
-  const verdict = run.verdict();
-  say(verdict);
-  if (broken + verdict.violations.length > 0) throw new Error("rules were broken");
+  tell({});
 } catch (error) {
   say({ error: String(error), journals: run.save() });
   process.exitCode = 1;
 } finally {
   await run.stop();
+}
+
+/** Prints the verdict on everything so far. Throws when a rule was broken. */
+function tell(when: object): void {
+  const verdict = run.verdict();
+  say({ ...when, ...verdict });
+  if (verdict.violations.length > 0) throw new Error("rules were broken");
 }

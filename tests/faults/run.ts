@@ -1,4 +1,4 @@
-/** A run: a cluster, under load while scenarios break it one after the other, with a verdict on each. */
+/** A run: a cluster, under load while scenarios break it one after the other, with a verdict on the whole. */
 import { openDocuments } from "@posthaste/documents-mongo";
 import { allShards } from "@posthaste/domain";
 import { isStoreError } from "@posthaste/ports";
@@ -21,23 +21,28 @@ import { Workflows } from "./world/workflows.ts";
 
 export type Run<Of extends Cluster> = {
   readonly journal: History;
-  /** Plays the scenario under load, until everything acknowledged in it has ended. */
-  play(scenario: Scenario<Of>, chance: () => number): Promise<Verdict>;
+  /** Begins the load, which goes on until `rest`. */
+  begin(): void;
+  play(scenario: Scenario<Of>, chance: () => number): Promise<void>;
+  /** Ends the load. Resolves when all messages and runs have ended, or never will. */
+  rest(): Promise<void>;
+  /**
+   * Ends the load. Resolves when all messages and runs have ended, each slot that has come due has fired, the schedules are removed, and
+   * the message log tells every end.
+   */
+  end(): Promise<void>;
   verdict(): Verdict;
-  /** Resolves when each slot of the schedules that has come due has fired, and they are removed. */
-  untilFired(): Promise<void>;
-  /** Resolves when the message log tells the end of everything that was acknowledged. */
-  untilLogged(): Promise<void>;
   /** Saves the journals, and returns their folder. */
   save(): string;
   stop(): Promise<void>;
 };
 
 /** Two runs go side by side on two cores: at a higher rate publishes are refused, which is another promise. */
-const publishesPerSecond = 12;
-const runsPerSecond = 0.5;
+const publishesPerSecond = 8;
+const runsPerSecond = 0.3;
 /** Published at the beginning of each scenario; they keep their lane busy for some while. */
-const pacedAtOnce = 24;
+const pacedAtOnce = 12;
+/** What has not ended by then is lost. */
 const restMsMax = 240_000;
 
 /** `cluster` ends with the run. */
@@ -66,30 +71,37 @@ export async function startRun<Of extends Cluster>(cluster: Of): Promise<Run<Of>
   const load = new Load(target, journal);
   const workflows = await Workflows.open(target, journal);
 
+  const rest = async (): Promise<void> => {
+    await Promise.all([load.stop(), workflows.stop()]);
+    const hasEnded = (): boolean => unfinished(journal).length === 0;
+    await until("everything has ended", hasEnded, restMsMax).catch(() => undefined);
+  };
+
   return {
     journal,
-    play: async (scenario, chance) => {
-      const stage = new Stage({ cluster, load, destination, journal, chance });
-      const [first, firstRun] = [load.next, workflows.next];
+    begin: () => {
       load.start(publishesPerSecond);
       workflows.start(runsPerSecond);
+    },
+    play: async (scenario, chance) => {
       const paced = load.burst("paced", pacedAtOnce);
       try {
-        await scenario.run(stage);
+        await scenario.run(new Stage({ cluster, load, destination, journal, chance }));
       } finally {
         destination.openGate();
-        await Promise.all([load.stop(), workflows.stop()]);
         await paced;
       }
-      return judged(() => journal.since(first, firstRun));
     },
-    verdict: () => check(journal),
-    untilFired: () => schedules.removeWhenFired(),
-    untilLogged: () =>
-      until("the message log tells the end of all that was acknowledged", async () => {
+    rest,
+    end: async () => {
+      await rest();
+      await schedules.removeWhenFired();
+      await until("the message log tells the end of all that was acknowledged", async () => {
         const ended = await endedIn(target);
         return ended !== undefined && journal.acks.every(({ id }) => ended.has(id));
-      }),
+      });
+    },
+    verdict: () => check(journal),
     save: () => journal.save(cluster.services.output()),
     stop: async () => {
       isOver = true;
@@ -98,13 +110,6 @@ export async function startRun<Of extends Cluster>(cluster: Of): Promise<Run<Of>
       await destination.stop();
     },
   };
-}
-
-/** Waits for what is still to come, up to `restMsMax`; what has not come by then is lost. */
-async function judged(history: () => History): Promise<Verdict> {
-  const hasEnded = (): boolean => unfinished(history()).length === 0;
-  await until("everything has ended", hasEnded, restMsMax).catch(() => undefined);
-  return check(history());
 }
 
 /** Resolves when the store has nothing to do any more: no lease, no line, no outbox, no alarm. */

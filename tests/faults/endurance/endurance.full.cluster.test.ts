@@ -31,10 +31,10 @@ describe("over three members of MongoDB, three brokers and a Redis with a replic
     async () => {
       const { journal } = run;
       const scenario = endurance({ size: shortSize, journal, say: () => undefined });
+      run.begin();
       await run.play(scenario, seededChance(seed));
-      await run.untilFired();
+      await run.end();
       await untilIdle(cluster);
-      await run.untilLogged();
 
       const verdict = run.verdict();
       const { violations } = verdict;

@@ -42,10 +42,10 @@ const cluster = await startClusterOfThree();
 const run = await startRun(cluster);
 const { journal } = run;
 try {
+  run.begin();
   await run.play(endurance({ size, journal, say }), seededChance(seed));
-  await run.untilFired();
+  await run.end();
   await untilIdle(cluster);
-  await run.untilLogged();
   const verdict = run.verdict();
   say({ against: cluster.against, ...verdict, ...figures(journal) });
   if (verdict.violations.length > 0) throw new Error("rules were broken");

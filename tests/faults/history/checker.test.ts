@@ -6,7 +6,6 @@ import {
   type Fault,
   type Firing,
   type History,
-  Journal,
   type Letter,
   type Refusal,
   type RunEnd,
@@ -552,41 +551,5 @@ describe("the checker", () => {
 
   it.each(broken)("sees that %s: %s", (_, rule, history) => {
     expect(rulesOf(history)).toEqual([rule]);
-  });
-});
-
-describe("a journal", () => {
-  it("gives what came of the messages since one, and the faults of all time", () => {
-    const journal = new Journal();
-    const [early, late] = [ack(), ack({ n: 2, id: "msg_2" })];
-    const tells = { source: "msg_2", retried: 0, dlqId: "dlq_2" };
-    journal.acks.push(early, late);
-    journal.refusals.push(refusal(), refusal({ n: 3 }));
-    journal.arrivals.push(
-      arrival(),
-      arrival({ n: 2, id: "msg_2" }),
-      callback({ tells }),
-      callback({ tells: failed }),
-    );
-    journal.letters.push(letter, { ...letter, dlqId: "dlq_2" });
-    journal.faults.push(fault());
-
-    journal.starts.push(runStart(), runStart({ n: 1, sentAt: t + 9 }));
-    journal.ends.push(runEnd(), runEnd({ n: 1 }));
-    journal.visits.push(visit({ at: t + 1 }), visit({ at: t + 9 }));
-
-    const since = journal.since(2, 1);
-
-    expect(since.acks).toEqual([late]);
-    expect(since.refusals.map(({ n }) => n)).toEqual([3]);
-    expect(since.arrivals.map(({ tells: told, id }) => told?.source ?? id)).toEqual([
-      "msg_2",
-      "msg_2",
-    ]);
-    expect(since.letters.map(({ dlqId }) => dlqId)).toEqual(["dlq_2"]);
-    expect(since.faults).toHaveLength(1);
-    expect(since.starts.map(({ n }) => n)).toEqual([1]);
-    expect(since.ends.map(({ n }) => n)).toEqual([1]);
-    expect(since.visits.map(({ at }) => at)).toEqual([t + 9]);
   });
 });

@@ -147,32 +147,6 @@ export class Journal implements History {
   readonly schedules: ScheduleLife[] = [];
   readonly firings: Firing[] = [];
 
-  /**
-   * Returns the history of the messages and runs from these numbers on, and of their consequences, with all faults. Leaves schedules out,
-   * since they live longer.
-   */
-  since(n: number, run: number): History {
-    const acks = this.acks.filter((ack) => ack.n >= n);
-    const ids = new Set(acks.map(({ id }) => id));
-    const arrivals = this.arrivals.filter(
-      ({ n: number, tells }) => number >= n || (tells && ids.has(tells.source)),
-    );
-    const told = new Set(arrivals.map(({ tells }) => tells?.dlqId));
-    const starts = this.starts.filter((start) => start.n >= run);
-    const begunAt = Math.min(...starts.map(({ sentAt }) => sentAt));
-    return {
-      ...{ schedules: [], firings: [] },
-      starts,
-      ends: this.ends.filter((end) => end.n >= run),
-      visits: this.visits.filter(({ at }) => at >= begunAt),
-      acks,
-      refusals: this.refusals.filter((refusal) => refusal.n >= n),
-      arrivals,
-      letters: this.letters.filter(({ dlqId }) => told.has(dlqId)),
-      faults: this.faults,
-    };
-  }
-
   /** Saves a file of JSON lines for each list, and what the servers have printed, to find out what happened. Returns the folder. */
   save(output: string): string {
     const folder = mkdtempSync(join(tmpdir(), "posthaste-journals-"));

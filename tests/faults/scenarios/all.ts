@@ -1,5 +1,4 @@
 import { type Scenario } from "../stage.ts";
-import { bulkActions } from "./bulk-actions.ts";
 import { kafkaKilled, kafkaStopped } from "./kafka.ts";
 import { kills } from "./kills.ts";
 import { lostReplies } from "./lost-replies.ts";
@@ -12,7 +11,7 @@ import { standstill } from "./standstill.ts";
  * The short form: each once, in this order, in two runs of about the same length that may go side by side. Rolling comes first in its
  * run, so that no fault before it excuses a repeat.
  */
-export const killed: readonly Scenario[] = [rolling, kills, bulkActions];
+export const killed: readonly Scenario[] = [rolling, kills];
 export const outages: readonly Scenario[] = [
   lostReplies,
   storeSlow,

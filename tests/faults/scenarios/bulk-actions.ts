@@ -1,6 +1,7 @@
+/** A cancel by a label, which gateways and schedulers carry out step by step. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { developmentToken } from "../../e2e/server-process.ts";
-import { type Scenario, type Stage } from "../stage.ts";
+import { type Stage } from "../stage.ts";
 import { until } from "../world/until.ts";
 
 /** Six steps, of which the kills leave some to be done; as many items as one batch has bytes for. */
@@ -8,29 +9,23 @@ const count = 3_000;
 /** Messages that a step may have cancelled without having counted them. */
 const stepMax = 500;
 
-export const bulkActions: Scenario = {
-  name: "bulk-actions",
-  promise:
-    "the gateway that accepted a bulk action and the schedulers that carry it on killed in the middle of it: it ends, and its count is exact to a step for each",
-  run: async (stage) => {
-    const { services } = stage.cluster;
-    const label = `bulk-${stage.load.next}`;
-    await publishHeld(stage, label);
-    const { actionId } = await ask(stage, "DELETE", `/v2/messages?label=${label}&async=true`);
-    const read = (): Promise<Answer> => ask(stage, "GET", `/v2/bulkActions/${actionId}`);
-    await until("the bulk action has begun", async () => (await read()).processed > 0);
-    const killed = [...services.of("gateway"), ...services.of("scheduler")];
+/** Begins a bulk action. The returned function resolves when the action has ended; `kills` is the number of its workers that were killed. */
+export async function beginBulkAction(stage: Stage): Promise<(kills: number) => Promise<void>> {
+  const label = `bulk-${stage.load.next}`;
+  await publishHeld(stage, label);
+  const { actionId } = await ask(stage, "DELETE", `/v2/messages?label=${label}&async=true`);
+  const read = (): Promise<Answer> => ask(stage, "GET", `/v2/bulkActions/${actionId}`);
+  await until("the bulk action has begun", async () => (await read()).processed > 0);
 
-    await Promise.all(killed.map((service) => stage.kill(service)));
+  return async (kills) => {
     await until("the bulk action has ended", async () => (await read()).state === "FINISHED");
-
     const { processed } = await read();
-    if (processed > count || processed < count - killed.length * stepMax)
+    if (processed > count || processed < count - kills * stepMax)
       throw new Error(`a bulk action of ${count} messages says that it cancelled ${processed}`);
     const left = await ask(stage, "DELETE", `/v2/messages?label=${label}&dryRun=true`);
     if (left.matched !== 0) throw new Error(`a bulk action has left ${left.matched} messages`);
-  },
-};
+  };
+}
 
 type Answer = {
   readonly actionId: string;

@@ -1,6 +1,6 @@
 import { type Scenario } from "../stage.ts";
 
-const answeredMeanwhile = 60;
+const answeredMeanwhile = 40;
 const deliveredMeanwhile = 20;
 const inLanesMeanwhile = 3;
 

@@ -2,7 +2,7 @@ import { type Leave } from "../history/journal.ts";
 import { type Scenario, type Stage } from "../stage.ts";
 
 const slowMs = 100;
-const answeredMeanwhile = 40;
+const answeredMeanwhile = 30;
 const refusedMeanwhile = 3;
 const deliveredAfterwards = 20;
 const leaves: readonly Leave[] = ["refuse", "repeat"];

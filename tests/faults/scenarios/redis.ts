@@ -2,8 +2,8 @@ import { type Scenario } from "../stage.ts";
 import { flush } from "../world/cluster.ts";
 
 const flushes = 2;
-const afterFlush = 20;
-const answeredMeanwhile = 40;
+const afterFlush = 15;
+const answeredMeanwhile = 30;
 const deliveredMeanwhile = 20;
 const inLanesMeanwhile = 5;
 

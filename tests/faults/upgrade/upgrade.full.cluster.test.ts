@@ -93,9 +93,9 @@ describe("a standalone of the last release, replaced by this build after a kill,
           await until("a schedule has fired", () => run.journal.firings.length > before);
         },
       };
+      run.begin();
       await run.play(replaced, seededChance(seed));
-      await run.untilFired();
-      await run.untilLogged();
+      await run.end();
 
       const verdict = run.verdict();
       const { violations } = verdict;

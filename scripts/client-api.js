@@ -8,7 +8,7 @@ const nothing = { tsType: "undefined" };
 const parameter = { tsType: "Parameter" };
 
 export async function renderClientApi(openApi) {
-  const { paths, components } = JSON.parse(withDefinitions(openApi));
+  const { paths, components } = JSON.parse(withDefinitions(openApi), plainReference);
   const { Error: refusal, ...schemas } = components.schemas;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, method, path })),
@@ -38,6 +38,9 @@ const withDefinitions = (openApi) =>
   openApi
     .replaceAll("#/components/schemas/", "#/$defs/")
     .replaceAll('"#/$defs/Error"', '"#/$defs/Refusal"');
+
+/** Leaves out a description beside a reference, for which the compiler would write the whole type again. */
+const plainReference = (_, value) => (value?.$ref ? { $ref: value.$ref } : value);
 
 const partition = (all, holds) => [all.filter(holds), all.filter((each) => !holds(each))];
 

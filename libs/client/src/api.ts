@@ -2367,7 +2367,7 @@ export interface RunEvent {
    * Unix timestamp in milliseconds
    */
   workflowCreatedAt: number;
-  stepInfo?: RunStep1;
+  stepInfo?: RunStep;
   /**
    * Unix timestamp in milliseconds
    */
@@ -2406,100 +2406,6 @@ export interface RunEvent {
   flowControlKey?: string;
   callerIp: string;
 }
-/**
- * Of what happened to a step
- */
-export interface RunStep1 {
-  /**
-   * Absent of the first, which is the start
-   */
-  stepId?: number;
-  /**
-   * Of a member of a parallel group without a result
-   */
-  targetStep?: number;
-  stepName?: string;
-  stepType?: string;
-  callType?: string;
-  concurrent?: number;
-  messageId?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  createdAt?: number;
-  state?: "STEP_PROGRESS" | "STEP_RETRY" | "STEP_SUCCESS" | "STEP_FAILED" | "STEP_CANCELED";
-  /**
-   * What the step returned; of the first, the payload
-   */
-  out?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  headers?: {
-    [k: string]: string[];
-  };
-  retries?: number;
-  retryDelay?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  nextDeliveryTime?: number;
-  /**
-   * Attempts that failed, the latest
-   */
-  errors?: AttemptError[];
-  /**
-   * Seconds
-   */
-  sleepFor?: number;
-  /**
-   * Unix timestamp, as the client sent it
-   */
-  sleepUntil?: number;
-  callUrl?: string;
-  callMethod?: string;
-  callBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  callHeaders?: {
-    [k: string]: string[];
-  };
-  callResponseStatus?: number;
-  callResponseBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  callResponseHeaders?: {
-    [k: string]: string[];
-  };
-  waitEventId?: string;
-  waitTimeout?: boolean;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  waitTimeoutDeadline?: number;
-  /**
-   * Seconds, with an s behind them
-   */
-  waitTimeoutDuration?: string;
-  invokedWorkflowRunId?: string;
-  invokedWorkflowUrl?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  invokedWorkflowCreatedAt?: number;
-  /**
-   * Its payload
-   */
-  invokedWorkflowRunBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  invokedWorkflowRunHeaders?: {
-    [k: string]: string[];
-  };
-}
 export interface RunMessageEvent {
   /**
    * Unix timestamp in milliseconds
@@ -2526,7 +2432,7 @@ export interface RunMessageEvent {
    * Unix timestamp in milliseconds
    */
   workflowCreatedAt: number;
-  stepInfo?: RunStep2;
+  stepInfo?: RunStep;
   /**
    * Unix timestamp in milliseconds
    */
@@ -2568,100 +2474,6 @@ export interface RunMessageEvent {
    * Of the message, on ERROR
    */
   headers?: {
-    [k: string]: string[];
-  };
-}
-/**
- * Of what happened to a step
- */
-export interface RunStep2 {
-  /**
-   * Absent of the first, which is the start
-   */
-  stepId?: number;
-  /**
-   * Of a member of a parallel group without a result
-   */
-  targetStep?: number;
-  stepName?: string;
-  stepType?: string;
-  callType?: string;
-  concurrent?: number;
-  messageId?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  createdAt?: number;
-  state?: "STEP_PROGRESS" | "STEP_RETRY" | "STEP_SUCCESS" | "STEP_FAILED" | "STEP_CANCELED";
-  /**
-   * What the step returned; of the first, the payload
-   */
-  out?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  headers?: {
-    [k: string]: string[];
-  };
-  retries?: number;
-  retryDelay?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  nextDeliveryTime?: number;
-  /**
-   * Attempts that failed, the latest
-   */
-  errors?: AttemptError[];
-  /**
-   * Seconds
-   */
-  sleepFor?: number;
-  /**
-   * Unix timestamp, as the client sent it
-   */
-  sleepUntil?: number;
-  callUrl?: string;
-  callMethod?: string;
-  callBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  callHeaders?: {
-    [k: string]: string[];
-  };
-  callResponseStatus?: number;
-  callResponseBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  callResponseHeaders?: {
-    [k: string]: string[];
-  };
-  waitEventId?: string;
-  waitTimeout?: boolean;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  waitTimeoutDeadline?: number;
-  /**
-   * Seconds, with an s behind them
-   */
-  waitTimeoutDuration?: string;
-  invokedWorkflowRunId?: string;
-  invokedWorkflowUrl?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
-  invokedWorkflowCreatedAt?: number;
-  /**
-   * Its payload
-   */
-  invokedWorkflowRunBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
-  invokedWorkflowRunHeaders?: {
     [k: string]: string[];
   };
 }

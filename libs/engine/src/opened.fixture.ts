@@ -1,6 +1,4 @@
 /** The ports of one process over the embedded adapters, in memory, with time and chance of the test. */
-import { createHash } from "node:crypto";
-import { afterEach } from "@jest/globals";
 import {
   accept,
   type InState,
@@ -33,12 +31,11 @@ import {
   aMessage,
   type MessageOverrides,
   type RecordingLog,
-  recordingLog,
-  seededRandom,
   type VirtualClock,
   virtualClock,
+  sha256,
 } from "@posthaste/testing";
-
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { type Published } from "./publish/accept.ts";
 import { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
 
@@ -67,32 +64,12 @@ export async function allOf<T>(pages: AsyncIterable<readonly T[]>): Promise<read
   return items;
 }
 
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
 export function open(
   clock = virtualClock(),
   given: Pick<EmbeddedOptions, "reserveBytes" | "space"> & { readonly dataDir?: string } = {},
 ): Ports {
-  const log = recordingLog();
-  const {
-    close,
-    log: messageLog,
-    ...ports
-  } = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log,
-    // Commits come in the turn that asked for them, so that time stands still until a step's effects have all happened.
-    schedule: queueMicrotask,
-    ...given,
-  });
-  closers.push(close);
-  const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
-  return { ...ports, messageLog, clock, log, sha256, tenants: new Map() };
+  const { log, store } = openInMemory((parts) => openEmbedded({ ...parts, ...given }), clock);
+  return { ...store, messageLog: store.log, clock, log, sha256, tenants: new Map() };
 }
 
 /** The events published on the bus, in order. */

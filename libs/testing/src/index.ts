@@ -44,6 +44,7 @@ export {
 export { type LogLine, type RecordingLog, recordingLog } from "./recording-log.ts";
 export { modulesLoadedBy } from "./loaded-modules.ts";
 export { type Dice, dice, seededRandom } from "./seeded-random.ts";
+export { sha256 } from "./sha256.ts";
 export { turn, until } from "./turns.ts";
 export { epochStart, type VirtualClock, virtualClock, withOwnTimers } from "./virtual-clock.ts";
 export { type TestStores, testStores } from "./test-stores.ts";

@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import {
   accept,
   callbackId,
@@ -9,7 +8,6 @@ import {
   owner,
   redactedConfiguration,
   settleAttempt,
-  type Sha256Hex,
   sizeOf,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
@@ -25,18 +23,12 @@ import {
   aTenant,
   type MessageOverrides,
   type RecordingLog,
-  recordingLog,
-  seededRandom,
   type VirtualClock,
-  virtualClock,
   byKind,
+  sha256,
 } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { CallbackDispatcher, type CallbackDispatcherPorts } from "./callback-dispatcher.ts";
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 type Ports = CallbackDispatcherPorts & {
   readonly alarms: Alarms;
@@ -45,20 +37,9 @@ type Ports = CallbackDispatcherPorts & {
   readonly newId: () => Message["id"];
 };
 
-const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
-
 function open(): Ports {
-  const clock = virtualClock();
-  const log = recordingLog();
-  const embedded = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log,
-    schedule: queueMicrotask,
-  });
-  closers.push(embedded.close);
-  const { alarms, bus, deadLetters, ids, records, runs } = embedded;
+  const { clock, log, store } = openInMemory(openEmbedded);
+  const { alarms, bus, deadLetters, ids, records, runs } = store;
   const newId = () => ids.next();
   return { alarms, bus, clock, deadLetters, log, newId, records, runs, sha256 };
 }

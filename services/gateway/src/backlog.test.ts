@@ -1,15 +1,16 @@
 import { describe, expect, it } from "@jest/globals";
 import { accept, defaultPlan, type TenantId } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
 import { type Records, StoreError, type Tenant } from "@posthaste/ports";
 import { aMessage, anotherTenant, aTenant } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { BacklogQuota } from "./backlog.ts";
-import { openStore } from "./store.fixture.ts";
 
 function open() {
   const {
-    parts: { clock },
+    clock,
     store: { ids, records },
-  } = openStore();
+  } = openInMemory(openEmbedded);
   const insert = async (count: number) => {
     const made = Array.from({ length: count }, () => aMessage({ id: ids.next() }));
     await records.insert(

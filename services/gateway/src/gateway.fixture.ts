@@ -1,5 +1,4 @@
 /** A gateway over the embedded store with a listener of its own. */
-import { createHash } from "node:crypto";
 import {
   defaultPlan,
   destinationPolicy,
@@ -19,7 +18,7 @@ import {
   type Edge,
 } from "@posthaste/http";
 import { type Tenant } from "@posthaste/ports";
-import { aTenant, recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
+import { aTenant, recordingLog, seededRandom, virtualClock, sha256 } from "@posthaste/testing";
 import { gatewayHandler, type GatewayPorts } from "./gateway.ts";
 import { createLogWatchers } from "./live-log/watchers.ts";
 
@@ -63,7 +62,7 @@ export async function startGateway(
   const store = openEmbedded({ dataDir: ":memory:", clock, random, log });
   const stored: GatewayPorts = {
     ...{ ...store, messageLog: store.log, clock, random, log },
-    sha256: (value) => createHash("sha256").update(value).digest("hex"),
+    sha256,
     retryDelays: { check: () => undefined, delayMs: () => 0 },
     runningCalls: { ofTenant: async () => 0 },
   };

@@ -1,16 +1,17 @@
 import { describe, expect, it } from "@jest/globals";
 import { type Endpoint, limits } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
 import { type Groups } from "@posthaste/ports";
 import { anEndpoint, anotherTenant, aTenant, someEndpoints } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { groupListTexts, groupTexts } from "./group-texts.ts";
 import { readsOf } from "./reads.fixture.ts";
-import { openStore } from "./store.fixture.ts";
 
 function open() {
   const {
-    parts: { clock },
+    clock,
     store: { groups },
-  } = openStore();
+  } = openInMemory(openEmbedded);
   const put = async (name: string, endpoints: readonly Endpoint[]) => {
     const version = (await groups.get(aTenant, name))?.version;
     expect(await groups.replace(aTenant, name, version, endpoints, "new")).toBe(true);

@@ -2,7 +2,8 @@ import { describe, expect, it } from "@jest/globals";
 import { accept, isFault, limits } from "@posthaste/domain";
 import { gatewayEndpoints, type LogQuery } from "@posthaste/contract";
 import { openEmbedded } from "@posthaste/embedded";
-import { aMessage, aTenant, recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
+import { aMessage, aTenant } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { fitting } from "./fitting.ts";
 import { createLogShower } from "./log-bodies.ts";
 import { logPage } from "./log-page.ts";
@@ -12,13 +13,7 @@ const mebibyte = 1024 * 1024;
 const messages = 20;
 
 async function opened(redacted: boolean) {
-  const clock = virtualClock();
-  const store = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log: recordingLog(),
-  });
+  const { clock, store } = openInMemory(openEmbedded);
   for (let i = 0; i < messages; i++) {
     await clock.advance(1);
     const message = aMessage({

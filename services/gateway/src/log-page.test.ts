@@ -7,16 +7,17 @@ import {
   type Message,
   type MessageId,
 } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
 import { type LogEntry, type MessageLog } from "@posthaste/ports";
 import { aMessage, aTenant, dice, epochStart } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { readsOf } from "./reads.fixture.ts";
 import { logPage } from "./log-page.ts";
-import { openStore } from "./store.fixture.ts";
 
 type Opened = { readonly log: MessageLog; readonly newId: () => MessageId };
 
 function open(): Opened {
-  const { ids, log } = openStore().store;
+  const { ids, log } = openInMemory(openEmbedded).store;
   return { log, newId: () => ids.next() };
 }
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from "@jest/globals";
 import { fault, type Group, groupChunkMax, messageId } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
 import { type Outcome, type PublishedGroup } from "@posthaste/engine";
 import { aTenant, someEndpoints } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { batchResultTexts, groupResultTexts } from "./published-texts.ts";
 import { readsOf } from "./reads.fixture.ts";
-import { openStore } from "./store.fixture.ts";
 
 async function openWithGroup(endpoints: number) {
-  const { groups } = openStore().store;
+  const { groups } = openInMemory(openEmbedded).store;
   await groups.replace(aTenant, "g", undefined, someEndpoints(endpoints), "new");
   const group = await groups.get(aTenant, "g");
   if (!group) throw new Error("it was made");

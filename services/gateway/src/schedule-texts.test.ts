@@ -1,17 +1,16 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
+import { openEmbedded } from "@posthaste/embedded";
 import { type Schedules } from "@posthaste/ports";
-import { aSchedule, aScheduleCommand, aTenant, epochStart } from "@posthaste/testing";
+import { aSchedule, aScheduleCommand, aTenant, epochStart, sha256 } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { readsOf } from "./reads.fixture.ts";
 import { scheduleListTexts, schedulePages } from "./schedule-texts.ts";
-import { openStore } from "./store.fixture.ts";
 
-const sha256 = (value: string | Uint8Array) => createHash("sha256").update(value).digest("hex");
 const kib = 1_024;
 
 /** Stores one schedule for each body size, in order. */
 async function opened(bodies: readonly number[]): Promise<Schedules> {
-  const { schedules } = openStore().store;
+  const { schedules } = openInMemory(openEmbedded).store;
   for (const [nth, bytes] of bodies.entries()) {
     const command = aScheduleCommand("0 0 1 1 *", { body: new Uint8Array(bytes).fill(97) });
     await schedules.put(aSchedule(`scd_${nth}`, command, epochStart + nth), "new");

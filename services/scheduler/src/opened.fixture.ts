@@ -1,6 +1,4 @@
 /** The ports of a scheduler over the embedded adapters, in memory, with time and chance of the test. */
-import { createHash } from "node:crypto";
-import { afterEach } from "@jest/globals";
 import {
   accept,
   type InState,
@@ -8,24 +6,21 @@ import {
   type MessageId,
   owner,
   settleAttempt,
-  type Sha256Hex,
   type StateKind,
-  type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { type Clock, type Hint, type Records, type Alarms, type Tenant } from "@posthaste/ports";
+import { type Clock, type Hint, type Records, type Alarms } from "@posthaste/ports";
 import {
   aMessage,
   anAnswer,
   anAttempt,
   type MessageOverrides,
   type RecordingLog,
-  recordingLog,
-  seededRandom,
   type VirtualClock,
-  virtualClock,
   withOwnTimers,
+  sha256,
 } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { type SchedulerPorts } from "./scheduler.ts";
 
 export type Ports = SchedulerPorts & {
@@ -34,50 +29,10 @@ export type Ports = SchedulerPorts & {
   readonly newId: () => MessageId;
 };
 
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
 export function open(): Ports {
-  const clock = virtualClock();
-  const log = recordingLog();
-  const embedded = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log,
-    // Commits come in the turn that asked for them, so that time stands still until a step's effects have all happened.
-    schedule: queueMicrotask,
-  });
-  closers.push(embedded.close);
-  const { bus, deadLetters, groups, ids, schedules, tokens } = embedded;
-  const tenants = new Map<TenantId, Tenant>();
-  const { alarms, bulkActions, fanOuts, flowLanes, keptBodies, queues, records } = embedded;
-  const { runs, runLog } = embedded;
-  const stored = {
-    ...{ alarms, bulkActions, fanOuts, flowLanes, keptBodies },
-    ...{ queues, records, runs, runLog },
-  };
-  const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
-  const newId = (): MessageId => ids.next();
-  const own = withOwnTimers(clock);
-  return {
-    ...stored,
-    ...{
-      bus,
-      clock: own,
-      deadLetters,
-      groups,
-      ids,
-      log,
-      newId,
-      schedules,
-      sha256,
-      tenants,
-      tokens,
-    },
-  };
+  const { clock, log, store } = openInMemory(openEmbedded);
+  const newId = (): MessageId => store.ids.next();
+  return { ...store, clock: withOwnTimers(clock), log, newId, sha256, tenants: new Map() };
 }
 
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {

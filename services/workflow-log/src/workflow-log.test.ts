@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { afterEach, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import {
   accept,
   allShards,
@@ -12,7 +11,6 @@ import {
   runId,
   runKey,
   settleAttempt,
-  type Sha256Hex,
   type TenantId,
 } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
@@ -26,17 +24,11 @@ import {
   aTenant,
   type MessageOverrides,
   type RecordingLog,
-  recordingLog,
-  seededRandom,
   type VirtualClock,
-  virtualClock,
+  sha256,
 } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { WorkflowLog, type WorkflowLogPorts } from "./workflow-log.ts";
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 type Ports = WorkflowLogPorts & {
   readonly clock: VirtualClock;
@@ -45,16 +37,7 @@ type Ports = WorkflowLogPorts & {
 };
 
 function open(): Ports {
-  const clock = virtualClock();
-  const log = recordingLog();
-  const embedded = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log,
-    schedule: queueMicrotask,
-  });
-  closers.push(embedded.close);
+  const { clock, log, store: embedded } = openInMemory(openEmbedded);
   const { bus, deadLetters, keptBodies, log: messageLog, runs, runLog } = embedded;
   const accounts = accountsOf(tenantWith(defaultPlan));
   const stored = { deadLetters, keptBodies, messageLog, runs, runLog };
@@ -71,8 +54,6 @@ const tenantWith = (plan: Plan, id = aTenant): Tenant => ({
   plan,
   keys: { current: "current", next: "next" },
 });
-
-const sha256: Sha256Hex = (value) => createHash("sha256").update(value).digest("hex");
 
 /** A message that another store has accepted, and this one has never seen. */
 const aMessageElsewhere = ({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Message =>

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import {
   type AttemptFact,
@@ -24,14 +23,13 @@ import {
   tenantId,
 } from "@posthaste/domain";
 import { type ReadView } from "../representations/body.ts";
+import { sha256 } from "../representations/message.fixture.ts";
 import { runHeadJson, runJson, stepGroups } from "./run-view.ts";
 import { type RunReading } from "./step-view.ts";
 import { atOnce } from "../bodies/pause.ts";
 import { shownAttempt, shownParts } from "./shown-part.ts";
 
-const view: ReadView = {
-  sha256: (value) => createHash("sha256").update(value).digest("hex"),
-};
+const view: ReadView = { sha256 };
 const epochStart = 1_767_225_600_000;
 const aTenant = tenantId("tenant1");
 const root = messageId("msg_00000000000000000000000001");

@@ -1,10 +1,7 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { type Redaction } from "@posthaste/domain";
+import { sha256 } from "../representations/message.fixture.ts";
 import { waiterJson } from "./waiter.ts";
-
-const sha256 = (value: string | Uint8Array): string =>
-  createHash("sha256").update(value).digest("hex");
 
 const headers = {
   "Upstash-Workflow-Runid": ["wfr_1"],

@@ -1,11 +1,8 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
-import { aMessage, aPolicy } from "@posthaste/testing";
+import { aMessage, aPolicy, sha256 } from "@posthaste/testing";
 import { type Redaction } from "./policy.ts";
 import { inheritedRedaction, redacted, redactedConfiguration, redactHeaders } from "./redact.ts";
 
-const sha256 = (value: string | Uint8Array): string =>
-  createHash("sha256").update(value).digest("hex");
 const headers = [
   ["Authorization", "hunter2"],
   ["X-Open", "yes"],

@@ -1,11 +1,8 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
-import { aCommand, anotherTenant, someEndpoints } from "@posthaste/testing";
+import { aCommand, anotherTenant, someEndpoints, sha256 } from "@posthaste/testing";
 import { type PublishCommand } from "./command.ts";
 import { deduplicationKeys, keepsKey } from "./deduplication.ts";
 
-const sha256 = (value: string | Uint8Array): string =>
-  createHash("sha256").update(value).digest("hex");
 const keysOf = (overrides: Partial<PublishCommand>, endpoints = someEndpoints(0)) =>
   deduplicationKeys(aCommand(overrides), endpoints, sha256);
 const explicit = { deduplication: { kind: "explicit", id: "order-1" } } as const;

@@ -2,28 +2,13 @@ import { describe, expect, it } from "@jest/globals";
 import { isFault, type LogFilter, type TenantId, tenantId } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import { type MessageLog } from "@posthaste/ports";
-import {
-  aMessage,
-  anotherTenant,
-  aPolicy,
-  aTenant,
-  recordingLog,
-  seededRandom,
-  virtualClock,
-} from "@posthaste/testing";
+import { aMessage, anotherTenant, aPolicy, aTenant, recordingLog } from "@posthaste/testing";
 import { expectAllGivenBack } from "@posthaste/testing/give-back";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { createLogWatchers, type Waiter } from "./watchers.ts";
 
 function open(connectionsMax = 3_200) {
-  const clock = virtualClock();
-  const log = recordingLog();
-  const store = openEmbedded({
-    dataDir: ":memory:",
-    clock,
-    random: seededRandom(1),
-    log,
-    schedule: queueMicrotask,
-  });
+  const { clock, log, store } = openInMemory(openEmbedded);
   let watches = 0;
   let reads = 0;
   const messageLog: Pick<MessageLog, "list" | "watch"> = {

@@ -1,19 +1,18 @@
-import { createHash } from "node:crypto";
 import { describe, expect, it } from "@jest/globals";
 import { gatewayEndpoints } from "@posthaste/contract";
 import { accept, defaultPlan, isFault } from "@posthaste/domain";
+import { openEmbedded } from "@posthaste/embedded";
 import { workOrHandOn } from "@posthaste/engine";
 import { type Tenant } from "@posthaste/ports";
-import { aMessage, aPolicy, aTenant, type VirtualClock } from "@posthaste/testing";
+import { aMessage, aPolicy, aTenant, type VirtualClock, sha256 } from "@posthaste/testing";
+import { openInMemory } from "@posthaste/testing/in-memory";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
 import { aSeat } from "../reads.fixture.ts";
-import { openStore } from "../store.fixture.ts";
 
 type Ports = CancelParts & { readonly clock: VirtualClock };
 
 async function opened(messages: number): Promise<Ports> {
-  const { parts, store } = openStore();
-  const sha256 = (value: string | Uint8Array) => createHash("sha256").update(value).digest("hex");
+  const { store, ...parts } = openInMemory(openEmbedded);
   for (let n = 0; n < messages; n++) {
     const policy = aPolicy({ labels: ["a"] });
     const message = aMessage({

@@ -1,27 +1,17 @@
 /** Tests many publishes in one request (docs/design/batch.md). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
-import { type Client, type Reply } from "./client.ts";
-import { Destination } from "./destination.ts";
+import { type Reply } from "./client.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf, objectOf, textOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { developmentToken } from "./server-process.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
+startBeforeTests();
 
 beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
   const endpoints = ["/group/a", "/group/b"].map((path) => ({ url: destination.url(path) }));
   await client.post("/v2/topics/batched/endpoints", {}, JSON.stringify({ endpoints }));
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const batch = (items: unknown, headers = {}): Promise<Reply> =>

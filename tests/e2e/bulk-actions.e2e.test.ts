@@ -1,26 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
 import { service } from "./dialects.ts";
 import { type Json, textOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
+import { client, destination, other, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let other: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  other = new Client(server.port, secondUser.token);
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const publishHeld = async (count: number, label: string): Promise<void> => {
   const headers = service({ Delay: "1h", Label: label });

@@ -1,24 +1,12 @@
 /** Tests callbacks and failure callbacks (docs/design/wire#callbacks). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, type Reply } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, type Arrival, deadUrl, Destination, failing } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
+import { eventually, type Reply } from "./client.ts";
+import { always, type Arrival, deadUrl, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, objectOf, textOf } from "./json.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const bodyOf = (arrival: Arrival | undefined): Json =>
   objectOf(JSON.parse(arrival?.body.toString() ?? ""));

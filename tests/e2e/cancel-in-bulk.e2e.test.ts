@@ -1,25 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
 import { service } from "./dialects.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
+import { client, destination, other, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let other: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  other = new Client(server.port, secondUser.token);
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const held = (by = client, headers: Record<string, string> = {}): Promise<string> =>
   by.published(destination.url("/held"), service({ Delay: "1h", ...headers }));

@@ -1,27 +1,13 @@
 /** Tests dead letters retried and removed, by ids and by filters (docs/design/wire#dead-letters). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
-import { always, Destination } from "./destination.ts";
+import { always } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { readOnlyToken, secondUser } from "./users.ts";
+import { readOnlyToken } from "./users.ts";
+import { client, destination, other, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let other: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer({ readOnlyToken });
-  client = server.client;
-  other = new Client(server.port, secondUser.token);
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests({ readOnlyToken });
 
 const listed = async (query: string, by = client) =>
   await by.listed(`/v2/dlq?${query}`, "messages");

@@ -1,31 +1,19 @@
 /** Tests `/v2/dlq`: dead letters (docs/design/wire#dead-letters). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, Destination } from "./destination.ts";
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
+import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
-import { secondUser } from "./users.ts";
+import { client, destination, other, startBeforeTests } from "./suite.ts";
 
 const letterCount = 250;
 
-let server: TestServer;
-let client: Client;
-let other: Client;
-let destination: Destination;
+startBeforeTests();
 
 beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  other = new Client(server.port, secondUser.token);
-  destination = await Destination.start();
   destination.answers("/fails", always(418, "a teapot"));
   await fail(letterCount, "first");
   destination.answers("/binary", (_, response) => response.writeHead(500).end(Buffer.from([0xff])));
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const publish = (label: string, by = client, path = "/fails", body = "the body"): Promise<string> =>

@@ -1,25 +1,13 @@
 /** Tests deduplication (docs/design/deduplication): a second publish is answered with the first one's id. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { Client, type Reply } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, Destination } from "./destination.ts";
+import { always } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf } from "./json.ts";
 import { secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const idOf = (reply: Reply): unknown => reply.object()["messageId"];
 /** Waits for a later message. A second delivery of an earlier one would have arrived by then. */

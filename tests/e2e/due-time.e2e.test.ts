@@ -1,27 +1,14 @@
 /** Tests when messages are delivered: at once, after a delay, not before a time; never early. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { Destination } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
 import { service } from "./dialects.ts";
 import { numberOf } from "./json.ts";
+import { client, destination, startBeforeTests } from "./suite.ts";
 
 /** Only a lost hint exceeds this, and is made up for after 30 s. */
 const lateMsMax = 20_000;
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const notBeforeOf = async (id: string): Promise<number> =>
   numberOf((await client.get(`/v2/messages/${id}`)).object()["notBefore"]);

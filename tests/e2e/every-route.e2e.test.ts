@@ -1,25 +1,18 @@
 /** Tests every endpoint of the tables, from their rows, with unknown names in the query and as another tenant. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { type Estate, everythingOf, type RouteOf, routes, settle } from "./estate.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { secondUser } from "./users.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let destination: Destination;
+startBeforeTests();
+
 let estate: Estate;
 let before: readonly string[];
 
 beforeAll(async () => {
-  server = await startServer();
-  destination = await Destination.start();
   estate = await settle(server.client, destination, "me");
   before = await everythingOf(estate);
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const kinds = ["list", "read", "secret", "act", "write", "publish"] as const;

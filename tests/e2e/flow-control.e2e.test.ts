@@ -1,25 +1,13 @@
 /** Tests flow control (docs/design/lanes#slots-and-rates) as the destination sees it: never more at once, never more per period. */
 import { type ServerResponse } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { type Arrival, Destination, failing } from "./destination.ts";
+import { type Arrival, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 /** Apart, the rate goes by the store's clock. */
 const clocksApartMs = 50;

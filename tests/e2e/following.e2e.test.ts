@@ -1,28 +1,19 @@
 /** Tests `GET /v2/events` with `wait`: the log as it is written (docs/design/wire#following-the-log). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
-import { always, Destination } from "./destination.ts";
+import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
 import { Operator, operatorEnv } from "./operator.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { readOnlyToken, secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
 const patienceMs = 60_000;
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
+startBeforeTests({ env: operatorEnv, readOnlyToken });
 
 beforeAll(async () => {
-  server = await startServer({ env: operatorEnv, readOnlyToken });
-  client = server.client;
-  destination = await Destination.start();
   destination.answers("/fails", always(500, "the answer"));
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 /** Calls again and again, each time with the last cursor. */

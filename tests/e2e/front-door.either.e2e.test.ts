@@ -1,25 +1,11 @@
 /** Tests the front door (docs/design/wire#front-door): bytes that no HTTP client would send, against the whole server. */
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { Destination } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
 import { answerTo, errorOf, exchange, rawRequest } from "./raw-socket.ts";
 import { developmentToken } from "./server-process.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer({ ownProcesses: true });
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests({ ownProcesses: true });
 
 const line = (): string => `POST /v2/publish/${destination.url("/refused")} HTTP/1.1`;
 const send = (headers: readonly string[], body = "") =>

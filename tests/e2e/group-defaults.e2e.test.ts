@@ -1,28 +1,17 @@
 /** Tests default headers of a URL group (docs/design/wire#url-groups). */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf, objectOf, textOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { readOnlyToken, secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
+startBeforeTests({ readOnlyToken });
+
 let groups = 0;
 let name = "";
 let path = "";
 
-beforeAll(async () => {
-  server = await startServer({ readOnlyToken });
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
 beforeEach(async () => {
   name = `group-${++groups}`;
   path = `/${name}`;

@@ -1,25 +1,12 @@
 /** Tests signing keys rotated by the tenant (docs/design/wire#signing-keys). */
 import { createHmac } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
 import { textOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { readOnlyToken, secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer({ readOnlyToken });
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests({ readOnlyToken });
 
 let sent = 0;
 const keys = async (by = client) => (await by.get("/v2/keys")).object();

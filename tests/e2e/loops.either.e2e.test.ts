@@ -1,26 +1,14 @@
 /** Tests loops (docs/design/delivery#loops): a message that comes back is counted, and stopped. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually, type Reply } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { type Arrival, Destination } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
+import { eventually, type Reply } from "./client.ts";
+import { type Arrival } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
 import { textOf } from "./json.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
 const hopsMax = 8;
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 describe.each(dialects)(
   "a destination that publishes what it gets, in the $prefix dialect",

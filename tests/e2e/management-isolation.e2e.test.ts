@@ -3,10 +3,10 @@
  * all credentials that a caller could send. Two tenants, made by the operator, have one of everything; the other's
  * credentials neither see nor change any of it.
  */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { endpoints } from "@posthaste/contract";
 import { Client, eventually } from "./client.ts";
-import { always, Destination } from "./destination.ts";
+import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { textOf } from "./json.ts";
 import {
@@ -18,7 +18,7 @@ import {
   operatorUser,
   untilStatus,
 } from "./operator.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
 type Estate = {
   readonly id: string;
@@ -34,26 +34,20 @@ type Estate = {
   readonly indexReadOnlyToken: string;
 };
 
-let server: TestServer;
+startBeforeTests({ env: operatorEnv });
+
 let operator: Operator;
-let destination: Destination;
 let mine: Estate;
 let theirs: Estate;
 
 const msMax = 60_000;
 
 beforeAll(async () => {
-  server = await startServer({ env: operatorEnv });
   operator = new Operator(server);
-  destination = await Destination.start();
   destination.answers("/fails", always(500));
   mine = await settle("mine");
   theirs = await settle("theirs");
 }, 4 * msMax);
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
 
 const as = (token: string): Client => new Client(server.port, token);
 

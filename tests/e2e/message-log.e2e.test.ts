@@ -1,25 +1,16 @@
 /** Tests `/v2/events` and `/v2/logs`: the message log (docs/design/wire#the-message-log). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, Destination, failing } from "./destination.ts";
+import { always, failing } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, listOf, numberOf, textOf } from "./json.ts";
 import { secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
+startBeforeTests();
 
 beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
   destination.answers("/fails", always(500, "the answer"));
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const events = async (query: string, by = client): Promise<readonly Json[]> =>

@@ -1,17 +1,14 @@
 /** Tests `/v2/messages/{messageId}`: reading and cancelling, from the publish to the sweep. */
 import { once } from "node:events";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { Client, eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, Destination, silent } from "./destination.ts";
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
+import { always, silent } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, objectOf } from "./json.ts";
-import { secondUser } from "./users.ts";
+import { client, destination, other, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let other: Client;
-let destination: Destination;
+startBeforeTests();
+
 /** Delivered at the start of this file, and read by its last tests. */
 let early: { readonly id: string; readonly deliveredAt: number };
 /** Delivered at the start of this file, with a body that is redacted. */
@@ -21,10 +18,6 @@ let long: string;
 const longMs = 40_000;
 
 beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  other = new Client(server.port, secondUser.token);
-  destination = await Destination.start();
   destination.answers("/early", always(200, "early, too"));
   const id = await client.published(destination.url("/early"), {}, "early");
   early = { id, deliveredAt: (await destination.arrival("/early")).at };
@@ -33,10 +26,6 @@ beforeAll(async () => {
   redacted = await client.published(destination.url("/redacted"), hidden, "a secret");
   destination.answers("/long", (_, response) => void setTimeout(() => response.end(), longMs));
   long = await client.published(destination.url("/long"));
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const statesOf = async (id: string): Promise<readonly unknown[]> =>

@@ -1,24 +1,17 @@
 /** Tests `GET /v2/counts` and `GET /v2/overview`: the totals of a tenant's messages. */
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
-import { always, Destination } from "./destination.ts";
+import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, objectOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { readOnlyToken, users } from "./users.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let destination: Destination;
+startBeforeTests({ readOnlyToken });
 
 beforeAll(async () => {
-  server = await startServer({ readOnlyToken });
-  destination = await Destination.start();
   destination.answers("/fails", always(500, "the answer"));
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const [, second, third] = users;

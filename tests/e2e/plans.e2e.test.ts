@@ -1,24 +1,18 @@
 /** Tests what a plan caps and counts: calls at once, messages of a day, lists of a second (docs/management.md). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { type Client, eventually, type Reply } from "./client.ts";
-import { always, Destination, type Responder } from "./destination.ts";
+import { always, type Responder } from "./destination.ts";
 import { inDialect, service } from "./dialects.ts";
 import { type Json, numberOf, objectOf, textOf } from "./json.ts";
 import { Operator, operatorEnv } from "./operator.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
+startBeforeTests({ env: operatorEnv });
+
 let operator: Operator;
-let destination: Destination;
 
 beforeAll(async () => {
-  server = await startServer({ env: operatorEnv });
   operator = new Operator(server);
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const publishMany = (client: Client, count: number, path: string): Promise<unknown> =>

@@ -1,29 +1,15 @@
 /** Tests bodies (docs/design/wire#bodies): bytes in, the same bytes out, up to the plan's limit. */
 import { hash, randomBytes } from "node:crypto";
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { Destination } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
 import { answerTo, rawRequest } from "./raw-socket.ts";
 import { developmentToken } from "./server-process.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
 const mebibyte = 1024 * 1024;
 const bodyBytesMax = 10 * mebibyte;
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const sha256 = (bytes: Uint8Array): string => hash("sha256", bytes, "hex");
 

@@ -1,21 +1,10 @@
 /** Tests the headers of a publish (docs/design/wire#headers): their effects, and the refusal of bad ones. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { type Reply } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { Destination } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 it("415 for JSON with a Content-Encoding, which is not read", async () => {
   const encoded = { "Content-Encoding": "gzip" };

@@ -1,22 +1,12 @@
 /** Tests the target of a publish (docs/design/wire#targets), and the one rule for a URL wherever it is given (ADR 130). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { type Arrival, Destination } from "./destination.ts";
+import { type Arrival } from "./destination.ts";
 import { type Json, objectOf, textOf } from "./json.ts";
 import { answerTo, errorOf, rawRequest } from "./raw-socket.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 /** Publishes to `target`, with `HOST` replaced by the destination's host and port, and waits for the delivery. */
 async function delivered(target: string): Promise<{ arrival: Arrival; url: string }> {

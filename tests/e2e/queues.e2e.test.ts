@@ -1,24 +1,12 @@
 /** Tests `/v2/enqueue` and `/v2/queues`: FIFO queues (docs/design/queues). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually } from "./client.ts";
-import { type Arrival, Destination } from "./destination.ts";
+import { describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
+import { type Arrival } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { numberOf, textOf } from "./json.ts";
-import { startServer, type TestServer } from "./server.ts";
+import { client, destination, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const put = (queueName: string, settings: object = {}) =>
   client.post("/v2/queues", {}, JSON.stringify({ queueName, ...settings }));

@@ -1,26 +1,14 @@
 /** Tests redaction (docs/design/wire#redaction): deliveries get the originals, nothing else does. */
 import { hash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { type Client, eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, type Arrival, Destination } from "./destination.ts";
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { eventually } from "./client.ts";
+import { always, type Arrival } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, objectOf, textOf } from "./json.ts";
 import { firstUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer({ env: { POSTHASTE_LOG_LEVEL: "debug" } });
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests({ env: { POSTHASTE_LOG_LEVEL: "debug" } });
 
 const redacted = (value: string): string => `REDACTED:${hash("sha256", value, "hex")}`;
 

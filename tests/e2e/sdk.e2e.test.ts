@@ -1,29 +1,22 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
 import { eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { firstUser } from "./users.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let destination: Destination;
+startBeforeTests();
+
 let qstash: Qstash;
 
 beforeAll(async () => {
-  server = await startServer();
-  destination = await Destination.start();
   qstash = new Qstash({
     baseUrl: `http://127.0.0.1:${server.port}`,
     token: developmentToken,
     enableTelemetry: true,
   });
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const receiver = new Receiver({

@@ -1,12 +1,12 @@
 /** Tests signatures (docs/design/delivery#signatures): a JWT for each attempt, made with the tenant's current key. */
 import { createHmac, hash } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, type Arrival, Destination } from "./destination.ts";
+import { always, type Arrival } from "./destination.ts";
 import { dialects, inDialect } from "./dialects.ts";
 import { type Json, numberOf, objectOf, textOf } from "./json.ts";
 import { firstUser, secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
 const { current: currentKey, next: nextKey } = firstUser.keys;
 
@@ -14,19 +14,7 @@ const { current: currentKey, next: nextKey } = firstUser.keys;
 const wholeSecondsMs = 1_000;
 const clocksApartMs = 50;
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 const decode = (part: string | undefined): Json =>
   objectOf(JSON.parse(Buffer.from(part ?? "", "base64url").toString()));

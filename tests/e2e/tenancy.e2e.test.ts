@@ -2,13 +2,13 @@
  * Tests tenants (docs/design/security#authentication): no tenant sees another's things, on every route, for each pair of the
  * four users.
  */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client, eventually } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, Destination } from "./destination.ts";
+import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { textOf } from "./json.ts";
 import { users } from "./users.ts";
+import { destination, server, startBeforeTests } from "./suite.ts";
 
 type Estate = {
   readonly user: string;
@@ -19,19 +19,13 @@ type Estate = {
   readonly cursors: { readonly dlq: string; readonly events: string };
 };
 
-let server: TestServer;
-let destination: Destination;
+startBeforeTests();
+
 let estates: readonly Estate[];
 
 beforeAll(async () => {
-  server = await startServer();
-  destination = await Destination.start();
   destination.answers("/fails", always(500));
   estates = await Promise.all(users.map(({ userId, token }) => settle(userId, token)));
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 /** Makes one of everything. All tenants use the same names, labels, keys and deduplication ids. */

@@ -1,25 +1,13 @@
 /** Tests `/v2/topics`: URL groups, and publishing to them (docs/design/wire#url-groups). */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { Client, eventually, type Reply } from "./client.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { always, Destination, silent } from "./destination.ts";
+import { always, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
 import { secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let client: Client;
-let destination: Destination;
-
-beforeAll(async () => {
-  server = await startServer();
-  client = server.client;
-  destination = await Destination.start();
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
-});
+startBeforeTests();
 
 type Endpoint = { readonly url: string; readonly name?: string };
 const upsert = (group: string, endpoints: readonly Endpoint[]): Promise<Reply> =>

@@ -20,6 +20,7 @@ import {
   server,
   startBeforeTests,
   third,
+  workflow,
 } from "./workflow-clients.ts";
 
 startBeforeTests();
@@ -34,19 +35,6 @@ class Fault {
   mend(): void {
     this.#isMended = true;
   }
-}
-
-function workflow<Result>(path: string, route: (context: WorkflowContext) => Promise<Result>) {
-  const { promise: ended, resolve } = Promise.withResolvers<Result>();
-  const { handler } = serve(
-    async (context) => {
-      const result = await route(context);
-      resolve(result);
-      return result;
-    },
-    { qstashClient, disableTelemetry: true },
-  );
-  return { url: endpoint.route(path, handler), ended };
 }
 
 async function letterOf(workflowRunId: string): Promise<string> {

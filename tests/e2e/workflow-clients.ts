@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, jest } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
-import { Client } from "@upstash/workflow";
+import { Client, serve, type WorkflowContext } from "@upstash/workflow";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -32,4 +32,21 @@ export function startBeforeTests(): void {
     await third.stop();
     await server.stop();
   });
+}
+
+/** Serves `route` at `path` of the endpoint. `ended` resolves to what it returns. */
+export function workflow<Result>(
+  path: string,
+  route: (context: WorkflowContext) => Promise<Result>,
+) {
+  const { promise: ended, resolve } = Promise.withResolvers<Result>();
+  const { handler } = serve(
+    async (context) => {
+      const result = await route(context);
+      resolve(result);
+      return result;
+    },
+    { qstashClient, disableTelemetry: true },
+  );
+  return { url: endpoint.route(path, handler), ended };
 }

@@ -1,24 +1,15 @@
 /** Tests hostile requests about runs: each is refused with its own status, and changes nothing. */
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { beforeAll, describe, expect, it } from "@jest/globals";
 import { Client } from "./client.ts";
-import { Destination } from "./destination.ts";
-import { startServer, type TestServer } from "./server.ts";
 import { firstUser, secondUser } from "./users.ts";
+import { client, destination, server, startBeforeTests } from "./suite.ts";
 
-let server: TestServer;
-let destination: Destination;
-let client: Client;
+startBeforeTests();
+
 let stranger: Client;
 
 beforeAll(async () => {
-  server = await startServer();
-  destination = await Destination.start();
-  client = server.client;
   stranger = new Client(server.port, secondUser.token);
-});
-afterAll(async () => {
-  await destination.stop();
-  await server.stop();
 });
 
 const mark = { "Upstash-Workflow-Sdk-Version": "1", "Upstash-Workflow-Sdk": "v1.3.3" };

@@ -1,32 +1,12 @@
 /** Tests starts that no workflow client makes in one go: in two phases, and many in one request. */
 import { describe, expect, it } from "@jest/globals";
-import { serve, type WorkflowContext } from "@upstash/workflow";
+import { type WorkflowContext } from "@upstash/workflow";
 import { eventually } from "./client.ts";
 import { type Json } from "./json.ts";
 import { type Delivery } from "./workflow-endpoint.ts";
-import {
-  client,
-  endpoint,
-  qstashClient,
-  server,
-  startBeforeTests,
-  third,
-} from "./workflow-clients.ts";
+import { client, endpoint, server, startBeforeTests, third, workflow } from "./workflow-clients.ts";
 
 startBeforeTests();
-
-function workflow<Result>(path: string, route: (context: WorkflowContext) => Promise<Result>) {
-  const { promise: ended, resolve } = Promise.withResolvers<Result>();
-  const { handler } = serve(
-    async (context) => {
-      const result = await route(context);
-      resolve(result);
-      return result;
-    },
-    { qstashClient, disableTelemetry: true },
-  );
-  return { url: endpoint.route(path, handler), ended };
-}
 
 const twoSteps = async (context: WorkflowContext) => {
   const one = await context.run("one", () => 1);

@@ -1,0 +1,28 @@
+/**
+ * A server for the tests of one file, with a destination and the clients of two tenants. They are there once `startBeforeTests` has been
+ * called at the top of the file.
+ */
+import { afterAll, beforeAll } from "@jest/globals";
+import { Client } from "./client.ts";
+import { Destination } from "./destination.ts";
+import { startServer, type TestServer } from "./server.ts";
+import { type Settings } from "./test-server.ts";
+import { secondUser } from "./users.ts";
+
+export let server: TestServer;
+export let client: Client;
+export let other: Client;
+export let destination: Destination;
+
+export function startBeforeTests(settings: Settings = {}): void {
+  beforeAll(async () => {
+    server = await startServer(settings);
+    client = server.client;
+    other = new Client(server.port, secondUser.token);
+    destination = await Destination.start();
+  });
+  afterAll(async () => {
+    await destination.stop();
+    await server.stop();
+  });
+}

@@ -30,7 +30,7 @@ async function open(): Promise<TokenStoreHarness> {
   };
 }
 
-describeTokenStore(name, open, [], waitMsMax);
+describeTokenStore(name, open, waitMsMax);
 
 describe(`${name}: calls of one turn`, () => {
   it("go out together: one script call for each kind, and each caller hears its own answer", async () => {

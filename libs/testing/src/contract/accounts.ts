@@ -10,18 +10,14 @@ import {
 } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
 import { epochStart } from "../virtual-clock.ts";
-import { type Closable, contract, type Deviation } from "./guarantee.ts";
+import { type Closable, contract } from "./guarantee.ts";
 
 export type AccountsHarness = Closable & { readonly accounts: Accounts };
 
 const racersCount = 10;
 
-export function describeAccounts(
-  name: string,
-  open: () => Promise<AccountsHarness>,
-  deviations: readonly Deviation[] = [],
-): void {
-  contract(`${name}: accounts`, open, { deviations }, (guarantee) => {
+export function describeAccounts(name: string, open: () => Promise<AccountsHarness>): void {
+  contract(`${name}: accounts`, open, {}, (guarantee) => {
     guarantee("a new installation has no tenants and no tokens", async ({ accounts }) => {
       expect(await accounts.tenants()).toEqual([]);
       expect(await accounts.tokens()).toEqual([]);

@@ -3,16 +3,12 @@ import { expect } from "@jest/globals";
 import { type AuditEntry, type AuditLog, type AuditPage } from "@posthaste/ports";
 import { anotherTenant, aTenant } from "../builders/message.ts";
 import { epochStart } from "../virtual-clock.ts";
-import { type Closable, contract, type Deviation } from "./guarantee.ts";
+import { type Closable, contract } from "./guarantee.ts";
 
 export type AuditLogHarness = Closable & { readonly auditLog: AuditLog };
 
-export function describeAuditLog(
-  name: string,
-  open: () => Promise<AuditLogHarness>,
-  deviations: readonly Deviation[] = [],
-): void {
-  contract(`${name}: audit log`, open, { deviations }, (guarantee) => {
+export function describeAuditLog(name: string, open: () => Promise<AuditLogHarness>): void {
+  contract(`${name}: audit log`, open, {}, (guarantee) => {
     guarantee("a change that has begun is listed, and then with its end", async ({ auditLog }) => {
       const entry = anEntry(1, { by: { kind: "group", id: "ops", session: "s" } });
 

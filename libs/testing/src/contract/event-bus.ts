@@ -5,7 +5,7 @@ import { type EventBus, type Hint, type SettledEvent, type WakeEvent } from "@po
 import { aMessage, aPolicy, aTenant, newId } from "../builders/message.ts";
 import { anAnswer } from "../builders/outcome.ts";
 import { epochStart } from "../virtual-clock.ts";
-import { type Closable, contract, type Deviation, type Guarantee } from "./guarantee.ts";
+import { type Closable, contract, type Guarantee } from "./guarantee.ts";
 
 export type EventBusHarness = Closable & {
   readonly bus: EventBus;
@@ -14,14 +14,8 @@ export type EventBusHarness = Closable & {
   readonly advance: (ms: number) => Promise<void>;
 };
 
-export function describeEventBus(
-  name: string,
-  open: () => Promise<EventBusHarness>,
-  deviations: readonly Deviation[] = [],
-  waitMsMax?: number,
-): void {
-  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
-  contract(`${name}: an event bus`, open, options, (guarantee) => {
+export function describeEventBus(name: string, open: () => Promise<EventBusHarness>): void {
+  contract(`${name}: an event bus`, open, {}, (guarantee) => {
     sharedGuarantees(guarantee);
     factGuarantees(guarantee);
     hintGuarantees(guarantee);

@@ -12,7 +12,7 @@ export type ContractOptions = {
   readonly waitMsMax?: number;
 };
 
-/** `waitMs` is by how much the proof moves the clock in total. */
+/** `waitMs` is by how much the proof moves the clock in total, where an adapter may have a real one. */
 export type Guarantee<H> = (
   title: string,
   prove: (harness: H) => Promise<void>,

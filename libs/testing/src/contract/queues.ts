@@ -5,14 +5,9 @@ import { groups } from "./queues/groups.ts";
 import { settings } from "./queues/settings.ts";
 import { turns } from "./queues/turns.ts";
 
-/** `open` makes an empty store. `advance` moves the store's clock, or waits. */
-export function describeQueues(
-  name: string,
-  open: () => Promise<QueuesHarness>,
-  waitMsMax?: number,
-): void {
-  const options = waitMsMax === undefined ? {} : { waitMsMax };
-  contract(`${name}: queues`, open, options, (guarantee) => {
+/** `open` makes an empty store. `advance` moves the store's clock. */
+export function describeQueues(name: string, open: () => Promise<QueuesHarness>): void {
+  contract(`${name}: queues`, open, {}, (guarantee) => {
     turns(guarantee);
     settings(guarantee);
     groups(guarantee);

@@ -1,5 +1,5 @@
 /** The contract of `RecordPorts`: what the engine relies on, whichever store keeps the records. */
-import { contract, type Deviation } from "./guarantee.ts";
+import { contract } from "./guarantee.ts";
 import { accepting } from "./records/accepting.ts";
 import { canceling } from "./records/canceling.ts";
 import { claiming } from "./records/claiming.ts";
@@ -16,15 +16,9 @@ import { removing } from "./records/removing.ts";
 import { ringing } from "./records/ringing.ts";
 import { settling } from "./records/settling.ts";
 
-/** `open` makes an empty store. `advance` moves the store's clock, or waits; `waitMsMax` is the longest wait that it may be asked for. */
-export function describeRecords(
-  name: string,
-  open: () => Promise<RecordsHarness>,
-  deviations: readonly Deviation[] = [],
-  waitMsMax?: number,
-): void {
-  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
-  contract(`${name}: a message store`, open, options, (guarantee) => {
+/** `open` makes an empty store. `advance` moves the store's clock. */
+export function describeRecords(name: string, open: () => Promise<RecordsHarness>): void {
+  contract(`${name}: a message store`, open, {}, (guarantee) => {
     accepting(guarantee);
     claiming(guarantee);
     settling(guarantee);

@@ -5,7 +5,7 @@
 import { expect } from "@jest/globals";
 import { acceptClaimed, allShards, isFinished, limits } from "@posthaste/domain";
 import { aCallbackPlan, anotherOwner, anOwner, aPolicy, aTenant } from "../builders/message.ts";
-import { contract, type Deviation } from "./guarantee.ts";
+import { contract } from "./guarantee.ts";
 import { alarmsAfterReopening, type ReopeningHarness } from "./reopening-alarms.ts";
 import {
   claimOne,
@@ -24,12 +24,8 @@ import {
   tightLane,
 } from "./records/harness.ts";
 
-export function describeReopening(
-  name: string,
-  open: () => Promise<ReopeningHarness>,
-  deviations: readonly Deviation[] = [],
-): void {
-  contract(`${name}: a message store opened again`, open, { deviations }, (guarantee) => {
+export function describeReopening(name: string, open: () => Promise<ReopeningHarness>): void {
+  contract(`${name}: a message store opened again`, open, {}, (guarantee) => {
     guarantee("a claim has lost its lease, rings at once, and is fenced", async (before) => {
       const message = newMessage(before);
       const claimed = acceptClaimed(message, anOwner, before.now());

@@ -3,7 +3,7 @@ import { expect } from "@jest/globals";
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
 import { aTenant } from "../builders/message.ts";
 import { epochStart } from "../virtual-clock.ts";
-import { type Closable, contract, type Deviation } from "./guarantee.ts";
+import { type Closable, contract } from "./guarantee.ts";
 
 export type SearchIndexesHarness = Closable & { readonly indexes: SearchIndexes };
 
@@ -12,9 +12,8 @@ const racersCount = 10;
 export function describeSearchIndexes(
   name: string,
   open: () => Promise<SearchIndexesHarness>,
-  deviations: readonly Deviation[] = [],
 ): void {
-  contract(`${name}: search indexes`, open, { deviations }, (guarantee) => {
+  contract(`${name}: search indexes`, open, {}, (guarantee) => {
     guarantee("a new installation has no indexes", async ({ indexes }) => {
       expect(await indexes.list()).toEqual([]);
       expect(await indexes.get("first")).toBeUndefined();

@@ -1,5 +1,5 @@
 /** The contract of `TokenStore`: deduplication windows that swallow no message, and slots and rates that cannot leak or overshoot. */
-import { contract, type Deviation } from "./guarantee.ts";
+import { contract } from "./guarantee.ts";
 import { deduplication } from "./token-store/deduplication.ts";
 import { flowSlots } from "./token-store/flow-slots.ts";
 import { spending } from "./token-store/spending.ts";
@@ -9,11 +9,9 @@ import { type TokenStoreHarness } from "./token-store/harness.ts";
 export function describeTokenStore(
   name: string,
   open: () => Promise<TokenStoreHarness>,
-  deviations: readonly Deviation[] = [],
-  waitMsMax?: number,
+  waitMsMax = Number.POSITIVE_INFINITY,
 ): void {
-  const options = { deviations, ...(waitMsMax !== undefined && { waitMsMax }) };
-  contract(`${name}: a token store`, open, options, (guarantee) => {
+  contract(`${name}: a token store`, open, { waitMsMax }, (guarantee) => {
     deduplication(guarantee);
     flowSlots(guarantee);
     spending(guarantee);

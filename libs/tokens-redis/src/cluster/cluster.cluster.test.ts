@@ -143,7 +143,7 @@ describe("with masters alone", () => {
     };
   }
 
-  describeTokenStore("Redis Cluster", open, [], waitMsMax);
+  describeTokenStore("Redis Cluster", open, waitMsMax);
 
   it("puts each key into the slot that the cluster puts it into", async () => {
     const [first] = cluster.masters;

@@ -70,7 +70,6 @@ export function turns(guarantee: QueueGuarantee): void {
       expect((await ring(harness, allShards, 100, ["queue"])).lanes).toEqual([]);
       expect(await claimable(harness, [...messages, ...newer])).toEqual([]);
     },
-    limits.ringAheadMs,
   );
 
   guarantee("what has a turn is claimed with it, and the next has none", async (harness) => {
@@ -118,7 +117,6 @@ export function turns(guarantee: QueueGuarantee): void {
       await harness.advance(60_000);
       expect(await claimable(harness, [delayed, next])).toHaveLength(1);
     },
-    60_000,
   );
 
   guarantee("two that look at once never give one turn too many", async (harness) => {
@@ -203,7 +201,6 @@ export function turns(guarantee: QueueGuarantee): void {
 
       expect(hinted(await admit(harness))).toEqual([second.id]);
     },
-    limits.leaseMs,
   );
 
   guarantee("or until that call is known to have ended", async (harness) => {
@@ -273,7 +270,6 @@ export function turns(guarantee: QueueGuarantee): void {
       await admit(harness);
       expect(await queues.oldestTurn()).toBeUndefined();
     },
-    agedMs,
   );
 
   guarantee("the turns of a paused queue are not among the oldest", async (harness) => {

@@ -109,7 +109,6 @@ export function keeping(guarantee: StoreGuarantee): void {
         expect(await keptOf(harness, message)).toBeUndefined();
         expect(await harness.keptBodies.sweep(aTenant, harness.now(), 100)).toBe(0);
       },
-      12_000,
     );
 
   guarantee(
@@ -137,7 +136,6 @@ export function keeping(guarantee: StoreGuarantee): void {
         expect(await keptOf(harness, message)).toBeUndefined();
       expect(await keptOf(harness, kept)).toEqual(Buffer.from(kept.body));
     },
-    13_000,
   );
 
   for (const [how, arrange] of ended.filter(([name]) => name.startsWith("delivered")))
@@ -153,7 +151,6 @@ export function keeping(guarantee: StoreGuarantee): void {
         await harness.keptBodies.sweep(aTenant, harness.now(), 100);
         expect(await answerOf(harness, message)).toBeUndefined();
       },
-      12_000,
     );
 
   guarantee(
@@ -176,7 +173,6 @@ export function keeping(guarantee: StoreGuarantee): void {
       await harness.keptBodies.sweep(aTenant, harness.now(), 100);
       expect(await read()).toEqual([undefined, undefined, undefined, undefined]);
     },
-    2_000,
   );
 
   guarantee(
@@ -201,7 +197,6 @@ export function keeping(guarantee: StoreGuarantee): void {
       for (const message of forgotten) expect(await answerOf(harness, message)).toBeUndefined();
       expect(await answerOf(harness, kept)).toBe("fine");
     },
-    2_000,
   );
 
   guarantee(
@@ -214,7 +209,6 @@ export function keeping(guarantee: StoreGuarantee): void {
       expect(await answerOf(harness, whole)).toBe("a".repeat(max));
       expect(await answerOf(harness, cut)).toBe(`a${"ü".repeat(max / 2 - 1)}`);
     },
-    2_000,
   );
 
   guarantee(
@@ -241,24 +235,19 @@ export function keeping(guarantee: StoreGuarantee): void {
       for (const message of [others, ...young])
         expect(await keptOf(harness, message)).toEqual(Buffer.from(message.body));
     },
-    21_000,
   );
 
-  guarantee(
-    "a sweep ends at about its limit, and the next goes on",
-    async (harness) => {
-      for (let n = 0; n < 5; n++) await insertDelivered(harness);
-      await remove(harness);
+  guarantee("a sweep ends at about its limit, and the next goes on", async (harness) => {
+    for (let n = 0; n < 5; n++) await insertDelivered(harness);
+    await remove(harness);
 
-      const swept = [];
-      for (let n = 0; n < 6; n++)
-        swept.push(await harness.keptBodies.sweep(aTenant, harness.now(), 2));
+    const swept = [];
+    for (let n = 0; n < 6; n++)
+      swept.push(await harness.keptBodies.sweep(aTenant, harness.now(), 2));
 
-      expect(Math.max(...swept)).toBeLessThanOrEqual(2);
-      expect(swept.reduce((sum, n) => sum + n, 0)).toBe(5);
-    },
-    1_000,
-  );
+    expect(Math.max(...swept)).toBeLessThanOrEqual(2);
+    expect(swept.reduce((sum, n) => sum + n, 0)).toBe(5);
+  });
 
   guarantee(
     "a sweep leaves the bodies of records that stand, and they are kept afterwards",
@@ -282,7 +271,6 @@ export function keeping(guarantee: StoreGuarantee): void {
       for (const message of [finished, gone])
         expect(await keptOf(harness, message)).toBeUndefined();
     },
-    6_000,
   );
 
   guarantee(
@@ -304,7 +292,6 @@ export function keeping(guarantee: StoreGuarantee): void {
       expect(await insertAgain()).toEqual(["known"]);
       expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
     },
-    1_000,
   );
 
   guarantee("the share of the disk is told, or 0", async ({ keptBodies }) => {

@@ -207,7 +207,6 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
       expect([kept.length, keptPinned.length]).toEqual([1, 1]);
       expect(await harness.flowLanes.rows([tightLane])).toEqual([]);
     },
-    6 * limits.laneKeptMs,
   );
 }
 

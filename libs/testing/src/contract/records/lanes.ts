@@ -178,7 +178,6 @@ export function lanes(guarantee: StoreGuarantee): void {
 
       expect(await inLine(harness)).toEqual([first.id, second.id, third.id]);
     },
-    limits.grantMs,
   );
 
   guarantee("what stands in line is answered as a hint has it", async (harness) => {
@@ -299,28 +298,24 @@ export function lanes(guarantee: StoreGuarantee): void {
     expect((await laneOf(harness, tightLane)).wakeAt).toBeUndefined();
   });
 
-  for (const { what, waitMs, prepare } of [...entries, ...otherAlarms]) {
-    guarantee(
-      `a lane that was woken meanwhile does not come to rest: ${what}`,
-      async (harness) => {
-        const enter = await prepare(harness);
-        const { seq } = await laneOf(harness, tightLane);
-        await enter();
+  for (const { what, prepare } of [...entries, ...otherAlarms]) {
+    guarantee(`a lane that was woken meanwhile does not come to rest: ${what}`, async (harness) => {
+      const enter = await prepare(harness);
+      const { seq } = await laneOf(harness, tightLane);
+      await enter();
 
-        const rested = await harness.flowLanes.rest(
-          tightLane,
-          seq,
-          harness.now() + 600_000,
-          undefined,
-        );
+      const rested = await harness.flowLanes.rest(
+        tightLane,
+        seq,
+        harness.now() + 600_000,
+        undefined,
+      );
 
-        expect(rested).toBe(false);
-        expect((await laneOf(harness, tightLane)).wakeAt).toBeLessThanOrEqual(
-          harness.now() + limits.ringAheadMs,
-        );
-      },
-      waitMs,
-    );
+      expect(rested).toBe(false);
+      expect((await laneOf(harness, tightLane)).wakeAt).toBeLessThanOrEqual(
+        harness.now() + limits.ringAheadMs,
+      );
+    });
   }
 
   guarantee(
@@ -357,7 +352,6 @@ export function lanes(guarantee: StoreGuarantee): void {
       await keysLeft(dayMs + 60_000);
       expect(await keysLeft(dayMs + 60_000)).toEqual(["awaited"]);
     },
-    4 * dayMs,
   );
 
   guarantee(
@@ -423,20 +417,15 @@ export function lanes(guarantee: StoreGuarantee): void {
       expect((await ringAll(harness)).lanes).toEqual([tightLane]);
       expect(await inLine(harness)).toEqual([left.id]);
     },
-    limits.grantMs,
   );
 
-  guarantee(
-    "a grant that is past holds no slot",
-    async (harness) => {
-      const { id } = await insert(harness, { flow: oneAtATime });
-      await harness.flowLanes.promote(tightLane, [id], harness.now() + 1_000);
-      await harness.advance(1_000);
+  guarantee("a grant that is past holds no slot", async (harness) => {
+    const { id } = await insert(harness, { flow: oneAtATime });
+    await harness.flowLanes.promote(tightLane, [id], harness.now() + 1_000);
+    await harness.advance(1_000);
 
-      expect(await harness.flowLanes.slotHolders(tightLane)).toEqual([]);
-    },
-    1_000,
-  );
+    expect(await harness.flowLanes.slotHolders(tightLane)).toEqual([]);
+  });
 
   guarantee("a retry's wait holds no slot", async (harness) => {
     const record = await insertClaimed(harness, { flow: oneAtATime });
@@ -457,7 +446,6 @@ const dayMs = 86_400_000;
 
 type Entry = {
   readonly what: string;
-  readonly waitMs: number;
   /** Returns how a message then gets into the line. */
   readonly prepare: (harness: RecordsHarness) => Promise<() => Promise<unknown>>;
 };
@@ -465,7 +453,6 @@ type Entry = {
 const entries: readonly Entry[] = [
   {
     what: "by an insert",
-    waitMs: 0,
     prepare: async (harness) => {
       await insert(harness, { flow: oneAtATime });
       return () => insert(harness, { flow: oneAtATime });
@@ -473,7 +460,6 @@ const entries: readonly Entry[] = [
   },
   {
     what: "after a delay",
-    waitMs: 1_000,
     prepare: async (harness) => {
       await insert(harness, { flow: oneAtATime, delayMs: 1_000 });
       return () => advanceAndRing(harness, 1_000);
@@ -481,7 +467,6 @@ const entries: readonly Entry[] = [
   },
   {
     what: "after a grant that nobody used",
-    waitMs: limits.grantMs,
     prepare: async (harness) => {
       const { id } = await insert(harness, { flow: oneAtATime });
       await harness.flowLanes.promote(tightLane, [id], harness.now() + limits.grantMs);
@@ -490,7 +475,6 @@ const entries: readonly Entry[] = [
   },
   {
     what: "by a claim that was handed back",
-    waitMs: 0,
     prepare: async (harness) => {
       const record = await insertClaimed(harness, { flow: oneAtATime });
       return () => settle(harness, record, { kind: "aborted" });
@@ -502,7 +486,6 @@ const entries: readonly Entry[] = [
 const otherAlarms: readonly Entry[] = [
   {
     what: "by other limits, brought by a delayed publish",
-    waitMs: 0,
     prepare: async (harness) => {
       await insert(harness, { flow: oneAtATime });
       return () =>
@@ -514,7 +497,6 @@ const otherAlarms: readonly Entry[] = [
   },
   {
     what: "by its alarm, which rang",
-    waitMs: 0,
     prepare: async (harness) => {
       await insert(harness, { flow: oneAtATime });
       return () => ringAll(harness);

@@ -50,7 +50,6 @@ export function removing(guarantee: StoreGuarantee): void {
       expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
       expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
     },
-    1_000,
   );
 
   for (const written of [true, false]) {
@@ -83,7 +82,6 @@ export function removing(guarantee: StoreGuarantee): void {
           messages.flatMap(({ id }) => states.map((state) => `${id} ${state}`)).toSorted(),
         );
       },
-      1_000,
     );
   }
 
@@ -101,7 +99,6 @@ export function removing(guarantee: StoreGuarantee): void {
       await harness.log.sweep(aTenant, harness.now(), 100);
       expect(await logOf(harness, [message])).toEqual([]);
     },
-    1_000,
   );
 
   for (const order of ["earliestFirst", "latestFirst"] as const)
@@ -143,7 +140,6 @@ export function removing(guarantee: StoreGuarantee): void {
           expect([filter, await pages(3, filter)]).toEqual([filter, right]);
         }
       },
-      200,
     );
 
   guarantee("what ended later stays", async (harness) => {
@@ -153,61 +149,45 @@ export function removing(guarantee: StoreGuarantee): void {
     expect(await read(harness, message)).toMatchObject({ state: { kind: "delivered" } });
   });
 
-  guarantee(
-    "what has follow-ups that are not safe stays, however old",
-    async (harness) => {
-      const callback = aCallbackPlan();
-      const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
-      await settle(harness, record, delivered);
-      await harness.advance(1_000);
+  guarantee("what has follow-ups that are not safe stays, however old", async (harness) => {
+    const callback = aCallbackPlan();
+    const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
+    await settle(harness, record, delivered);
+    await harness.advance(1_000);
 
-      expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
-      expect((await read(harness, record.message)).outbox).not.toEqual([]);
-    },
-    1_000,
-  );
+    expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
+    expect((await read(harness, record.message)).outbox).not.toEqual([]);
+  });
 
-  guarantee(
-    "what has not ended stays",
-    async (harness) => {
-      const messages = await insertAll(harness, [{}, { delayMs: 500 }, { flow: oneAtATime }]);
-      const { message } = await insertClaimed(harness);
-      await harness.advance(1_000);
+  guarantee("what has not ended stays", async (harness) => {
+    const messages = await insertAll(harness, [{}, { delayMs: 500 }, { flow: oneAtATime }]);
+    const { message } = await insertClaimed(harness);
+    await harness.advance(1_000);
 
-      expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
-      for (const each of [...messages, message]) await read(harness, each);
-    },
-    1_000,
-  );
+    expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(0);
+    for (const each of [...messages, message]) await read(harness, each);
+  });
 
-  guarantee(
-    "no more go than the limit, and the rest later",
-    async (harness) => {
-      for (let i = 0; i < 5; i++) await insertDelivered(harness);
-      await harness.advance(1_000);
+  guarantee("no more go than the limit, and the rest later", async (harness) => {
+    for (let i = 0; i < 5; i++) await insertDelivered(harness);
+    await harness.advance(1_000);
 
-      const removed = [
-        await harness.records.removeFinished(allShards, harness.now(), 3),
-        await harness.records.removeFinished(allShards, harness.now(), 3),
-      ];
+    const removed = [
+      await harness.records.removeFinished(allShards, harness.now(), 3),
+      await harness.records.removeFinished(allShards, harness.now(), 3),
+    ];
 
-      expect(removed).toEqual([3, 2]);
-    },
-    1_000,
-  );
+    expect(removed).toEqual([3, 2]);
+  });
 
-  guarantee(
-    "only the shards asked for are swept",
-    async (harness) => {
-      const message = await insertDelivered(harness);
-      await harness.advance(1_000);
-      const others = allShards.filter((shard) => shard !== shardOf(message.id));
+  guarantee("only the shards asked for are swept", async (harness) => {
+    const message = await insertDelivered(harness);
+    await harness.advance(1_000);
+    const others = allShards.filter((shard) => shard !== shardOf(message.id));
 
-      expect(await harness.records.removeFinished(others, harness.now(), 100)).toBe(0);
-      expect(await harness.records.removeFinished([message.shard], harness.now(), 100)).toBe(1);
-    },
-    1_000,
-  );
+    expect(await harness.records.removeFinished(others, harness.now(), 100)).toBe(0);
+    expect(await harness.records.removeFinished([message.shard], harness.now(), 100)).toBe(1);
+  });
 
   guarantee(
     "a derived id leaves a tombstone: its cause may be worked through again",
@@ -228,24 +208,19 @@ export function removing(guarantee: StoreGuarantee): void {
       expect(await harness.records.cancel(aTenant, [id])).toEqual([{ kind: "unknown" }]);
       expect(await harness.records.pull(aTenant, 10, [])).toMatchObject([{ id: source.id }]);
     },
-    1_000,
   );
 
-  guarantee(
-    "a settle, a renewal and a clear of what is gone do no harm",
-    async (harness) => {
-      const { id } = await insert(harness);
-      const record = await claimOne(harness, id);
-      await settle(harness, record, delivered);
-      await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
-      await harness.advance(1_000);
-      await harness.records.removeFinished(allShards, harness.now(), 100);
+  guarantee("a settle, a renewal and a clear of what is gone do no harm", async (harness) => {
+    const { id } = await insert(harness);
+    const record = await claimOne(harness, id);
+    await settle(harness, record, delivered);
+    await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
+    await harness.advance(1_000);
+    await harness.records.removeFinished(allShards, harness.now(), 100);
 
-      expect(await settle(harness, record, delivered)).toEqual({ kind: "fenced" });
-      expect(await harness.records.renew([{ id, epoch: record.epoch }])).toEqual([id]);
-      await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
-      expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
-    },
-    1_000,
-  );
+    expect(await settle(harness, record, delivered)).toEqual({ kind: "fenced" });
+    expect(await harness.records.renew([{ id, epoch: record.epoch }])).toEqual([id]);
+    await harness.records.clear([{ id, attempt: 0, item: "fact" }]);
+    expect(await harness.records.get(aTenant, [id])).toEqual([undefined]);
+  });
 }

@@ -90,7 +90,6 @@ export function settling(guarantee: StoreGuarantee): void {
       expect(answer).toEqual({ kind: "fenced" });
       expect(await read(harness, overtaken.message)).toEqual(before);
     },
-    limits.leaseMs,
   );
 
   guarantee(
@@ -104,7 +103,6 @@ export function settling(guarantee: StoreGuarantee): void {
       expect(await settle(harness, overtaken, delivered)).toEqual({ kind: "fenced" });
       expect(await stateOf(harness, overtaken.message)).toBe("held");
     },
-    limits.leaseMs,
   );
 
   guarantee(
@@ -116,7 +114,6 @@ export function settling(guarantee: StoreGuarantee): void {
       expect(await settle(harness, record, delivered)).toMatchObject({ kind: "ok" });
       expect(await stateOf(harness, record.message)).toBe("delivered");
     },
-    limits.leaseMs + 1_000,
   );
 
   for (const [what, outcome] of outcomes) {

@@ -91,7 +91,6 @@ export function waiting(guarantee: RunsGuarantee): void {
       await harness.advance(limits.ringAheadMs);
       expect(await rung(harness)).toEqual([run.key]);
     },
-    1_000 + limits.ringAheadMs,
   );
 
   guarantee("a run that waits for nothing any more rings no more", async (harness) => {

@@ -208,9 +208,8 @@ function opened() {
   const held: (() => void)[] = [];
   let isHolding = false;
   const sync = {
-    run: (done: (error: null) => void) => {
-      if (isHolding) held.push(() => done(null));
-      else done(null);
+    run: async () => {
+      if (isHolding) await new Promise<void>((resolve) => held.push(resolve));
     },
     runNow: () => undefined,
     close: () => undefined,

@@ -117,8 +117,9 @@ describe("a lease", () => {
     const held: (() => void)[] = [];
     let isHeld = false;
     const sync = {
-      run: (done: (error: null) => void) =>
-        void (isHeld ? held.push(() => done(null)) : done(null)),
+      run: async () => {
+        if (isHeld) await new Promise<void>((resolve) => held.push(resolve));
+      },
       runNow: () => undefined,
       close: () => undefined,
     };

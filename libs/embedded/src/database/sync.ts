@@ -5,20 +5,23 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 
 export type Sync = {
-  /** Calls `done` when every commit made before the call is on the disk, or with the error that leaves this unknown. */
-  run(done: (error: Error | null) => void): void;
+  /** Resolves when every commit made before the call is on the disk; rejects when this is unknown. */
+  run(): Promise<void>;
   /** Syncs before it returns, or throws. */
   runNow(): void;
   close(): void;
 };
 
+const syncData = promisify(fdatasync);
+
 /** `path` is the path of the database, whose log must exist. */
 export function openWalSync(path: string): Sync {
   const file = openLog(path);
   return {
-    run: (done) => fdatasync(file, done),
+    run: () => syncData(file),
     runNow: () => fdatasyncSync(file),
     close: () => closeSync(file),
   };

@@ -348,7 +348,10 @@ describe("the sync of a commit", () => {
   const heldSync = () => {
     const held: ((error: Error | null) => void)[] = [];
     const sync = {
-      run: (done: (error: Error | null) => void) => void held.push(done),
+      run: () =>
+        new Promise<void>((resolve, reject) => {
+          held.push((error) => (error ? reject(error) : resolve()));
+        }),
       runNow: () => undefined,
       close: () => undefined,
     };

@@ -125,10 +125,7 @@ export class Writer {
     // Bounded by the turns of other callers of `alone`, each of which ends.
     while (this.#syncing) await this.#syncing;
     if (this.#unusable) return;
-    await (this.#syncing = this.#held(work).then(() => {
-      this.#syncing = undefined;
-      this.#goOn();
-    }));
+    await (this.#syncing = this.#held(work));
   }
 
   get #waiting(): number {
@@ -152,89 +149,89 @@ export class Writer {
     if (this.#scheduled || this.#isHeld) return;
     if (this.#urgent.length === 0 && (this.#syncing || this.#queue.length === 0)) return;
     this.#scheduled = true;
-    this.#options.schedule(() => this.#turn());
+    this.#options.schedule(this.#turn);
   }
 
-  #turn(): void {
+  readonly #turn = (): void => {
     this.#scheduled = false;
     if (this.#isHeld) return;
     const before = this.#commits;
     const begunAt = this.#options.committed ? performance.now() : 0;
-    const batch = this.#carryOut();
-    if (!batch) return this.#goOn();
+    const { batch, writes } = this.#carryOut();
     const rest = tellUrgent(batch);
-    if (this.#syncing || this.#commits === before) {
-      tell(rest);
-      return this.#goOn();
+    if (this.#syncing || this.#commits === before) tell(rest);
+    else {
+      this.#unsynced = rest[0];
+      this.#syncing = this.#synced(rest, writes, begunAt);
     }
-    this.#unsynced = rest[0];
-    this.#syncing = this.#synced(rest, begunAt).then(() => {
-      this.#syncing = undefined;
-      this.#goOn();
-    });
-  }
+    this.#goOn();
+  };
 
-  async #synced(batch: Batch, begunAt: number): Promise<void> {
+  async #synced(batch: Batch, writes: number, begunAt: number): Promise<void> {
     const { sync, afterCommit, committed } = this.#options;
-    const writes = writesIn(batch);
     try {
-      if (sync && writes > 0)
-        await new Promise<void>((resolve, reject) => sync.run((e) => (e ? reject(e) : resolve())));
+      // Waits where there is nothing to sync, too: the turn sets `#syncing` first.
+      await (writes > 0 ? sync?.run() : undefined);
       committed?.(writes, (performance.now() - begunAt) / 1_000);
       this.#unsynced = undefined;
       tell(batch);
-    } catch (error) {
-      this.#breakDown(error, batch);
-      return;
-    }
-    await this.#held(afterCommit);
-  }
-
-  /** Holds all writes until the promise of `work` ends. A failure is the disk's. */
-  async #held(work: () => Promise<void> | undefined): Promise<void> {
-    try {
-      const more = work();
+      const more = afterCommit();
       this.#isHeld = more !== undefined;
       await more;
     } catch (error) {
-      this.#breakDown(error, []);
-    } finally {
-      this.#isHeld = false;
+      this.#breakDown(error, batch);
     }
+    this.#letGo();
+  }
+
+  /** Holds all writes until the promise of `work` ends. A failure is the disk's. */
+  async #held(work: () => Promise<void>): Promise<void> {
+    this.#isHeld = true;
+    try {
+      await work();
+    } catch (error) {
+      this.#breakDown(error, []);
+    }
+    this.#letGo();
+  }
+
+  #letGo(): void {
+    this.#isHeld = false;
+    this.#syncing = undefined;
+    this.#goOn();
   }
 
   #finishNow(): void {
-    const batch = this.#carryOut();
-    if (!batch) return;
+    const { batch } = this.#carryOut();
     try {
       this.#options.sync?.runNow();
+      tell(batch);
     } catch (error) {
       this.#breakDown(error, batch);
-      return;
     }
-    tell(batch);
   }
 
-  /** Carries out the urgent operations and, when no sync is under way, the queued ones. */
-  #carryOut(): Batch | undefined {
-    if (this.#unusable) return undefined;
+  /**
+   * Carries out the urgent operations and, when no sync is under way, the queued ones. Returns those that were, and how many of the queued
+   * ones write.
+   */
+  #carryOut(): { readonly batch: Batch; readonly writes: number } {
     const batch: Operation[] = [];
-    fill(batch, this.#urgent);
-    if (!this.#syncing) fill(batch, this.#queue);
-    if (batch.length === 0) return undefined;
+    const urgentWrites = fill(batch, this.#urgent);
+    const writes = this.#syncing ? 0 : fill(batch, this.#queue);
     try {
-      if (!this.#together(batch)) this.#separately(batch);
-      return batch;
+      const hasWrites = urgentWrites + writes > 0;
+      if (!this.#together(batch, hasWrites)) this.#separately(batch);
+      return { batch, writes };
     } catch (error) {
       if (sqliteCode(error) === "busy") rejectAll(batch, lockedByOther(error));
       else this.#breakDown(error, batch);
-      return undefined;
+      return { batch: [], writes: 0 };
     }
   }
 
   /** Runs the batch in one transaction, the usual case. Returns false when an operation threw: then nothing has happened. */
-  #together(batch: Batch): boolean {
-    const hasWrites = writesIn(batch) > 0;
+  #together(batch: Batch, hasWrites: boolean): boolean {
     try {
       if (hasWrites) this.#db.exec("BEGIN IMMEDIATE");
       for (const operation of batch) this.#carryOutOne(operation);
@@ -338,8 +335,11 @@ export class Writer {
   }
 }
 
-/** Moves operations from the front of `queue` to `batch`: those that fit into its transaction, and one at least. */
-function fill(batch: Operation[], queue: Operation[]): void {
+/**
+ * Moves operations from the front of `queue` to `batch`: those that fit into its transaction, and one at least. Returns how many of them
+ * write.
+ */
+function fill(batch: Operation[], queue: Operation[]): number {
   let records = 0;
   let bytes = 0;
   for (const { weight } of batch) {
@@ -347,14 +347,17 @@ function fill(batch: Operation[], queue: Operation[]): void {
     bytes += weight.bytes;
   }
   let taken = 0;
+  let writes = 0;
   for (const operation of queue) {
     records += operation.weight.records;
     bytes += operation.weight.bytes;
     if (batch.length > 0 && (records > recordsPerCommitMax || bytes > bytesPerCommitMax)) break;
     batch.push(operation);
     taken += 1;
+    if (!operation.isRead) writes += 1;
   }
   queue.splice(0, taken);
+  return writes;
 }
 
 const light: Weight = { records: 1, bytes: 0 };
@@ -366,12 +369,6 @@ const light: Weight = { records: 1, bytes: 0 };
 function endsBatch(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === "broken" || code === "damaged" || code === "busy";
-}
-
-function writesIn(batch: Batch): number {
-  let writes = 0;
-  for (const { isRead } of batch) if (!isRead) writes += 1;
-  return writes;
 }
 
 /** Resolves the urgent operations, which come first in a batch. Returns the rest, which resolve after the sync. */

@@ -24,9 +24,9 @@ const by = owner("gateway");
 function opened() {
   const syncs = { count: 0 };
   const sync = {
-    run: (done: (error: null) => void) => {
+    run: async () => {
       syncs.count += 1;
-      setImmediate(() => done(null));
+      await new Promise(setImmediate);
     },
     runNow: () => undefined,
     close: () => undefined,

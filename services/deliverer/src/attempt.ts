@@ -185,7 +185,7 @@ export function age({ state }: Attempt, passedMs: number): void {
   const { permit, sending, since } = state;
   const { slot } = permit;
   if (!slot) return;
-  if (!slot.address) permit.locate(sending?.address);
+  if (!slot.isLocated) permit.locate(sending?.address);
   const forMs = passedMs - since;
   if (sending && slot.kind === "short" && forMs >= limits.waitingAttemptMs) permit.wait();
   if (slot.countsForOrigin && forMs >= limits.longAttemptMs) permit.leaveOrigin();

@@ -16,28 +16,19 @@ const idleMax = 10_000;
 /** Bounds the idle tenants that are remembered at one address or origin. */
 const idleTenantsMax = 16;
 
+/** Returns counts by tenant. */
+export const tenants = (max = idleMax): Remembered<TenantId, Held> =>
+  new Remembered(max, noneHeld, isNone);
+
 type AtAddress = { readonly all: Held; readonly byTenant: Remembered<TenantId, Held> };
 
-export class Holders {
-  readonly #tenants = new Remembered<TenantId, Held>(idleMax, noneHeld, isNone);
-  readonly #addresses = new Remembered<string, AtAddress>(
+/** Returns counts by address, and by tenant at each. */
+export const addresses = (): Remembered<string, AtAddress> =>
+  new Remembered(
     idleMax,
-    () => ({
-      all: noneHeld(),
-      byTenant: new Remembered<TenantId, Held>(idleTenantsMax, noneHeld, isNone),
-    }),
+    () => ({ all: noneHeld(), byTenant: tenants(idleTenantsMax) }),
     ({ all }) => isNone(all),
   );
-
-  ofTenant(tenant: TenantId): Held {
-    return this.#tenants.of(tenant);
-  }
-
-  atAddress(tenant: TenantId, address: string): { readonly all: Held; readonly own: Held } {
-    const { all, byTenant } = this.#addresses.of(address);
-    return { all, own: byTenant.of(tenant) };
-  }
-}
 
 /**
  * An origin of one tenant. Origins are told apart by a hash, so tenants share nothing here: a host name made to collide with the hash of
@@ -54,31 +45,21 @@ export type Origin = {
   isKnown: boolean;
 };
 
-/** The counts of all tenants at an origin. `slots` counts all kinds. */
-type OfAll = { held: number; slots: number; readonly byTenant: Remembered<TenantId, Origin> };
+/** The counts of all tenants at an origin. */
+type OfAll = {
+  held: number;
+  readonly slots: Held;
+  readonly byTenant: Remembered<TenantId, Origin>;
+};
 
-export class Origins {
-  readonly #origins = new Remembered<number, OfAll>(idleMax, none, ({ slots }) => slots === 0);
-
-  /** Returns undefined for an origin that was never used or is forgotten. */
-  known(tenant: TenantId, origin: number): Origin | undefined {
-    return this.#origins.known(origin)?.byTenant.known(tenant);
-  }
-
-  of(tenant: TenantId, origin: number): Origin {
-    return this.#origins.of(origin).byTenant.of(tenant);
-  }
-
-  /** Returns the number of calls of all tenants in their first minute. */
-  held(origin: number): number {
-    return this.#origins.known(origin)?.held ?? 0;
-  }
-}
+/** Returns counts by origin, and by tenant at each. */
+export const origins = (): Remembered<number, OfAll> =>
+  new Remembered(idleMax, none, ({ slots }) => isNone(slots));
 
 function none(): OfAll {
   const ofAll: OfAll = {
     held: 0,
-    slots: 0,
+    slots: noneHeld(),
     byTenant: new Remembered<TenantId, Origin>(
       idleTenantsMax,
       () => ({ ofAll, held: 0, slots: noneHeld(), address: undefined, isKnown: false }),
@@ -91,9 +72,4 @@ function none(): OfAll {
 export function addHeld(origin: Origin, n: 1 | -1): void {
   origin.held += n;
   origin.ofAll.held += n;
-}
-
-export function addSlot(origin: Origin, kind: Kind, n: 1 | -1): void {
-  origin.slots[kind] += n;
-  origin.ofAll.slots += n;
 }

@@ -157,7 +157,7 @@ export class Permit {
   /** Counts slot and body for the address that the call goes to; undefined while the call does not know. */
   locate(address: string | undefined): void {
     const { bytes, lines, slots } = this.#counts;
-    if (this.#slot && !this.#slot.address && address !== undefined) {
+    if (this.#slot && !this.#slot.isLocated && address !== undefined) {
       slots.locate(this.#slot, this.tenant, address);
       lines.unblock(this.tenant, this.origin);
     }

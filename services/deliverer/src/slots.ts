@@ -14,13 +14,13 @@
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import {
   addHeld,
-  addSlot,
+  addresses,
   type Held,
-  Holders,
   type Kind,
   noneHeld,
   type Origin,
-  Origins,
+  origins,
+  tenants,
 } from "./holders.ts";
 
 export type SlotBounds = {
@@ -45,9 +45,9 @@ export function slotBounds(config: SlotConfig, callsMax: number): SlotBounds {
 export type Slot = {
   readonly origin: Origin;
   readonly tenant: Held;
-  /** The counts of the address, and of the tenant at the address. */
-  address: Held | undefined;
-  ownOfAddress: Held | undefined;
+  /** The counts that the slot is part of; of its address only once that is known. */
+  readonly counts: Held[];
+  isLocated: boolean;
   /** `reserved`: a place in line, until the call begins. */
   kind: Kind;
   countsForOrigin: boolean;
@@ -63,8 +63,9 @@ export class Slots {
   /** The calls of all tenants at one origin, at most. */
   readonly #ofAllMax: number;
   readonly #held = noneHeld();
-  readonly #holders = new Holders();
-  readonly #origins = new Origins();
+  readonly #tenants = tenants();
+  readonly #addresses = addresses();
+  readonly #origins = origins();
 
   constructor({ shortMax, waitingMax, perOriginMax }: SlotBounds) {
     this.#bounds = { short: shortMax, waiting: waitingMax, reserved: shortMax };
@@ -78,20 +79,26 @@ export class Slots {
 
   /** Reports whether the tenant may have a slot, whatever the origin. */
   isFreeFor(tenant: TenantId): boolean {
-    return this.#hasShare("short", this.#holders.ofTenant(tenant));
+    return this.#hasShare("short", this.#tenants.of(tenant));
   }
 
   isFree(tenant: TenantId, origin: number): boolean {
-    if (!this.isFreeFor(tenant)) return false;
-    const known = this.#origins.known(tenant, origin);
-    if (known === undefined) return this.#hasPlace(0, unknownMax, this.#origins.held(origin));
-    const { held, isKnown, ofAll } = known;
+    const holder = this.#tenants.of(tenant);
+    if (!this.#hasShare("short", holder)) return false;
+    const ofAll = this.#origins.known(origin);
+    const known = ofAll?.byTenant.known(tenant);
+    if (known === undefined) return this.#hasPlace(0, unknownMax, ofAll?.held ?? 0);
+    const { held, isKnown } = known;
     const max = isKnown ? this.#perOriginMax : unknownMax;
-    return this.#hasPlace(held, max, ofAll.held - held) && this.#mayHold("short", tenant, known);
+    return (
+      this.#hasPlace(held, max, known.ofAll.held - held) &&
+      this.#mayHold("short", tenant, holder, known)
+    );
   }
 
   take(tenant: TenantId, origin: number): Slot {
-    const slot = this.#open(this.#origins.of(tenant, origin), this.#holders.ofTenant(tenant));
+    const of = this.#origins.of(origin).byTenant.of(tenant);
+    const slot = this.#open(of, this.#tenants.of(tenant));
     this.begin(slot, tenant);
     return slot;
   }
@@ -117,7 +124,7 @@ export class Slots {
   locate(slot: Slot, tenant: TenantId, address: string): void {
     slot.origin.address = address;
     slot.origin.isKnown = true;
-    if (slot.address === undefined) this.#place(slot, tenant, address);
+    if (!slot.isLocated) this.#place(slot, tenant, address);
   }
 
   /** Remembers the address of an ended call; undefined when no address was reached. */
@@ -129,7 +136,7 @@ export class Slots {
   /** Turns a short slot into a waiting one. Returns false when waiting calls hold their share already. */
   wait(slot: Slot, tenant: TenantId): boolean {
     if (!this.#hasShare("waiting", slot.tenant)) return false;
-    if (!this.#mayHold("waiting", tenant, slot.origin)) return false;
+    if (!this.#mayHold("waiting", tenant, slot.tenant, slot.origin)) return false;
     this.#turn(slot, "waiting");
     return true;
   }
@@ -143,9 +150,9 @@ export class Slots {
 
   /** Takes a place in line. Returns undefined when the tenant or the origin has its share of them. */
   reserve(tenant: TenantId, origin: number): Slot | undefined {
-    const held = this.#holders.ofTenant(tenant);
+    const held = this.#tenants.of(tenant);
     if (!this.#hasShare("reserved", held)) return undefined;
-    const of = this.#origins.of(tenant, origin);
+    const of = this.#origins.of(origin).byTenant.of(tenant);
     const { reserved } = of.slots;
     const mayReserve =
       reserved < this.#perOriginMax && this.#hasShareOf("reserved", held, reserved);
@@ -153,13 +160,13 @@ export class Slots {
   }
 
   heldBy(tenant: TenantId): number {
-    const { short, waiting } = this.#holders.ofTenant(tenant);
+    const { short, waiting } = this.#tenants.of(tenant);
     return short + waiting;
   }
 
   /** Returns the address of the tenant's last call to the origin. */
   addressOf(tenant: TenantId, origin: number): string | undefined {
-    return this.#origins.known(tenant, origin)?.address;
+    return this.#origins.known(origin)?.byTenant.known(tenant)?.address;
   }
 
   get inUse(): { readonly short: number; readonly waiting: number } {
@@ -183,13 +190,13 @@ export class Slots {
     return isInShare(heldByOrigin, max, holder[kind] - heldByOrigin);
   }
 
-  #mayHold(kind: Kind, tenant: TenantId, { address, slots }: Origin): boolean {
+  #mayHold(kind: Kind, tenant: TenantId, holder: Held, { address, slots }: Origin): boolean {
     const ofOrigin = slots[kind];
-    if (!this.#hasShareOf(kind, this.#holders.ofTenant(tenant), ofOrigin)) return false;
+    if (!this.#hasShareOf(kind, holder, ofOrigin)) return false;
     if (address === undefined) return true;
-    const known = this.#holders.atAddress(tenant, address);
-    const atAddress = known.all[kind];
-    const own = known.own[kind];
+    const { all, byTenant } = this.#addresses.of(address);
+    const atAddress = all[kind];
+    const own = byTenant.of(tenant)[kind];
     const max = shareOf(this.#bounds[kind], this.#held[kind] - atAddress);
     if (atAddress >= max) return false;
     const ownMax = shareOf(max, atAddress - own);
@@ -201,8 +208,8 @@ export class Slots {
     const slot: Slot = {
       origin,
       tenant,
-      address: undefined,
-      ownOfAddress: undefined,
+      counts: [this.#held, tenant, origin.slots, origin.ofAll.slots],
+      isLocated: false,
       kind: "reserved",
       countsForOrigin: false,
       isFree: false,
@@ -218,24 +225,19 @@ export class Slots {
   }
 
   #place(slot: Slot, tenant: TenantId, address: string): void {
-    const { all, own } = this.#holders.atAddress(tenant, address);
-    slot.address = all;
-    slot.ownOfAddress = own;
-    addOne(slot.kind, 1, all, own);
+    const { all, byTenant } = this.#addresses.of(address);
+    for (const held of [all, byTenant.of(tenant)]) {
+      held[slot.kind] += 1;
+      slot.counts.push(held);
+    }
+    slot.isLocated = true;
   }
 
-  #count({ kind, origin, tenant, address, ownOfAddress }: Slot, n: 1 | -1): void {
-    addOne(kind, n, this.#held, tenant);
-    addSlot(origin, kind, n);
-    if (address && ownOfAddress) addOne(kind, n, address, ownOfAddress);
+  #count({ counts, kind }: Slot, n: 1 | -1): void {
+    for (const held of counts) held[kind] += n;
   }
 }
 
 /** Compares with a share that is rounded up: where slots are few, a share of a share would be none. */
 const isInShare = (held: number, max: number, heldByOthers: number): boolean =>
   held < shareOf(Math.ceil(max), heldByOthers);
-
-function addOne(kind: Kind, n: 1 | -1, one: Held, other: Held): void {
-  one[kind] += n;
-  other[kind] += n;
-}

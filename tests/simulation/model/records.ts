@@ -103,7 +103,7 @@ export function modelRecords(
   const fanOuts = modelFanOuts({ now, rows, lanes, queues });
   const bulkActions = modelBulkActions(now);
   const keptBodies = modelKeptBodies();
-  const settling = modelSettling(rows, log, keptBodies);
+  const settling = modelSettling(rows, log, keptBodies, now);
   let forgetsLog = false;
 
   const withBody = <R extends MessageRecord>(record: R): R => {

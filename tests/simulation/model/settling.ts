@@ -1,5 +1,6 @@
 /** Settles attempts in memory, and keeps which of them the log is owed and which their records tell. */
 import {
+  alarmAfter,
   isFinished,
   isIn,
   type MessageId,
@@ -24,6 +25,7 @@ export function modelSettling(
   rows: Rows,
   log: ModelMessageLog,
   keptBodies: Pick<ModelKeptBodies, "answered">,
+  now: () => number,
 ): ModelSettling {
   const owing = new Set<MessageId>();
   const telling = new Set<MessageId>();
@@ -61,8 +63,9 @@ export function modelSettling(
         owing.add(message.id);
         return { kind: "ok", left: [], owed };
       }
-      const { next: state, wakeAt, retried, leaseLosses, deferrals } = settlement;
+      const { next: state, retried, leaseLosses, deferrals } = settlement;
       const outbox = [...record.outbox, ...append];
+      const { wakeAt } = alarmAfter(settlement, now());
       rows.change(message.id, {
         ...record,
         ...{ state, wakeAt, retried, leaseLosses, deferrals, outbox },

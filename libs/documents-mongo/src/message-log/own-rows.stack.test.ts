@@ -316,6 +316,6 @@ const settledBy = (message: Message, fact: AttemptFact): boolean =>
 
 const settlementBy = (message: Message, fact: AttemptFact): Settlement => ({
   ...{ message, epoch: 1, next: { kind: "delivered", endedAt: fact.endedAt } },
-  ...{ wakeAt: undefined, source: "record", retried: fact.attempt, leaseLosses: 0, deferrals: 0 },
+  ...{ retried: fact.attempt, leaseLosses: 0, deferrals: 0, outbox: [] },
   append: fact.ended === "delivered" ? [fact] : [],
 });

@@ -1,5 +1,6 @@
 /** The write that ends an attempt (I2, I4). The outbox holds the follow-ups, and the caller gets all of them to work. */
 import {
+  alarmAfter,
   type Answer,
   eventsOf,
   flowOf,
@@ -210,8 +211,9 @@ async function writeSettlements(
 }
 
 function settling(settlement: Settlement, now: number) {
-  const { answer, message, epoch, next, wakeAt, source, append } = settlement;
+  const { answer, message, epoch, next, append } = settlement;
   const { retried, leaseLosses, deferrals } = settlement;
+  const { source, wakeAt } = alarmAfter(settlement, now);
   const { $set, $unset } = stateWrite(next, wakeAt, now, source);
   const filter = { _id: message.id, epoch, state: "claimed" } as const;
   const update = {

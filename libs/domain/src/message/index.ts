@@ -119,6 +119,12 @@ export { release, type Release } from "./release.ts";
 export { ring, type Ringing } from "./ring.ts";
 export { giveBack, postpone, quarantine, settleAttempt, type SettleInputs } from "./settle.ts";
 export { settleUnwanted } from "./settle-in-run.ts";
-export { type EndedAttempt, owedFact, owedToLog, type Settlement } from "./settlement.ts";
+export {
+  alarmAfter,
+  type EndedAttempt,
+  owedFact,
+  owedToLog,
+  type Settlement,
+} from "./settlement.ts";
 export { configurationBytes, sentBytes, sizeOf } from "./size.ts";
 export { isDone, mayTakeBack, takeTurn, type Turn, takenBackEpoch } from "./turn.ts";

@@ -53,19 +53,19 @@ const ended = (
   kind: "delivered" | "failed",
   said: Pick<RunItem, "says" | "reason" | "error">,
 ): Settlement =>
-  settlement(record, { kind, endedAt }, endedAt, [
+  settlement(record, { kind, endedAt }, [
     { kind: "run", attempt: record.retried, endedAt, ...explanation(outcome), ...said },
   ]);
 
 /** Settles a delivery whose success is also said by the parts of the run that it has caused. */
 const implied = (record: InState<"claimed">, now: number): Settlement => ({
-  ...settlement(record, { kind: "delivered", endedAt: now }, now, []),
+  ...settlement(record, { kind: "delivered", endedAt: now }, []),
   isImplied: true,
 });
 
 /** Settles a start whose answer lacks the mark of a workflow, or is not known. */
 const unmarked = (record: InState<"claimed">, endedAt: number): Settlement =>
-  settlement(record, { kind: "delivered", endedAt }, endedAt, [
+  settlement(record, { kind: "delivered", endedAt }, [
     { kind: "run", says: "unmarked", attempt: record.retried, endedAt },
   ]);
 

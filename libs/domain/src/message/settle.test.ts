@@ -26,6 +26,7 @@ import { type Answer, type Outcome } from "./outcome.ts";
 import { deferralMs } from "./retry.ts";
 import { giveBack, postpone, quarantine, settleAttempt } from "./settle.ts";
 import { settleUnwanted } from "./settle-in-run.ts";
+import { alarmAfter } from "./settlement.ts";
 
 const endedAt = epochStart + 5_000;
 const inputs = { chance: 0, retryDelayMs: undefined };
@@ -380,7 +381,7 @@ describe("an attempt that was cut short", () => {
   });
 
   it("rings at once: the deliverer that gave the claim back is stopping, and may send no hint", () => {
-    expect(settleWith(aborted).wakeAt).toBe(endedAt);
+    expect(alarmAfter(settleWith(aborted), endedAt).wakeAt).toBe(endedAt);
   });
 
   it("is held until later when it is postponed, in a line or not, and nothing is counted", () => {
@@ -389,7 +390,6 @@ describe("an attempt that was cut short", () => {
 
     expect(postpone(record, endedAt, endedAt + 30_000)).toMatchObject({
       next: { kind: "held", dueAt: endedAt + 30_000, waitMs: 30_000 },
-      wakeAt: endedAt + 30_000,
       retried: 1,
       leaseLosses: 5,
       deferrals: 3,
@@ -400,10 +400,10 @@ describe("an attempt that was cut short", () => {
   it("goes back into its line when it has one", () => {
     const record = aClaimedRecord({ flow: { key: "k", limits: { rate: 1, periodMs: 1_000 } } });
 
-    expect(giveBack(record, endedAt)).toMatchObject({
-      next: { kind: "waiting" },
-      wakeAt: undefined,
-    });
+    const settled = giveBack(record, endedAt);
+
+    expect(settled.next.kind).toBe("waiting");
+    expect(alarmAfter(settled, endedAt).wakeAt).toBeUndefined();
   });
 });
 
@@ -445,11 +445,9 @@ describe("every settlement", () => {
 
   it("keeps I3: unless it is over, or in line, it has the alarm of its new state, 30 s at most with an outbox", () => {
     const holds = fc.property(records, outcomes, (record, outcome) => {
-      const { next, wakeAt, append } = settleAttempt(
-        record,
-        anAttempt(outcome, { endedAt }),
-        inputs,
-      );
+      const settled = settleAttempt(record, anAttempt(outcome, { endedAt }), inputs);
+      const { next, append } = settled;
+      const { wakeAt } = alarmAfter(settled, endedAt);
       const over = next.kind !== "held" && next.kind !== "due";
       expect(wakeAt).toBe(alarmOf(next, append.length > 0, endedAt));
       if (!over || append.length > 0) expect(wakeAt).toBeDefined();
@@ -486,14 +484,15 @@ describe("every settlement", () => {
     const earlier = settleWith(anAnswer(500), aClaimedRecord({ policy: withCallbacks })).append;
     const record = aClaimedRecord({ outbox: earlier });
 
-    expect(settleAttempt(record, anAttempt(ourFailure, { endedAt }), inputs).wakeAt).toBe(
-      endedAt + 1_000,
-    );
+    const deferred = settleAttempt(record, anAttempt(ourFailure, { endedAt }), inputs);
+    const retried = settleWith(anAnswer(503, { headers: [["Retry-After", "3600"]] }), record);
     const flow = { key: "k", limits: { rate: 1, periodMs: 1_000 } };
     const inLane = aClaimedRecord({ outbox: earlier, flow });
-    expect(giveBack(inLane, endedAt).wakeAt).toBe(endedAt + 30_000);
-    expect(settleWith(anAnswer(503, { headers: [["Retry-After", "3600"]] }), record).wakeAt).toBe(
-      endedAt + 30_000,
+
+    const alarms = [deferred, giveBack(inLane, endedAt), retried].map(
+      (each) => alarmAfter(each, endedAt).wakeAt,
     );
+
+    expect(alarms).toEqual([endedAt + 1_000, endedAt + 30_000, endedAt + 30_000]);
   });
 });

@@ -69,7 +69,7 @@ function deliver(
       ? keptOfAnswer(record.message, outcome.body)
       : undefined;
   return {
-    ...settlement(record, next, attempt.endedAt, [...callbacks(record, attempt), fact]),
+    ...settlement(record, next, [...callbacks(record, attempt), fact]),
     ...(answer && { answer }),
   };
 }
@@ -93,7 +93,7 @@ function retryLater(
   };
   const items = record.message.run ? [fact] : [...callbacks(record, attempt), fact];
   return {
-    ...settlement(record, next, endedAt, items),
+    ...settlement(record, next, items),
     retried: record.retried + 1,
   };
 }
@@ -114,7 +114,7 @@ function fail(
     ...failureCallback(record, attempt, id),
     { kind: "fact", id: record.message.id, ...common, ended: "failed", ...ofFact(said) },
   ];
-  return settlement(record, { kind: "failed", endedAt }, endedAt, items);
+  return settlement(record, { kind: "failed", endedAt }, items);
 }
 
 /**
@@ -136,7 +136,7 @@ function defer(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
   if (record.deferrals >= deferralsMax) return fail(record, deferredForLong(attempt), "deferred");
   const waitMs = deferralMs(record.deferrals);
   return {
-    ...settlement(record, heldFor(waitMs, attempt.endedAt), attempt.endedAt, []),
+    ...settlement(record, heldFor(waitMs, attempt.endedAt), []),
     deferrals: record.deferrals + 1,
   };
 }
@@ -147,16 +147,16 @@ function defer(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
   const next = onward(record.message, "time", now, now);
-  return next.kind === "waiting" ? uncounted(record, next, now) : postpone(record, now, now);
+  return next.kind === "waiting" ? uncounted(record, next) : postpone(record, now, now);
 }
 
 /** Hands the claim back until `dueAt`. No attempt is counted. */
 export const postpone = (record: InState<"claimed">, now: number, dueAt: number): Settlement =>
-  uncounted(record, heldFor(untilMs(dueAt, Infinity, now), now), now);
+  uncounted(record, heldFor(untilMs(dueAt, Infinity, now), now));
 
-function uncounted(record: InState<"claimed">, next: Settlement["next"], now: number): Settlement {
+function uncounted(record: InState<"claimed">, next: Settlement["next"]): Settlement {
   const { leaseLosses, deferrals } = record;
-  return { ...settlement(record, next, now, []), leaseLosses, deferrals };
+  return { ...settlement(record, next, []), leaseLosses, deferrals };
 }
 
 function deferredForLong(attempt: EndedAttempt): EndedAttempt {

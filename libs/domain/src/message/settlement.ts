@@ -10,12 +10,11 @@ export type Settlement = {
   readonly message: Message;
   readonly epoch: number;
   readonly next: Exclude<MessageState, { kind: "queued" | "claimed" }>;
-  readonly wakeAt: number | undefined;
-  /** The source of that alarm, as far as the claimer knows what else is in the outbox. */
-  readonly source: RecordSource;
   readonly retried: number;
   readonly leaseLosses: number;
   readonly deferrals: number;
+  /** The outbox at the claim, of which some may have been cleared since. */
+  readonly outbox: readonly FollowUp[];
   readonly append: readonly FollowUp[];
   /** The kept part of the answer that delivered the message. */
   readonly answer?: Uint8Array;
@@ -53,20 +52,28 @@ export type EndedAttempt = {
 export function settlement(
   record: InState<"claimed">,
   next: Settlement["next"],
-  now: number,
   append: readonly FollowUp[],
 ): Settlement {
   return {
     message: record.message,
     epoch: record.epoch,
     next,
-    wakeAt: alarmOnEntering(record.message, next, record.outbox.length + append.length > 0, now),
-    source: sourceOf(next, [...record.outbox, ...append]),
     retried: record.retried,
     leaseLosses: 0,
     deferrals: 0,
+    outbox: record.outbox,
     append,
   };
+}
+
+/** Returns the alarm that the write sets, and its source, as far as the claimer knew what else is in the outbox. */
+export function alarmAfter(
+  { append, message, next, outbox }: Settlement,
+  now: number,
+): { readonly wakeAt: number | undefined; readonly source: RecordSource } {
+  const all = [...outbox, ...append];
+  const wakeAt = alarmOnEntering(message, next, all.length > 0, now);
+  return { wakeAt, source: sourceOf(next, all) };
 }
 
 /** Returns the state of a record that waits. `waitMs` is at least 1: a store may keep it as a number in which 0 stands for absent. */

@@ -5,7 +5,14 @@
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import { type Compose, Deliverer, Standby } from "@posthaste/deliverer";
-import { allShards, defaultPlan, type Message, owner, type Sha256Hex } from "@posthaste/domain";
+import {
+  allShards,
+  defaultPlan,
+  type Message,
+  owner,
+  type Sha256Hex,
+  type TenantId,
+} from "@posthaste/domain";
 import { NamedDeliverers } from "@posthaste/engine";
 import { retryDelays } from "@posthaste/retry-delays-mathjs";
 import { type LocalDelivery, type Log, noTelemetry } from "@posthaste/ports";
@@ -13,7 +20,7 @@ import { Scheduler } from "@posthaste/scheduler";
 import { type RecordingLog, recordingLog, seededRandom } from "@posthaste/testing";
 import { WorkflowLog } from "@posthaste/workflow-log";
 import { type Backend } from "./backend.ts";
-import { type Gateway, simulatedGateway } from "./gateway.ts";
+import { type Gateway, simulatedGateway, tenantOf } from "./gateway.ts";
 import { type Mutation, type NodePorts } from "./mutate.ts";
 import { storesBehind } from "./stores.ts";
 import { type SimulatedBus, simulatedBus } from "./world/bus.ts";
@@ -218,17 +225,20 @@ function gateway(making: Making, life: Life, local?: LocalDelivery): Runnable {
 const scheduler = (making: Making, life: Life, shards: readonly number[]): Scheduler =>
   new Scheduler(portsOf(making, life, shards));
 
+const tenants = { get: tenantOf, find: async (id: TenantId) => tenantOf(id) };
+
 function deliverer(making: Making, life: Life): Deliverer {
-  const made = new Deliverer(portsOf(making, life), {
-    owner: owner(life.name),
-    slots,
-    bodyBytesMax,
-    inlineHistoryBytesMax: bodyBytesMax,
-    compose,
-    findTenant: async () => false,
-    capOf: () => "none",
-    drainMs,
-  });
+  const made = new Deliverer(
+    { ...portsOf(making, life), tenants },
+    {
+      owner: owner(life.name),
+      slots,
+      bodyBytesMax,
+      inlineHistoryBytesMax: bodyBytesMax,
+      compose,
+      drainMs,
+    },
+  );
   making.delivering.set(life, made);
   return made;
 }

@@ -204,7 +204,7 @@ const options = {
   },
 };
 
-const tenantOf = (id: TenantId): Tenant => ({
+export const tenantOf = (id: TenantId): Tenant => ({
   ...{ id, dialect: "service", plan: defaultPlan },
   keys: { current: "", next: "" },
 });

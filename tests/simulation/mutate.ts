@@ -23,7 +23,7 @@ import { type Life } from "./world/node.ts";
 
 export type NodePorts = Omit<AcceptPorts, "local"> &
   Omit<CancelPorts, "local"> &
-  DelivererPorts & { readonly roster?: Roster } & SchedulerPorts &
+  Omit<DelivererPorts, "tenants"> & { readonly roster?: Roster } & SchedulerPorts &
   CallbackDispatcherPorts &
   WorkflowLogPorts;
 

@@ -1,8 +1,8 @@
 /** The deliverer as a process: claims, calls, settles. More processes share the messages. */
 import { hash } from "node:crypto";
-import { capByPlan, createCompose, Deliverer, slotBounds, Standby } from "@posthaste/deliverer";
+import { createCompose, Deliverer, slotBounds, Standby } from "@posthaste/deliverer";
 import { openBus, openDocuments, openTokens } from "@posthaste/distributed";
-import { keepsBodies, owner } from "@posthaste/domain";
+import { owner } from "@posthaste/domain";
 import { Tenants } from "@posthaste/engine";
 import {
   configSchemas,
@@ -28,8 +28,10 @@ const sender = senderOf(config, destinationPolicyOf(config), {
   metrics: telemetry.metrics,
 });
 
+const tenants = new Tenants({ ...documents.ports, clock, log });
 const ports = {
   ...documents.ports,
+  tenants,
   runs: meteredRuns(documents.ports.runs, telemetry.metrics),
   bus,
   tokens,
@@ -41,7 +43,6 @@ const ports = {
   retryDelays: retryDelays({ loadedAhead: config.profile === "production" }),
   sha256: (value: string | Uint8Array) => hash("sha256", value, "hex"),
 };
-const tenants = new Tenants(ports);
 const mebibyte = 1024 * 1024;
 const minuteMs = 60_000;
 const slotLateMsMax = config.scheduleLateMinutes * minuteMs;
@@ -50,11 +51,8 @@ const deliverer = new Deliverer(ports, {
   slots: slotBounds(config, parts.sockets.calls),
   bodyBytesMax: config.maxInFlightMib * mebibyte,
   inlineHistoryBytesMax: config.maxInlineHistoryKib * 1024,
-  tenants: () => tenants.ids(),
-  compose: createCompose({ tenantOf: (id) => tenants.get(id), random, llmKey: config.llmKey }),
-  findTenant: async (id) => (await tenants.find(id)) !== undefined,
-  capOf: capByPlan((id) => tenants.get(id)),
-  keepsBodies: (id) => keepsBodies(tenants.get(id)?.plan),
+  pulledAtStart: () => tenants.ids(),
+  compose: createCompose({ random, llmKey: config.llmKey }),
   drainMs,
 });
 
@@ -64,6 +62,6 @@ await runServiceProcess(parts, {
     documents.answering,
     tenants,
     deliverer,
-    new Standby({ ...ports, tenants, slotLateMsMax }, (hints) => deliverer.hear(hints)),
+    new Standby({ ...ports, slotLateMsMax }, (hints) => deliverer.hear(hints)),
   ],
 });

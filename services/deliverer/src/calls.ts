@@ -11,8 +11,8 @@ import {
   postpone,
   quarantine,
   settleUnwanted,
-  type TenantId,
 } from "@posthaste/domain";
+import { type Tenants } from "@posthaste/engine";
 import {
   type Clock,
   type Log,
@@ -34,6 +34,7 @@ import { startAttempt, traceOf } from "./trace.ts";
 export type CallPorts = {
   readonly records: Pick<Records, "get">;
   readonly sender: Sender;
+  readonly tenants: Pick<Tenants, "find" | "get">;
   readonly tokens: Pick<TokenStore, "use">;
   readonly runs: RunStore;
   readonly clock: Clock;
@@ -42,8 +43,6 @@ export type CallPorts = {
 
 export type CallParts = {
   readonly compose: Compose;
-  /** Looks in the store for a tenant that `compose` does not know, since it may be new. */
-  readonly findTenant: (id: TenantId) => Promise<boolean>;
   /** The largest history, in bytes, that is sent along to an endpoint that can fetch its history. */
   readonly inlineHistoryBytesMax: number;
   readonly tracer: Telemetry["tracer"];
@@ -131,12 +130,14 @@ export class Calls {
     const [now, passedMs] = [this.#ports.clock.now(), this.#ports.clock.passedMs()];
     if (attempt.lost || this.#hasEnded) return done({ kind: "aborted" });
     if (!mayBegin(attempt, passedMs)) return void this.#callOnceProven(attempt, done);
+    const tenant = this.#ports.tenants.get(attempt.tenant);
+    if (!tenant) return void this.#callOnceKnown(attempt, done);
     try {
       call.startedAt = now;
       call.since = passedMs;
       attempt.span ??= startAttempt(this.#parts.tracer, attempt.record, { now });
-      const request = this.#parts.compose(sentOf(attempt), now, attempt.span?.traceParent);
-      if (!request) return void this.#callOnceKnown(attempt, done);
+      const { compose } = this.#parts;
+      const request = compose(sentOf(attempt), tenant, now, attempt.span?.traceParent);
       call.sending = this.#ports.sender.send(request);
       call.permit.locate(call.sending.address);
     } catch (error) {
@@ -159,12 +160,13 @@ export class Calls {
     else done({ kind: "aborted" });
   }
 
+  /** Looks for the tenant in the store, since it may be new. */
   async #callOnceKnown(
     attempt: Attempt<"calling">,
     done: (outcome: Outcome) => void,
   ): Promise<void> {
-    const isThere = await this.#parts.findTenant(attempt.tenant).catch(() => false);
-    if (isThere) this.#call(attempt, done);
+    const tenant = await this.#ports.tenants.find(attempt.tenant).catch(() => undefined);
+    if (tenant) this.#call(attempt, done);
     else done(ourFault("the tenant of this message is not known here"));
   }
 }

@@ -11,15 +11,17 @@ import {
   named,
   open,
   startDeliverer,
+  tenantsWith,
 } from "./opened.fixture.ts";
 
 const other = tenantId("other");
-const two = { capOf: (tenant: string) => (tenant === aTenant ? 2 : ("none" as const)) };
+/** Opens with a cap of two calls for one tenant. */
+const openCapped = () => ({ ...open(), tenants: tenantsWith({ parallelismMax: 2 }, aTenant) });
 
 describe("a tenant with a cap", () => {
   it("has so many calls at once and no more, and the next when one has ended", async () => {
-    const ports = open();
-    await startDeliverer(ports, {}, two);
+    const ports = openCapped();
+    await startDeliverer(ports);
     const messages = [];
     for (const name of ["a", "b", "c", "d"]) messages.push(await insert(ports, named(name)));
 
@@ -34,8 +36,8 @@ describe("a tenant with a cap", () => {
   });
 
   it("holds up no tenant that has none", async () => {
-    const ports = open();
-    await startDeliverer(ports, {}, two);
+    const ports = openCapped();
+    await startDeliverer(ports);
     const mine = [];
     for (const name of ["a", "b", "c"]) mine.push(await insert(ports, named(name)));
     const theirs = await insert(ports, { ...named("theirs"), tenant: other });
@@ -48,8 +50,8 @@ describe("a tenant with a cap", () => {
   });
 
   it("shares it among all deliverers: what another has is taken", async () => {
-    const ports = open();
-    await startDeliverer(ports, {}, two);
+    const ports = openCapped();
+    await startDeliverer(ports);
     const [mine, theirs] = [await insert(ports, named("a")), await insert(ports, named("b"))];
     const lane = callsOf(aTenant);
     await ports.tokens.restore(lane, [], undefined);
@@ -66,8 +68,8 @@ describe("a tenant with a cap", () => {
   });
 
   it("keeps the slots of its calls for as long as they last", async () => {
-    const ports = open();
-    await startDeliverer(ports, {}, two);
+    const ports = openCapped();
+    await startDeliverer(ports);
     const messages = [await insert(ports, named("a")), await insert(ports, named("b"))];
     await hint(ports, messages);
 
@@ -77,18 +79,18 @@ describe("a tenant with a cap", () => {
   });
 
   it("is reserved no slot for what is published: it goes through the line", async () => {
-    const ports = open();
-    const deliverer = await startDeliverer(ports, {}, two);
+    const ports = openCapped();
+    const deliverer = await startDeliverer(ports);
 
     expect(deliverer.local.reserve(aTenant, 1, 10)).toBeUndefined();
     expect(deliverer.local.reserve(other, 1, 10)).toBeDefined();
   });
 
   it("has its cap in each deliverer while the token store is away", async () => {
-    const ports = open();
+    const ports = openCapped();
     const fails = () => Promise.reject(away);
     const tokens = { ...ports.tokens, acquire: fails, release: fails };
-    await startDeliverer({ ...ports, tokens }, {}, two);
+    await startDeliverer({ ...ports, tokens });
     const messages = [];
     for (const name of ["a", "b", "c"]) messages.push(await insert(ports, named(name)));
 
@@ -102,13 +104,16 @@ describe("a tenant with a cap", () => {
   });
 
   it("is looked for where it is not known yet, before its first call", async () => {
-    const ports = open();
-    let known: number | undefined;
-    const findTenant = async () => {
-      known = 2;
-      return true;
+    const ports = openCapped();
+    let isFound = false;
+    const tenants: typeof ports.tenants = {
+      get: (id) => (isFound ? ports.tenants.get(id) : undefined),
+      find: async (id) => {
+        isFound = true;
+        return ports.tenants.get(id);
+      },
     };
-    await startDeliverer(ports, {}, { capOf: () => known, findTenant });
+    await startDeliverer({ ...ports, tenants });
     const messages = [];
     for (const name of ["a", "b", "c"]) messages.push(await insert(ports, named(name)));
 
@@ -119,8 +124,8 @@ describe("a tenant with a cap", () => {
   });
 
   it("gives back the slot of a message that another has claimed", async () => {
-    const ports = open();
-    await startDeliverer(ports, {}, two);
+    const ports = openCapped();
+    await startDeliverer(ports);
     const message = await insert(ports, named("a"));
     await ports.records.cancel(aTenant, [message.id]);
 
@@ -139,15 +144,21 @@ describe("what is told to wait for a slot", () => {
   const toOne = five.map((each) => ({ ...each, url: elsewhere }));
 
   it.each([
-    ["is what has none while all are in use", five, { shortMax: 2, perOriginMax: 9 }, {}, 3],
-    ["is nothing that its destination holds back", toOne, { shortMax: 9, perOriginMax: 2 }, {}, 0],
-    ["is nothing that the plan of its tenant holds back", five, { shortMax: 9 }, two, 0],
-  ] as const)("%s", async (_, messages, slots, options, expected) => {
-    const ports = open();
+    ["is what has none while all are in use", five, { shortMax: 2, perOriginMax: 9 }, open, 3],
+    [
+      "is nothing that its destination holds back",
+      toOne,
+      { shortMax: 9, perOriginMax: 2 },
+      open,
+      0,
+    ],
+    ["is nothing that the plan of its tenant holds back", five, { shortMax: 9 }, openCapped, 0],
+  ] as const)("%s", async (_, messages, slots, opened, expected) => {
+    const ports = opened();
     const reads = new Map<string, () => Reading | Promise<Reading>>();
     const watch: Metrics["watch"] = (name, read) => void reads.set(name, read);
     const telemetry = { ...noTelemetry, metrics: { ...noMetrics, watch } };
-    await startDeliverer({ ...ports, telemetry }, slots, options);
+    await startDeliverer({ ...ports, telemetry }, slots);
     const inserted = [];
     for (const each of messages) inserted.push(await insert(ports, each));
 

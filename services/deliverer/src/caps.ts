@@ -8,30 +8,15 @@
  *     token store is away, each deliverer allows the whole cap by itself.
  */
 import { callsOf, limitOf, type MessageId, type TenantId } from "@posthaste/domain";
+import { type Tenants } from "@posthaste/engine";
 import { type Clock, type Log, type Tenant, type TokenStore } from "@posthaste/ports";
 
-export type CapOptions = {
-  readonly capOf: CapOf;
-  /** Looks in the store for a tenant that this process does not know. */
-  readonly findTenant: (id: TenantId) => Promise<boolean>;
-};
-
 export type CapPorts = {
+  readonly tenants: Pick<Tenants, "find" | "get">;
   readonly tokens: Pick<TokenStore, "acquire" | "hold" | "release" | "restore">;
   readonly clock: Clock;
   readonly log: Log;
 };
-
-export type CapOf = (tenant: TenantId) => Cap;
-/** The cap of a tenant's plan; undefined for a tenant that this process does not know. */
-type Cap = number | "none" | undefined;
-
-export const capByPlan =
-  (tenantOf: (id: TenantId) => Tenant | undefined): CapOf =>
-  (id) => {
-    const tenant = tenantOf(id);
-    return tenant && (limitOf(tenant.plan, "parallelismMax") ?? "none");
-  };
 
 /** After a refusal the token store is asked again this soon: another deliverer may have given a slot back. */
 const askAgainMs = 250;
@@ -39,21 +24,20 @@ const noRate = { periodMs: 1 } as const;
 
 export class Caps {
   readonly #ports: CapPorts;
-  readonly #options: CapOptions;
   readonly #next: () => void;
   readonly #held = new Map<TenantId, Set<MessageId>>();
   readonly #refusedUntil = new Map<TenantId, number>();
 
   /** `next` is called when a slot may be free. */
-  constructor(ports: CapPorts, options: CapOptions, next: () => void) {
+  constructor(ports: CapPorts, next: () => void) {
     this.#ports = ports;
-    this.#options = options;
     this.#next = next;
   }
 
   /** Reports whether the tenant has a cap; true also for an unknown tenant. */
   isCapped(tenant: TenantId): boolean {
-    return this.#options.capOf(tenant) !== "none";
+    const known = this.#ports.tenants.get(tenant);
+    return !known || capOf(known) !== undefined;
   }
 
   /** Reports whether to ask for slots: false for a moment after a refusal, until the tenant gives a slot back. */
@@ -68,8 +52,9 @@ export class Caps {
 
   /** Takes slots for messages of one tenant, and resolves to those that got one. */
   async take(tenant: TenantId, ids: readonly MessageId[]): Promise<ReadonlySet<MessageId>> {
-    const cap = await this.#find(tenant);
-    if (typeof cap !== "number") return new Set(ids);
+    const known = await this.#ports.tenants.find(tenant).catch(() => undefined);
+    const cap = known && capOf(known);
+    if (cap === undefined) return new Set(ids);
     const granted = new Set(await this.#granted(tenant, ids, cap));
     if (granted.size < ids.length)
       this.#refusedUntil.set(tenant, this.#ports.clock.passedMs() + askAgainMs);
@@ -108,13 +93,6 @@ export class Caps {
       });
   }
 
-  /** Returns the cap, after a look in the store for an unknown tenant. */
-  async #find(tenant: TenantId): Promise<Cap> {
-    const { capOf, findTenant } = this.#options;
-    if (capOf(tenant) === undefined) await findTenant(tenant).catch(() => false);
-    return capOf(tenant);
-  }
-
   #heldBy(tenant: TenantId): Set<MessageId> {
     return this.#held.get(tenant) ?? new Set();
   }
@@ -138,3 +116,5 @@ export class Caps {
     }
   }
 }
+
+const capOf = ({ plan }: Tenant): number | undefined => limitOf(plan, "parallelismMax");

@@ -4,15 +4,14 @@ import { type Headers, type InState, isCallOfRun, limits, type Message } from "@
 import { type OutgoingRequest, type Random, type Tenant, type TraceParent } from "@posthaste/ports";
 import { bodyHash, Signer } from "./signature.ts";
 
-/** Returns undefined for a tenant that this process does not know. */
 export type Compose = (
   record: InState<"claimed">,
+  tenant: Tenant,
   now: number,
   traceParent?: TraceParent,
-) => OutgoingRequest | undefined;
+) => OutgoingRequest;
 
 export type ComposeParts = {
-  readonly tenantOf: (id: InState<"claimed">["message"]["tenant"]) => Tenant | undefined;
   readonly random: Random;
   /** The key of the provider behind `api/llm`. No record holds the key, so no list, log or callback can show it. */
   readonly llmKey: string | undefined;
@@ -20,17 +19,15 @@ export type ComposeParts = {
 
 const jtiLength = 28;
 
-export function createCompose({ tenantOf, random, llmKey }: ComposeParts): Compose {
+export function createCompose({ random, llmKey }: ComposeParts): Compose {
   const signer = new Signer();
-  return (record, now, traceParent) => {
+  return (record, tenant, now, traceParent) => {
     const { message, retried, epoch } = record;
-    const tenant = tenantOf(message.tenant);
-    if (!tenant) return undefined;
     const jti = `jwt_${random.text(jtiLength)}`;
     const claims = signatureClaims(message, { now, bodyHash: bodyHash(message.body), jti });
     const signature = signer.sign(claims, tenant.keys.current);
     return {
-      tenant: message.tenant,
+      tenant: tenant.id,
       url: message.url,
       method: message.method,
       headers: message.headers.concat(

@@ -223,7 +223,7 @@ describe("a backlog", () => {
     await insert(ports, named("a"));
     await insert(ports, { ...named("b"), tenant: anotherTenant });
 
-    await startDeliverer(ports, {}, { tenants: () => [aTenant, anotherTenant] });
+    await startDeliverer(ports, {}, { pulledAtStart: () => [aTenant, anotherTenant] });
     await rest(ports);
 
     expect(called(ports).toSorted()).toEqual(["a", "b"]);
@@ -235,7 +235,7 @@ describe("a backlog", () => {
     let pulls = 0;
     const pull: Records["pull"] = (...given) =>
       ++pulls === 1 ? Promise.reject(away) : ports.records.pull(...given);
-    await startDeliverer(withRecords(ports, { pull }), {}, { tenants: () => [aTenant] });
+    await startDeliverer(withRecords(ports, { pull }), {}, { pulledAtStart: () => [aTenant] });
     await rest(ports);
     expect([pulls, called(ports)]).toEqual([1, []]);
 
@@ -262,7 +262,7 @@ describe("a backlog", () => {
       for (const gate of gates.splice(0)) gate();
       await rest(ports);
     };
-    await startDeliverer(withRecords(ports, { pull }), {}, { tenants: () => tenants });
+    await startDeliverer(withRecords(ports, { pull }), {}, { pulledAtStart: () => tenants });
     await openGates();
     // More than may wait for one origin: its tenant has the next turn.
     await publish(

@@ -29,20 +29,20 @@ export type DelivererPorts = SettlingPorts &
 
 export type DelivererOptions = PermitOptions &
   Pick<CallParts, "compose" | "inlineHistoryBytesMax"> &
-  Pick<SettlingParts, "failed" | "keepsBodies"> & {
+  Pick<SettlingParts, "failed"> & {
     readonly owner: Owner;
     /**
      * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost, and their messages would
      * wait for their alarms. Absent where the store rings all due messages at its own start.
      */
-    readonly tenants?: () => readonly TenantId[];
+    readonly pulledAtStart?: () => readonly TenantId[];
     /** How long `stop` waits for running attempts before it hands them back. */
     readonly drainMs: number;
   };
 
 /** Makes the parts, each of those before it. `next` is called when what waits may have its turn. */
 function wire(ports: DelivererPorts, options: DelivererOptions, next: () => void) {
-  const { failed, keepsBodies, owner } = options;
+  const { failed, owner } = options;
   const { telemetry = noTelemetry } = ports;
   const { tracer } = telemetry;
   const lines = new Lines(next);
@@ -50,7 +50,7 @@ function wire(ports: DelivererPorts, options: DelivererOptions, next: () => void
   const attempts = new Attempts(ports.bus, lines, permits);
   const acceptance = new Acceptance(ports, tracer);
   const shared = { owner, lines, permits, attempts, acceptance };
-  const settling = new Settling(ports, { ...shared, telemetry, failed, keepsBodies });
+  const settling = new Settling(ports, { ...shared, telemetry, failed });
   const presence = new Presence(ports, { ...shared, settling });
   const leases = new Leases(ports, { ...shared, settling, presence });
   const calls = new Calls(ports, { ...options, tracer, leases, settling });
@@ -91,7 +91,7 @@ export class Deliverer {
       { assigned: (partitions) => this.#parts.presence.assigned(partitions) },
     );
     this.#parts.presence.start();
-    for (const tenant of this.#options.tenants?.() ?? []) this.#parts.lines.expect(tenant);
+    for (const tenant of this.#options.pulledAtStart?.() ?? []) this.#parts.lines.expect(tenant);
     this.#parts.claiming.next();
   }
 

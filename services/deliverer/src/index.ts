@@ -1,4 +1,3 @@
-export { capByPlan } from "./caps.ts";
 export { type Compose, createCompose } from "./compose.ts";
 export { Deliverer, type DelivererOptions, type DelivererPorts } from "./deliverer.ts";
 export { type FailedAttempt } from "./report.ts";

@@ -38,6 +38,7 @@ import {
   rest,
   startDeliverer,
   stateOf,
+  tenantsWith,
   wired,
   withRecords,
 } from "./opened.fixture.ts";
@@ -227,7 +228,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
 
   it("goes back where its tenant's calls are capped, to be claimed within the cap", async () => {
     const ports = open();
-    await startDeliverer(ports, {}, { capOf: () => 1 });
+    await startDeliverer({ ...ports, tenants: tenantsWith({ parallelismMax: 1 }) });
     const record = await insertNamed(ports, "a");
     await tell(ports, record);
 
@@ -434,7 +435,7 @@ describe("the log", () => {
   it("hears of one that was handed back", async () => {
     const ports = open();
     const told = await listening(ports);
-    await startDeliverer({ ...ports, roster }, {}, { capOf: () => 1 });
+    await startDeliverer({ ...ports, roster, tenants: tenantsWith({ parallelismMax: 1 }) });
     const record = await insertNamed(ports, "a");
     await tell(ports, record);
 

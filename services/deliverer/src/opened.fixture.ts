@@ -3,13 +3,16 @@ import { createHash } from "node:crypto";
 import { afterEach } from "@jest/globals";
 import {
   accept,
+  defaultPlan,
   type InState,
   type Message,
   type MessageId,
   type MessageRecord,
   type Outcome,
   owner,
+  type Plan,
   type Sha256Hex,
+  type TenantId,
 } from "@posthaste/domain";
 import { type EmbeddedOptions, openEmbedded } from "@posthaste/embedded";
 import { hintOf } from "@posthaste/engine";
@@ -26,6 +29,7 @@ import {
   type Schedules,
   type Sender,
   StoreError,
+  type Tenant,
   type WakeEvent,
 } from "@posthaste/ports";
 import {
@@ -102,8 +106,17 @@ export function open(
     ...{ alarms, bulkActions, fanOuts, flowLanes, keptBodies },
     ...{ queues, records, runs, runLog },
   };
-  const made = { newId, calls, sender, retryDelays: retryDelays() };
+  const made = { newId, calls, sender, retryDelays: retryDelays(), tenants: tenantsWith() };
   return { ...ports, ...stored, ...made, sha256, tokens };
+}
+
+/** Tenants of which each that is asked for is there, with the usual plan but for these limits. */
+export function tenantsWith(limits: Partial<Plan> = {}, only?: TenantId): Ports["tenants"] {
+  const get = (id: TenantId): Tenant => ({
+    ...{ id, dialect: "service", keys: { current: "", next: "" } },
+    plan: only === undefined || id === only ? { ...defaultPlan, ...limits } : defaultPlan,
+  });
+  return { get, find: async (id) => get(id) };
 }
 
 function aSender(respond: ((request: OutgoingRequest) => Outcome) | undefined): {
@@ -143,7 +156,7 @@ const serverOf = (url: string): string => new URL(url).hostname.replace(/-\d+/, 
 export const drainMs = 20_000;
 
 /** The message as it is, without signature and headers of ours. */
-export const compose: DelivererOptions["compose"] = ({ message }) => ({
+const compose: DelivererOptions["compose"] = ({ message }) => ({
   tenant: message.tenant,
   url: message.url,
   method: message.method,
@@ -163,8 +176,7 @@ export function permitsOver(
   lines: Freed = { next: ignore, unblock: ignore, unblockHeavy: ignore },
   slots: DelivererOptions["slots"] = { shortMax: 6, perOriginMax: 4, waitingMax: 3 },
 ): Permits {
-  const options = { bodyBytesMax: 8 * 1024 * 1024, findTenant: async () => false };
-  return new Permits(ports, { slots, capOf: () => "none", ...options }, lines);
+  return new Permits(ports, { slots, bodyBytesMax: 8 * 1024 * 1024 }, lines);
 }
 
 /** The parts that the rest of a deliverer is made of, over these ports. */
@@ -186,8 +198,6 @@ export async function startDeliverer(
     bodyBytesMax: 64 * 1024 * 1024,
     inlineHistoryBytesMax: 3 * 1024 * 1024,
     compose,
-    findTenant: async () => false,
-    capOf: () => "none",
     drainMs,
     ...options,
   });

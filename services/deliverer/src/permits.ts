@@ -8,11 +8,11 @@
  */
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
-import { type CapOptions, type CapPorts, Caps } from "./caps.ts";
+import { type CapPorts, Caps } from "./caps.ts";
 import { type Slot, type SlotBounds, Slots } from "./slots.ts";
 import { Turns } from "./turns.ts";
 
-export type PermitOptions = Pick<CapOptions, "capOf" | "findTenant"> & {
+export type PermitOptions = {
   readonly slots: SlotBounds;
   /** The bytes of bodies in flight, at most. */
   readonly bodyBytesMax: number;
@@ -58,7 +58,7 @@ export class Permits {
   constructor(ports: CapPorts, options: PermitOptions, lines: Freed) {
     const slots = new Slots(options.slots);
     const bytes = new BodyBytes(options.bodyBytesMax, slots);
-    this.caps = new Caps(ports, options, lines.next);
+    this.caps = new Caps(ports, lines.next);
     this.turns = new Turns(ports.clock, options.isBusy ?? (() => false));
     this.#counts = { slots, bytes, turns: this.turns, caps: this.caps, lines };
   }

@@ -16,7 +16,6 @@ import {
   answer,
   away,
   called,
-  compose,
   deadLettersOf,
   ok,
   open,
@@ -25,6 +24,7 @@ import {
   read,
   startDeliverer,
   stateOf,
+  tenantsWith,
   wakesOf,
   wired,
   withRecords,
@@ -55,7 +55,8 @@ describe("an outcome", () => {
     ["let go where it keeps none", false, undefined],
   ])("that was a success has an answer, which is %s", async (_, keeps, kept) => {
     const ports = open();
-    await startDeliverer(ports, {}, { keepsBodies: (tenant) => keeps && tenant === aTenant });
+    const tenants = tenantsWith(keeps ? {} : { keepBodiesMs: 0 }, aTenant);
+    await startDeliverer({ ...ports, tenants });
     const [message] = await publish(ports, ["a"]);
 
     await answer(ports, "a", anAnswer(200, { body: "said" }));
@@ -147,7 +148,8 @@ describe("an outcome", () => {
 
   it("cannot be had for a tenant that is not known here: that is our own failure, too", async () => {
     const ports = open();
-    await startDeliverer(ports, {}, { compose: () => undefined });
+    const tenants = { get: () => undefined, find: async () => undefined };
+    await startDeliverer({ ...ports, tenants });
     const [message] = await publish(ports, ["a"]);
 
     expect(ports.calls).toEqual([]);
@@ -160,15 +162,16 @@ describe("an outcome", () => {
 
   it("to a tenant that was made a moment ago is had at once", async () => {
     const ports = open(() => ok);
-    let isKnown = false;
-    await startDeliverer(
-      ports,
-      {},
-      {
-        compose: (...given) => (isKnown ? compose(...given) : undefined),
-        findTenant: async () => (isKnown = true),
+    // The store does not answer before the claim, so the call has to look once more.
+    let looks = 0;
+    const tenants: typeof ports.tenants = {
+      get: (id) => (looks > 1 ? ports.tenants.get(id) : undefined),
+      find: async (id) => {
+        if (++looks === 1) throw away;
+        return ports.tenants.get(id);
       },
-    );
+    };
+    await startDeliverer({ ...ports, tenants });
     const [message] = await publish(ports, ["a"]);
 
     expect(called(ports)).toEqual(["a"]);

@@ -13,17 +13,18 @@ import {
   isFinished,
   isNamed,
   isSuccess,
+  keepsBodies,
   type Message,
   type Outcome,
   settleAttempt,
   type Settlement,
-  type TenantId,
 } from "@posthaste/domain";
 import {
   admit,
   type FollowUpPorts,
   hasMore,
   tellSettled,
+  type Tenants,
   type TurnPorts,
   wakeLane,
 } from "@posthaste/engine";
@@ -47,6 +48,7 @@ import { endAttempt, startAttempt, traceOf } from "./trace.ts";
 
 export type SettlingPorts = FollowUpPorts &
   TurnPorts & {
+    readonly tenants: Pick<Tenants, "get">;
     readonly tokens: TokenStore;
     readonly messageLog: Pick<MessageLog, "append">;
     readonly random: Random;
@@ -59,8 +61,6 @@ export type SettlingParts = {
   readonly acceptance: Acceptance;
   readonly attempts: Attempts;
   readonly lines: Lines;
-  /** Reports whether the tenant's plan keeps bodies. */
-  readonly keepsBodies?: ((tenant: TenantId) => boolean) | undefined;
   readonly failed?: OnFailed;
 };
 
@@ -166,8 +166,9 @@ export class Settling {
   }
 
   #settlementOf({ record, state }: Attempt<"calling">, outcome: Outcome): Settlement {
-    const { clock, random, retryDelays } = this.#ports;
-    const { retryDelay } = record.message.policy;
+    const { clock, random, retryDelays, tenants } = this.#ports;
+    const { policy, tenant } = record.message;
+    const { retryDelay } = policy;
     return settleAttempt(
       record,
       { startedAt: state.startedAt, endedAt: clock.now(), outcome },
@@ -175,7 +176,7 @@ export class Settling {
         chance: random.fraction(),
         retryDelayMs:
           retryDelay === undefined ? undefined : retryDelays.delayMs(retryDelay, record.retried),
-        keepsNoBody: this.#parts.keepsBodies?.(record.message.tenant) === false,
+        keepsNoBody: !keepsBodies(tenants.get(tenant)?.plan),
       },
     );
   }
@@ -311,8 +312,8 @@ const leavesNothing = ({ message, next }: Settlement, left: readonly FollowUp[])
   message.turnOf === undefined;
 
 /** Returns the bytes of the answer, which all items of a settlement share. */
-const answerBytesOf = ({ answer, append }: Settlement): number =>
-  append.reduce(
-    (bytes, { response }) => Math.max(bytes, response?.body.length ?? 0),
-    answer?.length ?? 0,
-  );
+function answerBytesOf({ answer, append }: Settlement): number {
+  let bytes = answer?.length ?? 0;
+  for (const { response } of append) bytes = Math.max(bytes, response?.body.length ?? 0);
+  return bytes;
+}

@@ -4,7 +4,6 @@
  */
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import {
-  capByPlan,
   createCompose,
   Deliverer,
   type DelivererOptions,
@@ -13,7 +12,6 @@ import {
 import {
   type DestinationPolicy,
   type GroupRight,
-  keepsBodies,
   type OperatorRole,
   owner,
   type Sha256Hex,
@@ -133,23 +131,19 @@ export function createStandalone(ports: StandalonePorts, options: StandaloneOpti
   const admission = createAdmission({ clock, random, storeWaitMs: options.storeWaitMs });
   const tenants = new Tenants({ accounts, clock, log });
   const authenticator = createAuthenticator({ accounts, clock, log });
-  const deliverer = new Deliverer(ports, {
-    owner: owner(random.text(ownerLength)),
-    slots,
-    bodyBytesMax,
-    inlineHistoryBytesMax,
-    compose: createCompose({
-      tenantOf: (id) => tenants.get(id),
-      random,
-      llmKey: options.llmKey,
-    }),
-    findTenant: async (id) => (await tenants.find(id)) !== undefined,
-    capOf: capByPlan((id) => tenants.get(id)),
-    keepsBodies: (id) => keepsBodies(tenants.get(id)?.plan),
-    drainMs,
-    failed: options.failed,
-    ...(options.isBusy && { isBusy: options.isBusy }),
-  });
+  const deliverer = new Deliverer(
+    { ...ports, tenants },
+    {
+      owner: owner(random.text(ownerLength)),
+      slots,
+      bodyBytesMax,
+      inlineHistoryBytesMax,
+      compose: createCompose({ random, llmKey: options.llmKey }),
+      drainMs,
+      failed: options.failed,
+      ...(options.isBusy && { isBusy: options.isBusy }),
+    },
+  );
   const refreshAccounts = async (): Promise<void> => {
     await Promise.all([authenticator.refresh(), tenants.refresh()]);
   };

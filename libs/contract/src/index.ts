@@ -138,5 +138,5 @@ export {
   type RawTargetRow,
 } from "./raw-targets.ts";
 export { type NamedDestination } from "./destination/destination-target.ts";
-export { dialects, type DialectNames } from "./wire/dialects.ts";
+export { dialects, type DialectNames, givenValue } from "./wire/dialects.ts";
 export { decodedLeniently, isName, isTenantId } from "./wire/text.ts";

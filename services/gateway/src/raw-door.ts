@@ -6,6 +6,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 import {
   belongsToRun,
   faultOfRun,
+  givenValue,
   type ParsedTarget,
   parseRawTarget,
   type Pieces,
@@ -103,8 +104,8 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const { operation, prefix } = row;
     return (visit) => {
       const { callerIp: address, req } = visit;
-      if (scheduleHeader(req.rawHeaders, "dry-run")?.toLowerCase() === "true") return work(visit);
-      const resource = [prefix, scheduleHeader(req.rawHeaders, "schedule-id") ?? ""].join("/");
+      if (givenValue(req.rawHeaders, "dry-run")?.toLowerCase() === "true") return work(visit);
+      const resource = [prefix, givenValue(req.rawHeaders, "schedule-id") ?? ""].join("/");
       return door.audit({ tenant: tenant.id, by, operation, resource, address }, () => work(visit));
     };
   }
@@ -128,13 +129,3 @@ const queueOf = (
   { names }: { readonly names: readonly string[] },
   target: ParsedTarget,
 ): string | undefined => target.names[names.indexOf("queueName")];
-
-/** Returns the value of a header of a schedule, in either dialect. */
-function scheduleHeader(
-  rawHeaders: readonly string[],
-  suffix: "dry-run" | "schedule-id",
-): string | undefined {
-  const names = [`service-${suffix}`, `upstash-${suffix}`];
-  const at = rawHeaders.findIndex((name, i) => i % 2 === 0 && names.includes(name.toLowerCase()));
-  return at < 0 ? undefined : rawHeaders[at + 1];
-}

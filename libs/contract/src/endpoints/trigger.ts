@@ -1,5 +1,5 @@
 /** Triggering: a plain request starts a run, without a workflow client. */
-import { features } from "@posthaste/domain";
+import { type Dialect, features } from "@posthaste/domain";
 import * as z from "zod";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
@@ -48,15 +48,20 @@ export const triggers = {
  * request with no prefixed header is read in that dialect. `newId` makes the id of a run without a name.
  */
 export function triggerHeaders(rawHeaders: FlatHeaders, newId: () => string): FlatHeaders {
-  const names = rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
-  const dialect = names.map(dialectOf).find((each) => each !== undefined) ?? "upstash";
-  const { prefix } = dialects[dialect];
-  const isGiven = (suffix: string): boolean =>
-    names.some((name) => dialectOf(name) !== undefined && name.slice(prefixLength) === suffix);
+  const given = new Set<string>();
+  let dialect: Dialect | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const lower = rawHeaders[i]?.toLowerCase() ?? "";
+    const its = dialectOf(lower);
+    if (its === undefined) continue;
+    dialect ??= its;
+    given.add(lower.slice(prefixLength));
+  }
+  const { prefix } = dialects[dialect ?? "upstash"];
   const added = [
-    ...(isGiven("workflow-init") ? [] : [`${prefix}Workflow-Init`, "true"]),
-    ...(isGiven("workflow-runid") ? [] : [`${prefix}Workflow-RunId`, newId()]),
-    ...(isGiven("feature-set") ? [] : [`${prefix}Feature-Set`, features.join(",")]),
+    ...(given.has("workflow-init") ? [] : [`${prefix}Workflow-Init`, "true"]),
+    ...(given.has("workflow-runid") ? [] : [`${prefix}Workflow-RunId`, newId()]),
+    ...(given.has("feature-set") ? [] : [`${prefix}Feature-Set`, features.join(",")]),
   ];
   return [...rawHeaders, ...added];
 }

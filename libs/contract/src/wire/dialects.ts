@@ -23,3 +23,17 @@ export function dialectOf(lowerCaseName: string): Dialect | undefined {
   if (lowerCaseName.startsWith("service-")) return "service";
   return undefined;
 }
+
+/** Reports whether a header, whose name may be in any case, is the configuration header of this suffix. */
+export function isNamed(name: string, suffix: string): boolean {
+  if (name.length !== prefixLength + suffix.length) return false;
+  const lower = name.toLowerCase();
+  return lower.endsWith(suffix) && dialectOf(lower) !== undefined;
+}
+
+/** Returns the value of the first configuration header of this suffix. `rawHeaders`: names and values in turn. */
+export function givenValue(rawHeaders: readonly string[], suffix: string): string | undefined {
+  for (let i = 0; i < rawHeaders.length; i += 2)
+    if (isNamed(rawHeaders[i] ?? "", suffix)) return rawHeaders[i + 1]?.trim();
+  return undefined;
+}

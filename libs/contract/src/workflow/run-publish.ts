@@ -24,7 +24,7 @@ import { representationNames } from "../headers/forwarded.ts";
 import { type FlatHeaders } from "../headers/publish-input.ts";
 import { type Field, malformed, type PublishDraft } from "../headers/setting.ts";
 import { bytesOfValue } from "../headers/table.ts";
-import { dialectOf, dialects, prefixLength } from "../wire/dialects.ts";
+import { dialectOf, dialects, isNamed, prefixLength } from "../wire/dialects.ts";
 import { readInvoke } from "./invoke-body.ts";
 
 /** Returns the command as part of the run that its headers name. */
@@ -277,11 +277,6 @@ const withOwn = (plan: CallbackPlan | undefined): CallbackPlan | undefined =>
   plan && { ...plan, headers: plan.headers.filter(isOwnName) };
 
 const isProbe = ([name]: HeaderPair): boolean => isNamed(name, "workflow-unknown-sdk");
-
-function isNamed(name: string, suffix: string): boolean {
-  const lower = name.toLowerCase();
-  return dialectOf(lower) !== undefined && lower.slice(prefixLength) === suffix;
-}
 
 const passing: ReadonlySet<string> = new Set(["workflow-invoke-count"]);
 

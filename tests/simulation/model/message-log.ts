@@ -105,7 +105,7 @@ export function modelMessageLog(): ModelMessageLog {
 
 const entriesOf = (message: LogEntry["message"], fact: AttemptFact): readonly LogEntry[] =>
   eventsOf(fact).map((event) =>
-    tellsFact(event.state) ? { event, message, fact: cut(fact) } : { event, message },
+    tellsFact[event.state] ? { event, message, fact: cut(fact) } : { event, message },
   );
 
 function cut(fact: AttemptFact): AttemptFact {
@@ -123,4 +123,4 @@ const isBefore =
 const digits = 16;
 const sortable = (n: number): string => String(n).padStart(digits, "0");
 const keyOf = ({ event, message }: LogEntry): string =>
-  [sortable(event.at), message.id, sortable(event.attempt), rankOf(event.state)].join(" ");
+  [sortable(event.at), message.id, sortable(event.attempt), rankOf[event.state]].join(" ");

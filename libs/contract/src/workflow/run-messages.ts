@@ -88,7 +88,7 @@ function messageEvents(whole: Whole, story: MessageStory): readonly Event[] {
     ...endOf(whole, story),
   ];
   return happened.map(({ more, state, time }) => ({
-    ...{ time, state, order: [1, ...placeOf(key), rankOf(state)] },
+    ...{ time, state, order: [1, ...placeOf(key), rankOf[state]] },
     more: { stepInfo, ...(state === "ERROR" && headers), ...more },
   }));
 }

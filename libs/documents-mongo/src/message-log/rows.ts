@@ -60,7 +60,7 @@ export function rowsOf(message: Message, fact: AttemptFact | undefined): readonl
       item: {
         event,
         message: configuration,
-        ...(kept && tellsFact(event.state) && { fact: kept }),
+        ...(kept && tellsFact[event.state] && { fact: kept }),
         ...(first && { earlier }),
       },
       ...(first && { first: placeOfEvent(message.id, first) }),
@@ -145,7 +145,7 @@ const idOf = (id: MessageId, event: LogEvent): string => `${id}:${stepOf(event)}
 
 /** Sorts events of one message that share a time; names the event inside its message. */
 const stepOf = ({ attempt, state }: LogEvent): string =>
-  `${String(attempt).padStart(attemptDigits, "0")}${rankOf(state)}`;
+  `${String(attempt).padStart(attemptDigits, "0")}${rankOf[state]}`;
 
 /** Attempts count our own failures, too, so they have no other bound; at one a second ten digits last 300 years. */
 const attemptDigits = 10;

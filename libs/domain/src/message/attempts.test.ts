@@ -12,7 +12,7 @@ const logged = (...facts: readonly Omit<AttemptFact, "id" | "kind">[]) => [
   { event: createdEvent(0) },
   ...facts.flatMap((each) => {
     const fact: AttemptFact = { kind: "fact", id, ...each };
-    return eventsOf(fact).map((event) => (tellsFact(event.state) ? { event, fact } : { event }));
+    return eventsOf(fact).map((event) => (tellsFact[event.state] ? { event, fact } : { event }));
   }),
 ];
 const failed = {

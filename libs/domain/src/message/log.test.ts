@@ -89,7 +89,7 @@ describe("the log of a message", () => {
   );
 
   it("is in order also where several events share a time", () => {
-    const shared = logStates.toSorted((a, b) => rankOf(a) - rankOf(b));
+    const shared = logStates.toSorted((a, b) => rankOf[a] - rankOf[b]);
 
     expect(shared).toEqual([
       "CREATED", "ACTIVE", "ERROR", "RETRY", "DELIVERED", "FAILED", "CANCEL_REQUESTED", "CANCELED",

@@ -55,9 +55,8 @@ export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
   }
 }
 
-/** Reports whether the log shows the destination's answer, or why there was none, beside this state. */
-export const tellsFact = (state: LogState): boolean => told[state];
-const told: Readonly<Record<LogState, boolean>> = {
+/** Tells whether the log shows the destination's answer, or why there was none, beside this state. */
+export const tellsFact: Readonly<Record<LogState, boolean>> = {
   CREATED: false,
   ACTIVE: false,
   ERROR: true,
@@ -68,9 +67,8 @@ const told: Readonly<Record<LogState, boolean>> = {
   CANCELED: false,
 };
 
-/** Returns the order of states that share a time. */
-export const rankOf = (state: LogState): number => rank[state];
-const rank: Readonly<Record<LogState, number>> = {
+/** The order of states that share a time. */
+export const rankOf: Readonly<Record<LogState, number>> = {
   CREATED: 0,
   ACTIVE: 1,
   ERROR: 2,

@@ -59,7 +59,7 @@ export function openEventCounts({ db, writer, tenants, clock, log }: CountPorts)
 
   return {
     add: (tenant, { at, state }) => {
-      const key = keyOf(tenant, at, rankOf(state));
+      const key = keyOf(tenant, at, rankOf[state]);
       gathered.set(key, (gathered.get(key) ?? 0) + 1);
       callOff ??= clock.after(writeEveryMs, () => void write());
     },
@@ -114,9 +114,9 @@ function countAgain(db: DatabaseSync, log: Log): void {
     INSERT INTO event_counts (tenant, state, minute, n)
     SELECT ?1, state, at / ${minuteMs}, count(*) FROM (
       SELECT step % ${ranks} AS state, at FROM events WHERE tenant = ?1 AND at >= ?2
-      UNION ALL SELECT ${rankOf("CREATED")}, created AS at FROM ${ownLogs}
-      UNION ALL SELECT ${rankOf("ACTIVE")}, created + told FROM ${ownLogs} AND told IS NOT NULL
-      UNION ALL SELECT ${rankOf("DELIVERED")}, until FROM ${ownLogs} AND told IS NOT NULL)
+      UNION ALL SELECT ${rankOf.CREATED}, created AS at FROM ${ownLogs}
+      UNION ALL SELECT ${rankOf.ACTIVE}, created + told FROM ${ownLogs} AND told IS NOT NULL
+      UNION ALL SELECT ${rankOf.DELIVERED}, until FROM ${ownLogs} AND told IS NOT NULL)
     WHERE at >= ?2 GROUP BY 2, 3`);
   try {
     db.exec("BEGIN IMMEDIATE");

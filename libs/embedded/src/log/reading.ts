@@ -191,7 +191,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (told: Told) => Looke
       event: LogEvent,
       position: number,
     ): Looked<LogEntry> => {
-      const row = tellsFact(event.state)
+      const row = tellsFact[event.state]
         ? details.get(position, event.attempt, bodyBytesShown(page, message))
         : undefined;
       if (!row) return { item: { event, message }, bytes: 0 };

@@ -81,4 +81,4 @@ export function openLogSweep(rooms: Rooms): LogSweep {
 
 /** The usual number: CREATED, ACTIVE, DELIVERED. */
 const eventsPerMessage = 3;
-const errorRank = rankOf("ERROR");
+const errorRank = rankOf.ERROR;

@@ -1,7 +1,6 @@
 /** Opens all storage and bus ports of one process, over one data directory. */
 import { mkdirSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";
-import { TurnoverMap } from "@posthaste/domain";
 import {
   type Accounts,
   type AuditLog,
@@ -179,7 +178,7 @@ function openRooms(
   writer: Writer,
 ): { readonly rooms: Rooms; readonly positions: Positions; readonly recovered: Recovered } {
   const finished = openFinished();
-  const claimed = new TurnoverMap<number, true>();
+  const claimed = new Set<number>();
   const backlog = openBacklog();
   const recovered = recover(db, clock, log, { backlog, claimed, finished });
   const positions = openPositions(clock, lastPosition(db));

@@ -29,7 +29,7 @@ export function recover(
   { backlog, claimed, finished }: Pick<Rooms, "backlog" | "claimed" | "finished">,
 ): Recovered {
   const { claims, claimed: left, live, ended } = passIfThereIsRoom(db, clock.now(), log);
-  for (const position of left) claimed.set(position, true);
+  for (const position of left) claimed.add(position);
   for (const [tenant, n] of live) backlog.add(tenant, n);
   for (const { isWhole, position, until } of ended) finished.add(position, until, isWhole);
   return { claims, live: sum(live.values()), finished: ended.length };

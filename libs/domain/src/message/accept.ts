@@ -68,7 +68,7 @@ export const claimableAtInsert = (message: Message): boolean =>
 
 /** Reports whether a message needs only a slot of its flow key before its call. With a slot its insert may claim it, too. */
 export const needsSlotAlone = (message: Message): boolean =>
-  firstState(message, message.createdAt).kind === "waiting";
+  message.flow !== undefined && firstState(message, message.createdAt).kind === "waiting";
 
 /**
  * Returns the record of a message whose slot is taken: due at once, for as long as a grant holds. `unheard` as in `accept`.

@@ -61,7 +61,7 @@ export function openClaiming(
       stateCodes[record.state.kind],
     );
     if (changes === 0) return undefined;
-    claims.set(position, true);
+    claims.add(position);
     writer.onCommit(() => recent.drop(position));
     return claimed;
   };

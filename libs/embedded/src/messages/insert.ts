@@ -124,7 +124,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
   };
 
   const inserted = (position: number, tenant: number, { state }: MessageRecord): void => {
-    if (state.kind === "claimed") rooms.claimed.set(position, true);
+    if (state.kind === "claimed") rooms.claimed.add(position);
     if (isFinished(state)) writer.onCommit(() => rooms.finished.add(position, state.endedAt));
     else writer.onCommit(() => rooms.backlog.add(tenant, 1));
   };

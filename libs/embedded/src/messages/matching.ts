@@ -51,7 +51,7 @@ export function openMatching({ claimed, db, tenants, writer }: Rooms): Records["
     if (rare === undefined) {
       const rows = select.all(key, after, max);
       const end = rows.length < max ? undefined : integer(rows.at(-1)?.["position"]);
-      const within = [...claimed.keys()].filter((p) => p > after && p <= (end ?? Infinity));
+      const within = [...claimed].filter((p) => p > after && p <= (end ?? Infinity));
       if (within.length === 0) return { rows, end };
       rows.push(...selectAt.all(JSON.stringify(within), key).filter(isClaimed));
       return { rows: rows.sort((a, b) => integer(a["position"]) - integer(b["position"])), end };

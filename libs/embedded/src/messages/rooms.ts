@@ -1,5 +1,5 @@
 import { type DatabaseSync } from "node:sqlite";
-import { type RowSource, type TurnoverMap } from "@posthaste/domain";
+import { type RowSource } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
 import { type Alarms } from "../database/alarms.ts";
 import { type Writer } from "../database/writer.ts";
@@ -40,7 +40,7 @@ export type Rooms = {
    * The positions of claimed records, among others: a walk through the live records needs them, and an index would cost two writes a
    * message.
    */
-  readonly claimed: TurnoverMap<number, true>;
+  readonly claimed: Set<number>;
   readonly lanes: Lanes;
   readonly fanOuts: FanOutRows;
   readonly alarms: { readonly [Source in RowSource]: Alarms };

@@ -53,7 +53,7 @@ export function openSettling(rooms: Rooms): Settling {
     const address = names.find(message.id);
     if (!address) return { kind: "fenced" };
     const { position, name } = address;
-    const told = wholes.deliver(settlement, position);
+    const told = wholes.deliver(settlement, address);
     if (told) {
       if (answer) keeping.answer(position, answer);
       const tenant = tenants.take(message.tenant);

@@ -12,6 +12,7 @@ import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
 import {
   type AttemptFact,
+  isDerived,
   isFinished,
   type Message,
   type MessageRecord,
@@ -24,6 +25,7 @@ import {
 import { stepOf } from "../log/steps.ts";
 import { timeOfPosition } from "../positions.ts";
 import { configurationText } from "./configurations.ts";
+import { type Address } from "./names.ts";
 import { columnsOf, stateCodes } from "./records.ts";
 
 /** How far from the time of its position a row may tell an event: that of a message whose destination answers quickly. */
@@ -36,7 +38,7 @@ export type WholeRows = {
   /** Returns false when a row stands there. */
   readonly put: (record: MessageRecord, position: number, tenant: number) => boolean;
   /** Ends the record of a whole row as delivered, and returns the fact, if that is all that there is to write. */
-  readonly deliver: (settlement: Settlement, position: number) => AttemptFact | undefined;
+  readonly deliver: (settlement: Settlement, address: Address) => AttemptFact | undefined;
   /** Gives configuration and events of a whole row rows of their own. Does nothing to other rows. */
   readonly split: (message: Message, position: number) => void;
 };
@@ -96,13 +98,12 @@ export function openWholeRows(db: DatabaseSync): WholeRows {
       );
       return changes > 0;
     },
-    deliver: (settlement, position) => {
+    deliver: (settlement, { position, name }) => {
       const { message, epoch, leaseLosses, deferrals } = settlement;
       const fact = onlyDelivered(settlement);
       if (fact?.startedAt === undefined || !isPlain(message)) return undefined;
       const { answered, startedAt, endedAt } = fact;
       if (!isNear(position, startedAt) || !isNear(position, endedAt)) return undefined;
-      const name = message.id.slice(-randomLength);
       const { changes } = deliver.run(
         endedAt, leaseLosses, deferrals, startedAt, answered?.status ?? null, answered?.bytes ?? null, position, name,
         epoch,
@@ -130,7 +131,7 @@ const isPlain = (message: Message): boolean =>
   message.bodyOf === undefined &&
   message.turnOf === undefined &&
   message.run === undefined &&
-  positionOf(message.id) !== undefined;
+  !isDerived(message.id);
 
 /** Returns the fact of a delivery by the first attempt that nothing else follows. */
 function onlyDelivered({ append, next, retried }: Settlement): AttemptFact | undefined {

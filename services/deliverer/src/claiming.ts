@@ -83,8 +83,10 @@ export class Claiming {
 
   /** Begins the attempt of a message that its insert has claimed, or puts it in line. Returns false when there is no room for it. */
   take(attempt: Attempt<"waiting">): boolean {
-    const { lines } = this.#parts;
-    const isNext = this.#isNext(attempt);
+    const { lines, permits } = this.#parts;
+    // The next begins without joining a line: a map emptied again and again costs a table each time (ADR 11).
+    const isNext =
+      !this.#taking && this.mayClaim && !this.isAheadOf(attempt) && permits.isFree(attempt);
     if (!isNext && (lines.isClosed || !lines.hasRoomFor(attempt))) {
       this.giveBack(attempt);
       return false;
@@ -156,16 +158,6 @@ export class Claiming {
 
   get #isClaimFull(): boolean {
     return this.#toClaim.size >= claimMax.count || this.#toClaimBytes >= claimMax.bytes;
-  }
-
-  /** Reports whether the message may begin now, without joining a line: a map emptied again and again costs a table each time (ADR 11). */
-  #isNext(attempt: Attempt): boolean {
-    return (
-      !this.#taking &&
-      this.mayClaim &&
-      !this.isAheadOf(attempt) &&
-      this.#parts.permits.isFree(attempt)
-    );
   }
 
   #begin(attempt: Attempt<"waiting">): void {

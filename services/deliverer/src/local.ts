@@ -6,7 +6,7 @@ import { type Attempts } from "./attempts.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type Claiming } from "./claiming.ts";
 import { type Lines } from "./lines.ts";
-import { type Need, type Permit, type Permits } from "./permits.ts";
+import { type Permit, type Permits } from "./permits.ts";
 
 export type LocalParts = {
   readonly owner: Owner;
@@ -28,15 +28,12 @@ export class Local implements LocalDelivery {
   reserve(tenant: TenantId, origin: number, bodyBytes: number): LocalPlace | undefined {
     const { claiming, permits } = this.#parts;
     const need = { tenant, origin, bytes: bodyBytes };
-    if (!claiming.mayClaim || !this.#mayWait(need)) return undefined;
+    if (!claiming.mayClaim) return undefined;
+    // A heavy message that waited in line would hold bytes that others could use.
+    const isHeavy = countedBytes(bodyBytes) > 0;
+    if (isHeavy && (claiming.isAheadOf(need) || !permits.isFree(need))) return undefined;
     const permit = permits.reserve(need);
     return permit && new ReservedPlace(this.#clock, this.#parts, permit);
-  }
-
-  /** Reports whether a reservation may wait in line. That of a heavy message may not: it would hold bytes that others could use. */
-  #mayWait(need: Need): boolean {
-    const { claiming, permits } = this.#parts;
-    return countedBytes(need.bytes) === 0 || (!claiming.isAheadOf(need) && permits.isFree(need));
   }
 
   turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined {

@@ -1,5 +1,5 @@
 /** Reports ended attempts: to the metrics, to the log of the process, and to whoever asked for failures. */
-import { isSuccess, type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
+import { type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
 import { type Clock, type Log, type Metrics, type RunStore } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
 import { StandingRuns } from "./standing-runs.ts";
@@ -42,10 +42,10 @@ export class Report {
     const { record, state } = attempt;
     const { id, run } = record.message;
     const { log, clock } = this.#ports;
-    this.#count(attempt, outcome, next, clock.now());
-    if (isSuccess(outcome)) {
-      if (run) this.#standing.answered(run);
-    } else this.#failed?.({ record, outcome, next });
+    const word = outcomeWord(outcome);
+    this.#count(attempt, word, next, clock.now());
+    if (word !== "delivered") this.#failed?.({ record, outcome, next });
+    else if (run) this.#standing.answered(run);
     if (outcome.kind === "infrastructure") {
       const { code, text: reason } = outcome;
       log.warn("attempt.deferred", { id, ...traceOf(attempt), code, reason });
@@ -67,7 +67,7 @@ export class Report {
 
   #count(
     { record: { epoch, message }, state }: Attempt<"calling">,
-    outcome: Outcome,
+    word: ReturnType<typeof outcomeWord>,
     { kind: next }: Settlement["next"],
     endedAt: number,
   ): void {
@@ -76,7 +76,6 @@ export class Report {
       const waitedMs = Math.max(0, state.startedAt - notBefore);
       this.#metrics.observe("posthaste_run_delivery_wait_seconds", waitedMs / 1_000, trace);
     }
-    const word = outcomeWord(outcome);
     this.#metrics.count("posthaste_attempts_total", word);
     if (next === "delivered" || next === "failed")
       this.#metrics.count("posthaste_messages_ended_total", next);

@@ -38,7 +38,7 @@ export type Rooms = {
   readonly recent: Recent;
   /**
    * The positions of claimed records, among others: a walk through the live records needs them, and an index would cost two writes a
-   * message.
+   * message. The tables of the set hold numbers only (ADR 11).
    */
   readonly claimed: Set<number>;
   readonly lanes: Lanes;

@@ -24,7 +24,7 @@ export const namedDeliveryShape = {
       subject,
       rule: "on or off",
       summary:
-        "Whether small messages that are to go at once are handed to a deliverer over Kafka, with their bodies and forwarded headers. `off`: no topic holds any, and each such message costs a claim and a read more.",
+        "Whether small messages that are to go at once are handed to a deliverer over Kafka, with their bodies and forwarded headers. `off`: no topic holds a body, and each such message costs a claim and a read more.",
       default: "on",
     }),
 };

@@ -10,11 +10,13 @@ import {
 } from "./collector.ts";
 import { always, deadUrl, Destination } from "./destination.ts";
 import { promisedBy } from "./metrics.ts";
+import { describeTracedRuns } from "./traced-runs.ts";
 import {
   canary,
   collectedJourney,
   expectAttemptsOnly,
   incoming,
+  incomingElse,
   type Journey,
   publishJourney,
   untracedJourney,
@@ -22,28 +24,46 @@ import {
 
 let destination: Destination;
 let collector: Collector;
+/** Traces what its callers trace, and what fails. */
+let server: AloneServer;
+/** Traces all that begins here, too. */
+let tracing: AloneServer;
 
 beforeAll(async () => {
   destination = await Destination.start();
   collector = await startCollector();
-});
+  const { url } = collector;
+  [server, tracing] = await Promise.all([
+    startAlone({ env: { POSTHASTE_OTLP_ENDPOINT: url, POSTHASTE_TRACE_RATIO: "0" } }),
+    startAlone({ env: { POSTHASTE_OTLP_ENDPOINT: `${url}/`, POSTHASTE_TRACE_RATIO: "1" } }),
+  ]);
+}, 180_000);
 afterAll(async () => {
+  await server.stop();
+  await tracing.stop();
   await collector.stop();
   await destination.stop();
 });
 
+/** Resolves when the collector has all spans so far, which a process sends in their order. */
+async function untilSent({ client }: AloneServer): Promise<void> {
+  const { traceId, spanId } = incomingElse;
+  const traceparent = `00-${traceId}-${spanId}-01`;
+  const id = await client.published(destination.url("/sent"), { traceparent });
+  await collector.until((spans) =>
+    spans.some(
+      ({ name, attributes }) => name === "attempt" && attributes["posthaste.message.id"] === id,
+    ),
+  );
+}
+
 describe("a message that is traced", () => {
-  let server: AloneServer;
   let journey: Journey;
 
   beforeAll(async () => {
-    server = await startAlone({
-      env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: "0" },
-    });
     const id = await publishJourney(server.client, destination);
     journey = await collectedJourney(collector, id);
   }, 180_000);
-  afterAll(() => server.stop());
 
   it("is one trace, which goes on with its caller's", () => {
     const { publish, attempts, callbacks, callbackAttempts } = journey;
@@ -118,41 +138,33 @@ describe("a message that is traced", () => {
 
 describe("a message that is not traced", () => {
   it.each([
-    ["since its caller's trace is not sampled", "1", { traceparent: notSampled() }],
-    ["since none is to be", "0", {}],
-  ])(
-    "leaves no span and sends no header, %s",
-    async (_, ratio, headers) => {
-      const server = await startAlone({
-        env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: ratio },
-      });
-      const path = `/untraced-${ratio}`;
+    [
+      "since its caller's trace is not sampled",
+      "/not-sampled",
+      () => tracing,
+      { traceparent: notSampled() },
+    ],
+    ["since none is to be", "/untraced", () => server, {}],
+  ])("leaves no span and sends no header, %s", async (_, path, by, headers) => {
+    const id = await by().client.published(destination.url(path), headers);
+    const arrival = await destination.arrival(path, 60_000);
+    await untilSent(by());
 
-      const id = await server.client.published(destination.url(path), headers);
-      const arrival = await destination.arrival(path, 60_000);
-      // The server sends its remaining spans before it ends.
-      await server.stop();
-
-      expect(arrival.headers["traceparent"]).toBeUndefined();
-      expect(collector.received()).not.toContain(id);
-    },
-    240_000,
-  );
+    expect(arrival.headers["traceparent"]).toBeUndefined();
+    expect(collector.received()).not.toContain(id);
+  });
 });
 
 describe("a message that is not traced and fails", () => {
   it("is traced from its first failure on, and one that does not fail is not", async () => {
-    const server = await startAlone({
-      env: { POSTHASTE_OTLP_ENDPOINT: collector.url, POSTHASTE_TRACE_RATIO: "0" },
-    });
     const { client } = server;
 
     const well = await client.published(destination.url("/well"));
+    await destination.arrival("/well", 60_000);
     const spans = await untracedJourney({ client, destination, collector }, "/fails");
     const dead = await client.published(await deadUrl(), { "service-retries": "0" });
     const isOfDead = ({ attributes }: CollectedSpan) => attributes["posthaste.message.id"] === dead;
     const found = await collector.until((all) => all.some(isOfDead));
-    await server.stop();
 
     expectAttemptsOnly(spans);
     expect(destination.at("/fails").map(({ headers }) => headers["traceparent"])).toEqual([
@@ -163,21 +175,19 @@ describe("a message that is not traced and fails", () => {
       { status: 2, attributes: { "posthaste.outcome": "unreachable" } },
     ]);
     expect(collector.received()).not.toContain(well);
-  }, 240_000);
+  });
 });
 
 describe("what begins here", () => {
   it("is traced when all is to be, with or without a traceparent that can be read", async () => {
-    const server = await startAlone({
-      env: { POSTHASTE_OTLP_ENDPOINT: `${collector.url}/`, POSTHASTE_TRACE_RATIO: "1" },
-    });
+    const { client } = tracing;
 
     const ids = [
-      await server.client.published(destination.url("/begins")),
-      await server.client.published(destination.url("/begins"), { traceparent: `00-${canary}` }),
+      await client.published(destination.url("/begins")),
+      await client.published(destination.url("/begins"), { traceparent: `00-${canary}` }),
     ];
     await destination.arrivals("/begins", 2, 60_000);
-    await server.stop();
+    await untilSent(tracing);
 
     const publishes = collector.spans.filter(
       ({ name, attributes }) =>
@@ -186,8 +196,10 @@ describe("what begins here", () => {
     expect(publishes.map(({ parentSpanId }) => parentSpanId)).toEqual([undefined, undefined]);
     expect(new Set(publishes.map(({ traceId }) => traceId)).size).toBe(2);
     expect(collector.received()).not.toContain(canary);
-  }, 240_000);
+  });
 });
+
+describeTracedRuns(() => ({ server, collector, destination }));
 
 describe("a collector that is named by the standard's variables", () => {
   let server: AloneServer;

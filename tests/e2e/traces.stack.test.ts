@@ -5,6 +5,7 @@ import { testStores } from "@posthaste/testing";
 import { Client, eventually } from "./client.ts";
 import { type CollectedSpan, type Collector, startCollector } from "./collector.ts";
 import { Destination } from "./destination.ts";
+import { describeTracedRuns } from "./traced-runs.ts";
 import {
   canary,
   collectedJourney,
@@ -161,3 +162,8 @@ it("each process sends its metrics and the lines of its log", async () => {
     metrics.get("posthaste-deliverer posthaste_attempts_total")?.values["delivered"],
   ).toBeGreaterThan(0);
 }, 120_000);
+
+describeTracedRuns(() => {
+  const { port } = services.gateway;
+  return { server: { client: new Client(port), port }, collector, destination };
+});

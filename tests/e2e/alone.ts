@@ -1,12 +1,12 @@
 /** Runs the standalone as a process: one server with everything in it. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "@posthaste/local";
 import { Client } from "./client.ts";
 import { type Seed, seedStandalone } from "./seed.ts";
 import { ServerProcess } from "./server-process.ts";
-import { mayShare, ofOthersToo } from "./shared-env.ts";
+import { mayShare } from "./shared-env.ts";
 import { sharedStandalone } from "./shared-standalones.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
 import { areOwnUsers, users } from "./users.ts";
@@ -23,10 +23,10 @@ const managementDistance = 2;
 export async function joinOrStartAlone(settings: Settings): Promise<TestServer> {
   const shared = sharedStandalone();
   if (!shared || !mayShare(settings)) return startAlone(settings);
+  const { port, managementPort, outputFile } = shared;
   return {
-    ...shared,
-    client: new Client(shared.port),
-    output: ofOthersToo,
+    ...{ port, managementPort, client: new Client(port) },
+    output: () => readFileSync(outputFile, "utf8"),
     stop: () => Promise.resolve(),
   };
 }
@@ -36,20 +36,23 @@ export function startAlone({ env = {}, readOnlyToken }: Settings): Promise<Alone
   return startSeeded(env, [{ users: areOwnUsers ? users : [], readOnlyToken }]);
 }
 
-/** Starts it with what is seeded in its data directory, which is removed with the server. */
+/**
+ * Starts it with what is seeded in its data directory, which is removed with the server. `outputFile`: where its output is
+ * written to as well.
+ */
 export async function startSeeded(
   env: Readonly<Record<string, string>>,
   seeds: readonly Seed[],
+  outputFile?: string,
 ): Promise<AloneServer> {
   const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
   const dataDir = join(folder, "data");
   await seedStandalone(dataDir, seeds);
   const port = await freePort(managementDistance);
-  const server = new ServerProcess({
-    POSTHASTE_PORT: String(port),
-    POSTHASTE_DATA_DIR: dataDir,
-    ...env,
-  });
+  const server = new ServerProcess(
+    { POSTHASTE_PORT: String(port), POSTHASTE_DATA_DIR: dataDir, ...env },
+    { outputFile },
+  );
   await server.start();
   return {
     port,

@@ -1,11 +1,12 @@
 /** Runs the six services as processes, over shared stores with a room for each test. */
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { openDocuments } from "@posthaste/documents-mongo";
 import { startServices } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
 import { Client } from "./client.ts";
 import { isEmpty, parts, seed, type Seed } from "./seed.ts";
-import { mayShare, ofOthersToo } from "./shared-env.ts";
+import { mayShare } from "./shared-env.ts";
 import { type SharedServices, sharedServices } from "./shared-services.ts";
 import { type Settings, type TestServer } from "./test-server.ts";
 import { areOwnUsers, firstUser, users } from "./users.ts";
@@ -23,7 +24,7 @@ export async function startApart(settings: Settings): Promise<TestServer> {
 }
 
 async function join(
-  { port, managementPort, room }: SharedServices,
+  { port, managementPort, room, outputFile }: SharedServices,
   { readOnlyToken }: Settings,
 ): Promise<TestServer> {
   await seedDatabase(room, { users, readOnlyToken });
@@ -32,7 +33,7 @@ async function join(
     port,
     managementPort,
     client: new Client(port),
-    output: ofOthersToo,
+    output: () => readFileSync(outputFile, "utf8"),
     stop: () => Promise.resolve(),
   };
 }

@@ -6,7 +6,7 @@ import { rolesFor } from "@posthaste/domain";
 import { Client, eventually, type Reply } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { service } from "./dialects.ts";
-import { type Json, textOf } from "./json.ts";
+import { type Json, objectOf, textOf } from "./json.ts";
 import {
   basic,
   freshNetwork,
@@ -27,7 +27,7 @@ let operator: Operator;
 let destination: Destination;
 
 beforeAll(async () => {
-  server = await startServer({ env: operatorEnv, ownProcesses: true });
+  server = await startServer({ env: operatorEnv });
   operator = new Operator(server);
   destination = await Destination.start();
 });
@@ -129,7 +129,8 @@ describe("the role of an operator", () => {
     const again = await enter(anonymous(), { cookie });
     await leave(anonymous(), page);
     await leave(anonymous(), page);
-    const { changes } = (await operator.get("/v2/audit/all?count=2")).object();
+    const changes = (await operator.get("/v2/audit/all?count=1000")).list("changes");
+    const ofAuditor = changes.filter(({ by }) => objectOf(by)["id"] === "auditor");
 
     expect([begun, again].map((reply) => reply.object()["role"])).toEqual(["viewer", "viewer"]);
     const entry = {
@@ -137,7 +138,7 @@ describe("the role of an operator", () => {
       resource: "/console/session",
       result: "done",
     };
-    expect(changes).toMatchObject([
+    expect(ofAuditor.slice(0, 2)).toMatchObject([
       { ...entry, operation: "signOut" },
       { ...entry, operation: "signIn" },
     ]);

@@ -29,7 +29,7 @@ beforeAll(async () => {
       POSTHASTE_DATA_DIR: join(folder, "data"),
       POSTHASTE_CATCHER: "on",
     },
-    openFilesMax,
+    { openFilesMax },
   );
   destination = await Destination.start();
   await server.start();

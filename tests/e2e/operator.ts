@@ -1,4 +1,5 @@
 /** The operator of a test server: the management API with its credentials. */
+import { randomInt } from "node:crypto";
 import { type TokenScope } from "@posthaste/domain";
 import { Client, type Reply } from "./client.ts";
 import { textOf } from "./json.ts";
@@ -80,7 +81,9 @@ export class Operator {
   }
 }
 
-let networks = 0;
+const networksMax = 2 ** 16;
+/** Suites that share processes begin at different places. */
+let networks = randomInt(networksMax);
 /** Returns the address of a network without failed attempts. */
 export const freshNetwork = (): { readonly "x-forwarded-for": string } => ({
   "x-forwarded-for": `10.${(networks >> 8) & 255}.${networks++ & 255}.1`,

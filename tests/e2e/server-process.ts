@@ -1,6 +1,6 @@
 /** A real server process for tests: started, asked, stopped and killed as an operator would. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { firstUser } from "./users.ts";
 
@@ -11,21 +11,24 @@ const main = fileURLToPath(new URL("../../services/standalone/process/main.ts", 
 /** Long enough for a busy host. */
 const readyMsMax = 90_000;
 
+type Around = {
+  /** The limit of open files and sockets. */
+  readonly openFilesMax?: number | undefined;
+  /** Where the output is written to as well, for other processes. */
+  readonly outputFile?: string | undefined;
+};
 type Running = { readonly child: ChildProcess; readonly ended: Promise<number | null> };
 
 export class ServerProcess {
   readonly #settings: Readonly<Record<string, string>>;
-  readonly #openFilesMax: number | undefined;
+  readonly #around: Around;
   #running: Running | undefined;
   #output = "";
 
-  /**
-   * `settings`: the process's environment, over a quiet dev profile without a catcher. `openFilesMax`: the limit of open
-   * files and sockets.
-   */
-  constructor(settings: Readonly<Record<string, string>>, openFilesMax?: number) {
+  /** `settings`: the process's environment, over a quiet dev profile without a catcher. */
+  constructor(settings: Readonly<Record<string, string>>, around: Around = {}) {
     this.#settings = settings;
-    this.#openFilesMax = openFilesMax;
+    this.#around = around;
   }
 
   get url(): string {
@@ -88,13 +91,17 @@ export class ServerProcess {
       ...this.#settings,
     };
     const command = [process.execPath, "--disable-warning=ExperimentalWarning", main];
-    const limit = this.#openFilesMax === undefined ? "" : `ulimit -n ${this.#openFilesMax}; `;
+    const { openFilesMax, outputFile } = this.#around;
+    const limit = openFilesMax === undefined ? "" : `ulimit -n ${openFilesMax}; `;
     const child = spawn("/bin/sh", ["-c", `${limit}exec "$0" "$@"`, ...command], {
       env,
       stdio: ["ignore", "pipe", "pipe"],
     });
-    child.stdout.on("data", (text: Buffer) => (this.#output += text.toString()));
-    child.stderr.on("data", (text: Buffer) => (this.#output += text.toString()));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (text: Buffer) => {
+        this.#output += text.toString();
+        if (outputFile !== undefined) appendFileSync(outputFile, text);
+      });
     // At "exit" some of the output may still be missing.
     const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
     this.#running = { child, ended };

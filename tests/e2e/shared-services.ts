@@ -4,6 +4,7 @@ export type SharedServices = {
   readonly port: number;
   readonly managementPort: number;
   readonly room: string;
+  readonly outputFile: string;
 };
 
 const variable = "POSTHASTE_TEST_SERVICES";

@@ -5,7 +5,11 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-export type SharedStandalone = { readonly port: number; readonly managementPort: number };
+export type SharedStandalone = {
+  readonly port: number;
+  readonly managementPort: number;
+  readonly outputFile: string;
+};
 
 type Shared = {
   /** Holds a folder for each suite that has taken its number. */

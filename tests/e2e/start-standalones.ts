@@ -19,13 +19,19 @@ export default async function start({
   const ofSuites = Array.from({ length: suitesMax }, (_, number) => usersOfSuite(String(number)));
   // The dev profile makes its own users only where nobody is.
   const seeds = [{ users: developmentUsers }, ...ofSuites];
-  const standalones = await Promise.all(
-    Array.from({ length: maxWorkers }, () => startSeeded(sharedEnv, seeds)),
-  );
+  const startShared = async (_: unknown, number: number) => {
+    const outputFile = join(folder, `output-${number}`);
+    return { outputFile, ...(await startSeeded(sharedEnv, seeds, outputFile)) };
+  };
+  const standalones = await Promise.all(Array.from({ length: maxWorkers }, startShared));
   started.standalones = standalones;
   started.folder = folder;
-  const addresses = standalones.map(({ port, managementPort }) => ({ port, managementPort }));
-  shareStandalones({ folder, standalones: addresses });
+  shareStandalones({
+    folder,
+    standalones: standalones.map(({ port, managementPort, outputFile }) => ({
+      ...{ port, managementPort, outputFile },
+    })),
+  });
 }
 
 /** Global, since Jest may load this module a second time for the teardown. */

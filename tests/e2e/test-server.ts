@@ -6,7 +6,7 @@ export type Settings = {
   readonly env?: Readonly<Record<string, string>>;
   /** A read-only token of the first development user. */
   readonly readOnlyToken?: string;
-  /** Starts own processes where suites share six: to read their output, or since the suite would disturb the rest. */
+  /** Starts own processes where suites share some: to judge all that they print, or since the suite would disturb the rest. */
   readonly ownProcesses?: boolean;
 };
 
@@ -15,6 +15,7 @@ export type TestServer = {
   /** A standalone without the operator's credentials does not listen here. */
   readonly managementPort: number;
   readonly client: Client;
+  /** Returns what the processes have printed. Those that suites share print about other suites, too. */
   readonly output: () => string;
   stop(): Promise<void>;
 };

@@ -16,7 +16,7 @@ let qstashClient: Qstash;
 beforeAll(async () => {
   // The SDK prints each error of a step, and there are some here.
   jest.spyOn(console, "error").mockImplementation(() => undefined);
-  server = await startServer({ ownProcesses: true });
+  server = await startServer();
   endpoint = await WorkflowEndpoint.start();
   const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
   client = new Client(settings);

@@ -46,7 +46,6 @@ export type Model = {
   readonly schedules: () => readonly Schedule[];
   /** Opens the store again after its one process has died. */
   reopen(): void;
-  forgetTombstones(): void;
   forgetLog(): void;
   /** Judges leases by the clock as it was set a moment ago. */
   trustSetting(): void;
@@ -91,7 +90,6 @@ export function modelBackend(world: World): Backend {
         tokens.flushSlots();
         records.reopen();
       },
-      forgetTombstones: records.forgetTombstones,
       forgetLog: records.forgetLog,
       trustSetting: records.trustSetting,
       forgetKey: tokens.forgetKey,

@@ -6,7 +6,6 @@ import {
   flowsSetBy,
   isExpanding,
   isFinished,
-  isIn,
   type MessageId,
   messageId,
   parentOf,
@@ -41,20 +40,6 @@ export const messageMutations: readonly Mutation[] = [
         insert: async (inserts, intake) => {
           void ports.records.insert(inserts, intake).catch(() => undefined);
           return inserts.map(() => "inserted");
-        },
-      }),
-  },
-  {
-    name: "settled whatever the epoch",
-    change: (ports) =>
-      withRecords(ports, {
-        settle: async (settlements) => {
-          const now = await Promise.all(
-            settlements.map(({ message }) => ports.records.get(message.tenant, [message.id])),
-          );
-          return ports.records.settle(
-            settlements.map((each, i) => ({ ...each, epoch: now[i]?.[0]?.epoch ?? each.epoch })),
-          );
         },
       }),
   },
@@ -109,20 +94,6 @@ export const messageMutations: readonly Mutation[] = [
           await ports.flowLanes.resume(flow);
           const [row] = await ports.flowLanes.rows([flow.lane]);
           if (row) await ports.flowLanes.rest(row.id, row.seq, undefined, row.window);
-        },
-      }),
-  },
-  {
-    name: "claimed although it is not claimable",
-    change: (ports, model) =>
-      withRecords(ports, {
-        claim: async (ids, owner) => {
-          const claimed = await ports.records.claim(ids, owner);
-          const missed = ids.filter((id) => !claimed.some(({ message }) => message.id === id));
-          const taken = missed
-            .flatMap((id) => model.inspect.records.get(id) ?? [])
-            .filter((record) => isIn(record, "claimed"));
-          return [...claimed, ...taken];
         },
       }),
   },
@@ -225,17 +196,6 @@ export const messageMutations: readonly Mutation[] = [
   {
     name: "the delay forgotten",
     change: dueAtOnce("held"),
-  },
-  {
-    name: "the tombstone forgotten",
-    change: (ports, model) =>
-      withRecords(ports, {
-        removeFinished: async (...given) => {
-          const removed = await ports.records.removeFinished(...given);
-          model.forgetTombstones();
-          return removed;
-        },
-      }),
   },
   {
     name: "a delivery that its settler owed to the log and nothing tells",
@@ -355,15 +315,6 @@ export const messageMutations: readonly Mutation[] = [
           topic === "message.settled" ? undefined : ports.bus.publish(topic, events),
       }),
     }),
-  },
-  {
-    name: "a bulk action that has no alarm",
-    shownBy: "bulkActions",
-    change: (ports) =>
-      withBulkActions(ports, {
-        add: ({ wakeAt: _, ...action }, max) => ports.bulkActions.add(action, max),
-        move: ({ wakeAt: _, ...action }) => ports.bulkActions.move(action),
-      }),
   },
   {
     name: "progress of a bulk action without its effects",

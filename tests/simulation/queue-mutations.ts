@@ -17,10 +17,6 @@ const turnsOf = ({ inspect }: Model, queue: QueueId): readonly MessageId[] => [
 
 const planted: readonly Mutation[] = [
   {
-    name: "turns never given",
-    change: (ports) => withQueues(ports, { admit: async () => [] }),
-  },
-  {
     name: "a message of a queue not queued",
     change: dueAtOnce("queued"),
   },

@@ -1,6 +1,6 @@
 /**
- * The seed that last showed each planted bug, which is tried first: the gate plays one history per bug, and searches where that history
- * has changed. `npm run dev -- node tests/simulation/main.ts --remember` writes the seeds anew.
+ * The seed that showed each planted bug in the fewest events, which is tried first: the gate plays one history per bug, and searches where
+ * that history has changed. `npm run dev -- node tests/simulation/main.ts --remember` writes the seeds anew.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,20 +21,36 @@ const remembered = new Map(
 /** Returns the seed of a history that shows the bug, the remembered one first; undefined when no history does. */
 export async function seedThatShows(mutation: Mutation): Promise<number | undefined> {
   const history = historiesOf(mutation);
-  const most = mutation.isRare ? seedsMaxRare : seedsMax;
   const first = remembered.get(mutation.name) ?? 1;
-  for (const seed of [first, ...Array.from({ length: most }, (_, n) => n + 1)])
+  for (const seed of [first, ...seedsFor(mutation)])
     if ((await history({ seed, mutation })).violations.length > 0) return seed;
   return undefined;
 }
 
+const seedsFor = ({ isRare }: Mutation): readonly number[] =>
+  Array.from({ length: isRare ? seedsMaxRare : seedsMax }, (_, n) => n + 1);
+
 export async function rememberSeeds(): Promise<void> {
   const seeds: [string, number][] = [];
   for (const mutation of mutations) {
-    const seed = await seedThatShows(mutation);
+    const seed = await shortestThatShows(mutation);
     if (seed === undefined) throw new Error(`no history shows "${mutation.name}"`);
     seeds.push([mutation.name, seed]);
   }
   seeds.sort(([a], [b]) => (a < b ? -1 : 1));
   writeFileSync(seedsFile, `${JSON.stringify(Object.fromEntries(seeds), null, 2)}\n`);
+}
+
+/** Plays each history no further than the shortest so far that shows the bug. */
+async function shortestThatShows(mutation: Mutation): Promise<number | undefined> {
+  const history = historiesOf(mutation);
+  let endsAtStep = Infinity;
+  let shortest: number | undefined;
+  for (const seed of seedsFor(mutation)) {
+    const { steps, violations } = await history({ seed, mutation, endsAtStep });
+    if (violations.length === 0) continue;
+    endsAtStep = steps;
+    shortest = seed;
+  }
+  return shortest;
 }

@@ -31,18 +31,6 @@ const withBeginnings = (
 
 const planted: readonly Mutation[] = [
   {
-    name: "a slot fired whatever the version",
-    change: (ports) =>
-      withSchedules(ports, {
-        move: async (schedules) => {
-          const now = await ports.schedules.get(schedules);
-          return ports.schedules.move(
-            schedules.map((each, i) => ({ ...each, version: (now[i]?.version ?? 0) + 1 })),
-          );
-        },
-      }),
-  },
-  {
     // Only the process knows what is under way.
     name: "a schedule advanced without its intent",
     change: (ports) => {

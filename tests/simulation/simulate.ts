@@ -40,6 +40,8 @@ export type SimulationOptions = {
   readonly onTrace?: TraceSink;
   /** Has the six services over the adapter of MongoDB. */
   readonly documents?: boolean;
+  /** Ends the history there, though nothing was violated. */
+  readonly endsAtStep?: number;
 };
 
 const stepMs = 1_000;
@@ -64,6 +66,7 @@ export async function simulate({
   mutation,
   onTrace,
   documents = mutation?.instead !== undefined,
+  endsAtStep = Infinity,
 }: SimulationOptions): Promise<Simulated> {
   const world = new World(seed, onTrace, documents ? gathered : undefined);
   const history = new History();
@@ -125,7 +128,7 @@ export async function simulate({
   const failed = (): boolean => {
     if (world.steps > stepsMax)
       history.violate("C21", `${world.steps} events and no rest: something goes round in a circle`);
-    return history.violations.length > 0;
+    return history.violations.length > 0 || world.steps >= endsAtStep;
   };
   while (world.elapsed < lastAtMs + 10_000 && !failed()) await world.advance(stepMs);
   // A clock that was ahead has written times that are still to come.

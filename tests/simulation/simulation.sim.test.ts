@@ -34,7 +34,7 @@ describe("a simulated installation", () => {
       all.reduce((sum, { counts }) => sum + (counts.get(what) ?? 0), 0);
     const planned = all.reduce((sum, { planned }) => sum + planned, 0);
 
-    expect(total("acked")).toBeGreaterThanOrEqual(0.9 * planned);
+    expect(total("acked")).toBeGreaterThanOrEqual(0.8 * planned);
     expect(total("fenced")).toBeGreaterThanOrEqual(atLeast(10));
     expect(total("takeovers")).toBeGreaterThanOrEqual(atLeast(200));
     expect(total("repeats")).toBeGreaterThanOrEqual(atLeast(50));
@@ -45,7 +45,7 @@ describe("a simulated installation", () => {
     expect(total("retriedLetters")).toBeGreaterThanOrEqual(atLeast(100));
     expect(total("slots")).toBeGreaterThanOrEqual(atLeast(300));
     expect(total("slotsMadeUp")).toBeGreaterThanOrEqual(atLeast(20));
-    expect(total("slotsSkipped")).toBeGreaterThanOrEqual(atLeast(100));
+    expect(total("slotsSkipped")).toBeGreaterThanOrEqual(atLeast(20));
     expect(total("scheduleRests")).toBeGreaterThanOrEqual(atLeast(100));
     for (const next of ["delivered", "failed", "held", "waiting"]) {
       expect(total(`settled.${next}`)).toBeGreaterThanOrEqual(atLeast(100));

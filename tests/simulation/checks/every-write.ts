@@ -1,6 +1,7 @@
 /**
  * The invariants that hold after each write of a document. I3: some alarm rings for whatever is unfinished, so a process may die between
- * any two writes, and the others go on with what it has left. C9: a message of a queue goes on with a turn that stands already.
+ * any two writes, and the others go on with what it has left. C9: a message of a queue goes on with a turn that stands already, and keeps
+ * it as long as it goes on.
  */
 import { type Change, type Server } from "../mongodb/server.ts";
 import { isList, type Plain } from "../mongodb/values.ts";
@@ -61,9 +62,22 @@ export function everyWrite(server: Server, history: History): (change: Change) =
     if (record && !isOver(record) && !(isList(turns) && turns.includes(record._id)))
       history.violate("C9", `${record._id} is ${record.state} and has no turn`);
   };
+  /** A deletion keeps the turns that it has ended, until it has cancelled what had them. */
+  const checkTurnsLeft = (before: Plain | undefined, after: Plain | undefined): void => {
+    const kept = [...listOf(after?.["turns"]), ...listOf(after?.["endedTurns"])];
+    for (const id of listOf(before?.["turns"])) {
+      if (kept.includes(id)) continue;
+      const record = standing(server.documents("messages").get(id));
+      if (record && record.state !== "queued" && !isOver(record))
+        history.violate("C9", `${record._id} is ${record.state} and its turn is taken`);
+    }
+  };
   return ({ collection, before, after, id }) => {
     if (collection === "messages") checkTurn(before, after);
+    if (collection === "queues") checkTurnsLeft(before, after);
     const document = after ?? (collection === "lanes" || collection === "queues" ? before : after);
     if (document) byCollection[collection]?.(document, id);
   };
 }
+
+const listOf = (value: unknown): readonly unknown[] => (isList(value) ? value : []);

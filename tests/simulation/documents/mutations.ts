@@ -1,7 +1,7 @@
 /** Planted bugs in the writes of the adapter of MongoDB: conditions left out, alarms forgotten, writes said and not made. */
 import { type Mutation } from "../mutate.ts";
 import { type Instead, type Write } from "../mongodb/server.ts";
-import { isPlain, type Plain } from "../mongodb/values.ts";
+import { isList, isPlain, type Plain } from "../mongodb/values.ts";
 
 const of = ({ update }: Write, operator: string): Plain => {
   const fields = isPlain(update) ? update[operator] : undefined;
@@ -37,6 +37,9 @@ const insertedWithout =
       : write;
 
 const always = (): boolean => true;
+const isCancel = (write: Write): boolean => of(write, "$set")["state"] === "canceled";
+const isSettlement = (write: Write): boolean =>
+  write.filter["state"] === "claimed" && (isList(write.update) || sets(write, "deferrals"));
 
 export const documentMutations: readonly Mutation[] = [
   {
@@ -56,6 +59,14 @@ export const documentMutations: readonly Mutation[] = [
   {
     name: "a record promoted whatever has become of it",
     instead: unconditional("messages", (write) => sets(write, "promotedBy"), "state", "lane"),
+  },
+  {
+    name: "a settlement written whatever the epoch",
+    instead: unconditional("messages", isSettlement, "epoch"),
+  },
+  {
+    name: "a record cancelled whatever has become of it",
+    instead: unconditional("messages", isCancel, "state", "epoch", "retried"),
   },
   {
     name: "an outbox emptied whatever stands in it",
@@ -78,9 +89,18 @@ export const documentMutations: readonly Mutation[] = [
     instead: (write) => (write.collection === "queues" && sets(write, "given") ? undefined : write),
   },
   {
+    name: "turns written whatever another look has given",
+    shownBy: "queues",
+    instead: unconditional("queues", (write) => sets(write, "given"), "turnsVersion"),
+  },
+  {
+    name: "a queue laid to rest whatever has come to it",
+    shownBy: "queues",
+    instead: unconditional("queues", always, "entries"),
+  },
+  {
     name: "a record that leaves its queue whatever has become of it",
     shownBy: "queues",
-    isRare: true,
     instead: unconditional(
       "messages",
       ({ filter }) => filter["state"] === "queued",

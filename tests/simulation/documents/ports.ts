@@ -7,6 +7,7 @@ import { connectionOf } from "../mongodb/connection.ts";
 import { judge } from "./seen.ts";
 import { lostConnection, steppedDown } from "../mongodb/failures.ts";
 import { Server, type ServerOptions } from "../mongodb/server.ts";
+import { Stalls } from "./stalls.ts";
 import { type Environment, type Life, type Wire } from "../world/node.ts";
 import { type World } from "../world/world.ts";
 
@@ -18,22 +19,30 @@ const waitMsMax = 2;
 /** The share of failed calls that a primary has left half done. */
 const halfDone = 0.1;
 
-/** Makes the server, whose statements let others go on between two documents, and which may step down there. */
-export const serverIn = (
-  { history, troubles, world }: Environment,
+/** Makes the server, whose statements let others go on between two documents, may stall there, and may be cut by a step-down. */
+export function serverIn(
+  environment: Environment,
   chance: Dice,
-  options: Pick<ServerOptions, "changed" | "instead">,
-): Server =>
-  new Server({
-    ...options,
-    between: async (by) => {
+  { changed, instead }: Required<Pick<ServerOptions, "changed">> & Pick<ServerOptions, "instead">,
+): Server {
+  const { history, troubles, world } = environment;
+  const stalls = new Stalls(environment, chance.fork());
+  return new Server({
+    ...(instead && { instead }),
+    changed: (change) => {
+      changed(change);
+      stalls.changed(change);
+    },
+    between: async (by, next) => {
       if (by === judge) return;
       if (chance.chance(waitPerDocument)) await world.wait(chance.integer(0, waitMsMax));
+      await stalls.passed(by, next);
       if (!chance.chance(troubles().failPerCall * halfDone)) return;
       history.count("statements cut");
       throw steppedDown();
     },
   });
+}
 
 /** Opens the ports as this process reaches them. Each call of the driver goes over its wire, and the adapter repeats those that fail. */
 export function portsThrough(server: Server, life: Life, world: World, chance: Dice): Stores {

@@ -58,7 +58,6 @@ export type ModelRecords = {
   /** Does what the store does for a process that has it alone and opens it after another one. */
   readonly reopen: () => void;
   /** For a planted bug. */
-  readonly forgetTombstones: () => void;
   /** For a planted bug: removal does not look whether the log has what it was owed. */
   readonly forgetLog: () => void;
   readonly trustSetting: () => void;
@@ -351,7 +350,6 @@ export function modelRecords(
       bulkActions.reopen();
       runs.reopen();
     },
-    forgetTombstones: rows.forgetTombstones,
     forgetLog: () => void (forgetsLog = true),
     trustSetting: () => void (trustsSetting = true),
     queueHalves: queues.halves,

@@ -29,7 +29,6 @@ export type Rows = {
   /** Leaves a tombstone where the id could be made again. */
   readonly bury: (id: MessageId) => void;
   readonly isBuried: (id: MessageId) => boolean;
-  readonly forgetTombstones: () => void;
   /** Returns the ids written or removed since the last call. */
   readonly takeTouched: () => readonly MessageId[];
 };
@@ -101,7 +100,6 @@ export function modelRows(now: () => number, written: Written): Rows {
     mayBeRepeated: (id) => repeatableUntil.set(id, now() + limits.deduplicationPendingMsMax),
     bury,
     isBuried: (id) => (tombstones.get(id) ?? 0) > now(),
-    forgetTombstones: () => tombstones.clear(),
     takeTouched: () => {
       const ids = [...touched];
       touched = new Set();

@@ -30,9 +30,12 @@ export type Change = {
   readonly by: string;
 };
 
+/** The document that a client is about to write; a statement that finds one by other fields than its id does not name it. */
+export type Next = Pick<Change, "collection" | "id">;
+
 export type ServerOptions = {
   /** Awaited before each document that a client changes. A rejection ends the statement there. */
-  readonly between: (by: string) => Promise<void>;
+  readonly between: (by: string, next: Next) => Promise<void>;
   readonly changed?: (change: Change) => void;
   readonly instead?: Instead;
 };
@@ -90,7 +93,7 @@ export class Server {
     by: string,
   ): Promise<Plain | undefined> {
     const write = this.#planted({ collection, filter, update });
-    await this.#options.between(by);
+    await this.#options.between(by, { collection, id: filter["_id"] });
     if (!write) return undefined;
     const [document] = this.documents(collection).meeting(write.filter);
     if (document) this.#put(collection, document, updated(document, write.update ?? update), by);
@@ -117,12 +120,12 @@ export class Server {
     const documents = this.documents(collection);
     const isOfMany = kind.endsWith("Many");
     const meets = meeting(write.filter);
-    if (!isOfMany) await this.#options.between(by);
+    if (!isOfMany) await this.#options.between(by, { collection, id: filter["_id"] });
     const ids = documents.meeting(write.filter).map(({ _id }) => _id);
     if (ids.length === 0 && upsert) return this.#upsert(write, by);
     let written = 0;
     for (const id of isOfMany ? ids : ids.slice(0, 1)) {
-      if (isOfMany) await this.#options.between(by);
+      if (isOfMany) await this.#options.between(by, { collection, id });
       const document = documents.get(id);
       if (!document || !meets(document)) continue;
       written += 1;
@@ -132,7 +135,7 @@ export class Server {
   }
 
   async #insert(collection: string, document: Plain, by: string): Promise<0 | "refused"> {
-    await this.#options.between(by);
+    await this.#options.between(by, { collection, id: document["_id"] });
     if (this.documents(collection).get(document["_id"])) return "refused";
     this.#put(collection, undefined, sent(document), by);
     return 0;

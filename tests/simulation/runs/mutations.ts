@@ -84,16 +84,6 @@ const planted: readonly Mutation[] = [
       }),
   },
   {
-    name: "a change of a run decided on a head that was read before it",
-    change: (ports) => {
-      const change: RunStore["change"] = async (address, decide) => {
-        const seen = await ports.runs.get(address);
-        return ports.runs.change(address, (run) => decide(seen ?? run));
-      };
-      return withRuns(ports, { change });
-    },
-  },
-  {
     name: "a wait whose time is up by a head that a process has kept",
     change: (ports) => {
       const kept = new Map<string, Run>();

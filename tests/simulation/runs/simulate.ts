@@ -31,6 +31,7 @@ export async function simulateRuns({
   mutation,
   onTrace,
   documents = mutation?.instead !== undefined,
+  endsAtStep = Infinity,
 }: SimulationOptions): Promise<Simulated> {
   const world = new World(seed, onTrace, documents ? gathered : undefined);
   const history = new History();
@@ -64,7 +65,7 @@ export async function simulateRuns({
   const failed = (): boolean => {
     if (world.steps > stepsMax)
       history.violate("C21", `${world.steps} events and no rest: something goes round in a circle`);
-    return history.violations.length > 0;
+    return history.violations.length > 0 || world.steps >= endsAtStep;
   };
   while (world.elapsed < work.lastAtMs + troubledMs && !failed()) await world.advance(stepMs);
   const wrongByMsMax = troubles.clockJumpEveryMs === undefined ? 0 : clockJumpMsMax;

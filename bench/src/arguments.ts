@@ -5,8 +5,9 @@ import { parseArgs } from "node:util";
 export type BenchArguments = {
   /** Empty runs all. */
   readonly scenarios: readonly string[];
-  readonly rounds: number;
-  /** The finished messages to make for `growth`, however long that takes. Undefined: as many as fit. */
+  /** The rounds to play, however long that takes. Undefined: as many of five as fit. */
+  readonly rounds?: number;
+  /** The finished messages to make for `growth` and `lists`, however long that takes. Undefined: as many as fit. */
   readonly finished?: number;
   readonly profile: boolean;
   /** Writes the figures of each scenario into bench/asked, which the report links. */
@@ -15,7 +16,6 @@ export type BenchArguments = {
   readonly before?: string;
 };
 
-const roundsDefault = 5;
 const roundsMax = 100;
 const finishedMax = 100_000_000;
 
@@ -34,10 +34,11 @@ export function parseArguments(args: readonly string[], known: readonly string[]
   for (const name of positionals) {
     if (!known.includes(name)) throw new Error(`no scenario ${name}: ${known.join(", ")}`);
   }
+  const rounds = whole("rounds", values.rounds, roundsMax);
   const finished = whole("finished", values.finished, finishedMax);
   return {
     scenarios: positionals,
-    rounds: whole("rounds", values.rounds, roundsMax) ?? roundsDefault,
+    ...(rounds === undefined ? {} : { rounds }),
     ...(finished === undefined ? {} : { finished }),
     profile: values.profile ?? false,
     keep: values.keep ?? false,

@@ -66,8 +66,8 @@ async function play(scenario: Scenario): Promise<Section> {
   const profilePath = asked.profile ? join(profilesFolder, `${name}-${process.pid}`) : undefined;
   const stage = new Stage({
     budgetMs: Math.min(budgetMs, leftMs),
-    rounds: asked.rounds,
     ...(profilePath === undefined ? {} : { profilePath }),
+    ...(asked.rounds === undefined ? {} : { rounds: asked.rounds }),
     ...(asked.finished === undefined ? {} : { finishedWanted: asked.finished }),
     ...(asked.before === undefined ? {} : { before: asked.before }),
   });

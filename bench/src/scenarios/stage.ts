@@ -17,7 +17,8 @@ import {
 
 export type StageOptions = {
   readonly budgetMs: number;
-  readonly rounds: number;
+  /** The rounds to play, however long that takes. Undefined: as many of five as fit into the budget. */
+  readonly rounds?: number;
   /** The folder into which every Posthaste that is started profiles itself. */
   readonly profilePath?: string;
   /** The finished messages to begin with, however long that takes. Undefined: as many as fit. */
@@ -25,6 +26,8 @@ export type StageOptions = {
   /** A checkout of an earlier commit to take turns with. */
   readonly before?: string;
 };
+
+const roundsDefault = 5;
 
 export class Stage {
   readonly books = new Books();
@@ -36,7 +39,7 @@ export class Stage {
   readonly before: string | undefined;
   readonly profilePath: string | undefined;
   readonly #deadline: number;
-  readonly #rounds: number;
+  readonly #rounds: number | undefined;
   readonly #startOptions: StartOptions;
   readonly #open: { stop(): Promise<void>; output?(): string }[] = [];
 
@@ -102,19 +105,21 @@ export class Stage {
     return sink;
   }
 
-  /** Runs rounds until there are enough or the budget ends, at least one. Returns the number of rounds. */
+  /** Runs the rounds that were asked for, or as many of five as fit into a share of what is left. Returns their number. */
   async rounds(run: (round: number) => Promise<void>, share = 1): Promise<number> {
     const until = performance.now() + this.remainingMs * share;
-    for (let round = 0; round < this.#rounds; round++) {
+    const wanted = this.#rounds ?? roundsDefault;
+    for (let round = 0; round < wanted; round++) {
       const startedAt = performance.now();
       await run(round);
       const roundMs = performance.now() - startedAt;
-      if (round + 1 < this.#rounds && performance.now() + roundMs > until) {
-        this.note(`${round + 1} of ${this.#rounds} rounds fitted into the time`);
+      const isLast = round + 1 === wanted;
+      if (!isLast && this.#rounds === undefined && performance.now() + roundMs > until) {
+        this.note(`${round + 1} of ${wanted} rounds fitted into the time`);
         return round + 1;
       }
     }
-    return this.#rounds;
+    return wanted;
   }
 
   /** Waits for the arrivals of a job and records the faults of its counts. */

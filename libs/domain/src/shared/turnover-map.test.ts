@@ -1,6 +1,5 @@
 import { expect, it } from "@jest/globals";
-import { GCProfiler, type GCProfilerResult, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
+import { grownOldIn, passingBytes } from "@posthaste/testing/grown-old";
 import fc from "fast-check";
 import { TurnoverMap } from "./turnover-map.ts";
 
@@ -31,40 +30,16 @@ it("holds what a Map would, oldest key first", () => {
 });
 
 it("lets what has left it go with the young generation", () => {
-  expect(grownOldIn(new TurnoverMap())).toBeLessThan(weight / 10);
+  expect(grownOldInMap(new TurnoverMap())).toBeLessThan(passingBytes / 50);
   // A plain Map must fail this test, or `TurnoverMap` is not needed any more.
-  expect(grownOldIn(new Map())).toBeGreaterThan(weight / 4);
+  expect(grownOldInMap(new Map())).toBeGreaterThan(passingBytes / 4);
 });
 
-const entries = 100_000;
-const entryBytes = 1_000;
-const weight = entries * entryBytes;
-
-/** Returns the bytes that young collections moved to the old generation while entries passed through in hundreds. */
-function grownOldIn(map: {
+const grownOldInMap = (map: {
   set(key: number, value: unknown): unknown;
   delete(key: number): unknown;
-}): number {
-  map.set(0, "old");
-  collectAll();
-  collectAll();
-  const profiler = new GCProfiler();
-  profiler.start();
-  for (let i = 1; i <= entries; i += 100) {
-    for (let j = i; j < i + 100; j++) map.set(j, new Array<number>(entryBytes / 8).fill(j));
-    for (let j = i; j < i + 100; j++) map.delete(j);
-  }
-  return profiler
-    .stop()
-    .statistics.filter(({ gcType }) => gcType === "Scavenge")
-    .reduce((sum, { beforeGC, afterGC }) => sum + oldBytes(afterGC) - oldBytes(beforeGC), 0);
-}
-
-function collectAll(): void {
-  setFlagsFromString("--expose-gc");
-  const gc = runInNewContext("gc") as () => void;
-  gc();
-}
-
-const oldBytes = ({ heapSpaceStatistics }: GCProfilerResult["statistics"][number]["afterGC"]) =>
-  heapSpaceStatistics.find(({ spaceName }) => spaceName === "old_space")?.spaceUsedSize ?? 0;
+}): number =>
+  grownOldIn((value, key) => {
+    map.set(key, value);
+    return () => map.delete(key);
+  });

@@ -6,10 +6,10 @@ import { Places } from "./places.ts";
  * V8 gives a Map a new table after about as many deletes as the old table has room for, and links the old table to the new.
  * Once one of the tables is in the old generation, everything that ever stood in the tables after it outlives the young
  * generation: messages that are long forgotten wait, some kilobytes each, for a full collection. Here the tables hold places
- * only.
+ * only, and a map that becomes empty begins anew, without a link from its old tables.
  */
 export class TurnoverMap<K, V> {
-  readonly #places = new Map<K, number>();
+  #places = new Map<K, number>();
   readonly #values = new Places<V>();
 
   get size(): number {
@@ -34,7 +34,8 @@ export class TurnoverMap<K, V> {
   delete(key: K): void {
     const place = this.#places.get(key);
     if (place === undefined) return;
-    this.#places.delete(key);
+    if (this.#places.size === 1) this.#places = new Map();
+    else this.#places.delete(key);
     this.#values.remove(place);
   }
 

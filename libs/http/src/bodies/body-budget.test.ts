@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { virtualClock } from "@posthaste/testing";
 import { expectAllGivenBack } from "@posthaste/testing/give-back";
+import { grownOldIn, passingBytes } from "@posthaste/testing/grown-old";
 import { createBodyBudget } from "./body-budget.ts";
 
 const bounds = { bytesMax: 1_000, tenantBytesMax: 150, addressBytesMax: 250 };
@@ -162,4 +163,14 @@ describe("what uploads have taken", () => {
 
     expect([each.take(10), budget.taken]).toEqual([false, 0]);
   });
+});
+
+it("lets a request whose body has arrived go with the young generation", () => {
+  const { budget } = open();
+  const grown = grownOldIn((request) => {
+    const upload = budget.open({ tenant: "a", address: "a" }, () => void request);
+    return () => upload.arrived();
+  });
+
+  expect(grown).toBeLessThan(passingBytes / 50);
 });

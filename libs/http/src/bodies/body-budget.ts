@@ -7,7 +7,7 @@
  * (2) An upload keeps pace with what it holds, or is told that it is too slow. A caller that holds little may take its time: Node ends
  *     each request after a minute.
  */
-import { networkOf } from "@posthaste/domain";
+import { networkOf, Places } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 /** The tenant that is charged, and the address that it calls from (of IPv6 its /64). */
@@ -49,6 +49,8 @@ const lookEveryMs = 5_000;
 const partPerLook = 1 / 64;
 
 type Watched = {
+  /** The place among the watched. Undefined once the pace does not matter any more. */
+  place?: number | undefined;
   bytes: number;
   reserved: number;
   before: number | undefined;
@@ -60,7 +62,8 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
   // Bytes of the reserve alone: a request that fits beside the reserve looks nothing up.
   const byTenant = new Map<string, number>();
   const byAddress = new Map<string, number>();
-  const watched = new Set<Watched>();
+  // Not a Set, whose tables would keep bodies and their requests alive (ADR 11).
+  const watched = new Places<Watched>();
   let taken = 0;
   let looks = false;
 
@@ -82,23 +85,29 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
 
   function look(): void {
     looks = false;
-    for (const upload of [...watched]) {
+    for (const upload of [...watched.values()]) {
       const { before, bytes } = upload;
       upload.before = bytes;
       // Compares with the last look; an upload seen for the first time is not judged yet.
       if (before !== undefined && bytes - before <= bytes * partPerLook) {
-        watched.delete(upload);
+        unwatch(upload);
         upload.onSlow();
       }
     }
-    if (watched.size > 0) lookLater();
+    if (!watched.values().next().done) lookLater();
+  }
+
+  function unwatch(upload: Watched): void {
+    if (upload.place === undefined) return;
+    watched.remove(upload.place);
+    upload.place = undefined;
   }
 
   return {
     open: (owner, onSlow) => {
       const upload: Watched = { bytes: 0, reserved: 0, before: undefined, onSlow };
       let isOver = false;
-      watched.add(upload);
+      upload.place = watched.add(upload);
       if (!looks) lookLater();
       return {
         take: (bytes) => {
@@ -112,11 +121,11 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
           taken += bytes;
           return true;
         },
-        arrived: () => void watched.delete(upload),
+        arrived: () => unwatch(upload),
         giveBack: () => {
           if (isOver) return;
           isOver = true;
-          watched.delete(upload);
+          unwatch(upload);
           taken -= upload.bytes;
           if (upload.reserved > 0) reserve(owner, -upload.reserved);
         },

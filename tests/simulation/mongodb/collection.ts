@@ -75,12 +75,15 @@ export class MemoryCollection {
   async findOneAndUpdate(
     filter: Plain,
     update: Update,
-    { projection }: { readonly projection?: Plain } = {},
+    {
+      projection,
+      returnDocument,
+    }: { readonly projection?: Plain; readonly returnDocument?: "before" | "after" } = {},
   ): Promise<Plain | null> {
     const { server, by } = this.#client;
-    const change = () => server.change(this.collectionName, filter, update, by);
-    const before = await this.#call("findOneAndUpdate", change);
-    return before ? projected(before, projection) : null;
+    const change = () => server.change(this.collectionName, filter, update, by, returnDocument);
+    const found = await this.#call("findOneAndUpdate", change);
+    return found ? projected(found, projection) : null;
   }
   async bulkWrite(
     statements: readonly Statement[],

@@ -173,11 +173,13 @@ async function carryOut(collection: Collection, steps: Steps): Promise<unknown> 
     .skip(1)
     .limit(2)
     .toArray();
-  const changed = await outcome(() =>
-    collection.findOneAndUpdate({ _id: "one", ...read } as object, steps.update, {
-      projection: { a: 1 },
-    }),
-  );
+  const change = (returnDocument: "before" | "after") =>
+    outcome(() =>
+      collection.findOneAndUpdate({ _id: "one", ...read } as object, steps.update, {
+        ...{ projection: { a: 1 }, returnDocument },
+      }),
+    );
+  const changed = [await change("before"), await change("after")];
   return {
     ...{ written, after, found, changed },
     count: await collection.countDocuments(read, { limit: 2 }),

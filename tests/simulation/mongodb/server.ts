@@ -91,13 +91,16 @@ export class Server {
     filter: Plain,
     update: Update,
     by: string,
+    returned: "before" | "after" = "before",
   ): Promise<Plain | undefined> {
     const write = this.#planted({ collection, filter, update });
     await this.#options.between(by, { collection, id: filter["_id"] });
     if (!write) return undefined;
     const [document] = this.documents(collection).meeting(write.filter);
-    if (document) this.#put(collection, document, updated(document, write.update ?? update), by);
-    return document;
+    if (!document) return undefined;
+    const after = updated(document, write.update ?? update);
+    this.#put(collection, document, after, by);
+    return returned === "after" ? after : document;
   }
 
   /** Resolves to the number of documents that met the filter. */

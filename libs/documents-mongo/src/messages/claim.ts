@@ -1,6 +1,7 @@
 /**
  * Claiming: two calls for any number of records, an update of all claimable ones with a token of this batch, then a find by
  * that token. So each record goes to exactly one claimer, also after a lost reply (docs/design/record#claims-leases-epochs).
+ * One record that no deliverer has is claimed and read in one call; where that finds none, the two calls say why, by the same token.
  */
 import {
   aheadFrom,
@@ -26,22 +27,10 @@ export function createClaim(
   rooms: Rooms,
   reading: Reading,
 ): Gather<Claim, InState<"claimed"> | undefined> {
-  const { again, clock, messages, token } = rooms;
   return createGather(async (claims) => {
-    const now = clock.now();
-    const claimedBy = token();
-    const operations = [...Map.groupBy(claims, ({ owner }) => owner)].flatMap(([owner, group]) =>
-      claiming(
-        group.map(({ id }) => id),
-        { kind: "claimed", owner, leaseUntil: now + limits.leaseMs },
-        claimedBy,
-        { now, setAheadMs: clock.setAheadMs() },
-      ),
-    );
-    await writeAll(again, messages, operations);
-    const ids = [...new Set(claims.map(({ id }) => id))];
-    const filter: Filter<StoredRecord> = { _id: { $in: ids }, claimedBy, state: "claimed" };
-    const found = await again(() => messages.find(filter, inOneReply).toArray());
+    const claimedBy = rooms.token();
+    const free = await claimFree(rooms, claims, claimedBy);
+    const found = free ? [free] : await claimAll(rooms, claims, claimedBy);
     const records = await reading.withBodies(found, claimedFrom);
     const left = new Map(records.map((record) => [record.message.id, record]));
     return claims.map(({ id, owner }) => {
@@ -51,6 +40,44 @@ export function createClaim(
       return record;
     });
   });
+}
+
+async function claimAll(
+  { again, clock, messages }: Rooms,
+  claims: readonly Claim[],
+  claimedBy: string,
+): Promise<readonly StoredRecord[]> {
+  const now = clock.now();
+  const operations = [...Map.groupBy(claims, ({ owner }) => owner)].flatMap(([owner, group]) =>
+    claiming(
+      group.map(({ id }) => id),
+      { kind: "claimed", owner, leaseUntil: now + limits.leaseMs },
+      claimedBy,
+      { now, setAheadMs: clock.setAheadMs() },
+    ),
+  );
+  await writeAll(again, messages, operations);
+  const ids = [...new Set(claims.map(({ id }) => id))];
+  const filter: Filter<StoredRecord> = { _id: { $in: ids }, claimedBy, state: "claimed" };
+  return again(() => messages.find(filter, inOneReply).toArray());
+}
+
+/** Claims the only record, if it is free. Returns undefined also where the reply to a claim that held was lost. */
+async function claimFree(
+  { again, clock, messages }: Rooms,
+  claims: readonly Claim[],
+  claimedBy: string,
+): Promise<StoredRecord | undefined> {
+  const [only] = claims;
+  if (!only || claims.length > 1) return undefined;
+  const { id, owner } = only;
+  const now = clock.now();
+  const state = { kind: "claimed", owner, leaseUntil: now + limits.leaseMs } as const;
+  const { $set, $unset } = stateWrite(state, state.leaseUntil, now);
+  const update = { $set: { ...$set, claimedBy }, $unset, $inc: { epoch: 1 } };
+  const filter = { _id: id, ...isUnderstood, $or: [...unclaimed(now)] };
+  const asked = { returnDocument: "after" } as const;
+  return (await again(() => messages.findOneAndUpdate(filter, update, asked))) ?? undefined;
 }
 
 /** A claim that takes over a lease which is past counts its loss; other claims do not. */

@@ -48,8 +48,13 @@ export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | u
     room > 0 ? lineOf(rooms, row, room, unmade) : [],
     purgedOf(rooms, row),
   ]);
-  const done = room > 0 ? doneAmong(row.turns, holders, rooms.clock.now()) : [];
-  const calledBack = await callbacksOf(rooms, done);
+  const standing = new Map(holders.map((stored) => [stored._id, recordFrom(stored, noBody)]));
+  const now = rooms.clock.now();
+  const done = room > 0 ? row.turns.filter((id) => isDone(standing.get(id), now)) : [];
+  const calledBack = await callbacksOf(
+    rooms,
+    done.filter((id) => mayCallBack(standing.get(id))),
+  );
   const over = new Set(done.filter((id) => !calledBack.has(id)));
   const plan = planOf(row, { holders, over, line });
   const found = {
@@ -89,14 +94,11 @@ type Plan = {
   readonly isCut: boolean;
 };
 
-function doneAmong(
-  turns: readonly MessageId[],
-  holders: readonly StoredRecord[],
-  now: number,
-): readonly MessageId[] {
-  const standing = new Map(holders.map((stored) => [stored._id, recordFrom(stored, noBody)]));
-  return turns.filter((id) => isDone(standing.get(id), now));
-}
+/** A message whose record is gone may have had callbacks. */
+const mayCallBack = (record: MessageRecord | undefined): boolean =>
+  record === undefined ||
+  record.message.policy.callback !== undefined ||
+  record.message.policy.failureCallback !== undefined;
 
 function planOf(row: StoredQueue, { holders, over, line }: Found): Plan {
   if (freeTurns(row, 0) === 0) return { turns: row.turns, moves: [], changes: false, isCut: false };

@@ -2,7 +2,7 @@
 import { describe, expect, it, jest } from "@jest/globals";
 import { accept, limits, type Message, queueId } from "@posthaste/domain";
 import { type RecordPorts } from "@posthaste/ports";
-import { aFanOut, aMessage, anOwner, aTenant } from "@posthaste/testing";
+import { aCallbackPlan, aFanOut, aMessage, anOwner, aPolicy, aTenant } from "@posthaste/testing";
 import { type Collection, type Document } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createIds } from "../ids.ts";
@@ -24,9 +24,9 @@ describe.each(servers)("$name", ({ uri }) => {
     const { connection, clock } = await open();
     const ids = createIds(connection);
     const ports = createRecordPorts(connection, connection);
-    const enqueue = async (count: number): Promise<readonly Message[]> => {
+    const enqueue = async (count: number, policy = aPolicy()): Promise<readonly Message[]> => {
       const messages = Array.from({ length: count }, () =>
-        aMessage({ id: ids.next(), now: clock.now(), queue }),
+        aMessage({ id: ids.next(), now: clock.now(), queue, policy }),
       );
       await ports.records.insert(
         messages.map((message) => ({ record: accept(message, clock.now()) })),
@@ -182,7 +182,7 @@ describe.each(servers)("$name", ({ uri }) => {
 
   it("a callback that is made while its queue is looked at keeps the turn", async () => {
     const { connection, ports, enqueue } = await opened();
-    const [source, next] = await enqueue(2);
+    const [source, next] = await enqueue(2, aPolicy({ callback: aCallbackPlan() }));
     if (!source || !next) throw new Error("unreachable");
     await ports.queues.admit([queue]);
     await ports.records.cancel(aTenant, [source.id]);

@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { registerHooks } from "node:module";
 
-const own = "run: (done) => fdatasync(file, done),";
-const slow = "run: (done) => void setTimeout(() => fdatasync(file, done), 1_500),";
+const own = "run: () => syncData(file),";
+const slow =
+  "run: () => new Promise((resolve) => setTimeout(resolve, 1_500)).then(() => syncData(file)),";
 
 registerHooks({
   load: (url, context, next) => {

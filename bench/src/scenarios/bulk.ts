@@ -1,4 +1,5 @@
 /** Measures a crowd that waits under one label: how fast a rare label is found in it, and how fast all of it is cancelled. */
+import { setTimeout as pause } from "node:timers/promises";
 import { closedLoop, openLoop } from "../load/senders.ts";
 import { batchTemplate, type PublishHeaders, publishTemplate, token } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";
@@ -15,6 +16,7 @@ const rare = 10;
 const lookRounds = 20;
 const letters = 100;
 const lettersMsMax = 20_000;
+const logMsMax = 10_000;
 const later = { "Service-Delay": "12h" } as const;
 const fillMsMax = 60_000;
 const beside = { perSecond: 200, connections: 16 } as const;
@@ -78,12 +80,12 @@ export async function measureCrowd(
   destination: string,
 ): Promise<CrowdFigures> {
   const looks = new Float64Array(lookRounds);
+  // The log of six services follows their messages.
+  await until(logMsMax, async () => (await lookForRare(system)).found === rare);
   for (let round = 0; round < lookRounds; round++) {
-    const startedAt = performance.now();
-    const found = await ask(system, "GET", "/v2/logs?label=rare");
-    looks[round] = performance.now() - startedAt;
-    const { events } = (await found.json()) as { readonly events: readonly unknown[] };
-    if (events.length !== rare) stage.fault(`${events.length} of ${rare} were found`);
+    const { found, tookMs } = await lookForRare(system);
+    looks[round] = tookMs;
+    if (found !== rare) stage.fault(`${found} of ${rare} were found`);
   }
 
   const book = stage.books.open((beside.perSecond * besideForMs) / 1000);
@@ -109,6 +111,20 @@ export async function measureCrowd(
   ];
   const figures = [lookMs, cancelMs, besideMs, retryMs].map(figure);
   return { lookMs, cancelMs, besideMs, retryMs, table: table(heads, [figures]) };
+}
+
+async function lookForRare(system: System): Promise<{ found: number; tookMs: number }> {
+  const startedAt = performance.now();
+  const answered = await ask(system, "GET", "/v2/logs?label=rare");
+  const tookMs = performance.now() - startedAt;
+  const { events } = (await answered.json()) as { readonly events: readonly unknown[] };
+  return { found: events.length, tookMs };
+}
+
+/** Returns when `holds`, or after `msMax`. */
+async function until(msMax: number, holds: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + msMax;
+  while (!(await holds()) && performance.now() < end) await pause(100);
 }
 
 /** None arrives during the run. */
@@ -143,9 +159,7 @@ async function retryLetters(stage: Stage, system: System): Promise<number> {
   await dead.stop();
   const headers = { "Service-Label": "dead", "Service-Retries": "0" };
   await fill(stage, system, `http://127.0.0.1:${port}/x`, letters, headers);
-  const until = performance.now() + lettersMsMax;
-  while ((await countLetters(system)) < letters && performance.now() < until)
-    await new Promise((resolve) => setTimeout(resolve, 100));
+  await until(lettersMsMax, async () => (await countLetters(system)) === letters);
   const startedAt = performance.now();
   const retried = await ask(system, "POST", "/v2/dlq/retry?label=dead", {
     "Service-Delay": "12h",

@@ -175,7 +175,7 @@ async function carryOut(collection: Collection, steps: Steps): Promise<unknown> 
     .toArray();
   const change = (returnDocument: "before" | "after") =>
     outcome(() =>
-      collection.findOneAndUpdate({ _id: "one", ...read } as object, steps.update, {
+      collection.findOneAndUpdate({ ...read, _id: "one" } as object, steps.update, {
         ...{ projection: { a: 1 }, returnDocument },
       }),
     );

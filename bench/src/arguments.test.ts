@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { resolve } from "node:path";
-import { parseArguments } from "./arguments.ts";
+import { optionsOf, parseArguments } from "./arguments.ts";
 
 const known = ["throughput", "latency"];
 
@@ -23,6 +23,13 @@ describe("parseArguments", () => {
       profile: true,
       keep: true,
     });
+  });
+
+  it("gives back the options that a page names, as they were asked", () => {
+    const args = ["latency", "--keep", "--rounds", "2", "--finished", "5000"];
+
+    expect(optionsOf(parseArguments(args, known))).toBe(" --finished 5000 --rounds 2");
+    expect(optionsOf(parseArguments([], known))).toBe("");
   });
 
   it("takes the folder of an earlier commit from where it is called", () => {

@@ -46,6 +46,12 @@ export function parseArguments(args: readonly string[], known: readonly string[]
   };
 }
 
+/** Returns the options that change how much is measured, each with a space before it. */
+export const optionsOf = ({ finished, rounds }: BenchArguments): string =>
+  Object.entries({ finished, rounds })
+    .map(([name, value]) => (value === undefined ? "" : ` --${name} ${value}`))
+    .join("");
+
 function whole(name: string, text: string | undefined, max: number): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArguments } from "./arguments.ts";
+import { optionsOf, parseArguments } from "./arguments.ts";
 import { askedFolder, profilesFolder, reportFile, repository } from "./folders.ts";
 import { readProfiles } from "./profile/read.ts";
 import { selfTimes } from "./profile/self-time.ts";
@@ -45,7 +45,7 @@ if (isWhole) {
   if (asked.keep) mkdirSync(askedFolder, { recursive: true });
   for (const section of asked.keep ? sections : []) {
     const file = join(askedFolder, `${section.name}.md`);
-    writeFileSync(file, askedText({ date, host }, section));
+    writeFileSync(file, askedText({ date, host, options: optionsOf(asked) }, section));
     console.error(`bench: wrote ${file}`);
   }
 }

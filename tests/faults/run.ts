@@ -42,7 +42,7 @@ const publishesPerSecond = 8;
 const runsPerSecond = 0.3;
 /** Published at the beginning of each scenario; they keep their lane busy for some while. */
 const pacedAtOnce = 12;
-/** What has not ended by then is lost. */
+/** A message or run that has not ended by then is lost. */
 const restMsMax = 240_000;
 
 /** `cluster` ends with the run. */

@@ -47,14 +47,14 @@ export function report(
   ]);
 }
 
-/** Returns the page of a scenario that runs only by name. */
+/** Returns the page of a scenario that runs only by name. `options`: what was asked besides, as on the command line. */
 export const askedText = (
-  { date, host }: Pick<ReportHead, "date" | "host">,
+  { date, host, options }: Pick<ReportHead, "date" | "host"> & { readonly options: string },
   section: Section,
 ): string =>
   joined([
     `# ${section.title}`,
-    `Written by \`npm run bench -- ${section.name} --keep\` on ${date}, in ${minutes(section.tookMs)}. Ratios carry over to other hosts; absolute figures do not.`,
+    `Written by \`npm run bench -- ${section.name}${options} --keep\` on ${date}, in ${minutes(section.tookMs)}. Ratios carry over to other hosts; absolute figures do not.`,
     host,
     ...section.blocks,
     ...(section.goals.length > 0 ? [goalTable(section.goals)] : []),

@@ -1,7 +1,7 @@
 /**
  * Claiming: two calls for any number of records, an update of all claimable ones with a token of this batch, then a find by
  * that token. So each record goes to exactly one claimer, also after a lost reply (docs/design/record#claims-leases-epochs).
- * One record that no deliverer has is claimed and read in one call; where that finds none, the two calls say why, by the same token.
+ * A claim of one record tries first to claim and read a free one in one call, which is what a busy queue asks for again and again.
  */
 import {
   aheadFrom,

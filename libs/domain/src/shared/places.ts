@@ -3,6 +3,10 @@ export class Places<V> {
   readonly #values: (V | undefined)[] = [];
   readonly #free: number[] = [];
 
+  get size(): number {
+    return this.#values.length - this.#free.length;
+  }
+
   add(value: V): number {
     const place = this.#free.pop() ?? this.#values.length;
     this.#values[place] = value;

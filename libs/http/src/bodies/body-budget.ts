@@ -94,7 +94,7 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
         upload.onSlow();
       }
     }
-    if (!watched.values().next().done) lookLater();
+    if (watched.size > 0) lookLater();
   }
 
   function unwatch(upload: Watched): void {

@@ -1,6 +1,6 @@
 /**
- * Questions to one script in one turn of the event loop go out as one call (docs/adr/0002-adapters-gather.md): under load a turn
- * brings many questions, and an idle process does not wait.
+ * Questions to one script in one turn of the event loop go out as one call (ADR 2): under load a turn brings many questions,
+ * and an idle process does not wait.
  *
  * Calls do not wait for each other's answers, since waiting would use up a question's budget; Redis answers in order over the one
  * connection, and the budget bounds how many calls are under way.

@@ -48,7 +48,7 @@ that of the span that made them. A delivery carries the \`traceparent\` of its a
 
 **A failed attempt is always traced**, whatever the part of the messages that are. A message that was not sampled is traced from the
 attempt that fails: that attempt begins a trace, and the retries are part of it. The trace follows from the message's id, so every process
-continues the same one. There are only attempts in it: no publish, claim or callback ([ADR 199](adr/0199-a-failed-attempt-is-always-traced.md)).
+continues the same one. There are only attempts in it: no publish, claim or callback ([ADR 199](adr/0199-failed-attempts-are-always-traced.md)).
 
 | Span | Kind | Of | Part of | Attributes |
 | --- | --- | --- | --- | --- |

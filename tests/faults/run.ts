@@ -22,7 +22,7 @@ import { Workflows } from "./world/workflows.ts";
 export type Run<Of extends Cluster> = {
   readonly journal: History;
   /** Begins the load, which goes on until `rest`. */
-  begin(): void;
+  begin(runsPerSecond?: number): void;
   play(scenario: Scenario<Of>, chance: () => number): Promise<void>;
   /** Ends the load. Resolves when all messages and runs have ended, or never will. */
   rest(): Promise<void>;
@@ -39,7 +39,7 @@ export type Run<Of extends Cluster> = {
 
 /** Two runs go side by side on two cores: at a higher rate publishes are refused, which is another promise. */
 const publishesPerSecond = 8;
-const runsPerSecond = 0.3;
+export const runsPerSecondDefault = 0.3;
 /** Published at the beginning of each scenario; they keep their lane busy for some while. */
 const pacedAtOnce = 12;
 /** A message or run that has not ended by then is lost. */
@@ -79,7 +79,7 @@ export async function startRun<Of extends Cluster>(cluster: Of): Promise<Run<Of>
 
   return {
     journal,
-    begin: () => {
+    begin: (runsPerSecond = runsPerSecondDefault) => {
       load.start(publishesPerSecond);
       workflows.start(runsPerSecond);
     },

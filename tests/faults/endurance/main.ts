@@ -3,8 +3,8 @@
  * killed, stopped and cut off. Prints each fault and a report as JSON lines. The exit code is 1 when a rule was broken,
  * or when there were fewer messages or runs than asked for.
  *
- *   npm run endure                                                             the short form, two to three minutes
- *   npm run endure -- --messages 100000 --runs 500 --ways 3 --per-second 170   the full size
+ *   npm run endure   the short form, two to three minutes
+ *   npm run endure -- --messages 100000 --runs 500 --ways 3 --per-second 170 --runs-per-second 0.6   the full size
  */
 import { parseArgs } from "node:util";
 import { seededChance } from "../chance.ts";
@@ -21,14 +21,17 @@ const { values } = parseArgs({
     ways: { type: "string", default: String(shortSize.waysEach) },
     minutes: { type: "string", default: String(shortSize.minutesMax) },
     "per-second": { type: "string", default: String(shortSize.perSecond) },
+    "runs-per-second": { type: "string", default: String(shortSize.runsPerSecond) },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
   },
 });
+const runsPerSecondMax = 10;
 const size: Size = {
   messages: whole("messages", 1, 1_000_000),
   runs: whole("runs", 1, 10_000),
   waysEach: whole("ways", 1, waysMax),
   perSecond: whole("per-second", 1, 1_000),
+  runsPerSecond: rate("runs-per-second"),
   minutesMax: whole("minutes", 1, 1_000),
 };
 const seed = whole("seed", 0, 2 ** 32 - 1);
@@ -42,7 +45,7 @@ const cluster = await startClusterOfThree();
 const run = await startRun(cluster);
 const { journal } = run;
 try {
-  run.begin();
+  run.begin(size.runsPerSecond);
   await run.play(endurance({ size, journal, say }), seededChance(seed));
   await run.end();
   await untilIdle(cluster);
@@ -72,4 +75,10 @@ function whole(name: keyof typeof values, min: number, max: number): number {
   const value = Number(values[name]);
   if (Number.isInteger(value) && value >= min && value <= max) return value;
   throw new Error(`--${name} is a whole number from ${min} to ${max}`);
+}
+
+function rate(name: keyof typeof values): number {
+  const value = Number(values[name]);
+  if (value > 0 && value <= runsPerSecondMax) return value;
+  throw new Error(`--${name} is a number above 0, and at most ${runsPerSecondMax}`);
 }

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunningService } from "@posthaste/local";
 import { type History } from "../history/journal.ts";
+import { runsPerSecondDefault } from "../run.ts";
 import { type Scenario, type Stage } from "../stage.ts";
 import { type ClusterOfThree, type Member } from "../world/cluster-of-three.ts";
 import { free } from "../world/load.ts";
@@ -16,6 +17,7 @@ export type Size = {
   readonly waysEach: number;
   /** Messages in no lane and no queue, beside those of every scenario. */
   readonly perSecond: number;
+  readonly runsPerSecond: number;
   /** When the load ends although there were fewer; the faults are carried out whatever their time. */
   readonly minutesMax: number;
 };
@@ -26,6 +28,7 @@ export const shortSize: Size = {
   runs: 20,
   waysEach: 1,
   perSecond: 20,
+  runsPerSecond: runsPerSecondDefault,
   minutesMax: 30,
 };
 

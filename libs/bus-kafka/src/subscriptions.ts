@@ -67,7 +67,7 @@ export class Subscriptions {
         owns && topic === "scheduler.wake"
           ? telling(owns)
           : async (partitions) => assigned?.(partitions),
-      // A scheduler keeps its last shards (docs/design/outages#ownership-is-an-economy).
+      // A scheduler keeps its last shards (docs/design/outages#ownership-only-saves-work).
       unassigned: () => assigned?.([]),
       answers: () => answers(client),
     });

@@ -3,7 +3,7 @@
  *
  * 1. The outcome is given once: by the answer, an error, the deadline or `abort`, whichever is first.
  * 2. Once the head of an answer has come, its status decides, however the body ends; only `abort` of an answer other than 2xx is still an
- * abort (docs/design/delivery#whose-doing-it-was).
+ * abort (docs/design/delivery#failures-of-the-destination-and-of-ours).
  * 3. A call is made once more, at once and within its deadline, where a kept connection ended before a byte of the answer came: most
  * likely it was closed before the request arrived (docs/design/delivery#a-kept-connection-that-ends).
  */

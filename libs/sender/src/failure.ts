@@ -1,4 +1,4 @@
-/** Classifies errors of sockets, TLS and undici: whose doing a failure was (docs/design/delivery#whose-doing-it-was). */
+/** Classifies errors of sockets, TLS and undici (docs/design/delivery#failures-of-the-destination-and-of-ours). */
 import { type InfrastructureCode, type Outcome, type UnreachableCode } from "@posthaste/domain";
 
 export const unreachableBy = (code: UnreachableCode, text: string): Outcome => ({

@@ -1,5 +1,5 @@
 /**
- * Stands by for the schedulers (docs/design/outages#ownership-is-an-economy): while this process hears nothing from the bus, it rings due
+ * Stands by for the schedulers (docs/design/outages#ownership-only-saves-work): while this process hears nothing from the bus, it rings due
  * messages of all shards once a second, with the same conditional writes. While the bus is up, it checks now and then that some scheduler runs.
  */
 import { type AlarmSource, allShards, cutOff } from "@posthaste/domain";

@@ -2,7 +2,7 @@
  * The scheduler: rings alarms, grants lanes, gives turns, expands group publishes, sweeps finished records.
  *
  * A scheduler holds one timer, set to the earliest alarm of its shards, and does not poll an idle store. A round looks only at the sources
- * that have something due. Two schedulers on one shard do no harm, since all their writes are conditional (docs/design/outages#ownership-is-an-economy). While the bus is away a scheduler
+ * that have something due. Two schedulers on one shard do no harm, since all their writes are conditional (docs/design/outages#ownership-only-saves-work). While the bus is away a scheduler
  * rings nothing: a ring would move the alarm and lose its hint. The deliverers stand by meanwhile.
  */
 import {
@@ -50,7 +50,7 @@ export class Scheduler {
   readonly #metrics: Metrics;
   /**
    * The shards that the bus gives to this scheduler. While the bus is away the last ones stay
-   * (docs/design/outages#ownership-is-an-economy).
+   * (docs/design/outages#ownership-only-saves-work).
    */
   #shards: readonly number[] = [];
   readonly #background: BackgroundWork;

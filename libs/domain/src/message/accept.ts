@@ -49,7 +49,7 @@ export function messageOf(
 
 /**
  * Returns a record as it is first written. `unheard`: no hint of the message can be sent, since the bus is away, so a record
- * that is due rings at once (docs/design/outages#ownership-is-an-economy).
+ * that is due rings at once (docs/design/outages#ownership-only-saves-work).
  */
 export function accept(message: Message, now: number, unheard = false): MessageRecord {
   const record = recordIn(message, firstState(message, now), now);

@@ -1,6 +1,6 @@
 /**
  * The outcome of one HTTP call. A failure of the destination costs a retry; one of this service never does
- * (docs/design/delivery#whose-doing-it-was).
+ * (docs/design/delivery#failures-of-the-destination-and-of-ours).
  */
 import { unreachable } from "../shared/unreachable.ts";
 import { type Headers } from "./headers.ts";

@@ -1,6 +1,6 @@
 /**
  * Grants the free slots of a lane to the first in line (docs/design/lanes). Correctness comes from the token store's one script
- * and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-is-an-economy).
+ * and from conditional promotions; two granters at once do no harm (docs/design/outages#ownership-only-saves-work).
  */
 import { type FlowId, type FlowLane, isUnderstood, limits } from "@posthaste/domain";
 import { type EventBus } from "@posthaste/ports";

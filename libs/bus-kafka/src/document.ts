@@ -1,4 +1,4 @@
-/** `docs/kafka.md`, made from the topics: what stands in Kafka, and how to make it by hand. */
+/** Renders `docs/kafka.md` from the topics: the topics in Kafka, and how to make them by hand. */
 import {
   parkedTopic,
   groupOf,
@@ -17,17 +17,17 @@ const contents: Readonly<
 > = {
   "message.accepted": { says: "a message was accepted, for the log", key: "id of the message" },
   "message.due": {
-    says: "a message may be delivered; small ones that go at once stand here with body and forwarded headers",
+    says: "a message may be delivered; small ones that go at once have their body and forwarded headers here",
     key: "id of the message",
   },
   "message.settled": {
     says: "how an attempt ended, for callbacks and the log",
     key: "id of the message",
   },
-  "scheduler.wake": { says: "a shard has an alarm that is earlier", key: "number of the shard" },
+  "scheduler.wake": { says: "a shard has an earlier alarm", key: "number of the shard" },
   parked: {
-    says: "what a member could not read, as it came, with the reason in its headers",
-    key: "that of what is parked",
+    says: "an event that a member could not read, unchanged, with the reason in its headers",
+    key: "that of the parked event",
   },
 };
 
@@ -126,49 +126,55 @@ const introduction = `# Kafka
 
 Made from \`libs/bus-kafka/src/topics.ts\` by \`npm run generate\`.
 
-What the six services have in Kafka: topics, settings, consumer groups, and the rights of each service. The names begin with
-\`POSTHASTE_KAFKA_PREFIX\`; the figures are those of the defaults. The standalone has no Kafka, and management does not speak to it.
+The topics, settings, consumer groups and rights of the six services in Kafka. Names begin with \`POSTHASTE_KAFKA_PREFIX\`; the figures
+are those of the defaults. The standalone and management do not use Kafka.
 
 ## Topics`;
 
-const kinds = `A _fact_ must not be lost: it is said until all replicas in sync have it, and what is removed before a group has heard it is
-counted (\`posthaste_bus_total{what="placesLost"}\`, [runbook](runbook.md)). A _hint_ may be lost: the alarm of its record does the same, later. All are
-said with \`acks=all\` by idempotent producers, compressed by no codec. A group remembers its places in Kafka (\`offsets.retention.minutes\` of the brokers should be
+const kinds = `A _fact_ must not be lost: it is published again until all replicas in sync have it, and facts removed before a group has read them are
+counted (\`posthaste_bus_total{what="placesLost"}\`, [runbook](runbook.md)). A _hint_ may be lost: the alarm of its record has the same effect, later. Idempotent
+producers publish all events with \`acks=all\`, uncompressed. A group keeps its offsets in Kafka (\`offsets.retention.minutes\` of the brokers should be
 longer than your longest outage).`;
 
 const settings = `## Settings
 
-A process that finds no topic makes it, with these settings and no others; afterwards they are the operator's. Replicas and \`min.insync.replicas\` are the brokers'
+A process makes a missing topic, with these settings and no others; afterwards they are the operator's. Replicas and \`min.insync.replicas\` are the brokers'
 defaults (\`default.replication.factor\`), unless \`POSTHASTE_KAFKA_REPLICATION\` is set. Partitions and the retention of facts are
-\`POSTHASTE_KAFKA_PARTITIONS\` (of wakes at most as many as there are shards, 64) and \`POSTHASTE_KAFKA_RETENTION_HOURS\`. More partitions are made when more
-are asked for, and never fewer.`;
+\`POSTHASTE_KAFKA_PARTITIONS\` (of wakes at most as many as there are shards, 64) and \`POSTHASTE_KAFKA_RETENTION_HOURS\`. A process adds partitions
+up to that number, and removes none.`;
 
 const byHand = `## Made by hand
 
 With \`POSTHASTE_KAFKA_PROVISION=off\` (chart: \`kafka.provision: false\`) no process makes a topic or a partition:`;
 
-const looks = `At its start, and after each loss of its connection, a process looks at each topic: whether it is there, has as many partitions as
-\`POSTHASTE_KAFKA_PARTITIONS\` says or more, is of \`cleanup.policy=delete\`, keeps facts as long as \`POSTHASTE_KAFKA_RETENTION_HOURS\` says and hints for a minute or more, takes
-a mebibyte (parked: two), has no codec that cannot be read, and can take anything at all with its replicas and \`min.insync.replicas\`. What is
-wrong stands in one line, \`bus.down\`, and in \`/readyz\`; the process goes on as it does without Kafka and looks again each second, so that a topic that is made or
-mended later is found. Kafka does not tell a topic that is missing from one that a user may not describe, so the line says both. Without the right to
+const looks = `At its start, and after each loss of its connection, a process checks that each topic
+
+- exists, with at least \`POSTHASTE_KAFKA_PARTITIONS\` partitions;
+- has \`cleanup.policy=delete\`;
+- keeps facts for \`POSTHASTE_KAFKA_RETENTION_HOURS\`, and hints for at least a minute;
+- accepts messages of a mebibyte (parked: two);
+- has no codec that the process cannot read;
+- has enough replicas for \`min.insync.replicas\`, without which it accepts no event.
+
+The process reports faults in one line, \`bus.down\`, and in \`/readyz\`. It goes on as it does without Kafka and checks again each second, so it finds a topic that is
+made or repaired later. Kafka does not distinguish a missing topic from one that a user may not describe, so the line names both causes. Without the right to
 read settings (DescribeConfigs) they are not compared.`;
 
 const rights = `## Rights
 
-What each service needs, as one user a service. With \`POSTHASTE_KAFKA_PROVISION=on\` the first that starts also needs Create and, for more partitions,
-Alter on the topics. Brokers before 2.8 want IdempotentWrite on the cluster beside Write.
+The rights below are for one user per service. With \`POSTHASTE_KAFKA_PROVISION=on\` the first service that starts also needs Create and, for more partitions,
+Alter on the topics. Brokers before 2.8 require IdempotentWrite on the cluster beside Write.
 
-A right that is missing is told when a process misses it, within seconds, with the topic or group and how to give it: in one line, and in \`/readyz\` for
-as long as it is missing. No process writes to \`parked\` before the first message that it cannot read.`;
+A process reports a missing right within seconds after it needed it, with the topic or group and how to grant it: in one line, and in \`/readyz\` for
+as long as it is missing. A process first writes to \`parked\` when it cannot read an event.`;
 
 const missed = tableOf(
-  ["Right", "Missed by", "Line"],
+  ["Right", "First needed by", "Line"],
   [
-    ["Describe", "the look at the start; Write and Read imply it", "`bus.down`"],
+    ["Describe", "the check at the start; Write and Read imply it", "`bus.down`"],
     [
       "Write",
-      "the first message; the start, as an idempotent producer, where there is no such right at all",
+      "the first event; the start, as an idempotent producer, if the user has no such right at all",
       "`bus.down`",
     ],
     ["Read on a topic", "the first fetch, at the start", "`bus.consumer_ended`"],

@@ -69,8 +69,8 @@ const planted: readonly Mutation[] = [
     name: "a full queue that sleeps",
     change: (ports, model) =>
       withQueues(ports, {
-        admit: async (queues) => {
-          const admitted = await ports.queues.admit(queues);
+        admit: async (queues, ending) => {
+          const admitted = await ports.queues.admit(queues, ending);
           for (const queue of queues)
             if (turnsOf(model, queue).length > 0) model.queueHalves.silence(queue);
           return admitted;
@@ -127,8 +127,8 @@ const planted: readonly Mutation[] = [
     name: "what came late to a deleted queue left there",
     change: (ports) =>
       withQueues(ports, {
-        admit: async (queues) =>
-          (await ports.queues.admit(queues)).map((each) => ({ ...each, ended: [] })),
+        admit: async (queues, ending) =>
+          (await ports.queues.admit(queues, ending)).map((each) => ({ ...each, ended: [] })),
         end: async (tenant, name) => {
           await ports.queues.end(tenant, name);
           return [];
@@ -139,8 +139,8 @@ const planted: readonly Mutation[] = [
     name: "a deletion of a queue that takes what came later",
     change: (ports, { inspect }) =>
       withQueues(ports, {
-        admit: async (queues) =>
-          (await ports.queues.admit(queues)).map((each) => {
+        admit: async (queues, ending) =>
+          (await ports.queues.admit(queues, ending)).map((each) => {
             const row = inspect.queues.get(each.queue);
             return row?.lane.purgeUpTo === undefined
               ? each

@@ -27,7 +27,7 @@ export {
   endOfBulkAction,
   workOrHandOn,
 } from "./bulk/bulk-actions.ts";
-export { admit, hasMore, serveLane, type TurnPorts } from "./lanes/turns.ts";
+export { hasMore, serveLane, tellTurns, type TurnPorts } from "./lanes/turns.ts";
 export {
   type FlowKeyNow,
   listFlowKeys,

@@ -63,6 +63,7 @@ export {
 export {
   type Admitted,
   type Changed,
+  type Ending,
   type Queue,
   type QueueChange,
   type Queues,

@@ -4,7 +4,9 @@
  */
 import {
   type FlowId,
+  type InState,
   type MessageId,
+  type Owner,
   type QueueId,
   type QueueLane,
   type TenantId,
@@ -37,8 +39,10 @@ export type Admitted = {
   readonly tenant: TenantId;
   /** The number of turns given. */
   readonly given: number;
-  /** Hints of the messages that are due now. */
+  /** Hints of the messages that are due now and not claimed. */
   readonly hints: readonly Hint[];
+  /** The message that was claimed with its turn, whole. */
+  readonly claimed?: InState<"claimed">;
   /** When the first of the messages that hold a turn and wait for their time is due. */
   readonly heldUntil?: number;
   /** The flow lanes that messages with a turn have joined. */
@@ -47,6 +51,17 @@ export type Admitted = {
   readonly ended: readonly MessageId[];
   /** Whether another look finds more to do now. */
   readonly more: boolean;
+};
+
+/** A deliverer that looks at a queue since an attempt there ends a turn. */
+export type Ending = {
+  /** Set where the deliverer has room for one message more: the first that gets a turn and is due is claimed for it, unless its body is heavy. */
+  readonly owner?: Owner | undefined;
+  /**
+   * Resolves when the end is written. A store may look before that, since what a look gives holds only if the end that it has seen does;
+   * it looks again where it has not seen it.
+   */
+  readonly written: Promise<unknown>;
 };
 
 export interface Queues {
@@ -71,7 +86,7 @@ export interface Queues {
    * Gives the free turns to the first in line, and sets each queue's alarm for the next look. Takes away turns that are over, and
    * completes a promotion that a crash interrupted.
    */
-  admit(queues: readonly QueueId[]): Promise<readonly Admitted[]>;
+  admit(queues: readonly QueueId[], ending?: Ending): Promise<readonly Admitted[]>;
   /** Tells the queues that the calls of these cancelled messages have ended, so that their turns last no longer. */
   callsEnded(tenant: TenantId, ids: readonly MessageId[]): Promise<void>;
   /**

@@ -40,6 +40,13 @@ export class Attempts {
     if (attempt.hinted) this.share([attempt.hinted]).catch(() => undefined);
   }
 
+  /** Puts an attempt in line that was claimed without a permit. */
+  take(attempt: Attempt<"waiting">): void {
+    this.add(attempt);
+    this.#lines.addClaimed(attempt);
+    this.#lines.next();
+  }
+
   /** Aborts the call of a message that was cancelled. Returns false if it does not run here. */
   cancel(id: MessageId): boolean {
     const attempt = this.#running.get(id);

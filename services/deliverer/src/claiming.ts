@@ -133,6 +133,7 @@ export class Claiming {
   /** Claims messages for the free slots, and pulls when no hint is left for them. Not reentrant: a call may end at once. */
   next(): void {
     if (this.#taking || (this.#toClaim.size === 0 && this.#parts.lines.isEmpty)) return;
+    this.#parts.leases.keep();
     this.#taking = true;
     while (this.mayClaim && this.#takeOne());
     this.#taking = false;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { limits, type Outcome, settleAttempt } from "@posthaste/domain";
+import { limits, type Outcome, owner, settleAttempt } from "@posthaste/domain";
 import { noTelemetry, type Records, type Settled } from "@posthaste/ports";
 import {
   aCallbackPlan,
@@ -205,6 +205,7 @@ describe("outcomes that wait to be written", () => {
       new Promise((resolve) => (tell = (settled) => resolve([settled])));
     const settling = new Settling(withRecords(ports, { settle }), {
       ...wired(ports),
+      owner: owner("here"),
       telemetry: noTelemetry,
     });
     /** Returns what answers for the store. */

@@ -9,26 +9,31 @@ import {
   asResult,
   type FollowUp,
   giveBack,
+  type InState,
   isCallOfRun,
-  isFinished,
   isNamed,
   isSuccess,
   keepsBodies,
   type Message,
+  originHash,
   type Outcome,
+  type Owner,
+  queueOfEndedTurn,
   settleAttempt,
   type Settlement,
+  type TenantId,
 } from "@posthaste/domain";
 import {
-  admit,
   type FollowUpPorts,
   hasMore,
   tellSettled,
+  tellTurns,
   type Tenants,
   type TurnPorts,
   wakeLane,
 } from "@posthaste/engine";
 import {
+  type Admitted,
   type Log,
   type MessageLog,
   type Random,
@@ -39,12 +44,13 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { type Acceptance } from "./acceptance.ts";
-import { type Attempt, end, finish, tell } from "./attempt.ts";
+import { type Attempt, end, finish, newAttempt, tell } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
 import { type Lines } from "./lines.ts";
 import { OwedLog } from "./owed-log.ts";
+import { type Permits } from "./permits.ts";
 import { type OnFailed, Report } from "./report.ts";
-import { endAttempt, startAttempt, traceOf } from "./trace.ts";
+import { endAttempt, startAttempt, traceClaim, traceOf } from "./trace.ts";
 
 export type SettlingPorts = FollowUpPorts &
   TurnPorts & {
@@ -57,12 +63,18 @@ export type SettlingPorts = FollowUpPorts &
   };
 
 export type SettlingParts = {
+  readonly owner: Owner;
   readonly telemetry: Telemetry;
   readonly acceptance: Acceptance;
   readonly attempts: Attempts;
   readonly lines: Lines;
+  readonly permits: Permits;
   readonly failed?: OnFailed;
 };
+
+/** A look at a queue. `end` says that the write which ends the turn is made. */
+type Look = { readonly looked: Promise<Looked | undefined>; readonly end: () => void };
+type Looked = Admitted & { readonly askedAt: number };
 
 /** The bounds of outcomes that are being written, and of the answers of those being written or told. */
 const outcomesMax = 2_000;
@@ -144,12 +156,36 @@ export class Settling {
     return this.#offer(end(attempt), settlement, retryMsMin);
   }
 
-  #offer(attempt: Attempt<"settling">, settlement: Settlement, waitMs: number): Promise<void> {
-    if (attempt.lost) return Promise.resolve(this.#written(attempt, settlement, undefined));
-    return this.#ports.records.settle([settlement]).then(
-      ([settled]) => this.#written(attempt, settlement, settled),
-      (error: unknown) => this.#offerLater(attempt, settlement, waitMs, error),
+  #offer(
+    attempt: Attempt<"settling">,
+    settlement: Settlement,
+    waitMs: number,
+    begun?: Look,
+  ): Promise<void> {
+    if (attempt.lost) return Promise.resolve(this.#written(attempt, settlement, undefined, begun));
+    const settling = this.#ports.records.settle([settlement]);
+    const look = begun ?? this.#lookBeside(settlement);
+    return settling.then(
+      ([settled]) => this.#written(attempt, settlement, settled, look),
+      (error: unknown) => this.#offerLater(attempt, settlement, waitMs, error, look),
     );
+  }
+
+  /** Looks at the queue of a turn that ends, beside the write that ends it: what comes of the look is told after that. */
+  #lookBeside(settlement: Settlement): Look | undefined {
+    const queue = queueOfEndedTurn(settlement);
+    if (queue === undefined) return undefined;
+    const { promise: written, resolve: end } = Promise.withResolvers<void>();
+    const askedAt = this.#ports.clock.passedMs();
+    const owner = this.#mayClaimFor(settlement.message.tenant) ? this.#parts.owner : undefined;
+    const looked = this.#ports.queues.admit([queue], { owner, written }).then(
+      ([admitted]) => admitted && { ...admitted, askedAt },
+      (error: unknown) => {
+        this.#ports.log.warn("turn.kept", { queue, error });
+        return undefined;
+      },
+    );
+    return { looked, end };
   }
 
   async #offerLater(
@@ -157,12 +193,13 @@ export class Settling {
     settlement: Settlement,
     waitMs: number,
     error: unknown,
+    look: Look | undefined,
   ): Promise<void> {
     const { clock, log } = this.#ports;
     const { id } = settlement.message;
     log.warn("settle.failed", { id, ...traceOf(attempt), error });
     await new Promise<void>((resolve) => clock.after(waitMs, resolve));
-    await this.#offer(attempt, settlement, Math.min(waitMs * 2, retryMsMax));
+    await this.#offer(attempt, settlement, Math.min(waitMs * 2, retryMsMax), look);
   }
 
   #settlementOf({ record, state }: Attempt<"calling">, outcome: Outcome): Settlement {
@@ -213,24 +250,38 @@ export class Settling {
     attempt: Attempt<"settling">,
     settlement: Settlement,
     settled: Settled | undefined,
+    look: Look | undefined,
   ): Promise<void> | undefined {
     this.#writing -= 1;
+    look?.end();
     if (settled?.kind === "fenced") this.freeLane(attempt);
     if (settled?.kind === "ok" && settled.owed) this.#owed.add(settlement.message, settled.owed);
     if (settled?.kind !== "ok" || leavesNothing(settlement, settled.left)) {
       this.#answerBytes -= answerBytesOf(settlement);
+      if (look) this.#tellTurnsAlone(look);
       this.#finish(attempt);
       return undefined;
     }
     this.#telling += 1;
     const telling = tell(attempt);
     this.#leave(attempt);
-    return this.#tellTraced(attempt, settlement, settled.left).finally(() => {
+    return this.#tellTraced(attempt, settlement, settled.left, look).finally(() => {
       this.#telling -= 1;
       this.#answerBytes -= answerBytesOf(settlement);
       finish(telling);
       this.#parts.lines.next();
     });
+  }
+
+  /** Tells of the turns where nothing else is told: another write has ended the message. */
+  #tellTurnsAlone(look: Look): void {
+    this.#telling += 1;
+    void this.#tellTurns(look)
+      .catch((error: unknown) => this.#ports.log.warn("turn.kept", { error }))
+      .finally(() => {
+        this.#telling -= 1;
+        this.#parts.lines.next();
+      });
   }
 
   /** Ends an attempt that leaves nothing to tell. */
@@ -245,26 +296,33 @@ export class Settling {
   }
 
   /** Tells within the message's trace, if it has one. A trace that a failure began has attempts only. */
-  #tellTraced(attempt: Attempt, settlement: Settlement, left: readonly FollowUp[]): Promise<void> {
+  #tellTraced(
+    attempt: Attempt,
+    settlement: Settlement,
+    left: readonly FollowUp[],
+    look: Look | undefined,
+  ): Promise<void> {
     const { tracer } = this.#parts.telemetry;
-    if (!tracer.isOn) return this.#tell(attempt, settlement, left);
+    if (!tracer.isOn) return this.#tell(attempt, settlement, left, look);
     const { trace } = attempt.record.message;
     const within = trace === undefined ? undefined : attempt.span?.traceParent;
-    return tracer.within(within, () => this.#tell(attempt, settlement, left));
+    return tracer.within(within, () => this.#tell(attempt, settlement, left, look));
   }
 
   async #tell(
     attempt: Attempt,
-    { append, message, next }: Settlement,
+    settlement: Settlement,
     left: readonly FollowUp[],
+    look: Look | undefined,
   ): Promise<void> {
+    const { append, message, next } = settlement;
     const trace = traceOf(attempt);
     const postponed = (event: string) => (error: unknown) =>
       this.#ports.log.warn(event, { id: message.id, ...trace, error });
     const fact = append.find((item) => item.kind === "fact");
     await Promise.all([
       this.#moveOn(message, next).catch(postponed("slot.kept")),
-      this.#giveTurn(message, next).catch(postponed("turn.kept")),
+      this.#tellTurns(look).catch(postponed("turn.kept")),
       left.length > 0 &&
         tellSettled(this.#ports, { message, items: left, fact }).catch(
           postponed("follow-up.postponed"),
@@ -282,15 +340,35 @@ export class Settling {
     await this.#giveLaneBack(message);
   }
 
-  /** Admits the next message of a queue whose turn has ended, without a detour over the scheduler. */
-  async #giveTurn({ queue, turnOf }: Message, next: Settlement["next"]): Promise<void> {
-    const concerned = queue ?? turnOf?.queue;
-    if (concerned === undefined || !isFinished(next)) return;
+  /** Goes on with the next message of a queue whose turn has ended, without a detour over the scheduler. */
+  async #tellTurns(look: Look | undefined): Promise<void> {
+    const looked = await look?.looked;
+    if (!looked) return;
     const { bus, clock } = this.#ports;
-    const { attempts } = this.#parts;
-    const admitted = await admit(this.#ports, concerned, (hints) => attempts.share(hints));
-    if (admitted && hasMore(admitted))
-      await bus.publish("scheduler.wake", [wakeLane(concerned, clock.now())]);
+    if (looked.claimed) this.#take(looked.claimed, looked.askedAt);
+    await tellTurns(this.#ports, looked, (hints) => this.#parts.attempts.share(hints));
+    if (hasMore(looked)) await bus.publish("scheduler.wake", [wakeLane(looked.queue, clock.now())]);
+  }
+
+  /** Reports whether a message of the tenant may be claimed with its turn: its slot is taken after that, as those of named messages are. */
+  #mayClaimFor(tenant: TenantId): boolean {
+    const { lines, permits } = this.#parts;
+    const isOpen = !lines.isClosed && !this.isFull && lines.isOpenToNamed;
+    return isOpen && !permits.caps.isCapped(tenant) && permits.isFreeFor(tenant);
+  }
+
+  /** Begins the attempt of a message that was claimed with its turn, or gives it back: the deliverer may have begun to stop. */
+  #take(record: InState<"claimed">, askedAt: number): void {
+    const { acceptance, attempts, lines } = this.#parts;
+    const { clock } = this.#ports;
+    const attempt = newAttempt(record, originHash(record.message.url), askedAt, clock);
+    attempt.untold = acceptance.mayLack(record);
+    traceClaim(this.#parts.telemetry.tracer, record, {
+      ...{ tookMs: clock.passedMs() - askedAt, now: clock.now(), batch: 1 },
+    });
+    if (!lines.isClosed) return attempts.take(attempt);
+    attempts.add(attempt);
+    void this.giveBack(attempt);
   }
 
   async #giveLaneBack({ id, flow }: Message): Promise<void> {

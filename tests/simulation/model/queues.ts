@@ -3,15 +3,18 @@ import {
   type FanOut,
   type FlowId,
   freeTurns,
+  type InState,
   isDone,
   isFinished,
   isIn,
   isUnderstood,
   limits,
+  mayClaimWithTurn,
   mayTakeBack,
   type Message,
   type MessageId,
   type MessageRecord,
+  type Owner,
   queueId,
   type QueueId,
   type QueueLane,
@@ -39,6 +42,7 @@ export type Records = {
   readonly all: () => Iterable<MessageRecord>;
   readonly find: (id: MessageId) => MessageRecord | undefined;
   readonly change: (id: MessageId, next: MessageRecord) => void;
+  readonly withBody: (record: InState<"claimed">) => InState<"claimed">;
   readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
   readonly wakeLane: (lane: FlowId) => void;
   /** Returns the lowest place behind `after` that is reserved for a child not made yet. */
@@ -156,19 +160,22 @@ export function modelQueues(records: Records): ModelQueues {
     return isDone(records.find(id), now()) && !live;
   };
 
-  const giveTurn = (row: Row, id: MessageId): Given => {
+  const giveTurn = (row: Row, id: MessageId, owner?: Owner): Given => {
     const record = records.find(id);
     if (!record || !isIn(record, "queued")) return {};
-    const { next: state, wakeAt } = takeTurn(record, now());
+    const claimer = mayClaimWithTurn(record.message.body.length) ? owner : undefined;
+    const taken = takeTurn(record, now(), claimer);
     row.turns.set(id, now());
-    records.change(id, { ...record, state, wakeAt });
+    records.change(id, taken);
+    if (isIn(taken, "claimed")) return { claimed: records.withBody(taken) };
+    const { state } = taken;
     if (state.kind === "held") return { heldUntil: state.dueAt };
-    if (state.kind === "due") return { hint: hintOf({ ...record, state }) };
+    if (state.kind === "due") return { hint: hintOf(taken) };
     records.wakeLane(state.flow);
     return { flow: state.flow };
   };
 
-  const admit = (id: QueueId): readonly Admitted[] => {
+  const admit = (id: QueueId, owner: Owner | undefined): readonly Admitted[] => {
     const row = rows.get(id);
     if (!row || !isUnderstood(row.lane)) return [];
     const { purgeUpTo = 0, tenant } = row.lane;
@@ -182,7 +189,7 @@ export function modelQueues(records: Records): ModelQueues {
       .filter(([, place]) => place > purgeUpTo && place < (unmade ?? Infinity))
       .filter(([each]) => records.find(each)?.state.kind === "queued")
       .slice(0, Math.min(free, limits.admitBatchMax));
-    const given = first.map(([each]) => giveTurn(row, each));
+    const given = first.map(([each], n) => giveTurn(row, each, n === 0 ? owner : undefined));
     const waits = row.turns.size > 0 || ended.length > 0 || unmade !== undefined;
     const wakeAt = waits && !row.lane.paused ? now() + limits.ringAheadMs : undefined;
     row.lane = { ...row.lane, wakeAt };
@@ -193,6 +200,7 @@ export function modelQueues(records: Records): ModelQueues {
         tenant,
         given: given.length,
         hints: given.flatMap(({ hint }) => hint ?? []),
+        ...(given[0]?.claimed && { claimed: given[0].claimed }),
         flows: given.flatMap(({ flow }) => flow ?? []),
         ...(times.length > 0 && { heldUntil: Math.min(...times) }),
         ended: ended.map(([each]) => each),
@@ -252,7 +260,10 @@ export function modelQueues(records: Records): ModelQueues {
       setAlarm(row, now());
       return canceled;
     },
-    admit: async (ids) => ids.flatMap(admit),
+    admit: async (ids, ending) => {
+      await ending?.written;
+      return ids.flatMap((id) => admit(id, ending?.owner));
+    },
     callsEnded: async (_, ids) => {
       for (const id of ids) {
         const record = records.find(id);
@@ -331,4 +342,9 @@ export function modelQueues(records: Records): ModelQueues {
   };
 }
 
-type Given = { readonly hint?: Hint; readonly heldUntil?: number; readonly flow?: FlowId };
+type Given = {
+  readonly claimed?: InState<"claimed">;
+  readonly hint?: Hint;
+  readonly heldUntil?: number;
+  readonly flow?: FlowId;
+};

@@ -95,6 +95,7 @@ export function modelRecords(
     all: () => standing.values(),
     find: (id) => standing.get(id),
     change,
+    withBody: (record) => withBody(record),
     cancel: (tenant, id) => cancelOne(tenant, id),
     wakeLane: lanes.wake,
     firstUnmade: (queue, after) => fanOuts.firstUnmade(queue, after),

@@ -140,10 +140,12 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
   resume: (...given) => queues.resume(...given),
   get: (...given) => queues.get(...given),
   list: (tenant, page) => queues.list(tenant, page),
-  admit: async (ids) => {
-    const admitted = await queues.admit(ids);
-    for (const { queue, given } of admitted)
+  admit: async (ids, ending) => {
+    const admitted = await queues.admit(ids, ending);
+    for (const { queue, given, claimed } of admitted) {
       if (given > 0) world.trace(`${node} admit ${given} of ${queue}`);
+      if (claimed) noteClaim(history, claimed.message.id, claimed.epoch, node, world.now);
+    }
     return admitted;
   },
   end: async (tenant, name) => {

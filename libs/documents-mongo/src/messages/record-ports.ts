@@ -111,7 +111,7 @@ export function createRecordPorts(
       rest: async (lane, seq, wakeAt, window) => only(await rest([{ lane, seq, wakeAt, window }])),
       slotHolders: createSlotHolders(rooms),
     },
-    queues: createQueues(rooms),
+    queues: createQueues(rooms, reading),
     bulkActions: createBulkActions(connection),
     runs: createRuns(runRooms),
     runLog: createRunLog(runRooms),

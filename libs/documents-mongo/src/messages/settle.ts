@@ -28,9 +28,14 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
   const settleAll = async (settlements: readonly Settlement[]): Promise<readonly Settled[]> => {
     lastBatch = settlements.length;
     const others = settlements.filter((each) => !isWhole(each));
+    // A look that the alarm of a queue asks for before the end of its turn sets it again, at most 30 s ahead.
     const [unsure, settled] = await Promise.all([
       settleWhole(rooms, settlements.filter(isWhole)),
       settleEach(rooms, others),
+      wakeQueues(
+        rooms,
+        settlements.flatMap(({ message, next }) => (isFinished(next) ? message : [])),
+      ),
     ]);
     const settledLater = await settleEach(rooms, unsure);
     const verdictOf = (each: Settlement): Verdict =>
@@ -41,10 +46,6 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
         const flow = next.kind === "waiting" ? flowOf(message) : undefined;
         return flow ? { flow, wakes: true, setsLimits: false } : [];
       }),
-    );
-    await wakeQueues(
-      rooms,
-      settlements.flatMap(({ message, next }) => (isFinished(next) ? message : [])),
     );
     return settlements.map((each) => {
       const verdict = verdictOf(each);

@@ -12,20 +12,23 @@ import {
   type FlowId,
   flowOf,
   freeTurns,
+  type InState,
   isDone,
   isIn,
   limits,
   liveKinds,
+  mayClaimWithTurn,
   type MessageId,
   type MessageRecord,
+  type Owner,
   type QueueId,
   takeTurn,
-  type Turn,
 } from "@posthaste/domain";
 import { type Admitted } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { firstUnmade } from "../fan-outs/fan-outs.ts";
 import { enter } from "../messages/lanes.ts";
+import { type Reading } from "../messages/read.ts";
 import { inOneReply, type Rooms } from "../messages/rooms.ts";
 import {
   hintFrom,
@@ -37,7 +40,15 @@ import {
 import { writeAll } from "../messages/writes.ts";
 import { queuesOf, type StoredQueue } from "./stored-queue.ts";
 
-export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | undefined> {
+/** `isFull`: no turn is left to give. */
+type Looked = { readonly admitted: Admitted; readonly isFull: boolean };
+
+export async function admitOne(
+  rooms: Rooms,
+  reading: Reading,
+  _id: QueueId,
+  owner: Owner | undefined,
+): Promise<Looked | undefined> {
   const row = await rooms.again(() => queuesOf(rooms).findOne({ _id, ...isUnderstood }));
   if (!row) return undefined;
   const room = freeTurns(row, 0);
@@ -66,17 +77,23 @@ export async function admitOne(rooms: Rooms, _id: QueueId): Promise<Admitted | u
     ended,
     more: true,
   };
-  if (plan.changes && !(await write(rooms, row, plan.turns, unmade))) return found;
-  const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now()));
+  const [isWritten, whole] = await Promise.all([
+    !plan.changes || write(rooms, row, plan.turns, unmade),
+    owner === undefined ? undefined : wholeOf(reading, plan.moves),
+  ]);
+  if (!isWritten) return { admitted: found, isFull: true };
+  const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now(), whole, owner));
   const waits = plan.turns.length > 0 || ended.length > 0 || unmade !== undefined;
   const stands = plan.changes ? { ...row, entries: row.entries + 1 } : row;
-  const [rests] = await Promise.all([
+  const [rests, claimed] = await Promise.all([
     rest(rooms, stands, waits ? rooms.clock.now() + limits.ringAheadMs : undefined),
     move(rooms, moved),
   ]);
   // In a full queue no newcomer can be given a turn: its alarm stands, and asks again.
   const isFull = plan.turns.length >= room;
-  return { ...found, ...told(moved), more: plan.isCut || (!rests && !isFull) };
+  const more = plan.isCut || (!rests && !isFull);
+  const admitted = { ...found, ...told(moved), ...(claimed && { claimed }), more };
+  return { admitted, isFull };
 }
 
 type Found = {
@@ -216,38 +233,76 @@ async function rest(
   return matchedCount === 1;
 }
 
-type Moved = { readonly stored: StoredRecord; readonly record: MessageRecord; readonly turn: Turn };
-
-function movedAt(stored: StoredRecord, now: number): Moved {
-  const record = recordFrom(stored, noBody);
-  if (!isIn(record, "queued")) throw new Error("unreachable: the line holds what is queued");
-  return { stored, record, turn: takeTurn(record, now) };
+/** Reads the first message with its body, if it may be claimed with its turn. */
+async function wholeOf(
+  { withBodies }: Reading,
+  [first]: readonly StoredRecord[],
+): Promise<MessageRecord | undefined> {
+  if (!first || !mayClaimWithTurn(first.bodyBytes)) return undefined;
+  const [whole] = await withBodies([first], recordFrom);
+  return whole;
 }
 
-/** The flow lane is told after its record stands in line. */
-async function move(rooms: Rooms, moved: readonly Moved[]): Promise<void> {
+type Moved = {
+  readonly stored: StoredRecord;
+  readonly taken: ReturnType<typeof takeTurn>;
+};
+
+function movedAt(
+  stored: StoredRecord,
+  now: number,
+  whole: MessageRecord | undefined,
+  owner: Owner | undefined,
+): Moved {
+  const isWhole = whole?.message.id === stored._id;
+  const record = isWhole ? whole : recordFrom(stored, noBody);
+  if (!isIn(record, "queued")) throw new Error("unreachable: the line holds what is queued");
+  return { stored, taken: takeTurn(record, now, isWhole ? owner : undefined) };
+}
+
+/** Resolves to the record that was claimed. The flow lane is told after its record stands in line. */
+async function move(
+  rooms: Rooms,
+  moved: readonly Moved[],
+): Promise<InState<"claimed"> | undefined> {
   const now = rooms.clock.now();
-  const operations = moved.map(({ stored, turn }): AnyBulkWriteOperation<StoredRecord> => {
-    const { $set, $unset } = stateWrite(turn.next, turn.wakeAt, now);
+  const claimedBy = rooms.token();
+  const operations = moved.map(({ stored, taken }): AnyBulkWriteOperation<StoredRecord> => {
+    const { $set, $unset } = stateWrite(taken.state, taken.wakeAt, now);
+    const { epoch } = taken;
+    const claim = epoch > stored.epoch ? { epoch, claimedBy } : {};
     const filter = { _id: stored._id, state: "queued", epoch: stored.epoch } as const;
-    return { updateOne: { filter, update: { $set, $unset } } };
+    return { updateOne: { filter, update: { $set: { ...$set, ...claim }, $unset } } };
   });
-  await writeAll(rooms.again, rooms.messages, operations);
-  const entries = moved.flatMap(({ stored, record, turn }) => {
-    const flow = turn.next.kind === "waiting" ? flowOf(record.message) : undefined;
+  const { matched } = await writeAll(rooms.again, rooms.messages, operations);
+  const entries = moved.flatMap(({ stored, taken: { message, state } }) => {
+    const flow = state.kind === "waiting" ? flowOf(message) : undefined;
     return flow ? [{ flow, wakes: true, place: stored.place, setsLimits: false }] : [];
   });
   if (entries.length > 0) await enter(rooms, entries);
+  const claimed = moved.map(({ taken }) => taken).find((taken) => isIn(taken, "claimed"));
+  if (!claimed || matched === moved.length) return claimed;
+  return (await isClaimedBy(rooms, claimed.message.id, claimedBy)) ? claimed : undefined;
+}
+
+/** Tells a claim that another write came before from one whose reply was lost. */
+async function isClaimedBy(
+  { again, messages }: Rooms,
+  _id: MessageId,
+  claimedBy: string,
+): Promise<boolean> {
+  const filter = { _id, state: "claimed", claimedBy } as const;
+  return (await again(() => messages.findOne(filter, { projection: { _id: 1 } }))) !== null;
 }
 
 function told(moved: readonly Moved[]): Pick<Admitted, "given" | "hints" | "heldUntil" | "flows"> {
-  const states = moved.map(({ turn }) => turn.next);
+  const states = moved.map(({ taken }) => taken.state);
   const times = states.flatMap((state) => (state.kind === "held" ? state.dueAt : []));
   const flows = states.flatMap((state): FlowId[] => (state.kind === "waiting" ? [state.flow] : []));
   return {
     given: moved.length,
     hints: moved
-      .filter(({ turn }) => turn.next.kind === "due")
+      .filter(({ taken }) => taken.state.kind === "due")
       .map(({ stored }) => hintFrom(stored)),
     ...(times.length > 0 && { heldUntil: Math.min(...times) }),
     flows: [...new Set(flows)],

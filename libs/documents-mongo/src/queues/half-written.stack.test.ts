@@ -3,9 +3,10 @@ import { describe, expect, it, jest } from "@jest/globals";
 import { accept, limits, type Message, queueId } from "@posthaste/domain";
 import { type RecordPorts } from "@posthaste/ports";
 import { aCallbackPlan, aFanOut, aMessage, anOwner, aPolicy, aTenant } from "@posthaste/testing";
-import { type Collection, type Document } from "mongodb";
+import { type Collection, type Document, MongoNetworkError } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { createIds } from "../ids.ts";
+import { settlementOf } from "../messages/harness.fixture.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
 import { freshDatabase } from "../opened.fixture.ts";
 import { servers } from "../servers.fixture.ts";
@@ -16,6 +17,7 @@ jest.setTimeout(60_000);
 const name = "orders";
 const queue = queueId(aTenant, name);
 const max = 10;
+const ending = { owner: anOwner, written: Promise.resolve() };
 
 describe.each(servers)("$name", ({ uri }) => {
   const open = freshDatabase(uri, recordIndexes);
@@ -74,6 +76,51 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await claimable(ports, messages)).toHaveLength(1);
   });
 
+  it("a claim with a turn is the look's that made it, also after a lost reply", async () => {
+    const { connection, ports, enqueue } = await opened();
+    const [message] = await enqueue(1);
+    const lost = () => Promise.reject(new MongoNetworkError("the reply was lost"));
+    const slow = interrupted(connection, "messages", "bulkWrite", lost, { when: "after" });
+
+    const [admitted] = await createRecordPorts(slow, slow).queues.admit([queue], ending);
+
+    expect(admitted?.claimed?.message.id).toBe(message?.id);
+    expect(await claimable(ports, message ? [message] : [])).toEqual([]);
+  });
+
+  it("a claim with a turn that another look was faster to make is not this look's", async () => {
+    const { connection, ports, enqueue } = await opened();
+    const [message] = await enqueue(1);
+    const slow = interrupted(connection, "messages", "bulkWrite", async () => {
+      const [other] = await ports.queues.admit([queue], ending);
+      expect(other?.claimed?.message.id).toBe(message?.id);
+    });
+
+    const [late] = await createRecordPorts(slow, slow).queues.admit([queue], ending);
+
+    expect(late?.claimed).toBeUndefined();
+  });
+
+  it("a look that comes before the end of a turn looks again after it", async () => {
+    const { clock, connection, ports, enqueue } = await opened();
+    const [first, second] = await enqueue(2);
+    await ports.queues.admit([queue]);
+    const [claimed] = await ports.records.claim(first ? [first.id] : [], anOwner);
+    if (!claimed) throw new Error("unreachable");
+    const { promise: written, resolve } = Promise.withResolvers<void>();
+    // Comes after all that the look has read.
+    const slow = interrupted(connection, "queues", "updateOne", async () => {
+      await ports.records.settle([settlementOf(claimed, clock.now())]);
+      resolve();
+    });
+
+    const [admitted] = await createRecordPorts(slow, slow).queues.admit([queue], {
+      ...{ owner: anOwner, written },
+    });
+
+    expect(admitted?.claimed?.message.id).toBe(second?.id);
+  });
+
   const changes: readonly [string, (ports: RecordPorts) => Promise<unknown>][] = [
     ["a pause", ({ queues }) => queues.put({ tenant: aTenant, name, paused: true }, max)],
     ["a deletion", ({ queues }) => queues.end(aTenant, name)],
@@ -93,8 +140,9 @@ describe.each(servers)("$name", ({ uri }) => {
       const messages = await enqueue(3);
       const slow = interrupted(connection, collection, call, () => change(ports));
 
-      await createRecordPorts(slow, slow).queues.admit([queue]);
+      const [admitted] = await createRecordPorts(slow, slow).queues.admit([queue], ending);
 
+      expect(admitted?.claimed).toBeUndefined();
       expect(await claimable(ports, messages)).toEqual([]);
     },
   );

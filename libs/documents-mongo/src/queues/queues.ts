@@ -1,6 +1,7 @@
 /** The Queues port. */
-import { allShards, liveKinds, queueId } from "@posthaste/domain";
+import { allShards, liveKinds, queueId, type QueueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
+import { type Reading } from "../messages/read.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { collectionName, type StoredRecord } from "../messages/stored.ts";
 import { admitOne } from "./admit.ts";
@@ -14,7 +15,7 @@ const agedMax = 10_000;
 /** How many lines are counted, and queues admitted from, at once. */
 const atOnceMax = 16;
 
-export function createQueues(rooms: Rooms): Queues {
+export function createQueues(rooms: Rooms, reading: Reading): Queues {
   const queues = queuesOf(rooms);
   const listed = queuesOf(rooms.heavy);
   const messages = rooms.heavy.collection<StoredRecord>(collectionName);
@@ -42,9 +43,16 @@ export function createQueues(rooms: Rooms): Queues {
       );
       return portioned(found, (stored) => readQueue({ again, messages, heavy }, stored));
     },
-    admit: async (ids) => {
-      const admitted = await portioned(ids, (id) => admitOne(rooms, id));
-      return admitted.filter((each) => each !== undefined);
+    admit: async (ids, ending) => {
+      const look = (id: QueueId) => admitOne(rooms, reading, id, ending?.owner);
+      const looked = await portioned(ids, async (id) => {
+        const first = await look(id);
+        // The end of the turn may not have been there to be seen.
+        if (!ending || !first || first.admitted.given > 0 || !first.isFull) return first;
+        await ending.written;
+        return look(id);
+      });
+      return looked.flatMap((each) => each?.admitted ?? []);
     },
     callsEnded: async (tenant, ids) => {
       const filter = { _id: { $in: [...ids] }, tenant };

@@ -127,4 +127,11 @@ export {
   type Settlement,
 } from "./settlement.ts";
 export { configurationBytes, sentBytes, sizeOf } from "./size.ts";
-export { isDone, mayTakeBack, takeTurn, type Turn, takenBackEpoch } from "./turn.ts";
+export {
+  isDone,
+  mayClaimWithTurn,
+  mayTakeBack,
+  queueOfEndedTurn,
+  takenBackEpoch,
+  takeTurn,
+} from "./turn.ts";

@@ -1,20 +1,29 @@
 /** Turns: what becomes of a queue's message that gets a turn, or has it taken back (docs/design/queues#turns). */
-import { leaseMs } from "../shared/limits.ts";
+import { type Owner, type QueueId } from "../shared/ids.ts";
+import { leaseMs, lightBytesMax } from "../shared/limits.ts";
 import { isOver } from "../shared/time.ts";
 import { dueAtOf, onward } from "../lane/gates.ts";
 import { alarmOnEntering } from "./alarm.ts";
-import { type InState, type MessageRecord, type MessageState } from "./message.ts";
+import { claim } from "./claim.ts";
+import { type InState, isFinished, type MessageRecord, type MessageState } from "./message.ts";
+import { type Settlement } from "./settlement.ts";
 
-export type Turn = {
-  readonly next: Extract<MessageState, { kind: "held" | "waiting" | "due" }>;
-  readonly wakeAt: number | undefined;
-};
+type WithTurn = InState<"held" | "waiting" | "due"> | InState<"claimed">;
 
-/** Gives a message its turn. A delayed message keeps its place: it holds the turn while it waits for its time. */
-export function takeTurn({ message, outbox }: InState<"queued">, now: number): Turn {
-  const next = onward(message, "queue", dueAtOf(message, now), now);
-  return { next, wakeAt: alarmOnEntering(message, next, outbox.length > 0, now) };
+/**
+ * Gives a message its turn, and claims it for `owner` if it may go at once. A delayed message keeps its place: it holds the turn while it
+ * waits for its time.
+ */
+export function takeTurn(record: InState<"queued">, now: number, owner?: Owner): WithTurn {
+  const { message, outbox } = record;
+  const state = onward(message, "queue", dueAtOf(message, now), now);
+  const wakeAt = alarmOnEntering(message, state, outbox.length > 0, now);
+  const given = { ...record, state, wakeAt };
+  return owner === undefined || state.kind !== "due" ? given : claim(given, owner, now);
 }
+
+/** Reports whether a message with a body of so many bytes may be claimed with its turn: no room is kept for a heavy one. */
+export const mayClaimWithTurn = (bodyBytes: number): boolean => bodyBytes <= lightBytesMax;
 
 /** Reports whether a pause takes the turn back: only if no attempt of the message was made. Otherwise its retries go on. */
 export const mayTakeBack = (
@@ -34,6 +43,10 @@ const untriedKinds: ReadonlySet<MessageState["kind"]> = new Set([
  * about to give it the turn.
  */
 export const takenBackEpoch = ({ epoch }: Pick<MessageRecord, "epoch">): number => epoch + 1;
+
+/** Returns the queue in which a settlement ends a turn: its message needs it no longer, and makes no callback. */
+export const queueOfEndedTurn = ({ append, message, next }: Settlement): QueueId | undefined =>
+  isFinished(next) && !hasCallback(append) ? (message.queue ?? message.turnOf?.queue) : undefined;
 
 type Holder = Pick<MessageRecord, "state" | "outbox">;
 

@@ -9,7 +9,6 @@ import {
   leaseNow,
 } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
-import { isDamaged } from "./configurations.ts";
 import { type Reading, type Standing } from "./read.ts";
 import { stateCodes } from "./records.ts";
 import { type Rooms } from "./rooms.ts";
@@ -21,7 +20,7 @@ export type Claiming = {
 };
 
 export function openClaiming(
-  { claimed: claims, db, clock, log, names, recent, writer }: Rooms,
+  { claimed: claims, db, clock, names, recent, writer }: Rooms,
   reading: Reading,
 ): Claiming {
   const write = db.prepare(`
@@ -30,16 +29,6 @@ export function openClaiming(
   const renew = db.prepare(`
     UPDATE messages SET until = ?, hints = ?, wake_at = iif(outbox > 0, min(wake_at, ?), ?)
     WHERE position = ? AND name = ? AND epoch = ? AND state = ${stateCodes.claimed} AND until > ?`);
-
-  const findSound = (id: MessageId): Standing | undefined => {
-    try {
-      return reading.find(id);
-    } catch (error) {
-      if (!isDamaged(error)) throw error;
-      log.error("store.damaged", { messageId: id, error });
-      return undefined;
-    }
-  };
 
   /** Returns undefined when the record may not be claimed, or has changed. */
   const take = (
@@ -73,7 +62,7 @@ export function openClaiming(
         const inserted = reading.recent(id);
         const claimed = inserted && take(inserted, owner, now);
         if (claimed) return [claimed];
-        const found = findSound(id);
+        const found = reading.sound(id);
         return (found && take(found, owner, now)) ?? [];
       });
     },

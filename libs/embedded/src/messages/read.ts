@@ -8,7 +8,7 @@ import {
 } from "@posthaste/domain";
 import { type Hint, type Some } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
-import { messageFrom } from "./configurations.ts";
+import { isDamaged, messageFrom } from "./configurations.ts";
 import { idOf } from "./names.ts";
 import {
   bodilessColumns,
@@ -29,6 +29,8 @@ export type Reading = {
   /** Returns the record as it was inserted a moment ago; it may have changed since. */
   readonly recent: (id: MessageId) => Standing | undefined;
   readonly find: (id: MessageId) => Standing | undefined;
+  /** Returns undefined for a damaged record, too, which is logged. */
+  readonly sound: (id: MessageId) => Standing | undefined;
   /** Reads the record without body and outbox. */
   readonly slim: (id: MessageId) => SlimStanding | undefined;
   readonly at: (position: number) => Standing | undefined;
@@ -37,7 +39,7 @@ export type Reading = {
 
 export const hintColumns = "position, name, tenant, origin, epoch, body_bytes";
 
-export function openReading({ db, finished, names, outbox, recent, tenants }: Rooms): Reading {
+export function openReading({ db, finished, log, names, outbox, recent, tenants }: Rooms): Reading {
   const at = `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.${isUnderstood}`;
   const byId = db.prepare(`${at} AND m.name = ?`);
   const slimById = db.prepare(`
@@ -51,6 +53,11 @@ export function openReading({ db, finished, names, outbox, recent, tenants }: Ro
     const items = integer(row["outbox"]) > 0 ? outbox.of(position) : [];
     return { position, record: recordFrom(row, messageFrom(row), items) };
   };
+  const find = (id: MessageId): Standing | undefined => {
+    const address = names.find(id);
+    const row = address && byId.get(address.position, address.name);
+    return row && standing(row);
+  };
   return {
     recent: (id) => {
       const address = names.find(id);
@@ -59,10 +66,15 @@ export function openReading({ db, finished, names, outbox, recent, tenants }: Ro
       const record = recent.get(position);
       return record?.message.id === id ? { position, record } : undefined;
     },
-    find: (id) => {
-      const address = names.find(id);
-      const row = address && byId.get(address.position, address.name);
-      return row && standing(row);
+    find,
+    sound: (id) => {
+      try {
+        return find(id);
+      } catch (error) {
+        if (!isDamaged(error)) throw error;
+        log.error("store.damaged", { messageId: id, error });
+        return undefined;
+      }
     },
     slim: (id) => {
       const address = names.find(id);

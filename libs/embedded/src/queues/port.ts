@@ -3,7 +3,6 @@ import {
   mayTakeBack,
   type MessageId,
   queueId,
-  type QueueId,
   takenBackEpoch,
   type TenantId,
 } from "@posthaste/domain";
@@ -90,8 +89,10 @@ export function openQueues(rooms: Rooms): Queues {
     get: (tenant, name) => writer.read(() => queues.get(tenant, name)),
     list: (tenant, { after, limit }) => writer.read(() => queues.list(tenant, after, limit)),
     end: (tenant, name) => writer.write(() => end(tenant, name), "accepted"),
-    admit: (ids: readonly QueueId[]) =>
-      writer.write(() => ids.flatMap((id) => admit(id) ?? []), "redoable"),
+    admit: async (ids, ending) => {
+      await ending?.written;
+      return writer.write(() => ids.flatMap((id) => admit(id, ending?.owner) ?? []), "redoable");
+    },
     callsEnded: (_, ids) => writer.write(() => ids.forEach(callEnded), "redoable"),
     oldestTurn: () => writer.read(() => turns.oldest()),
   };

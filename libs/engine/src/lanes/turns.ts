@@ -50,32 +50,33 @@ async function giveTurns(ports: ServePorts, id: QueueId): Promise<number | undef
   return undefined;
 }
 
-/**
- * Looks at a queue once, after a write that may have ended one of its turns. `say` takes the hints of due messages; the rest is
- * told to the schedulers.
- */
-export async function admit(
-  ports: TurnPorts,
-  id: QueueId,
-  say: (hints: readonly Hint[]) => Promise<void> = (hints) =>
-    ports.bus.publish("message.due", hints),
-): Promise<Admitted | undefined> {
-  const { bus, clock, queues, telemetry } = ports;
+/** Looks at a queue once, and tells the schedulers and deliverers of the turns that it has given. */
+async function admit(ports: TurnPorts, id: QueueId): Promise<Admitted | undefined> {
+  const { bus, queues } = ports;
   const [admitted] = await queues.admit([id]);
-  if (!admitted) return undefined;
-  const { given, hints, flows, heldUntil } = admitted;
+  if (admitted) await tellTurns(ports, admitted, (hints) => bus.publish("message.due", hints));
+  return admitted;
+}
+
+/** Tells of the turns that a look at a queue has given. `say` takes the hints of due messages; the rest is told to the schedulers. */
+export async function tellTurns(
+  { bus, clock, telemetry }: TurnPorts,
+  { queue, given, hints, claimed, flows, heldUntil }: Admitted,
+  say: (hints: readonly Hint[]) => Promise<void>,
+): Promise<void> {
   const { metrics } = telemetry ?? noTelemetry;
-  const later = given - hints.length;
-  if (hints.length > 0) metrics.count("posthaste_turns_given_total", "now", hints.length);
+  const dueNow = hints.length + (claimed ? 1 : 0);
+  const later = given - dueNow;
+  if (dueNow > 0) metrics.count("posthaste_turns_given_total", "now", dueNow);
   if (later > 0) metrics.count("posthaste_turns_given_total", "later", later);
   const now = clock.now();
   const wakes: WakeEvent[] = flows.map((flow) => wakeLane(flow, now));
-  if (heldUntil !== undefined) wakes.push({ shard: shardOf(id), at: heldUntil, source: "record" });
+  if (heldUntil !== undefined)
+    wakes.push({ shard: shardOf(queue), at: heldUntil, source: "record" });
   await Promise.all([
     hints.length > 0 && say(hints),
     wakes.length > 0 && bus.publish("scheduler.wake", wakes),
   ]);
-  return admitted;
 }
 
 /** Reports whether a caller has to leave more to the schedulers. */

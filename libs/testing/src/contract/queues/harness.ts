@@ -8,7 +8,7 @@ import {
   queueId,
   type QueueId,
 } from "@posthaste/domain";
-import { type Admitted } from "@posthaste/ports";
+import { type Admitted, type Ending } from "@posthaste/ports";
 import { aTenant, anOwner, type MessageOverrides } from "../../builders/message.ts";
 import { type Guarantee } from "../guarantee.ts";
 import { insertAll, type RecordsHarness } from "../records/harness.ts";
@@ -44,8 +44,9 @@ export async function enqueueOne(
 export async function admit(
   { queues }: Pick<QueuesHarness, "queues">,
   queue: QueueId = theQueue,
+  ending?: Ending,
 ): Promise<Admitted> {
-  const [admitted] = await queues.admit([queue]);
+  const [admitted] = await queues.admit([queue], ending);
   if (!admitted) throw new Error(`${queue} is not there`);
   return admitted;
 }

@@ -8,7 +8,7 @@ import {
   limits,
   ownFormat,
 } from "@posthaste/domain";
-import { aCallbackPlan, aPolicy, aTenant } from "../../builders/message.ts";
+import { aCallbackPlan, anOwner, aPolicy, aTenant } from "../../builders/message.ts";
 import {
   claimOne,
   clearAll,
@@ -81,6 +81,57 @@ export function turns(guarantee: QueueGuarantee): void {
     expect(claimed.map(({ message }) => message.id)).toEqual([messages[0]?.id]);
     expect((await admit(harness)).given).toBe(0);
   });
+
+  guarantee(
+    "the first that gets a turn is claimed with it for the deliverer that looks, and no other",
+    async (harness) => {
+      const body = new TextEncoder().encode("whole");
+      const [first, second, third] = await enqueue(harness, 3, { body });
+      if (!first || !second || !third) throw new Error("unreachable");
+      await harness.queues.put({ tenant: aTenant, name, parallelism: 2 }, manyQueues);
+
+      const { claimed, given, hints } = await admit(harness, theQueue, ending);
+
+      expect(claimed).toEqual(await read(harness, first));
+      expect(claimed?.state).toMatchObject({ kind: "claimed", owner: anOwner });
+      expect(claimed?.message.body).toEqual(body);
+      expect({ given, hints: hints.map(({ id }) => id) }).toEqual({ given: 2, hints: [second.id] });
+      await expectQueued(harness, third);
+      if (claimed) await settle(harness, claimed, delivered);
+      expect(await stateOf(harness, first)).toBe("delivered");
+    },
+  );
+
+  guarantee(
+    "a lease of a claim with its turn is renewed, and ends as any other",
+    async (harness) => {
+      const first = await enqueueOne(harness);
+      const { claimed } = await admit(harness, theQueue, ending);
+      if (!claimed) throw new Error("unreachable");
+      expect(await harness.records.renew([{ id: first.id, epoch: claimed.epoch }])).toEqual([]);
+
+      await harness.advance(limits.leaseMs + 1);
+
+      expect((await claimOne(harness, first.id)).epoch).toBe(claimed.epoch + 1);
+    },
+  );
+
+  guarantee(
+    "neither a delayed message nor one with a heavy body or a flow key is claimed with its turn",
+    async (harness) => {
+      const body = new Uint8Array(limits.lightBytesMax + 1);
+      const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
+      for (const overrides of [{ delayMs: 60_000 }, { body }, { flow }]) {
+        const message = await enqueueOne(harness, overrides);
+
+        const admitted = await admit(harness, theQueue, ending);
+
+        expect(admitted.given).toBe(1);
+        expect(admitted.claimed).toBeUndefined();
+        await harness.records.cancel(aTenant, [message.id]);
+      }
+    },
+  );
 
   guarantee("the end of a message ends its turn: the next look gives another", async (harness) => {
     const [first, second] = await enqueue(harness, 2);
@@ -298,6 +349,8 @@ export function turns(guarantee: QueueGuarantee): void {
     expect((await harness.queues.get(aTenant, name))?.lag).toBe(1);
   });
 }
+
+const ending = { owner: anOwner, written: Promise.resolve() };
 
 const agedMs = 1_000;
 

@@ -4,8 +4,9 @@ import { type Instead, type Write } from "../mongodb/server.ts";
 import { isList, isPlain, type Plain } from "../mongodb/values.ts";
 
 const of = ({ update }: Write, operator: string): Plain => {
-  const fields = isPlain(update) ? update[operator] : undefined;
-  return isPlain(fields) ? fields : {};
+  const stages: readonly unknown[] = isList(update) ? update : [update];
+  const fields = stages.map((stage) => (isPlain(stage) ? stage[operator] : undefined));
+  return Object.assign({}, ...fields.filter(isPlain)) as Plain;
 };
 const sets = (write: Write, field: string): boolean => field in of(write, "$set");
 

@@ -4,6 +4,7 @@ import { at, compare, isList, isPlain, isSame, type Plain, sent } from "./values
 export function evaluate(document: Plain, expression: unknown): unknown {
   if (typeof expression === "string" && expression.startsWith("$")) {
     if (expression === "$$ROOT") return document;
+    if (expression === "$$REMOVE") return undefined;
     if (expression.startsWith("$$")) throw new Error(`no ${expression} in memory`);
     return at(document, expression.slice(1));
   }
@@ -45,6 +46,10 @@ function applied(operator: string, values: readonly unknown[]): unknown {
       return compare(first, second) > 0;
     case "$gte":
       return compare(first, second) >= 0;
+    case "$eq":
+      return isSame(first, second);
+    case "$cond":
+      return first === true ? second : values[2];
     case "$ifNull":
       return values.find((each) => !isNothing(each)) ?? values.at(-1);
     case "$indexOfArray":

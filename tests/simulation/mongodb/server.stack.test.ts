@@ -87,6 +87,8 @@ const expression = fc.constantFrom<unknown>(
   { $max: ["$n", "$within.n", 2] },
   { $min: ["$n", "$within.n"] },
   { $ifNull: ["$a", "$b", "none"] },
+  { $eq: ["$n", 1] },
+  { $cond: [{ $eq: ["$n", "$within.n"] }, "$$REMOVE", { $min: ["$a", 2] }] },
   { $arrayElemAt: ["$list", 0] },
   { $indexOfArray: [{ $literal: ["one", "two"] }, "$_id"] },
   { $literal: "$a" },

@@ -95,8 +95,8 @@ export class Server {
   ): Promise<Plain | undefined> {
     const write = this.#planted({ collection, filter, update });
     await this.#options.between(by, { collection, id: filter["_id"] });
-    if (!write) return undefined;
-    const [document] = this.documents(collection).meeting(write.filter);
+    const [document] = this.documents(collection).meeting((write ?? { filter }).filter);
+    if (!write) return document;
     if (!document) return undefined;
     const after = updated(document, write.update ?? update);
     this.#put(collection, document, after, by);

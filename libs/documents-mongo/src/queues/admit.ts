@@ -56,7 +56,7 @@ export async function admitOne(
   const unmade = row.hasFanOut ? await firstUnmade(rooms, _id, row.purgeUpTo ?? 0) : undefined;
   const [holders, line, ended] = await Promise.all([
     room > 0 ? holdersOf(rooms, row.turns) : [],
-    room > 0 ? lineOf(rooms, row, room, unmade) : [],
+    room > 0 ? lineOf(rooms, row, { room, end: unmade, whole: owner !== undefined }) : [],
     purgedOf(rooms, row),
   ]);
   const standing = new Map(holders.map((stored) => [stored._id, recordFrom(stored, noBody)]));
@@ -77,21 +77,19 @@ export async function admitOne(
     ended,
     more: true,
   };
-  const [isWritten, whole] = await Promise.all([
-    !plan.changes || write(rooms, row, plan.turns, unmade),
+  const waits = plan.turns.length > 0 || ended.length > 0 || unmade !== undefined;
+  const [stands, whole] = await Promise.all([
+    plan.changes
+      ? write(rooms, row, { turns: plan.turns, waits, unmade })
+      : rest(rooms, row, waits),
     owner === undefined ? undefined : wholeOf(reading, plan.moves),
   ]);
-  if (!isWritten) return { admitted: found, isFull: true };
+  if (stands === "overtaken") return { admitted: found, isFull: true };
   const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now(), whole, owner));
-  const waits = plan.turns.length > 0 || ended.length > 0 || unmade !== undefined;
-  const stands = plan.changes ? { ...row, entries: row.entries + 1 } : row;
-  const [rests, claimed] = await Promise.all([
-    rest(rooms, stands, waits ? rooms.clock.now() + limits.ringAheadMs : undefined),
-    move(rooms, moved),
-  ]);
+  const claimed = await move(rooms, moved);
   // In a full queue no newcomer can be given a turn: its alarm stands, and asks again.
   const isFull = plan.turns.length >= room;
-  const more = plan.isCut || (!rests && !isFull);
+  const more = plan.isCut || (stands === "awake" && !isFull);
   const admitted = { ...found, ...told(moved), ...(claimed && { claimed }), more };
   return { admitted, isFull };
 }
@@ -161,19 +159,27 @@ async function callbacksOf(
   return new Set(found.flatMap(({ turnOf }) => turnOf?.id ?? []));
 }
 
+type Stretch = {
+  readonly room: number;
+  /** The line ends before this place. */
+  readonly end: number | undefined;
+  /** The first is read with its body, since it may be claimed. */
+  readonly whole: boolean;
+};
+
 /** Reads as many as may be given if all turns were over, and as many more as have a turn. */
 const lineOf = (
   { again, messages }: Rooms,
   { _id: queue, purgeUpTo = 0, turns }: StoredQueue,
-  room: number,
-  end: number | undefined,
+  { room, end, whole }: Stretch,
 ): Promise<readonly StoredRecord[]> => {
   const queuePlace = { $gt: purgeUpTo, ...(end !== undefined && { $lt: end }) };
+  const isShort = whole && room === 1 && turns.length <= 1;
   return again(() =>
     messages
       .find(
         { queue, state: "queued", queuePlace, ...isUnderstood },
-        { ...inOneReply, projection: slim },
+        { ...inOneReply, ...(!isShort && { projection: slim }) },
       )
       .sort({ queue: 1, state: 1, queuePlace: 1, _id: 1 })
       .limit(Math.min(room, limits.admitBatchMax) + turns.length)
@@ -197,40 +203,61 @@ async function purgedOf(
   return found.map(({ _id }) => _id);
 }
 
-/** Resolves to false where another write was faster, and after a lost reply also where this one held; the next look makes that good. */
+/** `awake`: something has set the alarm since the row was read, which stays. `overtaken`: another write was faster. */
+type Written = "resting" | "awake" | "overtaken";
+
+type Given = {
+  readonly turns: readonly MessageId[];
+  /** Something of the queue waits for another look. */
+  readonly waits: boolean;
+  readonly unmade: number | undefined;
+};
+
+/**
+ * Writes the turns, and sets the alarm where `entries` is as it was read. Resolves to `overtaken` also after a lost reply to a write that
+ * held; the next look makes that good.
+ */
 async function write(
   rooms: Rooms,
-  { _id, given = [], hasFanOut, turnsVersion }: StoredQueue,
-  turns: readonly MessageId[],
-  unmade: number | undefined,
-): Promise<boolean> {
+  { _id, entries, given = [], hasFanOut, turnsVersion }: StoredQueue,
+  { turns, waits, unmade }: Given,
+): Promise<Written> {
   const now = rooms.clock.now();
+  const ahead = now + limits.ringAheadMs;
   const times = new Map(given.map(({ id, at }) => [id, at]));
-  const allMade = hasFanOut === true && unmade === undefined;
-  const update = {
-    $set: { turns, given: turns.map((id) => ({ id, at: times.get(id) ?? now })) },
-    ...(allMade && { $unset: { hasFanOut: "" as const } }),
-    $min: { wakeAt: now + limits.ringAheadMs },
-    $inc: { turnsVersion: 1, entries: 1 },
-  };
-  const { matchedCount } = await rooms.again(() =>
-    queuesOf(rooms).updateOne({ _id, turnsVersion }, update),
+  const isAsRead = { $eq: ["$entries", entries] };
+  const update = [
+    {
+      $set: {
+        turns: { $literal: turns },
+        given: { $literal: turns.map((id) => ({ id, at: times.get(id) ?? now })) },
+        turnsVersion: { $add: ["$turnsVersion", 1] },
+        entries: { $add: ["$entries", 1] },
+        wakeAt: { $cond: [isAsRead, waits ? ahead : "$$REMOVE", { $min: ["$wakeAt", ahead] }] },
+      },
+    },
+    ...(hasFanOut === true && unmade === undefined ? [{ $unset: "hasFanOut" }] : []),
+  ];
+  const before = await rooms.again(() =>
+    queuesOf(rooms).findOneAndUpdate({ _id, turnsVersion }, update, { projection: { entries: 1 } }),
   );
-  return matchedCount === 1;
+  if (!before) return "overtaken";
+  return before.entries === entries ? "resting" : "awake";
 }
 
 /** Conditional on `entries`: an arrival, and another look that gave a turn, since the row was read keep the alarm that they set. */
 async function rest(
   rooms: Rooms,
   { _id, entries, wakeAt: stood }: StoredQueue,
-  wakeAt: number | undefined,
-): Promise<boolean> {
-  if (wakeAt === undefined && stood === undefined) return true;
-  const update = wakeAt === undefined ? { $unset: { wakeAt: "" as const } } : { $set: { wakeAt } };
+  waits: boolean,
+): Promise<Written> {
+  if (!waits && stood === undefined) return "resting";
+  const wakeAt = rooms.clock.now() + limits.ringAheadMs;
+  const update = waits ? { $set: { wakeAt } } : { $unset: { wakeAt: "" as const } };
   const { matchedCount } = await rooms.again(() =>
     queuesOf(rooms).updateOne({ _id, entries }, update),
   );
-  return matchedCount === 1;
+  return matchedCount === 1 ? "resting" : "awake";
 }
 
 /** Reads the first message with its body, if it may be claimed with its turn. */

@@ -126,7 +126,7 @@ describe.each(servers)("$name", ({ uri }) => {
     ["a deletion", ({ queues }) => queues.end(aTenant, name)],
   ];
   const steps: readonly [string, string, string][] = [
-    ["before the turns are written", "queues", "updateOne"],
+    ["before the turns are written", "queues", "findOneAndUpdate"],
     ["before the records are moved", "messages", "bulkWrite"],
   ];
   const cases = changes.flatMap(([what, change]) =>
@@ -226,6 +226,18 @@ describe.each(servers)("$name", ({ uri }) => {
     const row = await rows.findOne({ _id: queue });
     expect(row?.turns).toHaveLength(1);
     expect(row?.wakeAt).toBeDefined();
+  });
+
+  it("an arrival while turns are written keeps the alarm that it has set, and another look is asked for", async () => {
+    const { clock, connection, ports, enqueue, rows } = await opened();
+    await ports.queues.put({ tenant: aTenant, name, parallelism: 9 }, max);
+    await enqueue(1);
+    const slow = interrupted(connection, "queues", "findOneAndUpdate", () => enqueue(1));
+
+    const [admitted] = await createRecordPorts(slow, slow).queues.admit([queue]);
+
+    expect(admitted).toMatchObject({ given: 1, more: true });
+    expect((await rows.findOne({ _id: queue }))?.wakeAt).toBeLessThanOrEqual(clock.now());
   });
 
   it("a callback that is made while its queue is looked at keeps the turn", async () => {

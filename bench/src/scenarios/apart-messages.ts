@@ -1,5 +1,6 @@
 /** Measures the message API beyond a publish over the six services: a queue, batches, and a crowd under one label. */
 import { publishTemplate } from "../load/template.ts";
+import { measureLeastQueue } from "../peers/least-queue.ts";
 import { atLeast, atMost } from "../report/goals.ts";
 import { figure, table } from "../report/markdown.ts";
 import { type ApartStores, startApart, startApartStores } from "../systems/apart.ts";
@@ -42,22 +43,26 @@ async function measure(stage: Stage, stores: ApartStores): Promise<Findings> {
     await measureThroughput(stage, system, { template: publishTemplate(destination), ...warmUp });
     const queue = { "Service-Queue-Name": narrow };
     const { perSecond } = await measureQueued(stage, system, queue, queuedCount);
+    const { mongodb } = stores.stores;
+    if (mongodb === undefined) throw new Error("the six services run without MongoDB");
+    const least = await measureLeastQueue(mongodb.uri, destination, queuedCount);
     const before = await system.calls();
     const filled = await fillCrowd(stage, system, destination);
     const callsEach = ((await system.calls()).store - before.store) / filled;
     const crowd = await measureCrowd(stage, system, destination);
     return {
       blocks: [
-        `One deliverer, over ${stores.names}. ${queuedCount} messages through a queue of one at a time, to a destination that answers at once; then a crowd comes in batches of a thousand.`,
+        `One deliverer, over ${stores.names}. ${queuedCount} messages through a queue of one at a time, to a destination that answers at once, and through the least program with three writes a message, one after another; then a crowd comes in batches of a thousand.`,
         table(
-          ["delivered/s of one queue", "store calls a message of a batch"],
-          [[perSecond, callsEach].map(figure)],
+          ["delivered/s of one queue", "by the least", "store calls a message of a batch"],
+          [[perSecond, least, callsEach].map(figure)],
         ),
         crowdText,
         crowd.table,
       ],
       goals: [
         atLeast("delivered/s of one queue, one at a time, apart", perSecond, 40),
+        atLeast("one queue apart ÷ the least that could do it", perSecond / least, 0.4),
         atMost("store calls a message of a batch, apart", callsEach, 0.02),
         atMost("p99 of a list by a rare label, apart", crowd.lookMs, 150, " ms"),
         atMost("cancel of 100,000 by label, apart", crowd.cancelMs, 120_000, " ms"),

@@ -10,7 +10,7 @@ import { freshDatabase } from "./opened.fixture.ts";
 import { createSearchIndexes } from "./search-indexes.ts";
 import { servers } from "./servers.fixture.ts";
 
-/** Collections with few documents, changed by hand, each of which is wanted. */
+/** Reads of whole collections that have few documents and are changed by hand: wanted. */
 const fewReadWhole = ["find tenants {}", "find tokens {}", "find search_indexes {}"];
 
 describe.each(servers)("$name", ({ name, uri }) => {

@@ -35,8 +35,8 @@ export const accountIndexes: readonly Index[] = [
 type Changed = (tenant: TenantId) => Promise<void>;
 
 /**
- * A reader takes all tenants as changed after this time: a process may have died between its write and recording the change,
- * and an older Posthaste records none.
+ * A reader takes all tenants as changed after this time: a process may have died between its write and recording the
+ * change, and an older Posthaste records no change.
  */
 const wholeEveryMs = 60_000;
 
@@ -114,7 +114,7 @@ function createTokens({ again, collection }: Connection, changed: Changed): Toke
       await changed(token.tenant);
     },
     removeToken: async (hash) => {
-      // Read first: a delete that is repeated after a lost reply finds no token.
+      // Read first: a repeated delete finds no token, if the reply to the first was lost.
       const token = await again(() => tokens.findOne({ _id: hash }));
       if (!token) return;
       await again(() => tokens.deleteOne({ _id: hash }));

@@ -1,4 +1,4 @@
-/** The alarms of a collection, along its index of shard and `wakeAt`, which holds only documents that have an alarm. */
+/** The alarms of a collection, by its index of shard and `wakeAt`, which holds only documents that have an alarm. */
 import { limits } from "@posthaste/domain";
 import { type UpdateFilter } from "mongodb";
 import { type Connection } from "./connection.ts";

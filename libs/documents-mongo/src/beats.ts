@@ -1,13 +1,13 @@
 /**
- * The document that every process writes at each heartbeat, with the write concern of the inserts: a server may answer
- * `hello` and take no write.
+ * The document that every process writes at each heartbeat, with the write concern of the inserts: a server may
+ * answer `hello` and accept no write.
  */
 import { type Collection } from "mongodb";
 
 export type StoredBeat = {
   readonly _id: string;
   readonly count: number;
-  /** The latest time that the server has told; the clock may have been set back since. */
+  /** The latest time that the server has reported; its clock may have been set back since. */
   readonly latest?: Date;
 };
 

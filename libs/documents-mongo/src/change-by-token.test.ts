@@ -3,7 +3,7 @@ import { fault } from "@posthaste/domain";
 import { seededRandom } from "@posthaste/testing";
 import { changeByToken, type ChangeSteps, type Marked } from "./change-by-token.ts";
 
-/** One document. `swapsLeftOut` writes hold but report failure, as when their replies are lost. */
+/** Returns the steps of one document. The first `swapsLeftOut` writes hold but report failure, as when their replies are lost. */
 function aDocument(swapsLeftOut = 0): ChangeSteps<number> & { stored: Marked<number> | undefined } {
   const document = {
     stored: { item: 1, write: "first" } as Marked<number> | undefined,

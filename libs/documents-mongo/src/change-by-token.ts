@@ -6,18 +6,18 @@ export type Marked<T> = { readonly item: T; readonly write: string };
 
 export type ChangeSteps<T> = {
   readonly find: () => Promise<Marked<T> | undefined>;
-  /** Writes `next` where the document is still as the write `seen` left it. Resolves to false where it is not. */
+  /** Writes `next` if the document is still as the write `seen` left it. Resolves to false otherwise. */
   readonly swap: (seen: string, next: Marked<T>) => Promise<boolean>;
   readonly random: Random;
 };
 
-/** Each failed try means that another change was done, so a caller gives up only after this many of them. */
+/** Each failed try means that another change succeeded, so a caller gives up only after this many. */
 const triesMax = 50;
 const writeLength = 20;
 
 export const newWrite = (random: Random): string => random.text(writeLength);
 
-/** Returns undefined where there is no such document. A fault of `change` changes nothing. */
+/** Resolves to undefined if there is no such document. A fault returned by `change` changes nothing. */
 export async function changeByToken<T, F extends Fault>(
   { find, swap, random }: ChangeSteps<T>,
   change: (item: T) => T | F,
@@ -29,7 +29,7 @@ export async function changeByToken<T, F extends Fault>(
     if (isFault(item)) return item;
     const write = newWrite(random);
     if (await swap(seen.write, { item, write })) return item;
-    // The reply of a write that held may have been lost, and its repetition matched nothing.
+    // If the reply to a write that held was lost, its repetition matched nothing.
     if ((await find())?.write === write) return item;
   }
   throw new StoreError("overloaded", "too many change the same document at once");

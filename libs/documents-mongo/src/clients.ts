@@ -26,9 +26,9 @@ export type ClientOptions = {
   readonly silenceMs: number;
 };
 
-/** How long a call tries on while the server is away, so that a publish is answered within 3 s. */
+/** How long a call is repeated while the server is away. A publish is so answered within 3 s. */
 export const patienceMsDefault = 2_500;
-/** The longest silence of a connection, in patiences (`patienceMs`). */
+/** The longest silence of a connection, as a multiple of `patienceMs`. */
 export const silencesMs = 4;
 /** Turns off the limit on a connection's silence, or on the wait of a write for a majority. */
 export const forEver = 0;
@@ -62,7 +62,7 @@ function optionsOf(patienceMs: number, maxPoolSize: number): MongoClientOptions 
     connectTimeoutMS: patienceMs,
     serverSelectionTimeoutMS: patienceMs,
     waitQueueTimeoutMS: patienceMs,
-    // `again` repeats every kind of call, on every kind of server.
+    // `again` repeats calls of every kind, on servers of every kind.
     retryWrites: false,
     retryReads: false,
     ignoreUndefined: true,

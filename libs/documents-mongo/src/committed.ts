@@ -1,9 +1,9 @@
-/** Receives, for metrics, how many writes went to the server together and how many seconds passed until they were durable. */
+/** Receives, for metrics, how many writes went to the server together and after how many seconds they were durable. */
 export type Committed = (writes: number, seconds: number) => void;
 
 type Run<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
-/** Wraps `run` so that `committed` hears of each success. A failed run is not reported: nothing is known to be committed. */
+/** Wraps `run` so that `committed` is called after each success. A failed run is not reported: perhaps nothing was committed. */
 export function told<Item, Answer>(
   run: Run<Item, Answer>,
   committed: Committed | undefined,

@@ -1,4 +1,4 @@
-/** The DeadLetters port: each letter whole in one document, with the message's body and the last answer. */
+/** The DeadLetters port: one document for each letter, with the message's body and the last answer. */
 import {
   type DeadLetter,
   type DeadLetterFilter,
@@ -62,7 +62,7 @@ export function createDeadLetters({ again, collection: open, heavy }: Connection
     },
     sweep: async (tenant, before, limit) => {
       let swept = 0;
-      // Ends when nothing is old enough, or at `limit`.
+      // Ends when no further letter is old enough, or at `limit`.
       while (swept < limit) {
         const keys = await oldest(tenant, before, Math.min(limit - swept, removedPerCallMax));
         if (keys.length === 0) break;
@@ -93,7 +93,7 @@ function rowOf(letter: DeadLetter): Placed<DeadLetter> {
   return {
     _id: keyOf(tenant, letter.id),
     tenant,
-    // The order of ids, whatever the width of their times.
+    // Ordered as ids are, whatever the width of their times.
     place: placeOf(letter.failedAt, letter.id),
     item: letter,
   };
@@ -118,7 +118,7 @@ const scanOf = (tenant: TenantId, filter: DeadLetterFilter): Scan<DeadLetter> =>
 const letterConditions = (tenant: TenantId): Conditions<DeadLetterFilter> => ({
   ...archivedConditions,
   ids: (ids) => among("_id")(ids.map((id) => keyOf(tenant, id))),
-  // A status of 0 stands for no answer (docs/design/wire#dead-letters). The field is absent then, and null finds that.
+  // A status of 0 stands for no answer (docs/design/wire#dead-letters). Then the field is absent, and a query for null finds it.
   responseStatuses: (statuses) =>
     among("item.response.status")(statuses.map((each) => each || null)),
 });

@@ -39,7 +39,7 @@ afterEach(async () => {
   await client.close();
 });
 
-/** `when`: how long after the driver reports the command's start. */
+/** `when` runs its task some time after the driver has reported the command's start. */
 const breakNextCommand = (when: (task: () => void) => unknown): void => {
   client.once("commandStarted", () => {
     when(() => {

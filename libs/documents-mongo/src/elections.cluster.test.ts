@@ -77,7 +77,7 @@ const statesOf = async (messages: readonly Message[]): Promise<readonly (string 
 };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** The primary gives up its place, and another member is elected. */
+/** Makes the primary step down, so that another member is elected. */
 const elect = async (): Promise<void> => {
   const primary = await set.primary();
   await askMongod(primary, { replSetStepDown: 1, secondaryCatchUpPeriodSecs: 1, force: true });
@@ -234,7 +234,7 @@ describe("an election", () => {
   });
 });
 
-/** A primary that has lost its majority may take some more writes for the length of an election. */
+/** A primary that has lost its majority may accept writes until the election has ended. */
 async function insertUntilRefused(): Promise<unknown> {
   for (;;) {
     try {

@@ -2,10 +2,10 @@
 import { RefusedError, StoreError } from "@posthaste/ports";
 import { type MongoBulkWriteError } from "mongodb";
 
-/** Another document has this `_id`, or another unique value, already. */
+/** Reports whether the failure is a duplicate `_id`, or another duplicate unique value. */
 export const isDuplicate = ({ code }: { readonly code: number }): boolean => code === 11_000;
 
-/** Reports whether the outcome is unknown and the same call may succeed now: connections lost, replies late, elections. */
+/** Reports whether the outcome is unknown and the same call may succeed now: a lost connection, a late reply, an election. */
 export function isPassing(error: unknown): boolean {
   const failure = unwrapped(error);
   const code = codeOf(failure);
@@ -16,13 +16,13 @@ export function isPassing(error: unknown): boolean {
   );
 }
 
-/** Reports whether a single item of the call may have caused the failure. False where the server refused the whole command. */
+/** Reports whether a single item of the call may have caused the failure. False if the server refused the whole command. */
 export function mayBeOfOneItem(error: unknown): boolean {
   if (!Error.isError(error) || !error.name.startsWith("Mongo")) return true;
   return error.name === "MongoBulkWriteError" || "index" in error;
 }
 
-/** The server gave the read up at its `maxTimeMS`. */
+/** Reports whether the server gave up the read at its `maxTimeMS`. */
 export const isTooLong = (error: unknown): boolean => codeOf(error) === maxTimeExpired;
 const maxTimeExpired = 50;
 
@@ -43,7 +43,7 @@ function labelsOf(error: Error): readonly unknown[] {
 
 const textOf = (error: unknown): string => (Error.isError(error) ? error.message : String(error));
 
-/** Returns the failure inside an error of a whole batch: of one of its writes, or of its write concern. */
+/** Returns the failure inside an error of a whole batch: a failed write, or a write concern that was not met. */
 function unwrapped(error: unknown): unknown {
   if (!Error.isError(error) || error.name !== "MongoBulkWriteError") return error;
   const { errorResponse, writeErrors, result } = error as MongoBulkWriteError;
@@ -54,7 +54,7 @@ function unwrapped(error: unknown): unknown {
   );
 }
 
-/** Returns the port's error for a driver's error. An error that is no trouble of the store stays as it is, since it shows a bug. */
+/** Returns the port's error for a driver's error. Any error that is not of the store is returned as it is, since it shows a bug. */
 export function portError(error: unknown): unknown {
   const failure = unwrapped(error);
   const code = codeOf(failure);
@@ -73,8 +73,8 @@ export function portError(error: unknown): unknown {
 }
 
 /**
- * Reports whether the server refused the values that it was given. In a batch such a refusal may stand behind duplicates, so
- * all are looked at.
+ * Reports whether the server refused values that it was given. In a batch duplicates may precede such a refusal, so
+ * all errors are checked.
  */
 function isOfWhatWasGiven(error: unknown): boolean {
   if (!Error.isError(error)) return false;
@@ -87,8 +87,8 @@ function isOfWhatWasGiven(error: unknown): boolean {
 export type Refused = { readonly index: number; readonly code: number };
 
 /**
- * Returns which writes of an unordered batch were refused one by one; all other writes were done. Throws a failure of the
- * whole batch: a lost connection, or a write concern that was not met.
+ * Returns which writes of an unordered batch were refused one by one; all other writes were done. Throws a failure of
+ * the whole batch: a lost connection, or a write concern that was not met.
  */
 export function refusedIn(error: unknown): {
   readonly matched: number;
@@ -134,9 +134,10 @@ const awayNames: ReadonlySet<string> = new Set([
   "MongoServerClosedError",
 ]);
 /**
- * Stepping down, shutting down, starting up, interrupted, write concern not met in time or by no members, no member to read
- * from, locks and conflicts, a cursor that was lost, snapshots and routes that are old, writes that an operator blocks: more
- * than the driver's list of retryable codes; and 1, which gateways to other databases answer when those are away.
+ * Codes of passing failures: stepping down, shutting down, starting up, interrupted, write concern not met in time or
+ * by no member, no member to read from, locks and conflicts, a lost cursor, old snapshots and routes, writes that an
+ * operator blocks. These are more than the driver's list of retryable codes. 1 is the code by which gateways to other
+ * databases report that those are away.
  */
 const passingCodes: ReadonlySet<number> = new Set([
   1, 6, 7, 24, 43, 46, 63, 64, 70, 89, 91, 100, 112, 117, 133, 134, 150, 175, 189, 202, 225, 234,
@@ -144,8 +145,8 @@ const passingCodes: ReadonlySet<number> = new Set([
   13_436,
 ]);
 /**
- * Bad values, names and documents, and ones that are too large or nest too deep. Missing rights are not among them: an
- * operator can grant them.
+ * Codes of bad values, names and documents, and of values that are too large or nest too deep. Missing rights are
+ * left out, since an operator can grant them.
  */
 const givenCodes: ReadonlySet<number> = new Set([
   2, 9, 14, 15, 22, 52, 54, 55, 56, 57, 121, 10_334, 17_280, 17_419, 17_420,

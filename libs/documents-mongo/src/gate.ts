@@ -1,9 +1,9 @@
 /**
- * A gate in front of reads that take the server long: `tasksMax` run at a time, of one owner `tasksPerOwnerMax`. Owns which
- * tasks are under way and which wait.
+ * A gate in front of reads that take the server long: `tasksMax` run at a time, `tasksPerOwnerMax` of them for one
+ * owner. Owns the tasks under way and the waiting tasks.
  *
- * (1) waiting tasks enter in the order of their arrival, skipping owners that have all their places.
- * (2) a task waits `waitMsMax` at the longest and is then refused.
+ * (1) waiting tasks enter in the order of their arrival, except those of owners that have all their places.
+ * (2) a task waits for `waitMsMax` at most and is then refused.
  */
 import { type Clock, StoreError } from "@posthaste/ports";
 
@@ -24,7 +24,7 @@ type Waiting = { readonly owner: string; readonly enter: () => void };
 export function createGate(clock: Clock, bounds: GateBounds): Gate {
   const { tasksMax, tasksPerOwnerMax, waitingMax, waitMsMax } = bounds;
   const byOwner = new Map<string, number>();
-  // At most `waitingMax`.
+  // Holds at most `waitingMax`.
   const waiting: Waiting[] = [];
   let all = 0;
 
@@ -38,7 +38,7 @@ export function createGate(clock: Clock, bounds: GateBounds): Gate {
   };
 
   function letIn(): void {
-    // Each round lets one waiting task in, or is the last.
+    // Each round lets one waiting task in, except the last.
     for (;;) {
       const next = waiting.findIndex(({ owner }) => mayEnter(owner));
       const [entering] = next < 0 ? [] : waiting.splice(next, 1);

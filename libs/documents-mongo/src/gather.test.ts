@@ -3,7 +3,7 @@ import { StoreError } from "@posthaste/ports";
 import { turn, until } from "@posthaste/testing";
 import { createGather, type GatherOptions } from "./gather.ts";
 
-/** A run that answers each item doubled, once `letGo` is called. */
+/** Returns a gather whose run answers each item with its double, once `letGo` is called. */
 function gathering(options: GatherOptions<number> = {}) {
   const batches: (readonly number[])[] = [];
   const gates: (() => void)[] = [];
@@ -20,7 +20,7 @@ function gathering(options: GatherOptions<number> = {}) {
   return { batches, gather, letGo };
 }
 
-/** Fails for items above 99, as a server fails a batch in which one item is too large. */
+/** Returns a gather whose run fails for items above 99, as a server fails a batch in which one item is too large. */
 function picky() {
   const batches: (readonly number[])[] = [];
   const gather = createGather<number, number>(async (items) => {

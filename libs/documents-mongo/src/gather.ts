@@ -1,30 +1,30 @@
 /**
- * Gathers calls that arrive while one is on its way to the server and sends them together in the next: one call for all, and
- * no delay when there is nothing to wait for (ADR 2).
+ * Gathers calls that arrive while one is under way and sends them to the server together: one call for all, without
+ * delay when there is nothing to wait for (ADR 2).
  *
  * (1) each caller gets the answers to its own items, in their order.
- * (2) an item that cannot be written fails alone: a refused batch is halved until the item is found, unless the server has
- *     refused the whole command.
- * (3) waiting is bounded: beyond `waitingMax` items a call is refused as `overloaded`, and at half of that if it is new
- *     work.
+ * (2) an item that cannot be written fails alone: a refused batch is halved until the item is found, unless the
+ *     server has refused the whole command.
+ * (3) waiting is bounded: beyond `waitingMax` items a call is refused as `overloaded`, and beyond half of that if its
+ *     items are new work.
  */
 import assert from "node:assert/strict";
 import { type Intake, isStoreError, StoreError } from "@posthaste/ports";
 import { mayBeOfOneItem } from "./failures.ts";
 
-/** `intake` says whether the items are new work; without it they go on with accepted work. */
+/** `intake` says whether the items are new work. Without it they continue accepted work. */
 export type Gather<Item, Answer> = (
   items: readonly Item[],
   intake?: Intake,
 ) => Promise<readonly Answer[]>;
 
 export type GatherOptions<Item> = {
-  /** The most items in one batch, and the most bytes of them by `bytesOf`; one item always fits. */
+  /** The bounds of a batch, in items and in bytes by `bytesOf`; one item always fits. */
   readonly itemsMax?: number;
   readonly bytesMax?: number;
   readonly bytesOf?: (item: Item) => number;
   readonly waitingMax?: number;
-  /** The wait before each batch goes, so that it holds more; for items that no caller waits for. */
+  /** Waits before each batch, so that the batch holds more. For items that no caller waits for. */
   readonly linger?: () => Promise<void> | undefined;
 };
 
@@ -40,7 +40,7 @@ type Waiting<Item, Answer> = {
   readonly call: Call<Answer>;
 };
 
-/** `run` answers each item, in order. Doing an item twice must be the same as doing it once. */
+/** `run` answers each item, in order. Doing an item twice must have the effect of doing it once. */
 export function createGather<Item, Answer>(
   run: (items: readonly Item[]) => Promise<readonly Answer[]>,
   options: GatherOptions<Item> = {},

@@ -1,4 +1,4 @@
-/** Lists, counts and walks beside inserts, over reads that take the server long: judged by order and counts. */
+/** Lists, counts and walks beside inserts, with reads that take the server long. The test judges by order and counts. */
 import { describe, expect, it } from "@jest/globals";
 import { accept, tenantId } from "@posthaste/domain";
 import { aMessage, newId } from "@posthaste/testing";
@@ -64,7 +64,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
       const answeredThen = answered;
       await Promise.all(reads);
 
-      // The reads take five rounds of half a second each: inserts that waited behind them would have ended with the last round.
+      // The reads take five rounds of half a second each. Inserts that waited behind them would end with the last round.
       expect(answeredThen).toBeLessThan(readers);
       expect(readingMost()).toBeLessThanOrEqual(8);
       expect(waitMs()).toBe(0);

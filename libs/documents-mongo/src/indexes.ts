@@ -1,27 +1,28 @@
-/** Indexes as data: each room exports its own, `preparation/` builds missing ones. Only `_id` is unique. */
+/** Indexes as data: each part of the adapter exports its own, and `preparation/` builds missing ones. Only `_id` is unique. */
 import { type IndexDescription } from "mongodb";
 
 export type Index = {
   readonly collection: string;
   readonly key: Readonly<Record<string, 1 | -1>>;
   /**
-   * The index holds only documents that have this field: all others cost their writers nothing. A query by the index names
-   * the field in an equality, or says `$exists: true` beside a range.
+   * The index holds only documents that have this field, so other documents cost their writers nothing. A query by
+   * the index names the field in an equality, or says `$exists: true` beside a range.
    */
   readonly having?: string;
-  /** The key of an index of an earlier build that is removed once this one is there. */
+  /** The key of an earlier build's index, which is removed once this one is built. */
   readonly replaces?: Index["key"];
   /**
-   * Needed: without the index some query passes over a whole collection, or one of the hot path over much of it; a process
-   * is up when all needed indexes are there. Wanted: without it a list or a walk passes over more of its tenant, for
-   * `Heavy.msMax` at the longest.
+   * Needed: without the index some query scans a whole collection, or a frequent query scans much of one. A process
+   * is ready when all needed indexes are there. Wanted: without the index a list or a walk scans more of its tenant,
+   * for `Heavy.msMax` at most.
    */
   readonly is: "needed" | "wanted";
 };
 
 /**
- * An index for rounds and sweeps, which ask for documents of some shards up to a time. The time comes first: the server keeps removed
- * entries for minutes, and a scan of one shard steps over those of all later shards until it meets an entry that is there (ADR 218).
+ * Returns an index for rounds and sweeps, which ask for documents of some shards up to a time. The time comes first:
+ * the server keeps removed entries for minutes, and a scan of one shard steps over the removed entries of all later
+ * shards until it meets an entry that is there (ADR 218).
  */
 export const byTime = (
   collection: string,
@@ -32,7 +33,7 @@ export const byTime = (
   ...{ ...held, is: "needed" },
 });
 
-/** Returns the indexes in the form that the server is asked for. Making an index again does nothing. */
+/** Returns the indexes in the form in which the server is asked for them. Making an index again does nothing. */
 export const indexesOf = (indexes: readonly Index[]): IndexDescription[] =>
   indexes.map((index) => {
     const filter = filterOf(index);
@@ -42,5 +43,5 @@ export const indexesOf = (indexes: readonly Index[]): IndexDescription[] =>
 export const filterOf = ({ having }: Index): Readonly<Record<string, unknown>> | undefined =>
   having === undefined ? undefined : { [having]: { $exists: true } };
 
-/** The index's name on the server, such as `tenant_1_place_1`. */
+/** Returns the index's name on the server, such as `tenant_1_place_1`. */
 export const nameOf = ({ key }: Pick<Index, "key">): string => Object.entries(key).flat().join("_");

@@ -3,7 +3,7 @@ import { type Collection, type Document, type OptionalUnlessRequiredId } from "m
 import { duplicatesIn } from "./failures.ts";
 import { type Again } from "./retry.ts";
 
-/** Returns the places of documents whose `_id` was there already; after a lost reply the caller's own are among them. */
+/** Returns the places of documents whose `_id` was there already. After a lost reply these include the caller's own. */
 export async function insertMissing<T extends Document>(
   again: Again,
   collection: Collection<T>,

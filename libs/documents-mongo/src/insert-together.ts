@@ -1,8 +1,8 @@
 /**
- * One unordered insert for the documents that are inserted most: messages and rows of the log.
- *
- * The server's own command is used: the driver's `insertMany` measures each document before it writes it, for about half of
- * the cost of the writing. The driver also divides what one command cannot hold, 48 MiB; callers here give far less.
+ * Inserts the documents of the most frequent kinds, messages and rows of the log, in one unordered command. The
+ * server's own command is used: the driver's `insertMany` measures each document before writing it, for about half of
+ * the cost of the writing. The driver would also divide what one command cannot hold, 48 MiB; callers here give far
+ * less.
  */
 import { type Collection, type Db, type Document, WriteConcern } from "mongodb";
 import { isDuplicate, isPassing } from "./failures.ts";

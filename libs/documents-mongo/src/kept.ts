@@ -1,11 +1,11 @@
-/** Items that are kept whole, one document each, found by `_id`, and changed by reading, changing and writing as one step. */
+/** Items that are stored whole, one document each, found by `_id`, and changed by reading, changing and writing as one step. */
 import { type Fault } from "@posthaste/domain";
 import { type Filter, type OptionalUnlessRequiredId } from "mongodb";
 import { changeByToken, type Marked, newWrite } from "./change-by-token.ts";
 import { type Connection } from "./connection.ts";
 import { insertMissing } from "./insert-missing.ts";
 
-/** Item and mark stand below one field, so that a write replaces both at once. */
+/** Item and mark are below one field, so that a write replaces both at once. */
 type KeptDocument<T> = { readonly _id: string; readonly now: Marked<T> };
 
 export type Kept<T> = {
@@ -15,9 +15,9 @@ export type Kept<T> = {
     readonly limit: number;
   }) => Promise<readonly T[]>;
   readonly get: (id: string) => Promise<T | undefined>;
-  /** Resolves to false, and changes nothing, where the id is there already. */
+  /** Resolves to false, and changes nothing, if the id is there already. */
   readonly add: (id: string, item: T) => Promise<boolean>;
-  /** Resolves to undefined where there is no such item. A fault of `to` leaves the item as it is. */
+  /** Resolves to undefined if there is no such item. A fault returned by `to` leaves the item as it is. */
   readonly change: <F extends Fault>(
     id: string,
     to: (item: T) => T | F,

@@ -1,4 +1,4 @@
-/** A server that is away, dies, hangs and comes back, as callers, logs and readiness see it. */
+/** A server that is away, dies, hangs and comes back, as callers, logs and readiness report it. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -83,14 +83,14 @@ describe("MongoDB", () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   };
-  /** A busy host may need more time for a call than the patience that the adapter has here. */
+  /** On a busy host a call may take longer than the patience of the adapter in this suite. */
   const untilPublished = async (given: Documents): Promise<void> => {
     let published = false;
     for (const end = Date.now() + patienceMs; !published && Date.now() < end;)
       published = (await publish(given).catch(() => [])).length > 0;
     expect(published).toBe(true);
   };
-  /** A process that is told to stand still may answer calls that are on their way. */
+  /** A stopped process may still answer calls that are under way. */
   const untilRefused = async (given: Documents): Promise<void> => {
     const end = Date.now() + patienceMs;
     let refusal: unknown;
@@ -109,7 +109,7 @@ describe("MongoDB", () => {
 
     const refusal = await publish(opened).catch((error: unknown) => error);
     expect(refusal).toMatchObject(unavailable);
-    // No call was tried.
+    // Without a cause: no call was tried.
     expect(refusal).not.toHaveProperty("cause");
     await until("it is known why", () => opened.problem()?.includes("ECONNREFUSED") === true);
     await expect(opened.ports.accounts.tenants()).rejects.toMatchObject(unavailable);
@@ -174,7 +174,7 @@ describe("MongoDB", () => {
     const opened = await open();
     await untilUp(opened);
 
-    // On one host the clocks are the same; a reply may have taken a second.
+    // On one host the clocks agree; a reply may have taken a second.
     expect(Math.abs(opened.storeClock.now() - Date.now())).toBeLessThan(10_000);
   });
 

@@ -1,8 +1,8 @@
 /**
  * The connection to the server: made in the background and watched by a heartbeat, so that opening does not wait.
  *
- * (1) until the server has answered and has all that a process needs, every call rejects as `unavailable`; `problem` says
- *     what is missing.
+ * (1) until the server has answered and has all that a process needs, every call rejects as `unavailable`; `problem`
+ *     says what is missing.
  * (2) one log line is written when the server comes up, and one when it goes down.
  */
 import { beatsName, type StoredBeat, writeBeat } from "./beats.ts";
@@ -38,9 +38,9 @@ export type LinkOptions = Address & {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Says what an operator can do about a failure to connect; undefined where the failure says it itself. */
+  /** Returns what an operator can do about a failure to connect; undefined if the failure says so itself. */
   readonly explain?: (error: unknown) => string | undefined;
-  /** How long a call tries on while the server is away. Default 2.5 s, so that a publish is answered within 3. */
+  /** How long a call is repeated while the server is away. Default 2.5 s, so that a publish is answered within 3. */
   readonly patienceMs?: number;
   /** Connections for all calls but heavy reads. Default 20. */
   readonly pool?: number;
@@ -53,7 +53,7 @@ export type LinkOptions = Address & {
 export type Link = {
   readonly isUp: () => boolean;
   readonly problem: () => string | undefined;
-  /** Which indexes are missing while calls are answered: some lists take longer, or too long. */
+  /** Returns which indexes are missing while calls are answered: some lists take longer, or too long. */
   readonly building: () => string | undefined;
   readonly connection: Connection;
   /** Has connections of its own, so that renewals never wait behind slow calls. */
@@ -77,7 +77,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const main = open(pool, silenceMs);
   const side = open(asideConnectionsMax, silenceMs);
   const lists = open(heavyPool, silenceMs);
-  // The server is silent for as long as it builds an index. The driver's own monitor notices a server that is gone.
+  // The server is silent while it builds an index. The driver's own monitor notices a server that is gone.
   const building = open(1, forEver);
   const of = (client: MongoClient, name = database): Db => databaseOf(client, name, patienceMs);
   const preparation = createPreparation({
@@ -96,7 +96,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
 
   const look = async (): Promise<void> => {
     if (!connected) {
-      // All at once: a client that connects after it was closed is open again, for good.
+      // All at once: a client that connects after it was closed stays open.
       await Promise.all([main.connect(), side.connect(), lists.connect()]);
       connected = true;
     }
@@ -109,7 +109,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
     // `isMaster` is the older name of `hello`, which every server knows.
     const { localTime } = await of(side, "admin").command({ isMaster: 1 });
     if (localTime instanceof Date) storeClock.measured(sentMs, localTime.getTime(), clock.now());
-    // A server may answer `hello` and reads while it takes no write: only a write with the concern of the inserts tells.
+    // A server may answer `hello` and reads while it accepts no write; only a write with the concern of the inserts shows that.
     await probe(async () => {
       await writeBeat(beats).catch(unlessDuplicate);
     });
@@ -118,7 +118,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const heartbeat = startHeartbeat({ clock, log, database, explain }, () =>
     bounded(clock, patienceMs, look()),
   );
-  // A check may hang while calls are refused already, so both are asked.
+  // A check may hang while calls are already refused, so both are asked.
   const problem = (): string | undefined => heartbeat.problem() ?? refusal();
   const isUp = (): boolean => problem() === undefined;
 

@@ -1,4 +1,4 @@
-/** Lost replies and a killed server: writes are done once, and acknowledged ones stay. */
+/** Lost replies and a killed server: each write takes effect once, and acknowledged writes stay. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -67,7 +67,7 @@ describe("MongoDB", () => {
     Array.from({ length: count }, () =>
       aMessage({ id: documents.ports.ids.next(), now: documents.storeClock.now(), ...overrides }),
     );
-  /** Returns the flow control of a lane of its own, and the lane. */
+  /** Returns the flow control of a new lane, and the lane. */
   const aTightLane = () => {
     const flow = { key: documents.ports.ids.next(), limits: oneAtATime };
     return [flow, flowLaneId(aTenant, flow.key)] as const;
@@ -271,7 +271,7 @@ describe("MongoDB", () => {
   });
 });
 
-/** The command's name is the first field of the request's document: a string, the collection. */
+/** In a request, the command's name is the first field of the document; its value is the collection, a string. */
 function beginOf(command: string, collection: string): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32LE(collection.length + 1);

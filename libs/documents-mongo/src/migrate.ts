@@ -1,4 +1,7 @@
-/** The migration that an operator runs before the processes of a new version: it builds all that they would have to wait for (ADR 181). */
+/**
+ * The migration that an operator runs before the processes of a new version. It builds what they would otherwise have
+ * to wait for (ADR 181).
+ */
 import { type Clock, pause, type Random } from "@posthaste/ports";
 import { allIndexes } from "./all-indexes.ts";
 import {
@@ -25,7 +28,7 @@ export type DocumentsMigrationOptions = Address & {
 
 export type DocumentsMigration = {
   readonly missing: () => Promise<readonly string[]>;
-  /** Resolves when all is there, whichever process has built it. */
+  /** Resolves when all is built, by whichever process. */
   readonly run: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

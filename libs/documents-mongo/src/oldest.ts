@@ -7,7 +7,7 @@ export type Oldest = {
 };
 
 export function createOldest(clock: Clock): Oldest {
-  // In the order in which they began: a map keeps it.
+  // The calls, in the order in which they began.
   const begun = new Map<symbol, number>();
   return {
     during: async (task) => {

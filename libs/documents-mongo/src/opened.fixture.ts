@@ -1,4 +1,4 @@
-/** Databases for suites: one per suite, gone when it has ended. */
+/** Databases for suites: each suite has one, which is removed when the suite ends. */
 import { afterAll, beforeAll, expect } from "@jest/globals";
 import { systemClock, systemRandom } from "@posthaste/process";
 import {
@@ -12,7 +12,7 @@ import { type Index } from "./indexes.ts";
 import { type Link, openLink } from "./link.ts";
 import { type Queries, watchQueries } from "./queries.fixture.ts";
 
-/** Long, since a busy host may be slow; nothing here is measured. */
+/** Long, since a busy host may be slow, and these suites measure no time. */
 export const patienceMs = 60_000;
 const heavyMs = 20_000;
 
@@ -77,7 +77,7 @@ const weaker = {
   readPreference: "secondaryPreferred",
 };
 
-/** Adds `options` to those of the address, replacing any of the same name. */
+/** Adds `options` to the options of the address, replacing any of the same name. */
 function withOptions(uri: string, options: Readonly<Record<string, string>>): string {
   const [address = "", given] = uri.split("?", 2);
   const all = new URLSearchParams(given);
@@ -85,7 +85,7 @@ function withOptions(uri: string, options: Readonly<Record<string, string>>): st
   return `${address.replace(/^(\w+(?:[+]srv)?:\/\/[^/]+)$/, "$1/")}?${all.toString()}`;
 }
 
-/** Waits until all indexes are there, including wanted ones. */
+/** Waits until all indexes are there, also the wanted ones. */
 export async function untilWhole(link: Pick<Link, "building" | "isUp" | "problem">): Promise<void> {
   await untilUp(link);
   while (link.building() !== undefined) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -45,7 +45,7 @@ export type DocumentPorts = RecordPorts & {
 
 type OpenedPorts = { readonly ports: DocumentPorts; readonly close: () => Promise<void> };
 
-/** Opens the ports of one process. `aside`: connections that renewals have for themselves. `inserting`: each insert is made within it. */
+/** Opens the ports of one process. `aside`: connections for renewals only. `inserting` wraps each insert. */
 export function openPorts(
   plain: Connection,
   aside: Connection = plain,

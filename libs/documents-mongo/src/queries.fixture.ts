@@ -1,10 +1,8 @@
 /**
- * The queries that the adapters send to a server, by the driver's own record of its commands, and which of them no index
- * answers.
- *
- * The rule is MongoDB's: an index can be used by a query that bounds its first field and, where the index holds only
- * documents that have a field, says that they have it. Queries are judged from the indexes as declared: the answer of an
- * explain depends on how full a collection is.
+ * The queries that the adapters send to a server, recorded by the driver's command events, and those that no index
+ * answers. The rule is MongoDB's: an index can be used by a query that bounds its first field and, if the index holds
+ * only documents that have a field, says that they have it. Queries are judged by the declared indexes: the answer of
+ * an explain depends on how full a collection is.
  */
 import { type CommandStartedEvent, type MongoClient } from "mongodb";
 import { beatsName } from "./beats.ts";
@@ -12,23 +10,26 @@ import { type Index } from "./indexes.ts";
 
 export type Queries = {
   /**
-   * Returns, each once, the queries that would read a whole collection with only the needed indexes, and the ones that are
-   * no list and that only a wanted index serves better.
+   * Returns, each once, the queries that would read a whole collection with only the needed indexes, and the queries
+   * that are no list and that only a wanted index serves better.
    */
   readonly unserved: () => readonly string[];
   /** Returns the number of different queries. */
   readonly count: () => number;
   /** Returns how many commands of each name were sent. */
   readonly commands: () => Readonly<Record<string, number>>;
-  /** Returns the number of update statements, beats apart, which come with time; one command may have many. */
+  /** Returns the number of update statements, without beats, whose number grows with time. One command may have many. */
   readonly updates: () => number;
-  /** Returns commands that read or wrote with another concern than ADR 97 says. */
+  /** Returns commands that read or wrote with another concern than ADR 97 demands. */
   readonly otherConcerns: () => readonly string[];
-  /** Returns heavy reads, each once, that the server may work on for another time than the one that is set. */
+  /** Returns heavy reads, each once, whose time limit on the server differs from the configured one. */
   readonly otherTimes: () => readonly string[];
 };
 
-/** Clients with `monitorCommands`, which an address may set. `lists`: the client of heavy reads, which alone may lack wanted indexes. */
+/**
+ * Clients must have `monitorCommands`, which an address may set. `lists`: the client of heavy reads, the only one
+ * that may lack wanted indexes.
+ */
 export function watchQueries(
   { lists, others }: { readonly lists: MongoClient; readonly others: readonly MongoClient[] },
   database: string,
@@ -75,7 +76,10 @@ const isWrite = (name: string): boolean =>
   ["insert", "update", "delete", "findAndModify"].includes(name);
 const isRead = (name: string): boolean => ["find", "aggregate", "count", "distinct"].includes(name);
 
-/** Writes use majority and journal. No read waits for a majority, except that of a walk, from one snapshot (ADR 180). */
+/**
+ * Reports whether the command has the right concern. Writes use majority and journal. No read waits for a majority,
+ * except in a walk, which reads one snapshot (ADR 180).
+ */
 function hasItsConcern(name: string, command: unknown): boolean {
   const { readConcern, writeConcern } = plain(command);
   if (isRead(name)) {
@@ -103,7 +107,7 @@ function filtersOf(name: string, command: unknown): readonly Plain[] {
     case "update":
       return all(updates).map(({ q }) => plain(q));
     case "delete":
-      // Without a condition: a suite that empties its database.
+      // Without a condition: a suite empties its database.
       return all(deletes)
         .map(({ q }) => plain(q))
         .filter((q) => Object.keys(q).length > 0);
@@ -127,7 +131,7 @@ function serves({ key, having }: Index, fields: Plain): boolean {
   return having === undefined || isSaidToBe(fields[having]);
 }
 
-/** How many fields in a row the best of these indexes bounds. */
+/** Returns how many leading fields the best of these indexes bounds. */
 function boundIn(fields: Plain, indexes: readonly Index[]): number {
   const counts = indexes
     .filter((index) => serves(index, fields))
@@ -142,11 +146,11 @@ function boundIn(fields: Plain, indexes: readonly Index[]): number {
 const isBound = (condition: unknown): boolean =>
   condition !== undefined && says(condition, ["$eq", "$in", "$lt", "$lte", "$gt", "$gte"]);
 
-/** See `Index.having`: a range alone does not say to every server that the field exists. */
+/** A range alone does not tell every server that the field exists (see `Index.having`). */
 const isSaidToBe = (condition: unknown): boolean =>
   condition !== undefined && says(condition, ["$eq", "$in", "$exists"]);
 
-/** Reports whether the condition uses one of these operators, or none, which means equality. */
+/** Reports whether the condition uses one of these operators, or no operator, which means equality. */
 function says(condition: unknown, operators: readonly string[]): boolean {
   const names = isPlain(condition) ? Object.keys(condition) : [];
   const hasOperators = names.some((name) => name.startsWith("$"));

@@ -1,4 +1,4 @@
-/** A network that loses the reply to every call once, so that each is made again with the same arguments. */
+/** A network that loses the reply to every call once, so that each call is repeated with the same arguments. */
 import { type Connection } from "./connection.ts";
 import { type Again } from "./retry.ts";
 

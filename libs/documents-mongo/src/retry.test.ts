@@ -9,7 +9,7 @@ function failure(name: string, fields: object = {}): Error {
   return Object.assign(error, { name }, fields);
 }
 
-/** Fails with each of `failures` in turn, then answers. */
+/** Returns a task that fails with each of `failures` in turn, then succeeds. */
 function tries(failures: readonly Error[]) {
   const left = [...failures];
   const done = { tries: 0 };

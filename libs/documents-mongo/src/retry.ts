@@ -1,6 +1,6 @@
 /**
- * Repeats calls after lost replies, short outages and elections, always with the same arguments, so every task must be one
- * whose repetition is safe. The driver's own retries are off; they leave out `updateMany` and `deleteMany`.
+ * Repeats calls after lost replies, short outages and elections, always with the same arguments, so repeating a task
+ * must be safe. The driver's own retries are off; they leave out `updateMany` and `deleteMany`.
  */
 import { type Clock, pause, type Random, StoreError, within } from "@posthaste/ports";
 import { isAway, isPassing, portError } from "./failures.ts";
@@ -9,13 +9,13 @@ export type Again = <T>(task: () => Promise<T>) => Promise<T>;
 
 export type Patience = {
   /**
-   * Gives up when a try has failed `patienceMs` after the call began. A try itself is bounded by the driver's timeouts and,
-   * should those fail, by `bounded`. When no call has been answered for that long, calls are refused untried: they may have
-   * waited for other calls before.
+   * Makes a call, and gives up when a try has failed `patienceMs` after the call began. A try itself is bounded by
+   * the driver's timeouts and, should those fail, by `bounded`. When no call has been answered for that long, calls
+   * are refused untried: they may have waited for other calls before.
    */
   readonly again: Again;
   readonly answered: () => void;
-  /** Sends a write that shows whether the server takes any. While it fails, calls are refused likewise, though reads may be answered. */
+  /** Sends a write that shows whether the server accepts any. While it fails, calls are refused likewise, though reads may be answered. */
   readonly probe: (write: () => Promise<void>) => Promise<void>;
   readonly refusal: () => string | undefined;
 };
@@ -74,7 +74,7 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
   return { again, answered, probe, refusal };
 }
 
-/** Bounds what the driver does, since it has been seen never to end. Work beyond the bound may still be done. */
+/** Bounds the driver's work, since the driver was seen never to end. Work beyond the bound may still take effect. */
 export function bounded<T>(clock: Clock, patienceMs: number, work: Promise<T>): Promise<T> {
   const ms = patienceMs * patiencesPerTryMax;
   return within(clock, ms, work, () => silence(ms));
@@ -82,7 +82,7 @@ export function bounded<T>(clock: Clock, patienceMs: number, work: Promise<T>): 
 
 /** Twice the longest silence of a socket (clients.ts). */
 const patiencesPerTryMax = 8;
-/** Named as the driver names its own time-out, so that the call is made again. */
+/** Has the name of the driver's own time-out, so that the call is repeated. */
 const silence = (ms: number): Error =>
   Object.assign(new Error(`nothing was heard for ${ms} ms`), { name: "MongoNetworkTimeoutError" });
 const firstWaitMs = 20;

@@ -1,4 +1,4 @@
-/** The Roster port: one document for each deliverer, with the time at which it was last heard of. */
+/** The Roster port: one document for each deliverer, with the time of its last announcement. */
 import { limits, type Owner, cutOff } from "@posthaste/domain";
 import { type Roster, type RosterEntry } from "@posthaste/ports";
 import { type Connection } from "./connection.ts";
@@ -12,11 +12,11 @@ export const rosterIndexes: readonly Index[] = [
   { collection: collectionName, key: { at: 1 }, is: "needed" },
 ];
 
-/** A deliverer that was not heard of for so long has gone without leaving. */
+/** A deliverer without an announcement for this long has gone without leaving. */
 const forgottenMs = 60_000;
 /**
- * Forgotten deliverers are removed at a process's first announcement and then at each sixtieth: a process that dies again
- * and again leaves few.
+ * Forgotten deliverers are removed at a process's first announcement and then at each sixtieth. So a process that
+ * dies again and again leaves few.
  */
 const announcementsPerSweep = 60;
 

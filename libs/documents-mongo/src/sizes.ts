@@ -1,4 +1,4 @@
-/** The Sizes and RunningCalls ports: the server counts along an index, no further than asked. */
+/** The Sizes and RunningCalls ports: the server counts along an index, only up to the bound asked for. */
 import { allShards, type TenantId } from "@posthaste/domain";
 import { type RunningCalls, type Sizes } from "@posthaste/ports";
 import { nextAlarmOf } from "./alarms.ts";
@@ -38,7 +38,7 @@ const ofAny = { $gt: "" as TenantId };
 /** Makes the server use an index that holds only documents with the field. */
 const present = { $gt: "", $exists: true } as const;
 
-/** No plan allows more. */
+/** No plan allows more running calls. */
 const runningMax = 1_000_000;
 
 export function createRunningCalls({ again, collection }: Connection): RunningCalls {

@@ -2,12 +2,13 @@
  * The store's time: this process's clock, which no step of the host's clock moves, plus an offset measured at every
  * heartbeat.
  *
- * (1) a step back of up to `backMsMax` makes the time stand still. A larger step means that the server's clock was set.
+ * (1) a step back of up to `backMsMax` makes the time stand still. A larger step means that the server's clock was
+ *     set.
  */
 import { type Clock, watchSetting } from "@posthaste/ports";
 
 export type StoreClock = Clock & {
-  /** The server told `serverMs` between this process's `sentMs` and `receivedMs`, all Unix milliseconds. */
+  /** Takes a measurement: the server reported `serverMs` between this process's `sentMs` and `receivedMs`, all Unix milliseconds. */
   readonly measured: (sentMs: number, serverMs: number, receivedMs: number) => void;
 };
 
@@ -27,11 +28,11 @@ export function createStoreClock(clock: Clock): StoreClock {
     setAheadMs: watchSetting(now, passedMs),
     after: (ms, task) => clock.after(ms, task),
     measured: (sentMs, serverMs, receivedMs) => {
-      // A slow answer says little: it replaces a quick one only when that has grown old.
+      // A slow answer is imprecise: it replaces a quick one only if that has grown old.
       const uncertainMs = (receivedMs - sentMs) / 2;
       const measuredMs = Math.round(serverMs - (sentMs + receivedMs) / 2);
       errorMs += driftMsPerMeasurement;
-      // Unless the two cannot both be right: then the newer one is.
+      // Unless the two contradict each other: then the newer one holds.
       const isContradicted = Math.abs(measuredMs - offsetMs) > uncertainMs + errorMs;
       if (uncertainMs > errorMs && !isContradicted) return;
       errorMs = uncertainMs;

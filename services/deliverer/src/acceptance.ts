@@ -26,12 +26,14 @@ export class Acceptance {
     this.#tracer = tracer;
   }
 
-  /** Reports whether the log may lack the acceptance of a message that was claimed here: the deliverer that it named may have died. */
+  /**
+   * Reports whether the log may lack the acceptance of a message that was claimed here: the deliverer named by its
+   * insert may have died.
+   */
   mayLack({ epoch, message, retried }: Claimed): boolean {
     return this.#ports.roster !== undefined && epoch > 1 && retried === 0 && !message.run;
   }
 
-  /** Reports whether the log must be told now. */
   isDue({ madeAt, untold }: Attempt, passedMs: number): boolean {
     return untold && passedMs - madeAt >= tellAfterMs;
   }

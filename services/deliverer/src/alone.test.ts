@@ -23,10 +23,10 @@ import {
 } from "./opened.fixture.ts";
 
 const mebibyte = 1024 * 1024;
-/** Of one tenant, with what is called. */
+/** The suspects that one tenant may have here, with the one being called. */
 const lineMax = limits.isolatedMax * (3 / 4);
 
-/** Which of them a process that dies now has lost in their calls, for all that the store knows. */
+/** Returns, for each message, whether the store would count a crash now against it. */
 async function blamed(ports: Ports, messages: readonly Message[]): Promise<readonly boolean[]> {
   await rest(ports);
   const records = await Promise.all(messages.map((message) => read(ports, message)));

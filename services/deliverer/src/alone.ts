@@ -34,7 +34,7 @@ export class Alone {
     this.#quietUntil = clock.passedMs() + limits.isolatedQuietMs;
   }
 
-  /** Returns false when there is no place in line; `call` is not made then. `call` never rejects. */
+  /** Returns false, without calling `call`, when there is no place in line. `call` must not reject. */
   add(attempt: Attempt<"calling">, call: () => Promise<void>): boolean {
     const { tenant } = attempt;
     const line = this.#lines.get(tenant) ?? { waiting: [], length: 0 };

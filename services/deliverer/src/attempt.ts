@@ -13,14 +13,14 @@ import {
 import { type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
 import { type Body, type Permit, type Place } from "./permits.ts";
 
-/** Waits in line for its permit. `place`: what a publish has reserved. */
+/** Waits in line for its permit. `place`: the place in line that a publish has reserved. */
 type Waiting = { readonly kind: "waiting"; readonly place: Place | undefined };
 
-/** Is called, or about to be. */
+/** Is being called, or is about to be. */
 export type Calling = {
   readonly kind: "calling";
   readonly permit: Permit;
-  /** When the call began, or before that when the permit was taken. `startedAt` is shown; durations count from `since`. */
+  /** When the call began; before that, when its permit was taken. `startedAt` is shown; durations count from `since`. */
   startedAt: number;
   since: number;
   /** The history of its run, read right before the call. */
@@ -29,11 +29,11 @@ export type Calling = {
   sending: Sending | undefined;
 };
 
-/** An attempt that is not called any more holds the bytes of its body, and the answer of its call. */
+/** An attempt whose call has ended holds the bytes of its body, and the answer of its call. */
 type Ended = { readonly body: Body | undefined; readonly answer: Sending | undefined };
 /** The outcome is being written. */
 type Settling = Ended & { readonly kind: "settling" };
-/** The outcome is in the store, and the components that have work to do are told. */
+/** The store has the outcome, and the components that it concerns are being told. */
 type Telling = Ended & { readonly kind: "telling" };
 type Over = { readonly kind: "over" };
 
@@ -50,20 +50,20 @@ export type Attempt<K extends Kind = Kind> = {
   readonly record: InState<"claimed">;
   readonly tenant: TenantId;
   readonly origin: number;
-  /** The bytes of the body that its permit must have room for: none for those that a publish has reserved. */
+  /** The bytes of the body that the permit must have room for: 0 if a publish has reserved them. */
   readonly bytes: number;
   state: States[K];
-  /** When its message was made; at most one lease before this process got it. */
+  /** When the message was made; at most one lease before this process got it. */
   readonly madeAt: number;
-  /** When the claim or its last renewal was asked for: the lease is relied on from then (docs/design/record#claims-leases-epochs). */
+  /** When the claim or its last renewal was asked for. The lease counts from then (docs/design/record#claims-leases-epochs). */
   leasedAt: number;
   /** When a renewal was last asked for, answered or not. */
   renewalAskedAt: number;
-  /** Set from the call on if the message is traced. */
+  /** Set when the call begins, if the message is traced. */
   span: Span | undefined;
   /** The log has not yet been told that the message was accepted. */
   untold: boolean;
-  /** A hint that arrived during the attempt: the message is looked at again after settling. */
+  /** A hint that arrived during the attempt: the message is looked up again after settling. */
   hinted: Hint | undefined;
   /** The claim is lost: the outcome is traced and not written. */
   lost: boolean;
@@ -94,7 +94,7 @@ export const newAttempt = (
 
 const waiting: Waiting = { kind: "waiting", place: undefined };
 
-/** Makes the attempt of a message that its insert claimed for this process. */
+/** Returns the attempt of a message that its insert claimed for this process. */
 export function namedAttempt(record: InState<"claimed">, clock: Times): Attempt<"waiting"> {
   const leasedAt = leasedAtOf(record, clock);
   const attempt = newAttempt(record, originHash(record.message.url), leasedAt, clock);
@@ -102,7 +102,7 @@ export function namedAttempt(record: InState<"claimed">, clock: Times): Attempt<
   return attempt;
 }
 
-/** Begins the call, for which `permit` was taken. */
+/** Begins the call for which `permit` was taken. */
 export const begin = (
   attempt: Attempt<"waiting">,
   permit: Permit,
@@ -117,7 +117,7 @@ export const begin = (
     sending: undefined,
   });
 
-/** Ends the call, or the wait of a message that is not called. */
+/** Ends the call, or the wait of a message that will not be called. */
 export function end(attempt: Attempt<"waiting" | "calling">): Attempt<"settling"> {
   const { record, state } = attempt;
   const isCalled = state.kind === "calling";
@@ -129,11 +129,11 @@ export function end(attempt: Attempt<"waiting" | "calling">): Attempt<"settling"
   return settling;
 }
 
-/** Begins to tell of an outcome that the store has taken. */
+/** Begins to report an outcome that the store has taken. */
 export const tell = (attempt: Attempt<"settling">): Attempt<"telling"> =>
   enter<"telling">(attempt, { ...attempt.state, kind: "telling" });
 
-/** Ends the attempt, and lets go of all that it holds. */
+/** Ends the attempt and frees all that it holds. */
 export function finish(attempt: Attempt<"settling" | "telling">): void {
   const { answer, body } = attempt.state;
   enter<"over">(attempt, over);
@@ -145,12 +145,13 @@ const over: Over = { kind: "over" };
 
 function enter<K extends Kind>(attempt: Attempt, state: States[K]): Attempt<K> {
   attempt.state = state;
-  // The compiler does not follow an assignment to a member into the type of the whole.
+  // The compiler does not narrow the type of an object by an assignment to its member.
   return attempt as Attempt<K>;
 }
 
 /**
- * Returns when, by `passedMs`, the lease of an insert began. A lease shorter than `leaseMs` counts as begun earlier by what it lacks.
+ * Returns the time, by `passedMs`, at which the lease of an insert began. A lease shorter than `leaseMs` counts as
+ * begun that much earlier.
  */
 export function leasedAtOf({ message, state }: InState<"claimed">, clock: Times): number {
   const lackMs = limits.leaseMs - agoMs(message.createdAt, limits.leaseMs, state.leaseUntil);
@@ -169,7 +170,7 @@ export const needsRenewal = (
 
 const renewAgainMs = 1_000;
 
-/** Reports whether a request is under way whose lease may be over: the store may give the record to another process. */
+/** Reports whether the request under way must be aborted: its lease may be over, and the store may give the record to another process. */
 export const mustAbort = ({ leasedAt, state }: Attempt, passedMs: number): boolean =>
   state.kind === "calling" &&
   state.sending !== undefined &&
@@ -179,7 +180,10 @@ export const mustAbort = ({ leasedAt, state }: Attempt, passedMs: number): boole
 export const mayBegin = ({ leasedAt }: Attempt, passedMs: number): boolean =>
   passedMs - leasedAt < limits.leaseMs - limits.leaseSafetyMs - limits.leaseToBeginMs;
 
-/** Counts a call that goes on by its age: with its address, out of its short slot after a second, not for its origin after a minute. */
+/**
+ * Counts a call that goes on by its age: for its address, out of its short slot after a second, and no longer for its
+ * origin after a minute.
+ */
 export function age({ state }: Attempt, passedMs: number): void {
   if (state.kind !== "calling") return;
   const { permit, sending, since } = state;
@@ -191,13 +195,13 @@ export function age({ state }: Attempt, passedMs: number): void {
   if (slot.countsForOrigin && forMs >= limits.longAttemptMs) permit.leaveOrigin();
 }
 
-/** Aborts the call and drops its outcome. */
+/** Aborts the call and drops the outcome. */
 export function lose(attempt: Attempt): void {
   attempt.lost = true;
   abort(attempt);
 }
 
-/** Aborts the call, whose outcome is written. */
+/** Aborts the call, and lets its outcome be written. */
 export function abort({ state }: Attempt): void {
   if (state.kind === "calling") state.sending?.abort();
 }

@@ -1,4 +1,4 @@
-/** The attempts that run here, from their claim until the store has their outcome, with those that wait in line. */
+/** The attempts of this process, from their claim until the store has their outcome, with the messages that wait in line. */
 import { type MessageId, TurnoverMap } from "@posthaste/domain";
 import { type EventBus, type Hint } from "@posthaste/ports";
 import { abort, type Attempt, lose } from "./attempt.ts";
@@ -33,28 +33,28 @@ export class Attempts {
     this.#running.set(attempt.record.message.id, attempt);
   }
 
-  /** Removes an attempt whose outcome the store has, or has refused. */
+  /** Removes an attempt whose outcome the store has taken or refused. */
   end(attempt: Attempt): void {
     const { id } = attempt.record.message;
     if (this.#running.get(id) === attempt) this.#running.delete(id);
     if (attempt.hinted) this.share([attempt.hinted]).catch(() => undefined);
   }
 
-  /** Puts an attempt in line that was claimed without a permit. */
+  /** Puts an attempt that was claimed without a permit in line. */
   take(attempt: Attempt<"waiting">): void {
     this.add(attempt);
     this.#lines.addClaimed(attempt);
     this.#lines.next();
   }
 
-  /** Aborts the call of a message that was cancelled. Returns false if it does not run here. */
+  /** Aborts the call of a cancelled message. Returns false if the message does not run here. */
   cancel(id: MessageId): boolean {
     const attempt = this.#running.get(id);
     if (attempt) lose(attempt);
     return attempt !== undefined;
   }
 
-  /** Aborts all calls, whose outcomes are written. */
+  /** Aborts all calls. Their outcomes are written. */
   abortAll(): void {
     for (const attempt of this.#running.values()) abort(attempt);
   }
@@ -75,9 +75,9 @@ export class Attempts {
   }
 
   /**
-   * Reports whether the message runs here, and keeps its hint until the attempt has ended: the store may have taken the outcome, and the retry
-   * rung, before this process hears the store's answer; without the hint that retry would wait for its alarm. A hint with an older epoch is
-   * a repeat.
+   * Reports whether the message runs here, and then keeps its hint until the attempt has ended. The store may have
+   * taken the outcome, and the retry may have rung, before this process hears the store's answer; without the hint
+   * that retry would wait for its alarm. A hint with an older epoch is a repeat.
    */
   waitsForEnd(hint: Hint): boolean {
     const attempt = this.#running.get(hint.id);

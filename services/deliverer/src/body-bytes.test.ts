@@ -125,7 +125,7 @@ describe("a deliverer among heavy messages", () => {
     await startDeliverer(ports, {}, { bodyBytesMax: 8 * mebibyte });
     await hint(ports, await insertHeavy(ports, 24, (i) => urlOf(i % 3)));
 
-    // Three names of one server: three quarters of three quarters.
+    // Three names of one server: its address may have three quarters of the tenant's three quarters.
     expect(ports.calls).toHaveLength(4);
     for (let n = 0; n < 24; n++) {
       expect(ports.calls.length - n).toBeLessThanOrEqual(4);
@@ -232,7 +232,7 @@ describe("a deliverer among heavy messages", () => {
     );
     await rest(ports);
 
-    // Four mebibytes for the tenant, whose names were not known; what was light counts no more once it is claimed.
+    // The tenant may have 4 MiB. A body of unknown size counts as heavy until it is claimed; then the light one counts no more.
     expect(ports.calls).toHaveLength(5);
   });
 

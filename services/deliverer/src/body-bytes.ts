@@ -13,14 +13,14 @@ import { type Slots } from "./slots.ts";
 /** The assumed size of a body whose hint, from an earlier version, does not say its size. */
 const unknownBytes = 1024 * 1024;
 
-/** Returns the bytes that a body counts for: 0 for a light one. */
+/** Returns the bytes that count against the bound: 0 for a light body. */
 export const countedBytes = (bodyBytes: number = unknownBytes): number =>
   bodyBytes > limits.lightBytesMax ? bodyBytes : 0;
 
-/** The share that one body holds. */
+/** The bytes that one body counts for. */
 export type Counted = {
   readonly tenant: TenantId;
-  /** 0 after `free`. */
+  /** Is 0 after `free`. */
   bytes: number;
   address: string | undefined;
 };
@@ -49,7 +49,7 @@ export class BodyBytes {
       : this.#take(tenant, this.#slots.addressOf(tenant, origin), bytes);
   }
 
-  /** Takes the share of a message that is not yet inserted: its address is not yet known. */
+  /** Takes the bytes of a message that is not yet inserted, whose address is not yet known. */
   reserve(tenant: TenantId, bytes: number): Counted | undefined {
     return bytes === 0 ? undefined : this.#take(tenant, undefined, bytes);
   }
@@ -66,7 +66,7 @@ export class BodyBytes {
     this.#shares.locate(counted.tenant, address, counted.bytes);
   }
 
-  /** Idempotent. */
+  /** May be called again. */
   free(counted: Counted): void {
     const { tenant, address, bytes } = counted;
     counted.bytes = 0;

@@ -34,8 +34,9 @@ export class Briefing {
   }
 
   /**
-   * Resolves to undefined when the delivery may be called, to "unwanted" when its run does not want it, to "later" while an earlier use of its id
-   * is still being delivered, and to an outcome that costs no retry when the store did not answer.
+   * Resolves to undefined when the delivery may be called; to "unwanted" when its run does not want it; to "later"
+   * while an earlier use of its id is still being delivered; and to an outcome that costs no retry when the store did
+   * not answer.
    */
   async of({
     record,
@@ -53,7 +54,7 @@ export class Briefing {
     }
   }
 
-  /** Asks whether the delivery is wanted, and reads no history: the endpoint fetches it. */
+  /** Asks whether the delivery is wanted, without reading the history: the endpoint fetches it. */
   async #asked(run: InRun, epoch: number): Promise<"unwanted" | undefined> {
     const [briefing] = await this.#runs.brief([{ run, epoch, from: Number.MAX_SAFE_INTEGER }]);
     return !briefing || briefing === "unwanted" ? "unwanted" : undefined;

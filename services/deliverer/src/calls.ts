@@ -43,7 +43,7 @@ export type CallPorts = {
 
 export type CallParts = {
   readonly compose: Compose;
-  /** The largest history, in bytes, that is sent along to an endpoint that can fetch its history. */
+  /** The largest history, in bytes, that is sent to an endpoint that can fetch its history. */
   readonly inlineHistoryBytesMax: number;
   readonly tracer: Telemetry["tracer"];
   readonly leases: Leases;
@@ -64,7 +64,7 @@ export class Calls {
     this.#briefing = new Briefing(ports, parts.inlineHistoryBytesMax);
   }
 
-  /** Calls an attempt that has a slot, or decides that it is not called. */
+  /** Calls an attempt that has a slot, or decides not to call it. */
   begin(attempt: Attempt<"calling">): void {
     const { record } = attempt;
     if (record.leaseLosses >= limits.quarantineAfter) {
@@ -83,7 +83,7 @@ export class Calls {
     for (const attempt of this.#alone.end()) void this.#parts.settling.giveBack(attempt);
   }
 
-  /** Makes no more calls: the time to drain is up. */
+  /** Makes no more calls. Called when the time to drain is over. */
   end(): void {
     this.#hasEnded = true;
   }
@@ -147,9 +147,9 @@ export class Calls {
   }
 
   /**
-   * Renews a lease that is nearly over, then calls. The store tells when another process has the record by now, or the message was cancelled.
-   * When the store does not answer in time the claim is handed back: the renewal may still arrive, and would keep the message from every
-   * other process until that lease ends.
+   * Renews a lease that is nearly over, then calls. The store tells when another process has the record by now, or
+   * the message was cancelled. When the store does not answer in time, the claim is handed back: the renewal may
+   * still arrive, and would keep the message from all other processes until that lease ends.
    */
   async #callOnceProven(
     attempt: Attempt<"calling">,
@@ -160,7 +160,7 @@ export class Calls {
     else done({ kind: "aborted" });
   }
 
-  /** Looks for the tenant in the store, since it may be new. */
+  /** Looks the tenant up in the store, since it may be new. */
   async #callOnceKnown(
     attempt: Attempt<"calling">,
     done: (outcome: Outcome) => void,

@@ -40,7 +40,7 @@ export class Caps {
     return !known || capOf(known) !== undefined;
   }
 
-  /** Reports whether to ask for slots: false for a moment after a refusal, until the tenant gives a slot back. */
+  /** Reports whether to ask for slots. After a refusal this is false for a moment, or until the tenant gives a slot back. */
   mayTake(tenant: TenantId): boolean {
     if (this.#refusedUntil.size === 0) return true;
     const until = this.#refusedUntil.get(tenant);
@@ -50,7 +50,7 @@ export class Caps {
     return true;
   }
 
-  /** Takes slots for messages of one tenant, and resolves to those that got one. */
+  /** Takes slots for messages of one tenant. Resolves to the messages that got one. */
   async take(tenant: TenantId, ids: readonly MessageId[]): Promise<ReadonlySet<MessageId>> {
     const known = await this.#ports.tenants.find(tenant).catch(() => undefined);
     const cap = known && capOf(known);

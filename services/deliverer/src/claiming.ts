@@ -1,10 +1,12 @@
 /**
- * Claims messages, from the hint to the claimed record, one batch at a time, and begins the attempts of those that wait in line.
+ * Claims messages in batches, from the hint to the claimed record, and begins the attempts of messages that wait in
+ * line.
  *
  * (1) A message is claimed only after a permit was taken for its call; until then it waits in the store.
- * (2) Messages whose hints a line dropped, or whose claim failed, are in the store. They are pulled when their tenant's lines have run
- *     dry, or when their line has gone on for long.
- * (3) Messages that their inserts claimed for this deliverer wait in lines beside the hints of their origins and need no claim.
+ * (2) Messages whose hints a line dropped, or whose claim failed, are in the store. They are pulled when their
+ *     tenant's lines have run dry, or when their line has gone on for long.
+ * (3) Messages that their inserts claimed for this deliverer wait in lines beside the hints of their origins and need
+ *     no claim.
  */
 import { limits, type MessageId, type Owner, sentBytes, type TenantId } from "@posthaste/domain";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
@@ -42,7 +44,7 @@ export type ClaimingParts = {
 const claimMax = { count: 200, bytes: limits.readBytesMax };
 const lookAgainMs = 1_000;
 const pullMax = 500;
-/** The number of tenants pulled at once: one by one thousands would wait for each other, and all at once would flood the store. */
+/** The number of tenants pulled at once: one by one, thousands would wait for each other; all at once, they would flood the store. */
 const pulledAtOnceMax = 8;
 
 type Taken = { readonly hint: Hint; readonly permit: Permit };
@@ -56,7 +58,7 @@ export class Claiming {
   #taking = false;
   #claiming = false;
   #pulling = false;
-  /** Cancels the next look. Set for a while after the store failed; nothing is pulled meanwhile. */
+  /** Cancels the next look. Set for a while after the store failed, during which nothing is pulled. */
   #callOff: (() => void) | undefined;
 
   constructor(ports: ClaimingPorts, parts: ClaimingParts) {
@@ -64,7 +66,6 @@ export class Claiming {
     this.#parts = parts;
   }
 
-  /** Reports whether a batch is on its way to the store. */
   get isClaiming(): boolean {
     return this.#claiming;
   }
@@ -75,7 +76,10 @@ export class Claiming {
     return !lines.isClosed && !settling.isFull;
   }
 
-  /** The number of those that wait for this process' slots: 0 while a slot is free, since a limit of their own holds the rest back. */
+  /**
+   * The number of messages that wait for a slot of this process. While a slot is free that is 0: any others wait for
+   * a limit of their own.
+   */
   get waitingForSlot(): number {
     const { lines, permits } = this.#parts;
     return permits.anyFree ? 0 : lines.countReady(permits.caps);
@@ -84,7 +88,7 @@ export class Claiming {
   /** Begins the attempt of a message that its insert has claimed, or puts it in line. Returns false when there is no room for it. */
   take(attempt: Attempt<"waiting">): boolean {
     const { lines, permits } = this.#parts;
-    // The next begins without joining a line: a map emptied again and again costs a table each time (ADR 11).
+    // The attempt begins without joining a line: a map that is emptied again and again costs a table each time (ADR 11).
     const isNext =
       !this.#taking && this.mayClaim && !this.isAheadOf(attempt) && permits.isFree(attempt);
     if (!isNext && (lines.isClosed || !lines.hasRoomFor(attempt))) {
@@ -106,13 +110,13 @@ export class Claiming {
     void this.#parts.settling.giveBack(attempt);
   }
 
-  /** Counts the attempt as running, and keeps its lease. */
+  /** Adds the attempt to those that run, and keeps its lease. */
   #keep(attempt: Attempt): void {
     this.#parts.attempts.add(attempt);
     this.#parts.leases.keep();
   }
 
-  /** Empties the lines: gives the claims back, and returns the hints for other deliverers. */
+  /** Empties the lines: gives the claims back and returns the hints, which are for other deliverers. */
   giveAll(): readonly Hint[] {
     this.#callOff?.();
     const toClaim = [...this.#takeToClaim().values()];
@@ -122,7 +126,7 @@ export class Claiming {
     return [...all.filter(isHint), ...toClaim.map(({ hint }) => hint)];
   }
 
-  /** Reports whether a waiting hint goes before a new message: one of any tenant that may have a slot, or one in the same line. */
+  /** Reports whether a waiting hint goes before a new message: a hint of any tenant that may have a slot, or a hint in the same line. */
   isAheadOf({ tenant, origin, bytes }: Need): boolean {
     const { lines, permits } = this.#parts;
     if (this.#toClaim.size > 0) return true;
@@ -130,7 +134,10 @@ export class Claiming {
     return (permits.anyFree && lines.anyReady(permits)) || lines.hasWaiting(tenant, origin, bytes);
   }
 
-  /** Claims messages for the free slots, and pulls when no hint is left for them. Not reentrant: a call may end at once. */
+  /**
+   * Claims messages for the free slots, and pulls when no hint is left for them. A call may end within this function,
+   * so it is not reentrant.
+   */
   next(): void {
     if (this.#taking || (this.#toClaim.size === 0 && this.#parts.lines.isEmpty)) return;
     this.#parts.leases.keep();
@@ -143,9 +150,9 @@ export class Claiming {
     if (mayRefill && this.#parts.lines.anyDropped && !this.#callOff) void this.#refill();
   }
 
-  /** Takes a slot for the next in turn: a claimed attempt begins, a hint joins the next batch. */
+  /** Takes a slot for the next in turn. A claimed attempt begins; a hint joins the next batch. */
   #takeOne(): boolean {
-    // With no slot free in the process a line must not be taken for blocked: nothing of its own origin may run that would unblock it.
+    // While the process has no free slot, no line may be marked as blocked: possibly nothing of its origin runs that would unblock it.
     if (this.#isClaimFull || !this.#parts.permits.anyFree) return false;
     const next = this.#parts.lines.take(this.#parts.permits);
     if (!next) return false;
@@ -184,7 +191,7 @@ export class Claiming {
     this.#parts.lines.next();
   }
 
-  /** Puts the hints that their tenants' caps do not allow back into their lines. */
+  /** Puts hints that the caps of their tenants do not allow back into their lines. */
   async #keepWithinCaps(taken: Map<MessageId, Taken>, ofCapped: readonly Taken[]): Promise<void> {
     const { leases, lines, permits } = this.#parts;
     const byTenant = Map.groupBy(ofCapped, ({ hint }) => hint.tenant);
@@ -223,7 +230,7 @@ export class Claiming {
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
-      // The hints are lost and their alarms are far ahead.
+      // The hints are lost, and the alarms of their messages are far ahead.
       for (const { hint } of unclaimed.values()) this.#parts.lines.expect(hint.tenant);
       this.#lookAgain();
     }
@@ -267,7 +274,7 @@ export class Claiming {
     if (isAnyFound) this.next();
   }
 
-  /** Resolves to how many pulled hints were added. */
+  /** Resolves to the number of hints that were added. */
   async #pull(drained: Drained): Promise<number> {
     const hints = await this.#ports.records.pull(drained.tenant, pullMax, drained.except);
     const fresh = hints.filter((hint) => !this.#parts.attempts.waitsForEnd(hint));

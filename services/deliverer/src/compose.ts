@@ -1,4 +1,7 @@
-/** Makes the request of an attempt: the message's headers, then those of the service, signed now (docs/design/delivery#signatures). */
+/**
+ * Makes the request of an attempt: the message's headers, then those of the service, with a new signature
+ * (docs/design/delivery#signatures).
+ */
 import { deliveryHeaders, signatureClaims } from "@posthaste/contract";
 import { type Headers, type InState, isCallOfRun, limits, type Message } from "@posthaste/domain";
 import { type OutgoingRequest, type Random, type Tenant, type TraceParent } from "@posthaste/ports";
@@ -44,7 +47,7 @@ export function createCompose({ random, llmKey }: ComposeParts): Compose {
   };
 }
 
-/** A forwarded header of the publisher's wins over the service's, here and in `keyHeaders`. */
+/** A forwarded header of the publisher replaces the service's, here and in `keyHeaders`. */
 function traceHeaders(message: Message, traceParent: TraceParent | undefined): Headers {
   if (traceParent === undefined || forwards(message, "traceparent")) return noHeaders;
   return [["traceparent", traceParent]];

@@ -134,7 +134,7 @@ describe("claiming", () => {
     const deliverer = await startDeliverer(ports, { shortMax: 4 });
     const [first, twice] = [await insert(ports, named("first")), await insert(ports, named("b"))];
 
-    // The first hint keeps the claim busy, so those after it make one batch.
+    // The first hint keeps the claim busy, so the hints after it make one batch.
     await hint(ports, [first, twice, twice, twice]);
     await hint(ports, [twice, twice]);
     await rest(ports);
@@ -264,7 +264,7 @@ describe("a backlog", () => {
     };
     await startDeliverer(withRecords(ports, { pull }), {}, { pulledAtStart: () => tenants });
     await openGates();
-    // More than may wait for one origin: its tenant has the next turn.
+    // One origin may not have so many in line, so the tenant is pulled in its next turn.
     await publish(
       ports,
       Array.from({ length: 1_200 }, (_, n) => `${n}`),

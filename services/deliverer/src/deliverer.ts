@@ -1,13 +1,14 @@
 /**
- * The deliverer: claim → call → settle. Three things are shared by its parts: the lines of what waits, the permits to call, and the attempts
- * that run. claiming.ts claims messages, calls.ts makes the calls, leases.ts keeps the leases, settling.ts writes the outcomes; a publish of
- * this process goes by local.ts, and what gateways name by named.ts.
+ * The deliverer: claim → call → settle. The parts share the lines of waiting messages, the permits to call, and the
+ * attempts that run. claiming.ts claims messages, calls.ts makes the calls, leases.ts keeps the leases, settling.ts
+ * writes the outcomes. Publishes of this process come in by local.ts, messages that gateways named by named.ts.
  *
- * (1) Every call has a slot. Messages that their inserts claimed wait for one in line, in turns with the hints of their origin (ADR 183).
- * (2) Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease cannot be proven is aborted, and
- *     nothing is written. The outcome of an ended call is offered to the store however late it is.
- * (3) An outcome is written until the store takes it or fences it. The slot is free as soon as the call has ended; claiming stops while
- *     too many outcomes, or bytes of answers, wait to be written.
+ * (1) Every call has a slot. Messages that their inserts claimed wait for one in line, in turns with the hints of
+ *     their origin (ADR 183).
+ * (2) Every write about an attempt is fenced by the claim's epoch (I4). A running call whose lease cannot be proven
+ *     is aborted, and nothing is written. The outcome of an ended call is offered to the store however late it is.
+ * (3) An outcome is written until the store takes it or fences it. The slot is free as soon as the call has ended;
+ *     claiming stops while too many outcomes, or bytes of answers, wait to be written.
  */
 import { type Owner, type TenantId } from "@posthaste/domain";
 import { type Hint, type LocalDelivery, noTelemetry, type Telemetry } from "@posthaste/ports";
@@ -32,15 +33,15 @@ export type DelivererOptions = PermitOptions &
   Pick<SettlingParts, "failed"> & {
     readonly owner: Owner;
     /**
-     * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost, and their messages would
-     * wait for their alarms. Absent where the store rings all due messages at its own start.
+     * Lists the tenants whose messages are pulled at the start: the hints that a dead process had buffered are lost,
+     * and their messages would wait for their alarms. Absent if the store rings all due messages at its own start.
      */
     readonly pulledAtStart?: () => readonly TenantId[];
     /** How long `stop` waits for running attempts before it hands them back. */
     readonly drainMs: number;
   };
 
-/** Makes the parts, each of those before it. `next` is called when what waits may have its turn. */
+/** Makes the parts in the order of their dependencies. `next` is called when waiting messages may have their turn. */
 function wire(ports: DelivererPorts, options: DelivererOptions, next: () => void) {
   const { failed, owner } = options;
   const { telemetry = noTelemetry } = ports;
@@ -78,7 +79,6 @@ export class Deliverer {
     telemetry.metrics.watch("posthaste_attempts_waiting", () => claiming.waitingForSlot);
   }
 
-  /** Returns the hand-over for publishes of this process. */
   get local(): LocalDelivery {
     return this.#parts.local;
   }
@@ -119,7 +119,7 @@ export class Deliverer {
     this.#parts.settling.stop();
   }
 
-  /** Takes hints from the bus: their messages are due. */
+  /** Takes hints from the bus. */
   hear(hints: readonly Hint[]): void {
     this.#parts.attempts.hear(this.#parts.named.hear(hints));
     this.#parts.presence.grew();
@@ -130,7 +130,7 @@ export class Deliverer {
     return this.#parts.permits.heldBy(tenant);
   }
 
-  /** Lets what waits have its turn, and ends `stop` once nothing runs, no claim is on its way and every outcome has been told. */
+  /** Gives waiting messages their turn, and ends `stop` once nothing runs, no claim is on its way and every outcome has been told. */
   #goOn(): void {
     const { attempts, claiming, settling } = this.#parts;
     claiming.next();

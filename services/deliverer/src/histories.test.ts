@@ -12,7 +12,7 @@ const entriesOf = (of: typeof root, count: number): readonly HistoryEntry[] =>
     body: new TextEncoder().encode(`step ${n}`),
   }));
 
-/** As the deliverer asks: for what is not kept, up to a rank. */
+/** Asks as the deliverer does: for the entries up to `rank` that are not kept. */
 function ask(histories: Histories, of: typeof root, rank: number, from = histories.known(of)) {
   const read = entriesOf(of, rank + 1).slice(from);
   const body = histories.body(of, from, rank, read);

@@ -1,6 +1,6 @@
 /**
- * Keeps the histories of recently delivered runs in memory: each delivery carries all entries of the one before, so only the new ones are
- * read. A history only grows, so a kept entry is never wrong; an entry that is not kept is read.
+ * Keeps the histories of recently delivered runs in memory. Each delivery carries all entries of the one before, so
+ * only the new ones are read. A history only grows, so a kept entry is never wrong.
  */
 import { historyBody, historyFragment } from "@posthaste/contract";
 import { type HistoryEntry, type MessageId } from "@posthaste/domain";
@@ -9,7 +9,7 @@ type Kept = { readonly fragments: Uint8Array[]; bytes: number };
 
 export class Histories {
   readonly #bytesMax: number;
-  /** The most recently used is the last. */
+  /** Ordered by use; the most recently used is last. */
   readonly #kept = new Map<MessageId, Kept>();
   #bytes = 0;
 
@@ -31,7 +31,7 @@ export class Histories {
   ): Uint8Array | undefined {
     const { bytes, fragments } = this.#kept.get(root) ?? { bytes: 0, fragments: [] };
     if (fragments.length < from) return undefined;
-    // Another delivery of the run may have read some of these meanwhile.
+    // Another delivery of the run may have read some of these entries meanwhile.
     const fresh = entries.slice(Math.max(0, fragments.length - from)).map(historyFragment);
     const all = fresh.length > 0 ? [...fragments, ...fresh] : fragments;
     const added = fresh.reduce((sum, { length }) => sum + length, 0);

@@ -11,12 +11,11 @@ export type Held = Record<Kind, number>;
 export const noneHeld = (): Held => ({ short: 0, waiting: 0, reserved: 0 });
 const isNone = ({ short, waiting, reserved }: Held): boolean => short + waiting + reserved === 0;
 
-/** Idle counts are kept, and with those of an origin its address, which its next call needs. */
+/** How many idle counts are kept. With the counts of an origin its address is kept, which the next call needs. */
 const idleMax = 10_000;
 /** Bounds the idle tenants that are remembered at one address or origin. */
 const idleTenantsMax = 16;
 
-/** Returns counts by tenant. */
 export const tenants = (max = idleMax): Remembered<TenantId, Held> =>
   new Remembered(max, noneHeld, isNone);
 
@@ -31,8 +30,9 @@ export const addresses = (): Remembered<string, AtAddress> =>
   );
 
 /**
- * An origin of one tenant. Origins are told apart by a hash, so tenants share nothing here: a host name made to collide with the hash of
- * another tenant's destination must change neither its address nor its counts (ADR 70).
+ * The counts of one tenant at an origin. Origins are told apart by a hash, so tenants share nothing here: a host name
+ * made to collide with the hash of another tenant's destination must change neither its address nor its counts (ADR
+ * 70).
  */
 export type Origin = {
   readonly ofAll: OfAll;
@@ -41,7 +41,7 @@ export type Origin = {
   /** The slots held, of each kind. */
   readonly slots: Held;
   address: string | undefined;
-  /** Whether a call has told the address, or has ended without one. */
+  /** Whether a call has reported the address, or has ended without one. */
   isKnown: boolean;
 };
 
@@ -52,7 +52,6 @@ type OfAll = {
   readonly byTenant: Remembered<TenantId, Origin>;
 };
 
-/** Returns counts by origin, and by tenant at each. */
 export const origins = (): Remembered<number, OfAll> =>
   new Remembered(idleMax, none, ({ slots }) => isNone(slots));
 

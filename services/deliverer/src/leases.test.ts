@@ -214,7 +214,7 @@ describe("a call that waits for its answer", () => {
       );
       await ports.clock.advance(2_000);
     }
-    // All that are called now hang, and hold what they may.
+    // All running calls hang, and hold every slot that they may hold.
     expect(called(ports).length - silent.length).toBeLessThan(40);
 
     await publish(ports, ["other tenant"], { tenant: anotherTenant, url: "https://other.example" });

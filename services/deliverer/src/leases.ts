@@ -37,7 +37,7 @@ export type LeaseParts = {
   readonly settling: Settling;
 };
 
-/** The delay with which a waiting call leaves its short slot, at most. */
+/** The most by which a waiting call may be late in leaving its short slot. */
 const checkEveryMs = 250;
 /** The leases renewed in one call, so that thousands of waiting calls do not stop the store. */
 const renewedAtOnceMax = 500;
@@ -52,7 +52,7 @@ export class Leases {
     this.#parts = parts;
   }
 
-  /** Starts the timer, for an attempt or for what waits. */
+  /** Starts the timer, for an attempt or for a waiting message. */
   keep(): void {
     if (!this.#cancel) this.#arm();
   }
@@ -90,7 +90,7 @@ export class Leases {
       age(attempt, passedMs);
     }
     if (toTell.length > 0) acceptance.tell(toTell);
-    // The calls of others may have grown older, and leave room.
+    // The calls of other tenants may have grown older and leave room.
     lines.unblockSome();
     lines.next();
     presence.looked();
@@ -103,7 +103,10 @@ export class Leases {
       await this.renew(attempts.slice(from, from + renewedAtOnceMax));
   }
 
-  /** Renews leases. `begins`: of an attempt whose call is about to begin. Afterwards each is lost, or kept, or the store did not answer. */
+  /**
+   * Renews leases. `begins`: the claim of an attempt whose call is about to begin. Afterwards each lease is lost or
+   * kept, or the store did not answer.
+   */
   async renew(attempts: readonly Attempt[], begins?: Pick<ClaimRef, "begins">): Promise<void> {
     const askedAt = this.#ports.clock.passedMs();
     for (const attempt of attempts) attempt.renewalAskedAt = askedAt;
@@ -134,7 +137,7 @@ export class Leases {
       ({ state }) => state.kind === "calling" && state.permit.slot !== undefined,
     );
     const lanes = Map.groupBy(calling, ({ record }) => record.message.flow);
-    // All at once, so that they share a round trip. A slot that is not held runs out with its lease.
+    // All at once, to share a round trip. A slot that is not held expires with its lease.
     await Promise.all([
       this.#parts.permits.caps.hold(calling.map(({ record }) => record.message)),
       ...[...lanes].map(async ([lane, inLane]) => {

@@ -19,7 +19,6 @@ const roomFor = (isFree: Room["isFree"]): Room => ({ isFreeFor: () => true, isFr
 const always = roomFor(() => true);
 const never = roomFor(() => false);
 
-/** The attempt of a message that its insert has claimed. */
 const claimed = (id: string): Attempt<"waiting"> =>
   newAttempt(aClaimedRecord({ id: messageId(id), tenant: a }), 1, 0, virtualClock());
 const idOf = (next: ReturnType<Lines["take"]>): string | undefined =>

@@ -35,39 +35,42 @@ export type Room = {
 };
 
 type Bounds = {
-  /** The hints of one line, pulled ones not counted. */
+  /** The hints of one line, without pulled ones. */
   readonly perOriginMax: number;
-  /** Up to so many, a line gets the places of longer lines of its tenant that are blocked. */
+  /** A line shorter than this gets the places of longer blocked lines of its tenant. */
   readonly perOriginMin: number;
   readonly totalMax: number;
-  /** After so many hints taken from a line that has dropped some, the store is asked for the oldest. */
+  /** After this many hints taken from a line that has dropped some, the store is asked for the oldest. */
   readonly askAgainAfter: number;
 };
 
 const bounds: Bounds = {
   ...{ perOriginMin: 100, perOriginMax: 1_000, totalMax: 50_000 },
-  // Up to half of what is called next.
+  // A pull brings up to 500 hints, so up to half of the next 1,000 calls.
   askAgainAfter: 1_000,
 };
-/** Above these bounds of claimed messages, gateways are told to name another deliverer. */
+/** Above these bounds of claimed messages the roster says that the deliverer is closed, so gateways name another. */
 const namedOpenMax = { count: 1_000, bytes: 16 * 1024 * 1024 };
-/** Above these, named messages are handed back. Wider, since gateways go on naming for about a second, and a hand-back costs a write and a claim. */
+/**
+ * Above these bounds named messages are handed back. They are wider, since gateways go on naming for about a second,
+ * and a hand-back costs a write and a claim.
+ */
 const namedMax = { count: 5_000, bytes: 32 * 1024 * 1024 };
 
-/** The tenants looked at in one search for a slot; the next search goes on with the rest. */
+/** The tenants that one search for a slot looks at; the next search continues after them. */
 const looksMax = 256;
-/** The heavy lines looked at again when a body is freed: its bytes are room for few. */
+/** The heavy lines looked at again when a body is freed: its bytes have room for few. */
 const unblockedHeavyMax = 16;
-/** The lines of a tenant, and of all tenants, that one `unblockSome` looks at again. */
+/** The lines of a tenant, and of all tenants, that one `unblockSome` looks at. */
 const unblockedOfTenantMax = 256;
 const unblockedMax = 2_048;
-/** The blocked lines looked at for a place. */
+/** The blocked lines that a search for a place looks at. */
 const looksForPlaceMax = 16;
 /** The tenants whose lines are looked at again when a slot of their origin is freed: one slot is room for few. */
 const unblockedTenantsMax = 16;
 
 export class Lines {
-  /** Says that what waits may have its turn: more is free, or more waits. */
+  /** Called when waiting messages may have their turn: more is free, or more waits. */
   readonly next: () => void;
   readonly #bounds: Bounds;
   readonly #tenants = new Map<TenantId, TenantLines>();
@@ -75,7 +78,7 @@ export class Lines {
   readonly #ready = new Set<TenantLines>();
   /** Tenants with blocked lines; the first was looked at longest ago. */
   readonly #blocked = new Set<TenantLines>();
-  /** The tenants of `#blocked` by the origins of their blocked lines, and by their blocked heavy lines. */
+  /** The tenants of `#blocked`, by the origins of their blocked lines and by their blocked heavy lines. */
   readonly #blockedAt = new Map<number, Set<TenantLines>>();
   readonly #heavy = new Map<LineKey, Set<TenantLines>>();
   /** Tenants with dropped hints that no pull has brought back, and tenants that may have messages without hints. */
@@ -94,7 +97,7 @@ export class Lines {
     this.#bounds = within;
   }
 
-  /** Reports whether the deliverer stops: what waits is given away. */
+  /** Reports whether the deliverer stops: waiting messages are given away. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -107,12 +110,12 @@ export class Lines {
     return this.#size;
   }
 
-  /** Reports whether nothing waits, here or in the store without a hint. */
+  /** Reports whether no message waits, here or in the store without a hint. */
   get isEmpty(): boolean {
     return this.#size + this.#dropped.size + this.#expected.size === 0;
   }
 
-  /** Returns the number of those in ready lines of tenants that may have more calls. */
+  /** Returns how many messages wait in ready lines of tenants that may have more calls. */
   countReady(caps: Pick<Caps, "mayTake">): number {
     let count = 0;
     for (const { tenant, ready } of this.#ready)
@@ -126,7 +129,7 @@ export class Lines {
     return this.#claimed < namedOpenMax.count && this.#claimedBytes < namedOpenMax.bytes;
   }
 
-  /** Reports whether the attempt of a claimed message may wait here: one with a reserved place may. */
+  /** Reports whether the attempt of a claimed message may wait here. An attempt with a reserved place always may. */
   hasRoomFor({ state }: Attempt<"waiting">): boolean {
     const { count, bytes } = namedMax;
     return state.place !== undefined || (this.#claimed < count && this.#claimedBytes < bytes);
@@ -143,7 +146,7 @@ export class Lines {
     );
   }
 
-  /** Reports whether some ready tenant may have a slot, without a look at its lines. */
+  /** Reports whether some ready tenant may have a slot, without looking at its lines. */
   anyReady(room: Pick<Room, "isFreeFor">): boolean {
     let looks = 0;
     for (const { tenant } of this.#ready)
@@ -151,12 +154,12 @@ export class Lines {
     return false;
   }
 
-  /** Returns false when there is no place and the hint was dropped. */
+  /** Returns false when there was no place and the hint was dropped. */
   add(hint: Hint): boolean {
     return this.#add(hint, this.#bounds.perOriginMax);
   }
 
-  /** Adds a message that its insert has claimed. There is always a place. */
+  /** Adds a message that its insert has claimed. There is always a place for it. */
   addClaimed(attempt: Attempt<"waiting">): void {
     this.#claimed += 1;
     this.#claimedBytes += weightOf(attempt);
@@ -193,7 +196,7 @@ export class Lines {
     if (own.ready.lines.size > 0) this.#ready.add(own);
   }
 
-  /** Takes the next that has room. Each tenant looked at goes to the end of the round. */
+  /** Takes the next message that has room. Each tenant looked at goes to the end of the round. */
   take(room: Room): Waiting | undefined {
     let looks = Math.min(looksMax, this.#ready.size);
     for (const own of this.#ready) {
@@ -207,7 +210,7 @@ export class Lines {
     return undefined;
   }
 
-  /** Makes the lines of an origin with a freed slot ready: the tenant's own and those of a few other tenants. */
+  /** Makes lines of an origin with a freed slot ready: those of the tenant, and those of a few other tenants. */
   unblock(tenant: TenantId, origin: number): void {
     const others = this.#blockedAt.get(origin);
     if (!others) return;
@@ -232,14 +235,14 @@ export class Lines {
   }
 
   /**
-   * Makes some blocked lines ready, each time different ones: the share of their tenant or address may have grown because other tenants
-   * hold less.
+   * Makes some blocked lines ready, different ones each time: the share of their tenant or address may have grown
+   * because other tenants hold less.
    */
   unblockSome(): void {
     let left = unblockedMax;
     for (const own of [...this.#blocked]) {
       if (left <= 0) return;
-      // The tenant goes to the end: lines that stay blocked are looked at after those of the rest.
+      // The tenant goes to the end, behind tenants whose lines were looked at longer ago.
       this.#blocked.delete(own);
       this.#blocked.add(own);
       let leftOfTenant = Math.min(unblockedOfTenantMax, left);
@@ -261,8 +264,9 @@ export class Lines {
   }
 
   /**
-   * Returns up to `max` tenants to pull, without those in `asked`: first the ones with an overdue line, then those with dropped hints, then
-   * those that may have messages; the latter two only when they have run dry.
+   * Returns up to `max` tenants to pull, leaving out `asked`: first tenants with an overdue line, then tenants with
+   * dropped hints, then tenants that may have messages in the store. The latter two are pulled only when their lines
+   * have run dry.
    */
   drained(room: Room, max: number, asked: ReadonlySet<TenantId>): readonly Drained[] {
     const found = new Set<TenantLines>();
@@ -280,13 +284,16 @@ export class Lines {
     });
   }
 
-  /** Takes the answer to a pull, and returns how many hints were added. `more`: the answer was full, so the store may have more. */
+  /**
+   * Takes the answer to a pull, and returns how many hints were added. `more`: the answer was full, so the store may
+   * have further messages.
+   */
   pulled({ tenant, except, known }: Drained, hints: readonly Hint[], more: boolean): number {
     const own = this.#of(tenant);
     this.#expected.delete(own);
     this.#dropped.delete(own);
     if (own.answered(except, more)) this.#dropped.add(own);
-    // The size of a pull bounds these. A line that they fill takes no newcomers.
+    // These are bounded by the size of a pull. A line that they fill takes no newcomers.
     const added = hints
       .filter(({ id }) => !known.has(id))
       .filter((hint) => this.#add(hint, Number.POSITIVE_INFINITY));
@@ -299,7 +306,7 @@ export class Lines {
     this.#expected.add(this.#of(tenant));
   }
 
-  /** Empties the lines and returns all that waited. */
+  /** Empties the lines and returns all that waited in them. */
   giveAll(): readonly Waiting[] {
     const tenants = [...this.#tenants.values()];
     for (const kept of [this.#tenants, this.#blockedAt, this.#heavy]) kept.clear();
@@ -324,7 +331,7 @@ export class Lines {
     return next;
   }
 
-  /** Returns the first line with room for its first, and blocks the lines before it. */
+  /** Returns the first line whose first message has room, and blocks the lines before it. */
   #nextLine(own: TenantLines, room: Room): LineKey | undefined {
     for (const [key, { waiting }] of own.ready.lines) {
       const [first] = waiting;

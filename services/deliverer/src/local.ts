@@ -1,4 +1,4 @@
-/** Takes the messages that a publish of this process has claimed by their inserts: a place in line is reserved before the insert. */
+/** Takes the messages that a publish of this process claims by its inserts: a place in line is reserved before the insert. */
 import { type InState, type MessageId, type Owner, type TenantId } from "@posthaste/domain";
 import { type Clock, type LocalDelivery, type LocalPlace } from "@posthaste/ports";
 import { leasedAtOf, newAttempt } from "./attempt.ts";
@@ -29,7 +29,7 @@ export class Local implements LocalDelivery {
     const { claiming, permits } = this.#parts;
     const need = { tenant, origin, bytes: bodyBytes };
     if (!claiming.mayClaim) return undefined;
-    // A heavy message that waited in line would hold bytes that others could use.
+    // In line, a heavy message would hold bytes that others could use.
     const isHeavy = countedBytes(bodyBytes) > 0;
     if (isHeavy && (claiming.isAheadOf(need) || !permits.isFree(need))) return undefined;
     const permit = permits.reserve(need);
@@ -59,7 +59,7 @@ class ReservedPlace implements LocalPlace {
     this.#permit = permit;
   }
 
-  /** The lease began before the insert. */
+  /** Takes a message that was inserted. The lease began before the insert. */
   run(record: InState<"claimed">): void {
     const leasedAt = leasedAtOf(record, this.#clock);
     const { origin } = this.#permit;
@@ -68,7 +68,7 @@ class ReservedPlace implements LocalPlace {
 
   release(): void {
     this.#permit.end();
-    // A reservation holds bytes, for which a hint may wait.
+    // The reservation held bytes for which a hint may wait.
     this.#parts.lines.next();
   }
 }

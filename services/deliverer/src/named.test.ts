@@ -1,4 +1,4 @@
-/** What gateways name this deliverer for, over the embedded store. */
+/** Messages whose inserts claimed them for this deliverer, over the embedded store. */
 import { describe, expect, it } from "@jest/globals";
 import {
   acceptNamed,
@@ -348,7 +348,7 @@ type Flood = { readonly headers?: Message["headers"]; readonly spread?: boolean 
 
 const traceParent = (digit: string): TraceParent => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
 
-/** Traces everything, and says inside which trace things happen. */
+/** Returns a tracer that traces everything, and calls `within` with the trace in which code runs. */
 const tracing = (within: (trace: TraceParent | undefined) => void): Telemetry => ({
   ...noTelemetry,
   tracer: {

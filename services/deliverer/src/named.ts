@@ -1,10 +1,11 @@
 /**
- * Named messages: a gateway's insert claims a message for the deliverer that it names, and the hint carries the record.
+ * Named messages: the insert of a gateway claims a message for the deliverer that it names, and the hint carries the
+ * record.
  *
- * (1) A hint that arrives twice runs once: taken ids are remembered until their first lease is over. Beyond the number that can be
- *     remembered, messages are handed back.
- * (2) A message that names another deliverer, because a partition has moved, is left until that lease ends, and is then claimed like any
- *     other. The log is told of its acceptance now.
+ * (1) A hint that arrives twice runs once: taken ids are remembered until their first lease is over. Beyond the
+ *     number that can be remembered, messages are handed back.
+ * (2) A message that names another deliverer, because a partition has moved, is left until that lease ends, and is
+ *     then claimed like any other. The log is told of its acceptance now.
  * (3) A message whose lease is nearly over is handed back, so that any deliverer may claim it.
  */
 import {
@@ -102,7 +103,7 @@ export class Named {
   }
 
   #hearLater(hint: Hint, ms: number): void {
-    // Without the timer the message's alarm rings.
+    // Without the timer, the alarm of the message rings.
     if (this.#hasStopped || this.#later.size >= waitingMax) return;
     const callOff = this.#clock.after(ms + 1, () => {
       this.#later.delete(callOff);

@@ -1,4 +1,4 @@
-/** The message of a queue that gets its turn by the end of another. */
+/** A message of a queue whose turn follows the end of another. */
 import { describe, expect, it } from "@jest/globals";
 import { limits, queueId } from "@posthaste/domain";
 import { type Queues, type Records, StoreError } from "@posthaste/ports";
@@ -31,7 +31,7 @@ describe("the next message of a queue", () => {
     return messages;
   }
 
-  /** Ports that count how many messages are claimed by their hints. */
+  /** Returns ports that count the messages claimed by their hints. */
   function counted(ports: Ports): { readonly ports: Ports; readonly claims: () => number } {
     let claims = 0;
     const claim: Records["claim"] = (ids, owner) => {
@@ -41,7 +41,7 @@ describe("the next message of a queue", () => {
     return { ports: withRecords(ports, { claim }), claims: () => claims };
   }
 
-  /** Ports over which a look ends when the test says so. */
+  /** Returns ports over which a look at a queue ends when the test says so. */
   function slowLook(ports: Ports): { readonly deliver: Ports; readonly look: () => void } {
     const { promise: looked, resolve: look } = Promise.withResolvers<void>();
     const admit: Queues["admit"] = async (ids, ending) => {

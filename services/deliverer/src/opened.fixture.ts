@@ -66,7 +66,7 @@ export type Call = {
   readonly url: string;
   readonly body: string;
   readonly aborted: boolean;
-  /** How often its answer was let go. */
+  /** How often `forget` was called for its answer. */
   readonly forgotten: number;
   readonly answer: (outcome: Outcome) => void;
 };
@@ -76,7 +76,7 @@ afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
-/** `respond`: answers at once; without it every call waits for the test. */
+/** Opens the ports. `respond` answers each call at once; without it calls wait for the test. */
 export function open(
   respond?: (request: OutgoingRequest) => Outcome,
   options: Pick<EmbeddedOptions, "sync"> = {},
@@ -89,7 +89,7 @@ export function open(
     clock,
     random,
     log,
-    // Commits come in the turn that asked for them, so time stands still until all that a step caused has happened.
+    // Commits come in the turn that asked for them, so no time passes until all effects of a step have happened.
     schedule: queueMicrotask,
     ...options,
   });
@@ -110,7 +110,7 @@ export function open(
   return { ...ports, ...stored, ...made, sha256, tokens };
 }
 
-/** Tenants of which each that is asked for is there, with the usual plan but for these limits. */
+/** Returns tenants that have any tenant asked for, with the default plan and these limits. */
 export function tenantsWith(limits: Partial<Plan> = {}, only?: TenantId): Ports["tenants"] {
   const get = (id: TenantId): Tenant => ({
     ...{ id, dialect: "service", keys: { current: "", next: "" } },
@@ -150,12 +150,12 @@ function aSender(respond: ((request: OutgoingRequest) => Outcome) | undefined): 
   return { calls, sender: { send, close: async () => undefined } };
 }
 
-/** Names that differ in a number only are one server's. */
+/** URLs that differ only in a number have one server. */
 const serverOf = (url: string): string => new URL(url).hostname.replace(/-\d+/, "");
 
 export const drainMs = 20_000;
 
-/** The message as it is, without signature and headers of ours. */
+/** Sends the message as it is, without signature and service headers. */
 const compose: DelivererOptions["compose"] = ({ message }) => ({
   tenant: message.tenant,
   url: message.url,
@@ -170,7 +170,7 @@ const roomy = { shortMax: 100, perOriginMax: 100, waitingMax: 50 };
 
 const ignore = (): void => undefined;
 
-/** Permits without a deliverer, which tell nobody of what is given back. */
+/** Returns permits without a deliverer: nothing hears of permits given back. */
 export function permitsOver(
   ports: Ports,
   lines: Freed = { next: ignore, unblock: ignore, unblockHeavy: ignore },
@@ -179,7 +179,7 @@ export function permitsOver(
   return new Permits(ports, { slots, bodyBytesMax: 8 * 1024 * 1024 }, lines);
 }
 
-/** The parts that the rest of a deliverer is made of, over these ports. */
+/** Returns the parts from which the rest of a deliverer is made, over these ports. */
 export function wired(ports: Ports, slots?: DelivererOptions["slots"]) {
   const lines = new Lines(() => undefined);
   const permits = permitsOver(ports, lines, slots);
@@ -205,7 +205,7 @@ export async function startDeliverer(
   return deliverer;
 }
 
-/** The body names the message, so that a call tells whose it is. */
+/** Returns fields whose body is the name of the message, so that a call tells which message it is for. */
 export const named = (name: string): { readonly body: Uint8Array } => ({
   body: new TextEncoder().encode(name),
 });
@@ -216,14 +216,14 @@ export async function insert(ports: Ports, overrides: MessageOverrides = {}): Pr
   return message;
 }
 
-/** Says that these are due, all at once, and lets happen what comes of it. */
+/** Hints that these messages are due, all at once, and waits for the effects. */
 export async function hint(ports: Ports, messages: readonly Message[]): Promise<void> {
   const hints = messages.map((message) => hintOf(accept(message, ports.clock.now())));
   await ports.bus.publish("message.due", hints);
   await rest(ports);
 }
 
-/** Accepts messages of these names and hints them. */
+/** Accepts messages of these names and hints that they are due. */
 export async function publish(
   ports: Ports,
   names: readonly string[],
@@ -235,7 +235,7 @@ export async function publish(
   return messages;
 }
 
-/** Whatever can happen without time moving has happened. */
+/** Waits until everything has happened that can happen without time passing. */
 export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
   clock.advance(0);
 
@@ -256,7 +256,7 @@ export function callOf({ calls }: Ports, name: string): Call {
   return call;
 }
 
-/** Claimed by a process that was never heard of again, so many times. */
+/** Inserts a message that was claimed this many times by processes that died. */
 export async function insertLost(
   ports: Ports,
   name: string,
@@ -299,7 +299,7 @@ export const ok = anAnswer(200);
 export const elsewhere = "https://elsewhere.example/hook";
 export const away = new StoreError("unavailable", "the store is away");
 
-/** Answers the call of `name` and lets happen what comes of it. */
+/** Answers the call of `name` and waits for the effects. */
 export async function answer(ports: Ports, name: string, outcome: Outcome = ok): Promise<void> {
   callOf(ports, name).answer(outcome);
   await rest(ports);

@@ -58,7 +58,7 @@ describe("what the log is owed", () => {
     let isAway = false;
     const { add, clock, owed } = opened(async () => (isAway ? away() : undefined));
     const heavy: MessageOverrides = { headers: [["X-Large", "x".repeat(1024 * 1024)]] };
-    // More than half of the bound.
+    // These entries are more than half of the bound.
     const most = 17;
 
     add(most, heavy);

@@ -1,8 +1,9 @@
 /**
- * Writes the log rows of plain deliveries, many at once and a moment after their settlement.
+ * Writes the log rows of plain deliveries, in batches, a moment after they were settled.
  *
  * (1) A row that is lost with this process is written when its record is removed.
- * (2) The waiting rows are bounded in number, bytes and age. Rows beyond a bound are left to that removal, and counted.
+ * (2) The waiting rows are bounded in number, bytes and age. Rows beyond a bound are left to that removal, and
+ *     counted.
  */
 import { type AttemptFact, configurationBytes, type Message } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
@@ -12,7 +13,7 @@ type Entry = {
   readonly message: Message;
   readonly fact: AttemptFact;
   readonly bytes: number;
-  /** By `passedMs`. */
+  /** When the row was added, by `passedMs`. */
   readonly addedMs: number;
 };
 
@@ -27,7 +28,7 @@ const againMs = 1_000;
 const batchMax = 500;
 const waitingMax = 20_000;
 const waitingBytesMax = 32 * 1024 * 1024;
-/** Well below the age at which records are removed: two writers of one delivery may differ by milliseconds on when it ended. */
+/** Well below the age at which records are removed: the two writers of a delivery may differ by milliseconds on when it ended. */
 const ageMsMax = 20_000;
 const noBody = new Uint8Array();
 
@@ -40,7 +41,7 @@ export class OwedLog {
   #writing: Promise<void> | undefined;
   #left = 0;
   #isLeaving = false;
-  /** The last write failed, and the next one waits for its timer. */
+  /** The last write failed; the next one waits for its timer. */
   #isLate = false;
 
   constructor(ports: OwedLogPorts, lines: Pick<Lines, "next">) {
@@ -68,7 +69,7 @@ export class OwedLog {
     else this.#writeIn(gatherMs);
   }
 
-  /** Leaves all waiting rows to the removal; a write on its way goes on. */
+  /** Leaves all waiting rows to the removal. A write under way goes on. */
   leaveAll(): void {
     this.#isLeaving = true;
     this.#leave(this.#waiting.splice(0));

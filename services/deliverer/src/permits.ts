@@ -1,10 +1,12 @@
 /**
- * Permits: the right to call. A permit is a slot at an origin, the bytes of a heavy body, and a slot of its tenant's cap; slots.ts,
- * body-bytes.ts and caps.ts have the rules. Owned by the deliverer.
+ * Permits: the right to call. A permit is a slot at an origin, the bytes of a heavy body, and a slot of its tenant's
+ * cap; slots.ts, body-bytes.ts and caps.ts have the rules. Owned by the deliverer.
  *
- * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (`end` and `finish` in attempt.ts).
- * (2) Whatever is given back, the lines that wait for it are looked at again.
- * (3) A publish reserves a place in line, and the bytes of its body, before its insert (docs/design/record#claimed-by-its-insert).
+ * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (`end` and
+ *     `finish` in attempt.ts).
+ * (2) When anything is given back, the lines that wait for it are looked at again.
+ * (3) A publish reserves a place in line, and the bytes of its body, before its insert
+ *     (docs/design/record#claimed-by-its-insert).
  */
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
@@ -20,17 +22,17 @@ export type PermitOptions = {
   readonly isBusy?: () => boolean;
 };
 
-/** The lines that wait for permits, which are told of permits given back. */
+/** The waiting lines, as far as they are told of permits given back. */
 export type Freed = {
   /** Called when an origin may have a slot. */
   unblock(tenant: TenantId, origin: number): void;
   /** Called when bytes were given back. `all`: no body is in flight that would give back more. */
   unblockHeavy(all: boolean): void;
-  /** Called when what waits may begin. */
+  /** Called when waiting messages may begin. */
   readonly next: () => void;
 };
 
-/** The call that a permit is for. `bytes`: of the body; undefined where a hint of an earlier version does not say. */
+/** The call that a permit is for. `bytes`: the bytes of the body; undefined if the hint of an earlier version does not say. */
 export type Need = {
   readonly tenant: TenantId;
   readonly origin: number;
@@ -83,20 +85,20 @@ export class Permits {
     return slots.anyFree && slots.isFreeFor(tenant) && this.caps.mayTake(tenant);
   }
 
-  /** Reports whether a permit for this call is free, apart from the tenant's cap. */
+  /** Reports whether a permit for this call is free, leaving out the tenant's cap. */
   isFree({ bytes, origin, tenant }: Need): boolean {
     const { slots, bytes: bodies } = this.#counts;
     return slots.isFree(tenant, origin) && bodies.fit(tenant, origin, countedBytes(bytes));
   }
 
-  /** Takes slot and bytes. The caller has seen that they are free. */
+  /** Takes slot and bytes. The caller has checked that they are free. */
   take({ bytes, origin, tenant }: Need): Permit {
     const counted = this.#counts.bytes.take(tenant, origin, countedBytes(bytes));
     const slot = this.#counts.slots.take(tenant, origin);
     return new Permit(this.#counts, tenant, origin, slot, counted);
   }
 
-  /** Reserves a place in line. Returns undefined when the tenant has a cap, or the tenant or the origin its share of places. */
+  /** Reserves a place in line. Returns undefined when the tenant has a cap, or when the tenant or the origin has its share of places. */
   reserve({ bytes, origin, tenant }: Need): Permit | undefined {
     if (this.caps.isCapped(tenant)) return undefined;
     const slot = this.#counts.slots.reserve(tenant, origin);
@@ -105,7 +107,7 @@ export class Permits {
     return new Permit(this.#counts, tenant, origin, slot, counted);
   }
 
-  /** Returns the wait for a place in line; undefined when there is nothing to be gained by waiting. */
+  /** Returns the wait for a place in line; undefined when waiting would gain nothing. */
   turn(tenant: TenantId, origin: number, bytes: number): Promise<void> | undefined {
     const mayGain = !this.caps.isCapped(tenant) && countedBytes(bytes) === 0;
     return mayGain ? this.turns.wait(tenant, origin) : undefined;
@@ -133,7 +135,7 @@ export class Permit {
     this.#counted = counted;
   }
 
-  /** Undefined after the call. */
+  /** Is undefined after the call. */
   get slot(): Readonly<Slot> | undefined {
     return this.#slot;
   }
@@ -154,7 +156,7 @@ export class Permit {
     this.#free(before);
   }
 
-  /** Counts slot and body for the address that the call goes to; undefined while the call does not know. */
+  /** Counts slot and body for the address that the call goes to; undefined while that is not known. */
   locate(address: string | undefined): void {
     const { bytes, lines, slots } = this.#counts;
     if (this.#slot && !this.#slot.isLocated && address !== undefined) {
@@ -171,7 +173,7 @@ export class Permit {
     if (this.#slot) this.#counts.slots.wait(this.#slot, this.tenant);
   }
 
-  /** Counts a long call no more for its origin. */
+  /** Counts a long call no longer for its origin. */
   leaveOrigin(): void {
     if (!this.#slot) return;
     this.#counts.slots.leaveOrigin(this.#slot);
@@ -191,7 +193,7 @@ export class Permit {
     lines.next();
   }
 
-  /** Gives back the slot of the tenant's cap. */
+  /** Gives the slot of the tenant's cap back. */
   leaveCap(id: MessageId): void {
     this.#counts.caps.free(this.tenant, id);
   }

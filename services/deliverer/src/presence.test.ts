@@ -1,4 +1,4 @@
-/** How a deliverer announces itself: the roster is the test's, and answers when the test says so. */
+/** The announcements of a deliverer. The roster is the test's, and answers when the test says so. */
 import { describe, expect, it } from "@jest/globals";
 import { limits, owner, ownFormat } from "@posthaste/domain";
 import { type RosterEntry } from "@posthaste/ports";

@@ -1,9 +1,10 @@
 /**
- * Keeps this deliverer's entry in the roster, by which gateways name it.
+ * Keeps the entry of this deliverer in the roster, by which gateways name it.
  *
- * (1) One announcement is under way at a time and tells the state at its sending, so an older one never replaces a newer.
- * (2) `leave` waits for the announcement under way; none follows. Gateways may name this deliverer until they have read that it left, so
- *     the subscription ends later.
+ * (1) One announcement is under way at a time and has the state at its sending, so an older one never replaces a
+ *     newer.
+ * (2) `leave` waits for the announcement under way; none follows. Gateways may name this deliverer until they have
+ *     read that it left, so the subscription ends later.
  */
 import { limits, ownFormat, type Owner } from "@posthaste/domain";
 import { type Clock, type EventBus, type Log, pause, type Roster } from "@posthaste/ports";
@@ -26,7 +27,7 @@ export type PresenceParts = {
 
 /** How often gateways read the roster. */
 const readEveryMs = 500;
-/** How long named messages may arrive after leaving: a gateway's read, its insert and the hint. */
+/** How long named messages may still arrive after leaving: a gateway's read, its insert and the hint. */
 const namedAfterLeavingMs = 2_000;
 
 export class Presence {
@@ -44,7 +45,6 @@ export class Presence {
     this.#parts = parts;
   }
 
-  /** Reports whether gateways may name this deliverer in an insert. */
   get #isOpen(): boolean {
     const { lines, settling } = this.#parts;
     const hears = this.#ports.bus.hears("message.due");

@@ -1,6 +1,7 @@
 /**
- * Values by key, made at their first use. Idle values are kept, since a map that is emptied again and again costs a table each time (ADR 11).
- * They are forgotten once there are `idleMax` values, and then each time the number has doubled: a step or two for each new key.
+ * Values by key, made at their first use. Idle values are kept, since a map that is emptied again and again costs a
+ * table each time (ADR 11). They are forgotten once there are `idleMax` values, and then each time the number has
+ * doubled, which costs a step or two for each new key.
  */
 export class Remembered<K, V> {
   readonly #make: () => V;
@@ -20,7 +21,7 @@ export class Remembered<K, V> {
     return this.#values.size;
   }
 
-  /** Returns undefined for a key that was never used or is forgotten. */
+  /** Returns undefined for a key that was never used or was forgotten. */
   known(key: K): V | undefined {
     return this.#values.get(key);
   }

@@ -1,4 +1,4 @@
-/** Reports ended attempts: to the metrics, to the log of the process, and to whoever asked for failures. */
+/** Reports ended attempts to the metrics, to the log of the process, and to `onFailed`. */
 import { type MessageRecord, type Outcome, type Settlement } from "@posthaste/domain";
 import { type Clock, type Log, type Metrics, type RunStore } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
@@ -86,7 +86,7 @@ export class Report {
   }
 }
 
-/** Returns the outcome of an attempt that this process could not make; the message keeps its retries. */
+/** Returns the outcome of an attempt that failed in this process; the message keeps its retries. */
 export const ourFault = (text: string): Outcome => ({
   kind: "infrastructure",
   code: "internal",

@@ -24,7 +24,7 @@ import {
 describe("a slot reserved for an insert", () => {
   const origin = originHash("https://destination.example/hook");
 
-  /** Inserted and claimed, and handed over by `run`. */
+  /** Inserts claimed messages; `run` hands each to the deliverer. */
   async function reserved(ports: Ports, deliverer: Deliverer, names: readonly string[]) {
     const all = names.map((name) => {
       const message = aMessage({ id: ports.newId(), now: ports.clock.now(), ...named(name) });

@@ -162,7 +162,7 @@ describe("an outcome", () => {
 
   it("to a tenant that was made a moment ago is had at once", async () => {
     const ports = open(() => ok);
-    // The store does not answer before the claim, so the call has to look once more.
+    // The store does not answer before the claim, so the call looks the tenant up again.
     let looks = 0;
     const tenants: typeof ports.tenants = {
       get: (id) => (looks > 1 ? ports.tenants.get(id) : undefined),
@@ -208,7 +208,7 @@ describe("outcomes that wait to be written", () => {
       owner: owner("here"),
       telemetry: noTelemetry,
     });
-    /** Returns what answers for the store. */
+    /** Writes `outcome`, and returns the function by which the test answers for the store. */
     const write = (outcome: Outcome) => {
       const record = aClaimedRecord({ policy: aPolicy({ callback }) });
       const inputs = { chance: 0, retryDelayMs: 1_000 };

@@ -1,6 +1,7 @@
 /**
- * Settles attempts: the outcome of a call becomes one write, and once the store has taken it, the components that have work to do are told.
- * A telling that fails loses nothing: outbox and alarms are in the store, and a lane's slot runs out with its lease.
+ * Settles attempts: the outcome of a call becomes one write. Once the store has taken it, the components that it
+ * concerns are told. A telling that fails loses nothing: outbox and alarms are in the store, and a lane's slot
+ * expires with its lease.
  *
  * (1) An outcome is written until the store takes it or fences it (deliverer.ts (3)).
  * (2) Most messages leave nothing to tell.
@@ -72,11 +73,11 @@ export type SettlingParts = {
   readonly failed?: OnFailed;
 };
 
-/** A look at a queue. `end` says that the write which ends the turn is made. */
+/** A look at a queue. `end` says that the write that ends the turn was made. */
 type Look = { readonly looked: Promise<Looked | undefined>; readonly end: () => void };
 type Looked = Admitted & { readonly askedAt: number };
 
-/** The bounds of outcomes that are being written, and of the answers of those being written or told. */
+/** The bounds of outcomes that are being written, and of the answers of outcomes being written or told. */
 const outcomesMax = 2_000;
 const answerBytesMax = 64 * 1024 * 1024;
 
@@ -101,7 +102,7 @@ export class Settling {
     this.#report = new Report(ports, metrics, parts.failed);
   }
 
-  /** Reports whether too much waits to be written for anything new to be claimed. */
+  /** Reports whether too much waits to be written for another claim. */
   get isFull(): boolean {
     return this.#writing >= outcomesMax || this.#answerBytes >= answerBytesMax;
   }
@@ -111,7 +112,7 @@ export class Settling {
     return this.#telling > 0 || !this.#owed.isEmpty;
   }
 
-  /** Leaves the waiting log rows to the removal of their records: the time to drain is up. */
+  /** Leaves the waiting log rows to the removal of their records. Called when the time to drain is over. */
   leaveLog(): void {
     this.#owed.leaveAll();
   }
@@ -171,7 +172,7 @@ export class Settling {
     );
   }
 
-  /** Looks at the queue of a turn that ends, beside the write that ends it: what comes of the look is told after that. */
+  /** Looks at the queue of a turn that ends, beside the write that ends it. The result is told after that write. */
   #lookBeside(settlement: Settlement): Look | undefined {
     const queue = queueOfEndedTurn(settlement);
     if (queue === undefined) return undefined;
@@ -273,7 +274,7 @@ export class Settling {
     });
   }
 
-  /** Tells of the turns where nothing else is told: another write has ended the message. */
+  /** Tells of the ended turn alone: another write has ended the message. */
   #tellTurnsAlone(look: Look): void {
     this.#telling += 1;
     void this.#tellTurns(look)
@@ -295,7 +296,7 @@ export class Settling {
     this.#parts.lines.next();
   }
 
-  /** Tells within the message's trace, if it has one. A trace that a failure began has attempts only. */
+  /** Tells within the message's trace, if it has one. A trace that a failure began contains attempts only. */
   #tellTraced(
     attempt: Attempt,
     settlement: Settlement,
@@ -340,7 +341,7 @@ export class Settling {
     await this.#giveLaneBack(message);
   }
 
-  /** Goes on with the next message of a queue whose turn has ended, without a detour over the scheduler. */
+  /** Begins the next message of a queue whose turn has ended, without the scheduler. */
   async #tellTurns(look: Look | undefined): Promise<void> {
     const looked = await look?.looked;
     if (!looked) return;
@@ -350,7 +351,7 @@ export class Settling {
     if (hasMore(looked)) await bus.publish("scheduler.wake", [wakeLane(looked.queue, clock.now())]);
   }
 
-  /** Reports whether a message of the tenant may be claimed with its turn: its slot is taken after that, as those of named messages are. */
+  /** Reports whether a message of the tenant may be claimed with its turn. The slot is taken after that, as for a named message. */
   #mayClaimFor(tenant: TenantId): boolean {
     const { lines, permits } = this.#parts;
     const isOpen = !lines.isClosed && !this.isFull && lines.isOpenToNamed;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
 import { bodyHash, Signer } from "./signature.ts";
 
-/** Of one byte and of two. */
+/** Characters of one byte and of two. */
 const texts = fc
   .uint8Array({ maxLength: 100 })
   .map((bytes) => Buffer.from(bytes).toString("latin1"));
@@ -32,7 +32,7 @@ describe("the signature", () => {
 
   it("is the MAC that Node makes, for any key and any claims", () => {
     const signer = new Signer();
-    // Around SHA-256's block, of 64 bytes, a key is taken otherwise.
+    // Keys longer than the block of SHA-256, 64 bytes, are hashed first.
     const atTheBlock = fc.integer({ min: 63, max: 65 }).map((length) => "k".repeat(length));
     const keys = fc.oneof(texts, atTheBlock);
     const claims = fc.record({ iss: texts, sub: texts });

@@ -1,8 +1,7 @@
 /**
- * Signs attempts with a JWT, HS256 (docs/design/delivery#signatures). The key is the text `sig_…` itself.
- *
- * The MAC is HMAC by its definition (RFC 2104) over one-shot hashes: `createHmac` makes an object with a finalizer for each message, which
- * costs more than the hashing.
+ * Signs attempts with a JWT, HS256 (docs/design/delivery#signatures). The key is the text `sig_…` itself. The MAC is
+ * HMAC by its definition (RFC 2104) over one-shot hashes: `createHmac` makes an object with a finalizer for each
+ * message, which costs more than the hashing.
  */
 import { hash } from "node:crypto";
 import { TextCache } from "@posthaste/domain";

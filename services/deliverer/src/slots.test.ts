@@ -10,7 +10,7 @@ const c = tenantId("c");
 const here = "10.0.0.1";
 const there = "10.0.0.2";
 
-/** So many slots of `tenant` for `origins` in turn, as far as there are any. */
+/** Takes up to so many slots of `tenant`, for `origins` in turn. */
 function takeMany(slots: Slots, tenant = a, origins: readonly number[] = [1], count = 1): Slot[] {
   const taken: Slot[] = [];
   for (let n = 0; n < count; n++) {
@@ -20,7 +20,7 @@ function takeMany(slots: Slots, tenant = a, origins: readonly number[] = [1], co
   return taken;
 }
 
-/** Where calls to the origin went is known from now on. */
+/** Makes known which address calls to the origin go to. */
 function locate(slots: Slots, origin: number, address: string, tenant = a): void {
   const slot = slots.take(tenant, origin);
   slots.locate(slot, tenant, address);
@@ -282,7 +282,7 @@ describe("slots of all kinds", () => {
     const wide = { shortMax: 8, perOriginMax: 4, waitingMax: 4 };
     await expectAllGivenBack(() => {
       const slots = new Slots(wide);
-      // Known from the start, since what is known of an origin outlives its calls.
+      // All addresses are known from the start: the address of an origin outlives its calls.
       for (const tenant of [a, b]) for (const origin of [1, 2]) locate(slots, origin, here, tenant);
       const called = (tenant: TenantId, origin: number, isSlow: boolean) => () => {
         if (!slots.isFree(tenant, origin)) return undefined;
@@ -293,7 +293,7 @@ describe("slots of all kinds", () => {
       const reserved = (tenant: TenantId, origin: number) => () => {
         const slot = slots.reserve(tenant, origin);
         if (!slot) return undefined;
-        // The insert has failed, or the call begins and ends.
+        // `giveBack` is for an insert that failed; `call` begins the call and ends it.
         const giveBack = () => slots.free(slot);
         const call = () => {
           if (slot.kind === "reserved" && !slot.isFree) slots.begin(slot, tenant);

@@ -1,15 +1,17 @@
 /**
  * Slots: the right to have a request on the wire. Owned by the deliverer.
  *
- * (1) A slow call holds up no other call: it has a short slot for its first second and moves to a waiting slot then, if it may have one
- *     (ADR 15).
- * (2) A tenant, an address, and a tenant at an address each have at most their share of both kinds, out of what the rest leave. An
- *     origin has at most its share of what its tenant may have, in all and at the address (ADR 145). While the address of an origin is
- *     unknown, its calls are few and count for the tenant alone.
- * (3) A call counts for its origin during its first minute, with either kind of slot: that bound protects the destination. The bound
- *     holds for each tenant, and all tenants together have a third more, so that no tenant shuts out the rest (ADR 70).
- * (4) A place in line lasts from before an insert until its call begins, and becomes its slot then. An insert takes about as long as a
- *     call, so places have bounds of their own: each tenant and each of its origins has a share of as many as there are short slots.
+ * (1) A slow call holds up no other call: it has a short slot for its first second, and then moves to a waiting slot
+ *     if it may have one (ADR 15).
+ * (2) A tenant, an address, and a tenant at an address each have at most their share of both kinds, out of the slots
+ *     that the rest leave. An origin has at most its share of its tenant's slots, in all and at the address (ADR
+ *     145). While the address of an origin is unknown, its calls are few and count for the tenant alone.
+ * (3) A call counts for its origin during its first minute, with either kind of slot: that bound protects the
+ *     destination. The bound holds for each tenant, and all tenants together have a third more, so that no tenant
+ *     shuts out the rest (ADR 70).
+ * (4) A place in line lasts from before an insert until its call begins, and then becomes its slot. An insert takes
+ *     about as long as a call, so places have bounds of their own: each tenant and each of its origins has a share of
+ *     as many as there are short slots.
  */
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import {
@@ -45,7 +47,7 @@ export function slotBounds(config: SlotConfig, callsMax: number): SlotBounds {
 export type Slot = {
   readonly origin: Origin;
   readonly tenant: Held;
-  /** The counts that the slot is part of; of its address only once that is known. */
+  /** The counts that include the slot; the count of its address only once that is known. */
   readonly counts: Held[];
   isLocated: boolean;
   /** `reserved`: a place in line, until the call begins. */
@@ -54,7 +56,7 @@ export type Slot = {
   isFree: boolean;
 };
 
-/** The calls at once to an origin of unknown address: a tenant may have a thousand names for one server. */
+/** The calls at once to an origin of unknown address. They are few, since a tenant may have a thousand names for one server. */
 const unknownMax = 4;
 
 export class Slots {
@@ -112,7 +114,7 @@ export class Slots {
     if (origin.address !== undefined) this.#place(slot, tenant, origin.address);
   }
 
-  /** Idempotent. */
+  /** May be called again. */
   free(slot: Slot): void {
     if (slot.isFree) return;
     slot.isFree = true;
@@ -141,14 +143,14 @@ export class Slots {
     return true;
   }
 
-  /** Counts a long call no more for its origin. */
+  /** Counts a long call no longer for its origin. */
   leaveOrigin(slot: Slot): void {
     if (!slot.countsForOrigin) return;
     slot.countsForOrigin = false;
     addHeld(slot.origin, -1);
   }
 
-  /** Takes a place in line. Returns undefined when the tenant or the origin has its share of them. */
+  /** Takes a place in line. Returns undefined when the tenant or the origin has its share of places. */
   reserve(tenant: TenantId, origin: number): Slot | undefined {
     const held = this.#tenants.of(tenant);
     if (!this.#hasShare("reserved", held)) return undefined;
@@ -164,7 +166,7 @@ export class Slots {
     return short + waiting;
   }
 
-  /** Returns the address of the tenant's last call to the origin. */
+  /** Returns the address that the last call of the tenant to the origin went to. */
   addressOf(tenant: TenantId, origin: number): string | undefined {
     return this.#origins.known(origin)?.byTenant.known(tenant)?.address;
   }

@@ -18,7 +18,7 @@ const everyMs = 1_000;
 const lookEveryMs = 10_000;
 const lateMs = 5_000;
 const ringMax = 500;
-/** The rounds of one second; the next second goes on. */
+/** The rounds in one second; the next second continues. */
 const roundsMax = 4;
 
 export class Standby {
@@ -106,11 +106,11 @@ type Here = {
   readonly wake: (events: readonly WakeEvent[]) => void;
 };
 
-/** Returns a bus that keeps hints and wakes in this process. A fact needs the real bus, and stays in its outbox while that is away. */
+/** Returns a bus that keeps hints and wakes in this process. A fact needs the real bus, and stays in its outbox while the bus is away. */
 function heardHere(bus: EventBus, { hear, wake }: Here): EventBus {
   return {
     publish: async (topic, events) => {
-      // Each topic has its own kind of events, which the compiler cannot follow through a generic.
+      // The compiler cannot tell by a generic topic which kind of events it has.
       if (topic === "message.due") hear(events as readonly Hint[]);
       else if (topic === "scheduler.wake") wake(events as readonly WakeEvent[]);
       else if (topic === "message.accepted" || bus.isUp()) await bus.publish(topic, events);

@@ -1,8 +1,8 @@
 /**
- * Counts runs that stand still: between half a minute and a minute after a 2xx to a delivery, reads the head of its run and counts deliveries
- * that are still open. Does nothing where no metrics are read.
+ * Counts runs that stand still: between half a minute and a minute after a 2xx to a delivery, reads the head of its
+ * run and counts deliveries that are still open. Does nothing if no metrics are read.
  *
- * (1) At most `answeredMax` deliveries of half a minute are looked at.
+ * (1) At most `answeredMax` deliveries of half a minute are looked up.
  */
 import { deliveryOf, type InRun, standsStill } from "@posthaste/domain";
 import { type Clock, type Log, type Metrics, noMetrics, type RunStore } from "@posthaste/ports";

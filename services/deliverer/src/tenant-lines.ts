@@ -1,4 +1,4 @@
-/** The lines of one tenant, and what it may have in the store without a hint here. Owned by `Lines`. */
+/** The lines of one tenant, and which of its messages may be in the store without a hint here. Owned by `Lines`. */
 import { type MessageId, type TenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { type Attempt } from "./attempt.ts";
@@ -12,7 +12,7 @@ export const isHint = (waiting: Waiting): waiting is Hint => !isClaimed(waiting)
 /** A tenant some of whose messages may be in the store without a hint here. */
 export type Drained = {
   readonly tenant: TenantId;
-  /** Origins not to pull: their lines have hints here. */
+  /** Origins not to pull, since their lines have hints here. */
   readonly except: readonly number[];
   /** The hints here of the origins to pull. */
   readonly known: ReadonlySet<MessageId>;
@@ -20,7 +20,7 @@ export type Drained = {
 
 type Line = {
   readonly waiting: Waiting[];
-  /** When the line was made or last served, in turns: of the lines of an origin, the one with the lowest is next. */
+  /** When the line was made or last served, counted in turns. The line of an origin with the lowest number is next. */
   servedAt: number;
 };
 
@@ -40,7 +40,7 @@ const isOfClaimed = (key: LineKey): boolean => key >= claimedLine;
 
 class SomeLines {
   readonly lines = new Map<LineKey, Line>();
-  /** The number of lines whose messages have to be claimed: only those are pulled. */
+  /** The number of lines whose messages are to be claimed; only those are pulled. */
   toClaim = 0;
 
   put(key: LineKey, line: Line): void {
@@ -48,7 +48,6 @@ class SomeLines {
     if (!isOfClaimed(key)) this.toClaim += 1;
   }
 
-  /** Removes a line, and returns it. */
   remove(key: LineKey): Line | undefined {
     const line = this.lines.get(key);
     if (this.lines.delete(key) && !isOfClaimed(key)) this.toClaim -= 1;
@@ -62,11 +61,9 @@ export class TenantLines {
   readonly ready = new SomeLines();
   /** Lines that wait for a slot of their origin or for bytes. */
   readonly blocked = new SomeLines();
-  /** The number of those in `ready` and `blocked`. */
   size = 0;
   /** By each full line that has dropped hints, how many were taken from it since the store was asked. */
   readonly #lacking = new Map<LineKey, number>();
-  /** Whether a hint was dropped since the store was asked. */
   #droppedSince = false;
   /** Whether the last pull left nothing beside the blocked origins; reset when a line runs dry or a hint is dropped. */
   #othersAsked = false;
@@ -97,7 +94,7 @@ export class TenantLines {
     else this.ready.put(key, { waiting: [next], servedAt: turn });
   }
 
-  /** Takes the first of a ready line, which goes to the end. */
+  /** Takes the first of a ready line, and moves the line to the end. */
   take(key: LineKey, turn: number): Waiting | undefined {
     const line = this.ready.remove(key);
     const next = line?.waiting.shift();
@@ -135,14 +132,14 @@ export class TenantLines {
       .toSorted((one, other) => servedAt(one) - servedAt(other));
   }
 
-  /** Remembers that a hint was dropped. `lacking`: its line is full and lacks it as long as it goes on. */
+  /** Remembers that a hint was dropped. `lacking`: its line is full, and lacks the hint as long as the line goes on. */
   drop(key: LineKey, lacking: boolean): void {
     this.#droppedSince = true;
     if (lacking && !this.#lacking.has(key)) this.#lacking.set(key, 0);
     if (!this.blocked.lines.has(key)) this.#othersAsked = false;
   }
 
-  /** Drops the last hint of a blocked line that is longer than `min`. Returns false when none of the first `looks` is. */
+  /** Drops the last hint of a blocked line that is longer than `min`. Returns false when none of the first `looks` lines is. */
   dropLast(min: number, looks: number): boolean {
     let left = looks;
     for (const [key, { waiting }] of this.blocked.lines) {
@@ -156,7 +153,7 @@ export class TenantLines {
     return false;
   }
 
-  /** Counts a hint that was taken from a line. Returns how many were since the store was asked for those that the line lacks. */
+  /** Counts a hint taken from a line. Returns how many were taken since the store was asked for the hints that the line lacks. */
   countTaken(key: LineKey): number | undefined {
     const taken = this.#lacking.get(key);
     if (taken === undefined) return undefined;
@@ -184,8 +181,8 @@ export class TenantLines {
   }
 
   /**
-   * Takes the answer to a pull, and reports whether the store may have more: hints are lacking until a pull without exceptions was not full and
-   * none was dropped meanwhile.
+   * Takes the answer to a pull, and reports whether the store may have more: hints are lacking until a pull without
+   * exceptions was not full and no hint was dropped meanwhile.
    */
   answered(except: readonly number[], isFull: boolean): boolean {
     const isCurrent = !isFull && !this.#droppedSince;

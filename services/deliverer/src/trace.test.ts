@@ -7,7 +7,7 @@ const place = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
 const trace = `00-${"c".repeat(32)}-${"d".repeat(16)}-01`;
 const minute = 60_000;
 
-/** Returns where the span of an attempt stands; undefined where none is begun. */
+/** Returns the place of an attempt's span in its trace; undefined if no span is begun. */
 function placed(
   record: ReturnType<typeof aClaimedRecord>,
   begun: Parameters<typeof startAttempt>[2],

@@ -41,7 +41,7 @@ export function traceClaim(
     ?.end();
 }
 
-/** Records the claim of a named message: a span from its insert until its hint arrives here. */
+/** Records the taking of a named message: a span from its insert until its hint arrives here. */
 export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void =>
   traceClaim(tracer, record, {
     tookMs: agoMs(record.message.createdAt, limits.namedLeaseMs, now),
@@ -52,12 +52,12 @@ export const traceTaking = (tracer: Tracer, record: Claimed, now: number): void 
 /** Returns when the message's trace began: with its run, if it has one. */
 const beganAt = ({ createdAt, run }: Message): number => run?.createdAt ?? createdAt;
 
-/** `tookMs`: how long the attempt took that has failed; absent while none has. */
+/** `tookMs`: how long the failed attempt took; absent if none has failed. */
 type Begun = { readonly now: number; readonly tookMs?: number };
 
 /**
- * Starts the span of an attempt. An untraced message has none while all is well: the first attempt gets one when it has failed, and
- * begins a trace with it, of which the retries are part (ADR 199).
+ * Starts the span of an attempt. An untraced message has none while all is well: the first attempt gets one when it
+ * has failed, and begins a trace with it that its retries belong to (ADR 199).
  */
 export function startAttempt(
   tracer: Tracer,
@@ -108,7 +108,7 @@ const attributesOfRun = ({ run }: Message): Attributes =>
       }
     : {};
 
-/** Returns the fields by which a line of the log says the trace of an attempt, or of the message whose attempt has no span. */
+/** Returns the fields by which a line of the log names the trace of an attempt, or of the message if its attempt has no span. */
 export const traceOf = ({
   record,
   span,
@@ -129,14 +129,14 @@ export function endAttempt(span: Span | undefined, outcome: Outcome): void {
   });
 }
 
-/** Returns host and port of a URL; user, path and query may be secret. */
+/** Returns host and port of a URL. User, path and query may be secret. */
 function serverOf(url: string): Attributes {
   const { hostname, port, protocol } = new URL(url);
   const defaultPort = protocol === "https:" ? 443 : 80;
   return { "server.address": hostname, "server.port": port === "" ? defaultPort : Number(port) };
 }
 
-/** Returns the kind of error; the text may quote the destination's answer. */
+/** Returns the kind of error. The outcome's text may quote the destination's answer, so it is left out. */
 function errorOf(outcome: Outcome): string {
   switch (outcome.kind) {
     case "answered":

@@ -1,6 +1,6 @@
 /**
- * Publishes that wait for a place in line (ADR 213). While the process has no time to spare, a publish that finds all places of its origin
- * taken waits until a call of that origin begins, so that no more is accepted than is called.
+ * Publishes that wait for a place in line (ADR 213). While the process has no time to spare, a publish that finds all
+ * places of its origin taken waits until a call of that origin begins, so that no more is accepted than is called.
  *
  * (1) A publish waits for at most `waitMsMax`, and at most `waitingMax` publishes wait.
  * (2) Publishes to one origin of a tenant end their waits in the order in which they came.
@@ -16,12 +16,12 @@ const waitingMax = 2_000;
 export class Turns {
   readonly #clock: Pick<Clock, "after" | "passedMs">;
   readonly #isBusy: () => boolean;
-  /** In the order in which they began. */
+  /** The waits, in the order in which they began. */
   readonly #waits = new Set<Wait>();
   readonly #lines = new Map<string, Set<Wait>>();
   #isTimed = false;
 
-  /** `isBusy`: reports whether the process has no time to spare. */
+  /** `isBusy` reports whether the process has no time to spare. */
   constructor(clock: Pick<Clock, "after" | "passedMs">, isBusy: () => boolean) {
     this.#clock = clock;
     this.#isBusy = isBusy;

@@ -24,7 +24,7 @@ export function createBulkActions(connection: Connection): BulkActions {
       const count = await again(() => actions.countDocuments(underWay, { limit: underWayMax }));
       if (count >= underWayMax) return "full";
       const _id = keyOf(tenant, action.id);
-      // An action that is there already was inserted by an earlier try, whose reply was lost.
+      // An action that is there already was inserted by an earlier try whose reply was lost.
       await insertMissing(again, actions, [{ ...action, _id, same, write: newWrite(random) }]);
       return action;
     },

@@ -1,4 +1,4 @@
-/** How a bulk action stands in the collection `bulk_actions`: one document, keyed by tenant and id. */
+/** The documents of the collection `bulk_actions`: one for each bulk action, keyed by tenant and id. */
 import { hash } from "node:crypto";
 import { type BulkAction, type BulkActionId, bulkWorkText, type TenantId } from "@posthaste/domain";
 import { byTime, type Index } from "../indexes.ts";
@@ -13,8 +13,8 @@ export const bulkActionIndexes: readonly Index[] = [
 ];
 
 /**
- * `same`: the hash of the action's work, while it is under way. `write` names the write that made this version: a write
- * whose reply was lost finds its own by this name (docs/design/record#writes-whose-answer-was-lost).
+ * `same`: the hash of the action's work, while it is under way. `write` names the write that made this version: a try
+ * whose reply was lost recognizes its own write by this name (docs/design/record#writes-whose-answer-was-lost).
  */
 export type StoredBulkAction = BulkAction & {
   readonly _id: string;

@@ -1,4 +1,4 @@
-/** The FanOuts port, and the queries of other rooms on fan-outs. */
+/** The FanOuts port, and the queries that other parts of the adapter make on fan-outs. */
 import {
   advanceTo,
   allShards,
@@ -35,7 +35,7 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
       ...(deduplication.length > 0 && { repeatableUntil }),
     };
     if (!(await insertOne(rooms, document))) return "known";
-    // Before the answer, so that anything published after it stands behind all children.
+    // Before the answer, so that messages published later stand behind all children.
     await enter(rooms, entriesOf(fanOut, standing, place));
     if (queuePlace !== undefined) await enterFanOut(rooms, fanOut, queuePlace);
     return "inserted";
@@ -135,7 +135,7 @@ export async function ringFanOuts(
   return found.map(({ _id: id, tenant }) => ({ kind: "fanOut", id, tenant }));
 }
 
-/** The places of a fan-out's first child, in the line of its flow key and in its queue. */
+/** The places reserved for the first child of a fan-out: in the line of its flow key and in its queue. */
 export type Reserved = Pick<StoredFanOut, "place" | "queuePlace">;
 
 export async function reservedOf(

@@ -1,4 +1,4 @@
-/** Removal of fan-outs. A fan-out goes when it is expanded and no child remains, since children share its body. */
+/** Removes fan-outs. A fan-out is removed once it is expanded and has no child left, since children share its body. */
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Rooms } from "../messages/rooms.ts";
@@ -69,7 +69,7 @@ async function removeThese(
   await writeAll(again, fanOuts, operations);
 }
 
-/** Postpones the next look, so that fan-outs whose children wait for a month do not stand before ones that can go. */
+/** Postpones the next look, so that fan-outs whose children wait for a month do not stand before fan-outs that can be removed. */
 async function postpone(
   { again, fanOuts, clock }: Rooms,
   ids: readonly (MessageId | undefined)[],

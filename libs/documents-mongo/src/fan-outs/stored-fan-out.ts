@@ -1,5 +1,5 @@
 /**
- * How a fan-out stands in the collection `fan_outs`: one document with the body that all children share.
+ * The documents of the collection `fan_outs`: one for each fan-out, with the body that all children share.
  *
  * (1) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, as in the collection of records.
  */
@@ -17,7 +17,7 @@ import { byTime, type Index } from "../indexes.ts";
 export type StoredFanOut = FanOutTarget & {
   readonly _id: MessageId;
   readonly tenant: TenantId;
-  /** Present where above 1. */
+  /** Absent in format 1. */
   readonly format?: number;
   readonly shard: number;
   readonly queue?: QueueId;
@@ -25,16 +25,19 @@ export type StoredFanOut = FanOutTarget & {
   readonly body: Uint8Array;
   readonly upTo: number;
   readonly wakeAt?: number;
-  /** Present once the fan-out is expanded. From `sweepAt` on the sweep looks whether a child is left. */
+  /** Present once the fan-out is expanded. From `sweepAt` on, the sweep checks whether a child is left. */
   readonly endedAt?: number;
   readonly sweepAt?: number;
   /** The first child's place in the line of the flow key; one place is reserved for each endpoint. */
   readonly place?: number;
   readonly queuePlace?: number;
-  /** Tokens by which a write whose answer was lost finds what it did (docs/design/record#writes-whose-answer-was-lost). */
+  /**
+   * The token of the write that inserted or changed the document. A try whose reply was lost recognizes its own write
+   * by this token (docs/design/record#writes-whose-answer-was-lost).
+   */
   readonly insertedBy: string;
   readonly changedBy?: string;
-  /** Until then the publish may be repeated with its deduplication id: a fan-out removed earlier leaves a tombstone. */
+  /** Until this time the publish may be repeated with its deduplication id: a fan-out removed earlier leaves a tombstone. */
   readonly repeatableUntil?: number;
   readonly tombstoneUntil?: number;
 };
@@ -46,7 +49,7 @@ export const fanOutIndexes: readonly Index[] = [
   byTime(fanOutsName, "sweepAt"),
   { collection: fanOutsName, key: { tombstoneUntil: 1 }, having: "tombstoneUntil", is: "needed" },
   { collection: fanOutsName, key: { queue: 1, queuePlace: 1 }, having: "queue", is: "needed" },
-  // Finds which replaced chunks of a group are still needed.
+  // By this index, replaced chunks of a group that are still needed are found.
   { collection: fanOutsName, key: { chunks: 1 }, having: "chunks", is: "needed" },
 ];
 

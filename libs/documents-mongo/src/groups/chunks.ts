@@ -1,4 +1,4 @@
-/** Chunks: at most 500 endpoints each, never changed, each with a time at which to check whether it is still wanted. */
+/** The chunks of groups: each has at most 500 endpoints, never changes, and has a time at which to check whether a head still lists it. */
 import {
   type Endpoint,
   type GroupChunkId,
@@ -28,11 +28,11 @@ export type Chunks = {
     endpoints: readonly Endpoint[],
     lookAt: number,
   ) => Promise<readonly GroupChunkId[]>;
-  /** Returns the endpoints in the order of `ids`; throws when a chunk is gone. */
+  /** Resolves to the endpoints in the order of `ids`. Rejects when a chunk is missing. */
   readonly read: (tenant: TenantId, ids: readonly GroupChunkId[]) => Promise<readonly Endpoint[]>;
   readonly lookAt: (time: number, ids: readonly GroupChunkId[]) => Promise<void>;
   readonly due: (now: number, limit: number) => Promise<readonly GroupChunkId[]>;
-  /** Moves the look to `time` for chunks that are still due at `now`: a replacement meanwhile has set a look of its own. */
+  /** Moves the look to `time` for chunks that are still due at `now`. A chunk that was replaced meanwhile keeps its new time. */
   readonly postpone: (ids: readonly GroupChunkId[], now: number, time: number) => Promise<void>;
   readonly remove: (ids: readonly GroupChunkId[]) => Promise<void>;
 };

@@ -16,7 +16,7 @@ export const groupIndexes: readonly Index[] = [...headIndexes, ...chunkIndexes];
 
 export type Referred = (chunks: readonly GroupChunkId[]) => Promise<ReadonlySet<GroupChunkId>>;
 
-/** Longer than any writer may stand still between its chunks and its head. */
+/** Longer than any writer may pause between its chunks and its head. */
 const listedLookMs = 86_400_000;
 const chunksPerLookMax = 200;
 
@@ -36,7 +36,7 @@ export function createGroups(connection: Connection, referred: Referred): Groups
       const current = await heads.find(tenant, name);
       if (current?.version !== version) return false;
       const made = await chunks.write(tenant, endpoints, clock.now() + listedLookMs);
-      // Before the swap: after a crash between the two, the look finds these chunks in their head and comes back in a day.
+      // Before the swap: after a crash between the two, the look finds these chunks in their head and is repeated in a day.
       if (current) await lookSoon(current.chunks);
       const changedAt = groupChangedAt(clock.now());
       const next = {
@@ -62,7 +62,7 @@ export function createGroups(connection: Connection, referred: Referred): Groups
     },
     sweep: async (limit) => {
       let swept = 0;
-      // Ends when nothing is due, or after `limit` looks; each look removes its chunk or moves it to a later time.
+      // Ends when no chunk is due, or after `limit` looks. Each look removes its chunk or moves the chunk to a later time.
       for (let looked = 0; looked < limit;) {
         const now = clock.now();
         const ids = await chunks.due(now, Math.min(limit - looked, chunksPerLookMax));

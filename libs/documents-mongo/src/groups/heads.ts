@@ -1,4 +1,4 @@
-/** The head of a group: one document that lists the chunks of its newest version. */
+/** The heads of groups: one document for each group, which lists the chunks of its newest version. */
 import { type Group, type GroupChunkId, type Headers, type TenantId } from "@posthaste/domain";
 import { type Groups } from "@posthaste/ports";
 import { type Connection } from "../connection.ts";
@@ -13,7 +13,7 @@ export const headIndexes: readonly Index[] = [
 ];
 
 /**
- * `swap` names the write that made this version: a write whose reply was lost finds its own by it
+ * `swap` names the write that made this version: a try whose reply was lost recognizes its own write by this name
  * (docs/design/record#writes-whose-answer-was-lost).
  */
 type Head = Group & { readonly _id: string; readonly swap: string };
@@ -22,10 +22,7 @@ export type Heads = {
   readonly find: (tenant: TenantId, name: string) => Promise<Group | undefined>;
   readonly list: Groups["list"];
   readonly count: Groups["count"];
-  /**
-   * Replaces version `version` by `next`, or adds it where `version` is undefined. Resolves to false where that is not the
-   * stored state.
-   */
+  /** Replaces version `version` by `next`, or adds `next` if `version` is undefined. Resolves to false if another version is stored. */
   readonly swap: (next: Group, version: number | undefined) => Promise<boolean>;
   readonly configure: (
     tenant: TenantId,

@@ -1,10 +1,11 @@
 /**
- * How many events of each state a minute has. Each process counts the events that it wrote, in a document of its own for
- * each tenant and hour, and writes its totals again and again: a write that is repeated, or late, counts nothing twice.
+ * Counts the events of each state in each minute. Each process counts the events that it wrote, in a document of its
+ * own for each tenant and hour, and writes its totals again and again: a write that is repeated, or late, counts
+ * nothing twice.
  *
- * (1) events that a process counted in its last `writeEveryMs` are missing when it dies, and so is a batch of rows whose
- *     reply was lost.
- * (2) hours that have passed are dropped from memory; a later event of such an hour begins a further document.
+ * (1) events that a process counted in its last `writeEveryMs` are missing when it dies, and so is a batch of rows
+ *     whose reply was lost.
+ * (2) hours that have passed are dropped from memory; a later event of such an hour begins another document.
  */
 import { type LogState, minuteMs, type TenantId, isOver } from "@posthaste/domain";
 import { type MinuteCounts } from "@posthaste/ports";
@@ -35,7 +36,7 @@ type StoredHour = {
 };
 type Hour = Omit<StoredHour, "minutes"> & {
   readonly minutes: Map<number, Counts>;
-  /** Minutes whose counts are above the ones written. */
+  /** Minutes whose counts are higher than the written ones. */
   readonly changed: Set<number>;
 };
 
@@ -135,7 +136,7 @@ export function createEventCounts({
   };
 }
 
-/** `$max` keeps the greatest count: a write that is late, or repeated, changes nothing. */
+/** `$max` keeps the greatest count, so a late or repeated write changes nothing. */
 function operationOf({
   _id,
   tenant,

@@ -69,7 +69,7 @@ export function createMessageLog(connection: Connection): MessageLog {
     log: heavy.collection<Placed<LogItem>>(collection),
     own: heavy.collection<Placed<LogItem>>(collectionName),
   };
-  // Each partition of the bus hands its entries over separately: together they are one write.
+  // Each partition of the bus hands its entries over separately; all are appended in one write.
   const append = createGather(writeMissing, { bytesOf });
 
   return {
@@ -92,7 +92,7 @@ export function createMessageLog(connection: Connection): MessageLog {
     sweep: async (tenant, before, limit) => {
       await counts?.sweep(tenant, before);
       const swept = new Set<string>();
-      // Ends when nothing is old enough, or when all other rows are of further messages.
+      // Ends when no row is old enough, or when the remaining rows are of further messages.
       for (;;) {
         const rows = await oldest(tenant, before);
         const keys: string[] = [];
@@ -114,7 +114,7 @@ export function createMessageLog(connection: Connection): MessageLog {
   async function writeMissing(entries: readonly Appended[]): Promise<readonly true[]> {
     const rows = entries.map(({ message, fact }) => ({ fact, rows: rowsOf(message, fact) }));
     const missing = new Map(rows.flatMap((of) => of.rows.map((row) => [row._id, row])));
-    // CREATED is mostly there by the time of the fact: looking costs less than an insert that is refused.
+    // Mostly CREATED is written before the fact arrives, and looking it up costs less than a refused insert.
     const accepted = rows.flatMap((of) => (of.fact ? of.rows.filter(isOfCreated) : []));
     const known = await present(
       connection,
@@ -127,7 +127,7 @@ export function createMessageLog(connection: Connection): MessageLog {
     for (const [n, { tenant, item }] of inserts.entries())
       if (!refused.has(n))
         for (const event of [...(item.earlier ?? []), item.event])
-          // Not counted here: two rows may tell CREATED, so it is counted at the insert of its record.
+          // CREATED may be in two rows, so it is counted when its record is inserted.
           if (event.state !== "CREATED") counts?.add(tenant, event);
     return entries.map(() => true);
   }

@@ -270,11 +270,11 @@ async function deliver(harness: Harness, isRepeatable = false) {
   return { message, settlement, settled: await records.settle([settlement]) };
 }
 
-/** A log to which records tell what they can, and of which all else is written as its own rows. */
+/** Returns a log in which records are their own rows where they can be, and all other entries have rows in the collection. */
 function toldByRecords(connection: Connection, isRemoved: boolean): MessageLog {
   const log = createMessageLog(connection);
   const { counts } = connection;
-  // The log's contract counts what is appended, and no insert.
+  // The log's contract counts appended entries, and no insert.
   const uncounted: Connection = {
     ...connection,
     ...(counts && {

@@ -1,6 +1,6 @@
 /**
- * Rows of the log that are the documents of delivered records (ADR 205): plain messages only, so a list that asks for a rare
- * field, or for another event, finds nothing here and asks nothing.
+ * Rows of the log that are the documents of delivered records (ADR 205). They are plain messages only, so a list that
+ * asks for a rare field, or for another event, finds none here and sends no query.
  */
 import { type LogFilter, type MessageId, ownStates, type TenantId } from "@posthaste/domain";
 import { type Collection, type Document } from "mongodb";
@@ -43,7 +43,7 @@ function ownRowFrom({ _id, tenant, shard, message, told, endedAt }: OwnRow): Pla
   return { _id, tenant, place: told.place, item };
 }
 
-/** The fields from which the events of such a row are named. */
+/** The fields from which the names of such a row's events are derived. */
 export const ownNames = { "message.createdAt": 1, told: 1, endedAt: 1 } as const;
 
 export const ownNamesFrom = (document: Document) => {
@@ -53,7 +53,7 @@ export const ownNamesFrom = (document: Document) => {
   return { _id, item: ownItem(named, told, endedAt) };
 };
 
-/** Returns undefined where no such row can match. */
+/** Returns undefined if no such row can match. */
 export const ownScanOf = (tenant: TenantId, filter: LogFilter): Scan<LogItem> | undefined =>
   asksForTerm(filter) || filter.states?.every((state) => !ownStates.includes(state))
     ? undefined
@@ -68,7 +68,7 @@ export const ownScanOf = (tenant: TenantId, filter: LogFilter): Scan<LogItem> | 
         within,
       };
 
-/** Matches rows that tell an event at or before the time `at`. */
+/** Matches rows that contain an event at or before the time `at`. */
 export const tellingUpTo = (at: number): Document => ({
   $or: [{ "message.createdAt": { $lte: at } }, { "told.startedAt": { $lte: at } }],
 });
@@ -76,7 +76,7 @@ export const tellingUpTo = (at: number): Document => ({
 const removedPerCallMax = 1_000;
 const isRowAlone = { format: rowFormat };
 
-/** Removes rows of before a time, and of those no record that still stands. Returns the ids of at most `limit`. */
+/** Removes rows from before a time, except rows that are still records. Resolves to the ids of at most `limit`. */
 export async function sweepOwnRows(
   { again, clock }: Pick<Connection, "again" | "clock">,
   messages: Collection<StoredRecord>,

@@ -1,9 +1,8 @@
 /**
- * Pages of the message log: events in the order of time, whichever rows tell them.
- *
- * A row stands at its last event and may tell earlier ones, of up to a second before. So beside the rows of a page, the rows
- * behind its newer end that reach across that end are read: all are within that second. Only their times and names are read;
- * the few rows whose events are on the page are then read whole.
+ * Pages of the message log: events in the order of time, whichever rows contain them. A row is ordered by its last
+ * event and may contain earlier ones, of up to a second before. So beside the rows of a page, later rows with an
+ * event before the page's newer end are read: all are within that second. First only their times and names are read;
+ * then the few rows whose events are on the page are read whole.
  */
 import { type LogEvent, type LogFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type LogEntry, type Page } from "@posthaste/ports";
@@ -33,7 +32,7 @@ import {
 
 type Rows = Collection<Placed<LogItem>>;
 
-/** `own`: the documents of records, of which delivered ones may be rows. */
+/** `own`: the documents of records, some of which are rows. */
 export type Listed = { readonly log: Rows; readonly own: Rows };
 
 type Source = {
@@ -71,7 +70,7 @@ export async function readLog(
     .map(({ place, item }): Told => ({ place, event: item.event, entry: item }));
 
   const isWanted = wantedBy(filter, page);
-  // Events beyond the last row are told by rows that were not read.
+  // Events beyond the last row are in rows that were not read.
   const isRead = ({ place }: Told): boolean =>
     next === undefined || (latestFirst ? place >= next : place <= next);
   const byPlace = new Map<string, Told>();
@@ -106,10 +105,7 @@ function sourcesOf({ log, own }: Listed, tenant: TenantId, filter: LogFilter): r
 type RowsRead = Pick<Page<LogItem>, "items"> & { readonly next?: string | undefined };
 const nothing: RowsRead = { items: [] };
 
-/**
- * Returns the rows of both pages up to where the nearer one ends. Each page keeps to `bytesMax`; the two together are cut to
- * it again.
- */
+/** Merges two pages up to the end of the shorter one. Each page keeps to `bytesMax`; the merged page is cut to `bytesMax` again. */
 function together(pages: readonly Page<LogItem>[], { bytesMax, order }: PageRequest): RowsRead {
   const [first = nothing, ...others] = pages.filter(
     ({ items, next }) => items.length > 0 || next !== undefined,
@@ -139,10 +135,10 @@ function together(pages: readonly Page<LogItem>[], { bytesMax, order }: PageRequ
 const endOf = ({ to }: LogFilter): string | undefined =>
   to === undefined ? undefined : `${digitsOf(to)};`;
 
-/** The most rows of one second, all of one tenant, that are looked at. */
+/** The most rows of one second and one tenant that are read. */
 const acrossMax = 100_000;
 
-/** Reads the rows at or behind `place` that tell an event before it: small, and only as many as come in one second. */
+/** Reads the rows at or after `place` that contain an event before it: only times and names, and only the rows of one second. */
 const readAcross = (heavy: Heavy, of: Source, place: string): Promise<readonly Told[]> =>
   heavy.again(of.scan.tenant)(async () => {
     const told: Told[] = [];
@@ -186,7 +182,7 @@ const behind = (place: string) => ({
 
 const timeOf = (place: string): number => Number(place.split(/[:;]/, 1)[0]);
 
-/** An event whose row no longer tells it was swept meanwhile, and is left out. */
+/** If a row no longer contains the event, it was swept meanwhile, and the event is left out. */
 async function entriesAt(
   heavy: Heavy,
   page: PageRequest,

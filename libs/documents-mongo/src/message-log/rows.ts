@@ -1,9 +1,8 @@
 /**
- * The rows of the message log: one per event, whole in itself, under an id derived from (message, attempt, state), so
- * writing it twice is writing it once.
- *
- * A delivery's row also tells the events shortly before it, so most messages are one row. An event told there may have a row
- * of its own as well; both have the same place, by which a reader takes them for one (reading.ts).
+ * The rows of the message log: one for each event, complete, with an id derived from (message, attempt, state), so
+ * writing it twice has the effect of once. The row of a delivery also contains the events shortly before it, so most
+ * messages are one row. Such an event may have a row of its own as well; both have the same place, by which a reader
+ * recognizes the duplicate (reading.ts).
  */
 import {
   answerOfFact,
@@ -23,7 +22,7 @@ import { type LogEntry } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { type Placed, placeOf } from "../query/placed.ts";
 
-/** The states of an attempt's fact have `fact`. `earlier`: events of the message that have no row of their own, oldest first. */
+/** `fact` is set for the states of an attempt's fact. `earlier`: events of the message without a row of their own, oldest first. */
 export type LogItem = LogEntry & { readonly earlier?: readonly LogEvent[] };
 
 export type LogRow = Placed<LogItem> & {
@@ -33,14 +32,14 @@ export type LogRow = Placed<LogItem> & {
   readonly first?: string;
 };
 
-/** The fields that make a delivered record, with its own, a row of the log. */
+/** The fields that, with a delivered record's own, make it a row of the log. */
 export type OwnTold = Pick<LogRow, "place" | "hosts" | "path"> &
   Pick<OwnFact, "startedAt" | "answered">;
 
-/** How far before its own event a row may tell others; a reader looks this far beyond the end of its page. */
+/** The longest time before its own event from which a row may contain others; a reader looks this far beyond the end of its page. */
 export const earlierMsMax = limits.ownLogMs;
 
-/** Returns the rows of CREATED and of the events of `fact`. Parents of group publishes appear in no log. */
+/** Returns the rows of CREATED and of the events of `fact`. The parents of group publishes are in no log. */
 export function rowsOf(message: Message, fact: AttemptFact | undefined): readonly LogRow[] {
   const { body: _, ...configuration } = message;
   const { hosts, path } = placeOfUrl(message.url);
@@ -68,7 +67,7 @@ export function rowsOf(message: Message, fact: AttemptFact | undefined): readonl
   });
 }
 
-/** Returns what a record that tells its own log stores beside its own fields. */
+/** Returns what a record that is its own row stores beside its other fields. */
 export function toldBy({ id, url }: Pick<Message, "id" | "url">, fact: OwnFact): OwnTold {
   const { hosts, path } = placeOfUrl(url);
   const { answered, endedAt: at, startedAt } = fact;
@@ -81,7 +80,7 @@ export function toldBy({ id, url }: Pick<Message, "id" | "url">, fact: OwnFact):
   };
 }
 
-/** Returns the events that such a record tells, as the row of a delivery has them. */
+/** Returns the events of such a record, as the row of a delivery has them. */
 export function ownItem<M extends Pick<Message, "id" | "createdAt">>(
   message: M,
   { startedAt, answered }: OwnTold,
@@ -95,7 +94,7 @@ export function ownItem<M extends Pick<Message, "id" | "createdAt">>(
 
 type Told = { readonly event: LogEvent; readonly earlier: readonly LogEvent[] };
 
-/** Returns the events in the order of time. Events that run backwards, as two clocks may see them, have rows of their own. */
+/** Returns the events in the order of time. Events whose times run backwards, as by two clocks, have rows of their own. */
 function told(events: readonly LogEvent[]): readonly Told[] {
   const last = events.at(-1);
   const each = events.map((event): Told => ({ event, earlier: [] }));
@@ -143,11 +142,11 @@ function entryFrom({ fact, ...entry }: LogEntry): LogEntry {
 
 const idOf = (id: MessageId, event: LogEvent): string => `${id}:${stepOf(event)}`;
 
-/** Sorts events of one message that share a time; names the event inside its message. */
+/** Orders events of one message that share a time, and names the event within its message. */
 const stepOf = ({ attempt, state }: LogEvent): string =>
   `${String(attempt).padStart(attemptDigits, "0")}${rankOf[state]}`;
 
-/** Attempts count our own failures, too, so they have no other bound; at one a second ten digits last 300 years. */
+/** Attempts that failed in this service count, too, so their number has no other bound. At one a second, ten digits last for 300 years. */
 const attemptDigits = 10;
 
 const capped = ({ response, ...fact }: AttemptFact): AttemptFact =>

@@ -1,17 +1,17 @@
 /**
- * Watches for new rows in a tenant's log. No process hears of all events: plain deliveries are said on no bus (ADR 55). So
- * the tail is read, from the index of tenant and place alone, twice a second and only while a caller watches.
+ * Watches for new rows in a tenant's log. No process hears of all events: plain deliveries publish no fact (ADR 55).
+ * So the tail is read twice a second, from the index of tenant and place alone, and only while a caller watches.
  */
 import { type TenantId, aheadFrom, cutOff } from "@posthaste/domain";
 import { type Collection, type Document, type Filter } from "mongodb";
 import { type Connection } from "../connection.ts";
 import { digitsOf } from "../query/placed.ts";
 
-/** `place`: the field of a row's place. */
+/** `place` is the field that holds the place of a row. */
 type Source = { readonly rows: Collection<Document>; readonly place: string };
 
 const lookEveryMs = 500;
-/** Rows come late, and stand at the time of their event. */
+/** Rows are written late, with the time of their event. */
 const lateMsMax = 10_000;
 const rowsMax = 200;
 

@@ -1,7 +1,7 @@
 /**
- * Counts unfinished records per tenant: in the store, at most once a second and seldom where counting takes long. Records
- * that this process has inserted since a count began are added to it, so that a slow count is late, but never too low by
- * them.
+ * Counts unfinished records for each tenant: in the store, at most once a second, and less often when counting takes
+ * long. Records that this process has inserted since a count began are added to it, so that a slow count may be late,
+ * but never misses those.
  */
 import { isFinished, liveKinds, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
@@ -20,7 +20,7 @@ type Tenant = {
 };
 
 export type Backlogs = {
-  /** Returns the last count and counts again in the background; waits only where there is no count or it is too old. */
+  /** Resolves to the last count and counts again in the background. Waits only if there is no count or it is too old. */
   readonly of: (tenant: TenantId) => Promise<number>;
   readonly inserting: (records: readonly MessageRecord[]) => void;
 };
@@ -50,11 +50,11 @@ export function createBacklogs(
       const ageMs = counted ? clock.passedMs() - counted.begunMs : Number.POSITIVE_INFINITY;
       const everyMs = Math.max(countEveryMs, (counted?.tookMs ?? 0) * restPerCount);
       const more = counted ? tenant.inserted - counted.insertedBefore : 0;
-      // As many inserts as were last counted pay for the next count, however long the last one took.
+      // A new count is worth its cost once as many records were inserted as the last one counted, however long that took.
       const isWorth = ageMs >= countEveryMs && more >= Math.max(insertedPerCount, counted?.n ?? 0);
       if (ageMs >= everyMs || isWorth) tenant.counting ??= count(id, tenant);
       if (counted && ageMs < everyMs * tooOldFactor) {
-        // The next caller hears of the failure, once the count is too old.
+        // The next caller gets the failure, once the count is too old.
         tenant.counting?.catch(() => undefined);
         return Promise.resolve(ageMs < lateMs ? counted.n : counted.n + more);
       }
@@ -75,9 +75,9 @@ export const countLive =
     again(() => messages.countDocuments({ tenant, state: { $in: [...liveKinds] } }));
 
 const countEveryMs = 1_000;
-/** A count this young is returned without the inserts since: most of them have been delivered. */
+/** A count this young is returned without later inserts, since most of those were delivered. */
 const lateMs = 2 * countEveryMs;
 const tooOldFactor = 5;
-/** Counting takes a twentieth of the time at most. */
+/** Counting takes at most a twentieth of the time. */
 const restPerCount = 20;
 const insertedPerCount = 1_000;

@@ -1,4 +1,4 @@
-/** Heavy bodies: where they stand, how many a server is asked for at once, and that none is left behind. */
+/** Heavy bodies: where they are stored, how many a statement names, and that none is left behind. */
 import { describe, expect, it, jest } from "@jest/globals";
 import { accept, allShards, limits, type Message } from "@posthaste/domain";
 import { aCallbackPlan, aMessage, anOwner, aPolicy, aTenant, byKind } from "@posthaste/testing";
@@ -106,7 +106,7 @@ describe.each(servers)("$name", ({ uri }) => {
     await harness.insert([lost, waiting]);
     const held = accept({ ...delayed, notBefore: clock.now() + 2 * hourMs }, clock.now());
     await records.insert([{ record: held }], "new");
-    // The publisher died between the two writes.
+    // As if the publisher had died between the two writes.
     await connection.collection<{ _id: string }>(collectionName).deleteOne({ _id: lost.id });
 
     await clock.advance(hourMs - 1);
@@ -118,7 +118,7 @@ describe.each(servers)("$name", ({ uri }) => {
 
     expect(before).toHaveLength(3);
     expect(after.map(({ record }) => record).toSorted()).toEqual([waiting.id, delayed.id]);
-    // No body that was just found to be wanted is looked at again.
+    // A body that was just found to be wanted gets a later look.
     expect(after.filter(({ lookAt }) => lookAt <= clock.now())).toEqual([]);
   });
 
@@ -148,7 +148,7 @@ describe.each(servers)("$name", ({ uri }) => {
 const bodiesOf = ({ connection }: Harness): Promise<readonly StoredBody[]> =>
   connection.collection<StoredBody>(bodiesName).find().toArray();
 
-/** The bytes that a server reads and writes with each look at a record. */
+/** Returns the bytes of the record's document, which a server reads and writes with each access. */
 async function storedBytesOf({ connection }: Harness): Promise<number> {
   const [stored] = await connection.collection(collectionName).find().toArray();
   const { body } = stored as { body?: { length: number } };
@@ -160,7 +160,7 @@ async function finish(harness: Harness, messages: readonly Message[]): Promise<v
   await harness.records.settle(claimed.map((each) => settlementOf(each, harness.clock.now())));
 }
 
-/** Records how many bodies each statement names. */
+/** Returns a connection that records how many bodies each statement names. */
 function counting(connection: Connection, asked: number[]): Connection {
   return {
     ...connection,

@@ -1,9 +1,9 @@
 /**
- * Heavy bodies stand apart from their records, one document each. A server reads and writes documents whole: rings, sweeps
- * and counts read a record, its claim, each renewal and its settle rewrite it, and none of them needs the body (ADR 102).
+ * Heavy bodies have documents of their own. A server reads and writes documents whole: rings, sweeps and counts read
+ * a record, its claim, each renewal and its settle rewrite it, and none of them needs the body (ADR 102).
  *
- * (1) A body is written before the record that refers to it, under a name that no other insert uses: the record's id and the
- *     token of its insert. A body is never changed.
+ * (1) A body is written before the record that refers to it, under a name that no other insert uses: the record's id
+ *     and the token of its insert. A body never changes.
  * (2) A body is removed before its record. A body whose record was never written is found an hour later or more.
  * (3) A statement names as many bodies as `limits.readBytesMax` holds, and at least one, so that it ends in time.
  */
@@ -17,14 +17,14 @@ import { nameOfBody, standsApart, type StoredBody } from "./stored-body.ts";
 type Refers = Pick<StoredRecord, "_id" | "insertedBy" | "bodyApart" | "bodyBytes">;
 
 const strayAfterMs = 3_600_000;
-/** A process that paused for this long after writing a body refuses to refer to it: the sweep may soon take it for a stray. */
+/** A process that paused for this long after writing a body does not refer to it any more: the sweep may soon take it for a stray. */
 const referMsMax = strayAfterMs / 2;
 const lookAgainMs = 86_400_000;
 const looksPerSweep = 10;
 
 /**
- * Writes the heavy bodies of `records` and resolves when they are durable. Call the function it returns right before writing
- * the records: it throws when too much time has passed to refer to the bodies.
+ * Writes the heavy bodies of `records` and resolves when they are durable. Call the returned function right before
+ * writing the records: it throws when too much time has passed to refer to the bodies.
  */
 export async function insertBodies(
   { again, bodies, clock, db }: Rooms,
@@ -76,7 +76,7 @@ export async function sweepBodies({ again, bodies, clock, messages }: Rooms): Pr
     else await again(() => bodies.deleteOne({ _id }));
 }
 
-/** Splits `records` into the portions of (3). */
+/** Splits `records` into portions whose bodies one statement may name (3). */
 export function* portionsOf<T extends Pick<StoredRecord, "bodyBytes">>(
   records: readonly T[],
 ): Generator<readonly T[]> {

@@ -1,6 +1,6 @@
 /**
- * Removes documents of records. Derived ids leave a tombstone, since their cause may be worked again; so do, for a while,
- * messages published with a deduplication id, whose publish may be repeated.
+ * Removes the documents of records. Derived ids leave a tombstone, since their cause may be worked again. Messages
+ * published with a deduplication id leave one for a while, since the publish may be repeated.
  */
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
@@ -8,7 +8,7 @@ import { type Rooms } from "./rooms.ts";
 import { type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-/** `where`: what the documents still have to meet. */
+/** `where`: a further condition on the documents. */
 export async function removeOrBury(
   { again, messages, clock }: Pick<Rooms, "again" | "clock" | "messages">,
   records: readonly Pick<StoredRecord, "_id" | "repeatableUntil">[],
@@ -29,7 +29,7 @@ export async function removeOrBury(
   await writeAll(again, messages, operations);
 }
 
-/** Returns until when the id needs a tombstone; a time that is over where it needs none. */
+/** Returns the time until which the id needs a tombstone; a time in the past if it needs none. */
 export const buriedUntil = (
   { _id, repeatableUntil = 0 }: Pick<StoredRecord, "_id" | "repeatableUntil">,
   now: number,

@@ -1,6 +1,6 @@
 /**
- * Cancelling: one write from any live state, with its fact (docs/design/record#cancelling). The fact names the attempt, so
- * the record is read first; a record that has changed by the time of the write is read again.
+ * Cancels messages: one write from any live state, with its fact (docs/design/record#cancelling). The fact names the
+ * attempt, so the record is read first. If the record has changed by the time of the write, it is read again.
  */
 import {
   alarmOf,

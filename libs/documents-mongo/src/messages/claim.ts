@@ -1,7 +1,8 @@
 /**
- * Claiming: two calls for any number of records, an update of all claimable ones with a token of this batch, then a find by
- * that token. So each record goes to exactly one claimer, also after a lost reply (docs/design/record#claims-leases-epochs).
- * A claim of one record tries first to claim and read a free one in one call, which is what a busy queue asks for again and again.
+ * Claims records with two calls for any number: an update of all claimable ones with a token of this batch, then a
+ * find by that token. So each record goes to exactly one claimer, even after a lost reply
+ * (docs/design/record#claims-leases-epochs). A claim of one record first tries to claim and read a free one in one
+ * call, as a busy queue needs it again and again.
  */
 import {
   aheadFrom,
@@ -62,7 +63,7 @@ async function claimAll(
   return again(() => messages.find(filter, inOneReply).toArray());
 }
 
-/** Claims the only record, if it is free. Returns undefined also where the reply to a claim that held was lost. */
+/** Claims the only record, if it is free. Also resolves to undefined if the reply to a claim that held was lost. */
 async function claimFree(
   { again, clock, messages }: Rooms,
   claims: readonly Claim[],
@@ -80,7 +81,7 @@ async function claimFree(
   return (await again(() => messages.findOneAndUpdate(filter, update, asked))) ?? undefined;
 }
 
-/** A claim that takes over a lease which is past counts its loss; other claims do not. */
+/** Returns the update of a claim. A claim that replaces an expired lease counts it as lost. */
 function claiming(
   ids: readonly MessageId[],
   state: Extract<MessageState, { kind: "claimed" }>,

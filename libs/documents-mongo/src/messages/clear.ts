@@ -1,4 +1,4 @@
-/** Takes items out of the outboxes once they are safe elsewhere. A finished record whose outbox is empty has no alarm any more. */
+/** Removes items from outboxes once their effects are safe elsewhere. A finished record with an empty outbox has no alarm. */
 import { finishedKinds, limits, type MessageId } from "@posthaste/domain";
 import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
@@ -7,7 +7,7 @@ import { type Rooms } from "./rooms.ts";
 import { type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-/** No caller waits for a clear: an item that is not cleared is worked once more after a crash, and found done. */
+/** No caller waits for a clear. An item that is not cleared is worked again after a crash, without effect. */
 const lingerMs = 50;
 
 export function createClear({ again, clock, messages, pause }: Rooms): Gather<OutboxItemRef, void> {
@@ -34,11 +34,11 @@ export function createClear({ again, clock, messages, pause }: Rooms): Gather<Ou
 
 const isFinished = { state: { $in: [...finishedKinds] } };
 
-/** Ends the alarm of a record with nothing left to tell, and lets the sweep come. */
+/** Returns the update that ends the alarm of a record with an empty outbox and admits the sweep. */
 const silence = (now: number) =>
   ({ $set: { sweepAt: now }, $unset: { wakeAt: "", followUpAt: "", factAt: "" } }) as const;
 
-/** A finished record with only facts left waits for the bus, and rings by the alarm of facts. */
+/** Returns the write for finished records with only facts left: they wait for the bus, and ring by the alarm of facts. */
 function leavingFacts(_id: { $in: MessageId[] }, now: number): AnyBulkWriteOperation<StoredRecord> {
   const isOther = { kind: { $ne: "fact" as const } };
   const filter = {
@@ -55,8 +55,8 @@ function leavingFacts(_id: { $in: MessageId[] }, now: number): AnyBulkWriteOpera
 }
 
 /**
- * Takes items of one attempt and kind. Mostly they are the last of a finished record: then one write empties the outbox and
- * ends the alarm. The order of the two operations does not matter.
+ * Returns the writes that remove items of one attempt and kind. Mostly they are the last of a finished record: then
+ * one write empties the outbox and ends the alarm. The order of the two operations does not matter.
  */
 function taking(
   [first, ...rest]: OutboxItemRef[],

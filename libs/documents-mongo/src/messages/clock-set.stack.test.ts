@@ -1,4 +1,4 @@
-/** A store in use after its clock is set: ahead by an hour, or back by the two days that the clock was ahead. */
+/** A store whose clock is set while in use: an hour ahead, or back by the two days that it was ahead. */
 import { describe, expect, it } from "@jest/globals";
 import { acceptClaimed, allShards, limits, settleAttempt } from "@posthaste/domain";
 import { aMessage, anAnswer, anAttempt, anOwner, anotherOwner } from "@posthaste/testing";

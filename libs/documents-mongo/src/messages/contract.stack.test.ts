@@ -1,4 +1,4 @@
-/** The record store against its contract, on every server there is; `other` is a second process. */
+/** The record store keeps its contract, on every server of the suite. `other` is a second process. */
 import { describe, expect, it } from "@jest/globals";
 import { describeFanOuts, describeRecords, type RecordsHarness } from "@posthaste/testing/contract";
 import { createEventCounts } from "../message-log/counts.ts";

@@ -1,4 +1,4 @@
-/** Behaviour of this adapter alone: sizes, alarms beside the lane's, sweeps, and how few calls each task takes. */
+/** Properties of this adapter alone: sizes, alarms beside the lane's, sweeps, and how few calls each task takes. */
 import { describe, expect, it, jest } from "@jest/globals";
 import {
   accept,
@@ -372,7 +372,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const [message] = messages(1, { flow: oneAtATime });
     if (!message) throw new Error("unreachable");
     await insert([message]);
-    // The publisher died between the two writes.
+    // As if the publisher had died between the two writes.
     await connection.collection("lanes").deleteMany({});
     await clock.advance(limits.ringAheadMs);
 
@@ -489,7 +489,7 @@ async function finish(
   await records.clear([{ id: message.id, attempt: 0, item: "fact" }]);
 }
 
-/** A server that reports for the first `statements` on messages that they matched nothing, and does nothing. */
+/** Returns a connection whose first `statements` on messages do nothing and report no match. */
 function refusing(connection: Connection, statements: number): Connection {
   let left = statements;
   return {
@@ -510,7 +510,7 @@ function refusing(connection: Connection, statements: number): Connection {
   };
 }
 
-/** Keeps all documents that come back, from all collections. */
+/** Returns a connection that adds all documents of replies, from all collections, to `replies`. */
 function watched(connection: Connection, replies: Document[]): Connection {
   return {
     ...connection,

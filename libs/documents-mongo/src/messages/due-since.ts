@@ -1,4 +1,4 @@
-/** Returns since when a tenant's oldest due message has waited: reads at most `limits.dueSinceRowsMax` rows of the index. */
+/** Resolves to the time since when a tenant's oldest due message has waited. Reads at most `limits.dueSinceRowsMax` rows of the index. */
 import { dueSince, limits } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { inOneReply, type Rooms } from "./rooms.ts";

@@ -1,4 +1,4 @@
-/** Record stores of several processes over one database, and the steps that bring records to where a test begins. */
+/** Record stores of several processes over one database, and the steps that bring records into the state in which a test begins. */
 import {
   accept,
   type InState,
@@ -18,7 +18,7 @@ import { createRecordPorts, recordIndexes } from "./record-ports.ts";
 export type Harness = Opened &
   RecordPorts & {
     readonly ids: Ids;
-    /** The ports of a further process: its calls gather with no other process's. */
+    /** Returns the ports of a further process, whose calls are gathered apart. */
     readonly another: () => RecordPorts;
     readonly messages: (count: number, overrides?: MessageOverrides) => readonly Message[];
     readonly insert: (messages: readonly Message[], by?: Records) => Promise<readonly string[]>;
@@ -29,7 +29,7 @@ export type Harness = Opened &
     ) => Promise<readonly InState<"claimed">[]>;
   };
 
-/** Call inside a `describe`; each call of the returned function opens an empty database. */
+/** Call inside a `describe`. Each call of the returned function opens an empty database. */
 export function openStores(uri: string): () => Promise<Harness> {
   const open = freshDatabase(uri, recordIndexes);
   return async () => harnessOn(await open());
@@ -58,7 +58,7 @@ function harnessOn(opened: Opened): Harness {
   };
 }
 
-/** A settlement by `answer`, decided by the domain. */
+/** Returns the settlement by `answer`, as the domain decides it. */
 export const settlementOf = (
   record: InState<"claimed">,
   now: number,

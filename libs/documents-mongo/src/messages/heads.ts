@@ -1,4 +1,4 @@
-/** The first records in the lines of many lanes, in few calls. */
+/** Reads the first records in the lines of many lanes, in few calls. */
 import { type FlowId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { createGather, type Gather } from "../gather.ts";
@@ -7,7 +7,7 @@ import { hintFields, hintFrom } from "./stored.ts";
 
 export type Heads = { readonly lane: FlowId; readonly n: number };
 
-/** Reads many short lines together. A page of long lines would hold one each, so these are read one by one. */
+/** Reads many short lines together. A page might hold one long line only, so long lines are read one by one. */
 export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
   return createGather(async (wanted) => {
     const left = new Map<FlowId, number>();
@@ -32,7 +32,7 @@ export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
   });
 }
 
-/** A page is worth its call when it completes an eighth of the lines that are left. */
+/** Another page is worth its call while each completes an eighth of the lines that are left. */
 const paysFrom = 8;
 const atOnceMax = 8;
 const pageMin = 1_000;

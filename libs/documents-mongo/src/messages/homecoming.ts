@@ -1,7 +1,7 @@
 /**
- * Repairs alarms after the store's clock was set back: alarms and ends written before are as far ahead as the clock was.
- * Times that callers named stay: delays, schedules, waits of runs. All others are moved once: retries come as much sooner,
- * and the rest rings within `limits.ringAheadMs`. By then a running call has renewed its lease.
+ * Repairs alarms after the store's clock was set back: alarms and ends written before are as far ahead as the clock
+ * was. Times that callers set stay: delays, schedules, waits of runs. All others are moved once: retries come earlier
+ * by that much, and the rest rings within `limits.ringAheadMs`. By then a running call has renewed its lease.
  */
 import { beatId, beatsName, type StoredBeat } from "../beats.ts";
 import { aheadFrom, limits, skewMsMax, isAhead } from "@posthaste/domain";
@@ -14,7 +14,7 @@ import { alarmFields, collectionName, isUnderstood } from "./stored.ts";
 
 const counted = { $inc: { entries: 1 } };
 
-/** The distances at which a due record rings grow. Held records, which may be many, share the index and are passed over. */
+/** The distance between rings of a due record grows. Held records, which may be many, share the index and are skipped. */
 const record = { collection: collectionName, field: alarmFields.record } as const;
 const ofRecords = [
   { ...record, aheadMsMax: limits.ringAheadMsMax, where: { state: "due" } },
@@ -25,7 +25,7 @@ const ofRecords = [
   },
 ] as const;
 
-/** Each is looked up along its index, mostly in vain. For lanes and queues setting the alarm raises `entries`. */
+/** Each is searched along its index, and mostly nothing is found. Setting the alarm of a lane or queue raises `entries`. */
 const others = [
   { collection: collectionName, field: "sweepAt", aheadMsMax: 0 },
   { collection: collectionName, field: "owedSweepAt", aheadMsMax: 0 },
@@ -39,7 +39,7 @@ const others = [
   { collection: bulkActionsName, field: "wakeAt", aheadMsMax: limits.ringAheadMs },
 ] as const;
 
-/** The update for `broughtHome` of the domain. */
+/** Returns filter and update that do the same as `broughtHome` of the domain. */
 function retriesHome(now: number, setBackMs: number) {
   const waits = setBackMs > 0 ? setBackMs - skewMsMax : { $add: ["$waitMs", skewMsMax] };
   const homeOf = (field: string) => ({
@@ -57,9 +57,9 @@ function retriesHome(now: number, setBackMs: number) {
 }
 
 /**
- * `setBackMs`: by how much the clock was set back now. 0 for shards that are new to this process, whose clock may have been
- * set back earlier: records, of which many wait for callers' times, are then looked at only where the server's beat shows
- * that its clock was ahead.
+ * Moves alarms that are too far ahead. `setBackMs`: by how much the clock was set back now. For shards that are new
+ * to this process it is 0, since their clock may have been set back earlier: then records, of which many wait for
+ * callers' times, are checked only if the server's beat shows that its clock was ahead.
  */
 export async function bringHome(
   rooms: Rooms,

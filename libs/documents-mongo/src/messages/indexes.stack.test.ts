@@ -79,7 +79,7 @@ describe.each(servers)("$name", ({ uri }) => {
     );
     const used = plans.map((plan) => /"indexName":"([^"]+)"/.exec(plan)?.[1] ?? plan);
     expect(new Set(used)).toEqual(new Set(asked));
-    // A scan for each shard would step over the removed entries of all later ones.
+    // A scan for each shard would step over the removed entries of all later shards.
     const ofShards = plans.filter((plan) => plan.includes('"shard"'));
     expect(ofShards.filter((plan) => plan.includes("SORT_MERGE"))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /**
- * Inserting: one unordered insert for all that gathered. Only `_id` is unique, so an id that is there, as a record or a
- * tombstone, refuses the second insert, which is a success.
+ * Inserts records with one unordered insert for all that were gathered. Only `_id` is unique: an id that is there, as
+ * a record or a tombstone, refuses a second insert, which counts as a success.
  */
 import {
   areSameLimits,
@@ -80,7 +80,7 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
       if (!message.run)
         rooms.counts?.add(message.tenant, { at: message.createdAt, state: "CREATED" });
     const ours = new Set(inserted.map(({ message }) => message.id));
-    // `delete` returns true once: of one id in a batch the first is inserted.
+    // `delete` returns true once, so of equal ids in a batch the first counts as inserted.
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));
   };
   return createGather(told(insertAll, rooms.committed), {
@@ -88,7 +88,7 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
   });
 }
 
-/** Children store no body: it stands with their fan-out. */
+/** Children store no body: their fan-out has it. */
 const bytesOf = ({ record: { message } }: Insert): number =>
   configurationBytes(message) + (message.bodyOf === undefined ? message.body.length : 0);
 
@@ -121,7 +121,7 @@ function reservedFor(
   return first === undefined ? undefined : first + (parentOf(id)?.index ?? 0);
 }
 
-/** Gives each record of a flow key its place: a child's is the one its fan-out has in `reserved`. */
+/** Returns the place of each record with a flow key. The place of a child is the one that its fan-out reserved. */
 function placesOf(
   standing: ReadonlyMap<FlowId, Standing>,
   reserved: ReadonlyMap<MessageId, Reserved>,
@@ -173,7 +173,7 @@ async function insertMissing(
     const known = await insertTogether(db, messages, documents);
     const refused = [...known].flatMap((n) => documents[n]?._id ?? []);
     if (tries === 1 || refused.length === 0) return new Set(refused);
-    // An earlier try may have inserted them, and its reply was lost.
+    // An earlier try, whose reply was lost, may have inserted them.
     const filter = { _id: { $in: [...refused] }, insertedBy: token };
     const ours = await messages.find(filter, { projection: { _id: 1 } }).toArray();
     return new Set(refused).difference(new Set(ours.map(({ _id }) => _id)));

@@ -1,10 +1,10 @@
 /**
- * Keeps bodies of messages that have ended (ADR 204): the removal of a record leaves its document, with the body and what finds it. The
- * settle writes what is kept of an answer into the same document (ADR 187).
+ * Keeps the bodies of ended messages (ADR 204): the removal of a record leaves its document, with the body and the
+ * fields by which it is found. The settle writes the kept part of an answer into the same document (ADR 187).
  *
- * (1) A row of the log (ADR 205) keeps its body. Any other document is a tombstone, to builds of before as well, that no
- *     sweep of tombstones meets. `buriedUntil` says until when it has to stay one.
- * (2) The body of a group's children stands with their fan-out, which stays while a child's document refers to it.
+ * (1) A row of the log (ADR 205) keeps its body. Any other document becomes a tombstone, also to earlier builds,
+ *     which no sweep of tombstones removes. `buriedUntil` says until when it has to stay one.
+ * (2) The body of a group's children is in their fan-out, which stays while a child's document refers to it.
  */
 import { mayKeepBody, planBounds, type TenantId } from "@posthaste/domain";
 import { type KeptBodies } from "@posthaste/ports";
@@ -28,7 +28,7 @@ export const judgedFields = {
   ...{ "message.run": 1, "message.policy.redaction": 1 },
 } as const;
 
-/** A failed message has a dead letter with a body of its own. */
+/** Reports whether the body may be kept. A failed message has a dead letter with a body of its own. */
 export const mayKeep = ({ bodyBytes, isAnswerKept, message, state }: Judged): boolean =>
   (bodyBytes > 0 || isAnswerKept) &&
   (state === "delivered" || state === "canceled") &&
@@ -64,13 +64,13 @@ type Left =
 
 const { body: _, bodyBytes: __, answer: ___, ...withoutBody } = ofRecordAlone;
 
-/** The update that leaves a record as a row of the log that keeps its body. */
+/** The update that makes a record a row of the log that keeps its body. */
 export const rowWithBody = [
   { $set: { format: rowFormat, keptOf: "$tenant", keptAt: "$endedAt" } },
   { $unset: Object.keys(withoutBody) },
 ];
 
-/** All fields that the document of a kept body does not have. */
+/** The fields that the document of a kept body does not have. */
 const otherFields = {
   ...{ format: "", shard: "", origin: "", state: "", epoch: "", outbox: "", message: "" },
   ...{ retried: "", leaseLosses: "", deferrals: "", runBytes: "", repeatableUntil: "" },
@@ -128,7 +128,7 @@ export function createKeptBodies(
     },
     sweep: async (tenant, before, limit) => {
       let swept = 0;
-      // Ends when nothing is old enough, or at `limit`.
+      // Ends when no body is old enough, or at `limit`.
       for (;;) {
         const portion = Math.min(limit - swept, removedPerCallMax);
         const found = portion > 0 ? await oldest(tenant, before, portion) : [];

@@ -1,4 +1,4 @@
-/** Lanes as a caller sees and sets them: by key, and one at a time. */
+/** Lanes as callers see and set them: by key, one at a time. */
 import {
   type Flow,
   type FlowId,
@@ -20,7 +20,7 @@ type ByHand = Pick<
 export function createLanesByHand(rooms: Rooms): ByHand {
   const { again, clock, lanes, messages } = rooms;
 
-  /** `limits`: for a row made by this write, the limits that `change` does not set. */
+  /** `limits`: the limits that a new row gets, where `change` does not set them. */
   const set = (
     { lane: _id, tenant, key, shard }: Flow,
     change: UpdateFilter<StoredLane>,
@@ -77,7 +77,7 @@ export function createLanesByHand(rooms: Rooms): ByHand {
   };
 }
 
-/** Lane ids begin with the tenant's name and end with the key, so the index of ids has the keys in order. */
+/** A lane's id is the tenant's name, then the key, so the index of ids has the keys in order. */
 async function listLanes(
   { heavy }: Rooms,
   tenant: TenantId,
@@ -99,5 +99,5 @@ async function listLanes(
   return found.map(rowFrom);
 }
 
-/** Keys are ASCII. */
+/** Keys are ASCII, so this character sorts after all of them. */
 const afterAnyKey = "\u{10ffff}";

@@ -1,12 +1,12 @@
 /**
- * Lanes: the documents that have limits, alarm and rate window of the records in line.
+ * Lanes: documents with the limits, the alarm and the rate window of the records in line.
  *
- * (1) every write that sets a lane's alarm raises `entries` (`settingAlarm`), the fence of `rest`: a granter that looked
- *     before cannot put the lane to rest after it.
- * (2) the lane is told after the record stands in line. So if `entries`, read before the line, has not changed, no record
- *     has got in unseen. Until the lane is told the record has an alarm of its own (stored.ts).
- * (3) places are given from `place` as it was read before the insert, and told back after it. Two publishes at the same time
- *     may give the same one; a publish that begins after another was acknowledged gives a higher one.
+ * (1) every write that sets a lane's alarm raises `entries` (`settingAlarm`), the fence of `rest`: a granter that
+ *     looked before cannot put the lane to rest after it.
+ * (2) the lane is told after the record is in line. So if `entries`, read before the line, has not changed, no record
+ *     has joined unseen. Until the lane is told, the record has an alarm of its own (stored.ts).
+ * (3) places are given from `place` as read before the insert, which is raised after it. Two publishes at the same
+ *     time may give the same place; a publish that begins after another was acknowledged gives a higher one.
  */
 import {
   type Flow,
@@ -35,13 +35,13 @@ export const laneIndexes: readonly Index[] = [
   byTime(lanesName, "usedAt", {}),
 ];
 
-/** A message that got into line, or is held with a place in it for later; or a publish that sets the lane's limits. */
+/** A message that joined the line, or is held with a place in it; or a publish that sets the lane's limits. */
 export type Entry = {
   readonly flow: Flow;
-  /** A record may be granted now. */
+  /** Whether a record may be granted a slot now. */
   readonly wakes: boolean;
   readonly place?: number | undefined;
-  /** True for a publish. Any other entry brings its limits only where the row is gone. */
+  /** True for a publish. The limits of any other entry are used only if the row is gone. */
   readonly setsLimits: boolean;
 };
 
@@ -57,7 +57,7 @@ export async function enter(
     lanes,
     entering.map(({ freely }) => freely),
   );
-  // Refused: lanes with pins, and lanes that were made meanwhile.
+  // Refused writes: lanes with pins, and lanes that were made meanwhile.
   const careful = [...refused].flatMap((n) => entering[n]?.carefully ?? []);
   await writeLanes({ again, lanes }, careful);
 }
@@ -69,7 +69,7 @@ export async function writeLanes(
   writes: LaneWrites,
 ): Promise<void> {
   let operations = writes;
-  // When two calls make the same row at once, one is refused, and finds the row in the next round.
+  // When two calls insert the same row at once, one is refused and updates the row in the next round.
   for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
     const { refused } = await writeAll(again, lanes, operations);
     operations = operations.filter((_, n) => refused.has(n));
@@ -79,7 +79,7 @@ export async function writeLanes(
 
 const roundsMax = 5;
 
-/** `freely` sets all limits, and is refused where some are pinned; `carefully` sets those without a pin. */
+/** `freely` sets all limits, and is refused if some are pinned; `carefully` sets only those without a pin. */
 type Entering = {
   readonly freely: AnyBulkWriteOperation<StoredLane>;
   readonly carefully: LaneWrites;
@@ -216,9 +216,9 @@ export type Rest = {
 export function createRest({ again, lanes }: Rooms): Gather<Rest, boolean> {
   return createGather(async (rests) => {
     const { matched } = await writeAll(again, lanes, rests.map(resting));
-    // If a record has joined since an earlier try whose reply was lost, nothing rests either.
+    // If a record has joined since an earlier try whose reply was lost, the lane stays awake, too.
     if (matched === 0 || matched === rests.length) return rests.map(() => matched > 0);
-    // `entries` only grows: where it still has the value asked for, it had that value at the write.
+    // `entries` only grows: if it still has this value, it had the value at the write.
     const ids = [...new Set(rests.map(({ lane }) => lane))];
     const found = await again(() =>
       lanes.find({ _id: { $in: ids } }, { projection: { entries: 1 } }).toArray(),
@@ -259,8 +259,8 @@ export async function ringLanes(
 }
 
 /**
- * Removes rows that are long unused and have neither alarm nor record nor open window. Looks at `limit` rows, and once a day
- * at each row that stays.
+ * Removes rows that are long unused and have no alarm, no record and no open window. Checks `limit` rows, and once a
+ * day each row that stays.
  */
 export async function sweepLanes(
   rooms: Rooms,

@@ -1,4 +1,4 @@
-/** Getting into line is two writes, record then lane; a granter may come between them. */
+/** Joining a line takes two writes, of the record and of the lane. A granter may come between them. */
 import { describe, expect, it, jest } from "@jest/globals";
 import { allShards, flowLaneId, giveBack, limits } from "@posthaste/domain";
 import { type FlowLanes, type RecordPorts } from "@posthaste/ports";
@@ -14,7 +14,7 @@ const tightLane = flowLaneId(aTenant, oneAtATime.key);
 
 type Entry = {
   readonly what: string;
-  /** Makes the lane, empty. Returns a function by which a record gets into its line through `watched`. */
+  /** Makes an empty lane. Returns a function by which a record joins its line through `watched`. */
   readonly prepare: (harness: Harness, watched: RecordPorts) => Promise<() => Promise<unknown>>;
 };
 
@@ -108,7 +108,7 @@ describe.each(servers)("$name", ({ uri }) => {
   );
 });
 
-/** Rests the lane as the engine's `grant` does when there is nothing to grant. */
+/** Puts the lane to rest, as the engine's `grant` does when there is nothing to grant. */
 async function restIfEmpty(flowLanes: FlowLanes): Promise<void> {
   const [lane] = await flowLanes.rows([tightLane]);
   if (!lane || (await flowLanes.heads(tightLane, 1)).length > 0) return;

@@ -1,7 +1,7 @@
 /**
- * Walks through the live messages of a tenant by id: along the index of a term where the filter has one; along the tenant's
- * own where these are few; else along all. The end of a step is found first, along the keys alone: a step in which nothing
- * matches reads no document.
+ * Walks through the live messages of a tenant by id: along the index of a term if the filter has one; along the
+ * tenant's index if the tenant has few messages; otherwise along all ids. The end of a step is found first, along the
+ * keys alone: a step without matches reads no document.
  */
 import {
   type LiveFilter,
@@ -35,7 +35,7 @@ const liveConditions: Conditions<LiveFilter> = {
   paths: () => ({}),
 };
 
-/** The range of a step. `end`: its last id, where more follow. */
+/** The ids of a step. `end`: the last of them, if more follow. */
 type Window = { readonly ids: Filter<StoredRecord>["_id"]; readonly end: MessageId | undefined };
 
 export function createMatching({ heavy }: Rooms): Records["matching"] {
@@ -62,8 +62,8 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
   };
 
   /**
-   * Returns all that the tenant has; undefined where that is more than `lookedMax`. An index answers, in which a record
-   * moves with its state: read from one snapshot, no record is missed (ADR 180).
+   * Resolves to all ids of the tenant, or to undefined if there are more than `lookedMax`. They are read from an
+   * index in which a record moves with its state: one snapshot misses no record (ADR 180).
    */
   const ownWindow = async (
     tenant: TenantId,
@@ -114,7 +114,7 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
   };
 
   return async (tenant, filter, walk) => {
-    // First a step over `foundMax` records, enough where most match: a server may read each document that it passes over.
+    // First a step over `foundMax` records, which suffices when most match: a server may read each document that it skips.
     const near = { ...walk, lookedMax: Math.min(walk.foundMax, walk.lookedMax) };
     const found = await matched(tenant, filter, near, await windowOf(tenant, filter, near));
     const isEnough = found.next === undefined || found.ids.length >= near.lookedMax / 2;

@@ -1,4 +1,4 @@
-/** A lane's records: their promotion from the line, and which of them hold a slot. */
+/** The records of a lane: promotes them from the line, and finds those that hold a slot. */
 import { type FlowId, type MessageId, promote, type RateWindow } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
@@ -37,7 +37,7 @@ const promotionsMax = 100;
 
 type Named = Promotion & { readonly promotedBy: string };
 
-/** Returns which records each call has promoted, including by an earlier try whose reply was lost. */
+/** Returns which records each call has promoted, also by an earlier try whose reply was lost. */
 async function whoseTheyAre(
   { again, messages }: Rooms,
   promotions: readonly Named[],

@@ -1,4 +1,4 @@
-/** Pulling: how a deliverer finds messages for which it had no room when they were hinted (docs/design/delivery#hints-and-slots). */
+/** Pulls messages: how a deliverer finds messages for which it had no room when they were hinted (docs/design/delivery#hints-and-slots). */
 import { type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";
@@ -13,8 +13,8 @@ import {
 } from "./stored.ts";
 
 /**
- * Pulls in the order of the index: origin by origin, the oldest first, from where the last pull stopped and once around. So
- * a million messages to one excepted destination cost nothing, and no destination waits for another to run dry.
+ * Pulls in the order of the index: origin by origin, the oldest first, from the end of the last pull and once around.
+ * So a million messages to one excepted destination cost nothing, and no destination waits for another to run dry.
  */
 export function createPull({ again, messages, clock }: Rooms): Records["pull"] {
   const pulledUpTo = new Map<TenantId, number>();
@@ -46,5 +46,5 @@ export function createPull({ again, messages, clock }: Rooms): Records["pull"] {
   };
 }
 
-/** Origins are hashes of 32 bits, none below zero. */
+/** Origins are hashes of 32 bits, not negative. */
 const beforeAll = -1;

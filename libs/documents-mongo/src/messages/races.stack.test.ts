@@ -1,4 +1,4 @@
-/** Several processes act on the same records at the same time: conditional writes decide, one for each record. */
+/** Several processes act on the same records at the same time. For each record a conditional write decides. */
 import { describe, expect, it, jest } from "@jest/globals";
 import {
   allShards,
@@ -98,7 +98,7 @@ describe.each(servers)("$name", ({ uri }) => {
     let calls = 0;
     const again: typeof connection.again = async (task) => {
       if (++calls > 1) return connection.again(task);
-      // The renewal's times were taken a second ago.
+      // The renewal has times from a second ago.
       await clock.advance(1_000);
       await another().records.renew(renewals);
       return connection.again(task);
@@ -122,7 +122,7 @@ describe.each(servers)("$name", ({ uri }) => {
     await alarms.ring(allShards, 10);
     const [claimed] = await claim(ids);
     if (!claimed) throw new Error("unreachable");
-    // The callback is not made yet: for it the record keeps its alarm while its lease is renewed.
+    // The callback is not made yet: for its sake the record keeps its alarm while its lease is renewed.
     const renewal = [{ id: claimed.message.id, epoch: claimed.epoch }];
     await clock.advance(limits.leaseRenewMs);
     await records.renew(renewal);

@@ -1,4 +1,4 @@
-/** Reads records whole. A body stands with its record, a heavy one apart, and the body of a group's children once with their fan-out. */
+/** Reads records whole. Most bodies are in their record, heavy ones apart, and the body of a group's children is in their fan-out. */
 import { limits, type MessageId, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
@@ -9,7 +9,7 @@ import { nameOfBody } from "./stored-body.ts";
 import { answerBytesOf, isUnderstood, recordFrom, stateFrom, type StoredRecord } from "./stored.ts";
 
 export type Reading = {
-  /** Adds the bodies to documents read with or without them. A record whose body is gone is left out and logged as an error. */
+  /** Adds the bodies to documents read with or without them. A record whose body is missing is left out and logged as an error. */
   readonly withBodies: <R>(
     found: readonly StoredRecord[],
     make: (stored: StoredRecord, body: Uint8Array) => R,
@@ -51,7 +51,7 @@ export function createReading(rooms: Rooms): Reading {
     { itemsMax: readAtOnceMax },
   );
 
-  /** Reads reply by reply, so that no more is read than there is room for, and one reply. */
+  /** Reads reply by reply, so that at most one reply more is read than there is room for. */
   const findSome = async (tenant: TenantId, ids: readonly MessageId[]): Promise<Found> => {
     const left = new Set(ids);
     const filter = { _id: { $in: [...left] }, tenant, ...isUnderstood };
@@ -82,7 +82,7 @@ async function readBodies(
   const read = new Map<string, Uint8Array>();
   for (const some of portionsOf([...wanted.values()])) {
     const found = await readPortion(rooms, some);
-    // A document that came alone shares memory with nothing larger.
+    // A single document shares its memory with nothing larger.
     const own = found.length === 1 ? viewOf : bytes;
     for (const { _id, body } of found) if (body) read.set(_id, own(body));
   }

@@ -51,7 +51,7 @@ export const recordIndexes: readonly Index[] = [
   ...runIndexes,
 ];
 
-/** `aside`: connections that renewals have for themselves. `inserting`: each insert is made within it. */
+/** `aside`: connections for renewals only. `inserting` wraps each insert. */
 export function createRecordPorts(
   connection: Connection,
   aside: Connection,
@@ -128,7 +128,7 @@ export const roomsOf = (connection: Connection): Rooms => ({
   token: () => connection.random.text(tokenLength),
 });
 
-/** 59 bits: two batches that may still be looked for never share one. */
+/** 59 bits: the tokens of two batches that may still be looked for never collide. */
 const tokenLength = 10;
 
 function only<T>(answers: readonly T[]): T {

@@ -1,6 +1,6 @@
 /**
- * Releasing: sets the alarm of a held message to now, so that it rings as at its due time. A record that has changed by the
- * time of the write is read again: it may wait no more, or for another time.
+ * Releases held messages: sets the alarm of each to now, so that it rings as at its due time. A record that has
+ * changed by the time of the write is read again: it may no longer wait, or wait for another time.
  */
 import { release, sourceOf } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
@@ -31,7 +31,7 @@ export function createRelease({ again, clock, messages, token }: Rooms): Records
       const { matchedCount } = await again(() => messages.updateOne(asRead, update));
       const done = { kind: "released", shard: record.message.shard } as const;
       if (matchedCount > 0) return done;
-      // The reply of a write that held may have been lost, and its repetition matched nothing.
+      // If the reply to a write that held was lost, its repetition matched nothing.
       if (await again(() => messages.findOne({ _id: id, changedBy }))) return done;
     }
     throw new Error(`${id} moves too fast to be released`);

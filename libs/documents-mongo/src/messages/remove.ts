@@ -1,4 +1,4 @@
-/** Removal: sweeps, in ranges, records that have been finished for a while (I5). Ones that tell their own log stay as its rows. */
+/** Removes records that have been finished for a while, in ranges (I5). Records that are their own rows of the log stay as rows. */
 import { owedFact, type TenantId } from "@posthaste/domain";
 import { type Document, type UpdateFilter } from "mongodb";
 import { sweepQueues } from "../queues/alarms.ts";
@@ -31,7 +31,7 @@ export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): Remove
     const isKept = (record: Finished): boolean => mayKeep(record) && keeps(record.tenant);
     let removed = 0;
     for (const sweptBy of sweptByEach) {
-      // Ends with the finished records, or at `limit`.
+      // Ends with the last finished record, or at `limit`.
       for (let round = 0; removed < limit && round < roundsMax; round++) {
         const portion = Math.min(limit - removed, removedPerCallMax);
         const found = await findFinished(rooms, shards, { sweptBy, endedBefore, limit: portion });
@@ -57,7 +57,7 @@ export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): Remove
     await sweepBodies(rooms);
     await sweepTombstones(rooms, limit);
     await sweepTombstonesOfFanOuts(rooms, limit);
-    // As many as records were removed: each may have been the last of a lane of its own.
+    // As many lanes as records were removed: each record may have been the last of its lane.
     await sweepLanes(rooms, shards, Math.max(lanesPerSweepMin, removed));
     await sweepQueues(rooms, shards, lanesPerSweepMin);
     return removed + fanOuts;
@@ -102,7 +102,7 @@ const projection = {
   ...{ bodyApart: 1, insertedBy: 1, retried: 1, "told.place": 1 },
 } as const;
 
-/** Mostly the settler has written the delivery: only records that the log lacks are read. */
+/** Writes deliveries that the log lacks. Mostly the settler has written them, so only records that the log lacks are read. */
 async function tellOwed(
   { again, messages }: Rooms,
   { lacking, append }: DeliveriesOfLog,
@@ -123,7 +123,7 @@ async function tellOwed(
 
 const noBody = new Uint8Array();
 
-/** Ends records and leaves them as the rows of the log that they are. */
+/** Ends records and leaves them as rows of the log. */
 async function leaveRows(
   { again, messages }: Rooms,
   records: readonly Finished[],
@@ -131,7 +131,7 @@ async function leaveRows(
 ): Promise<void> {
   if (records.length === 0) return;
   const _id = { $in: records.map((record) => record._id) };
-  // A sweep that is late must not keep the body again of a record that another has ended.
+  // A late sweep must not keep the body of a record again that another sweep has ended.
   const stands = { told: { $exists: true }, epoch: { $exists: true } };
   await again(() => messages.updateMany({ _id, ...stands }, update));
 }

@@ -1,4 +1,4 @@
-/** Renewing: extends leases that still hold, over connections of its own, so that slow calls do not cost claims. */
+/** Extends leases that have not ended, over connections of its own, so that slow calls cost no claims. */
 import { aheadFrom, limits, leaseNow } from "@posthaste/domain";
 import { type ClaimRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
@@ -10,8 +10,8 @@ import { writeAll } from "./writes.ts";
 type Span = { readonly heldFrom: number; readonly now: number; readonly until: number };
 
 /**
- * Answers for each claim whether it still holds. One statement extends all claims of an epoch: a deliverer holds thousands,
- * and renews each every ten seconds.
+ * Resolves to whether each claim still holds. One statement extends all claims of an epoch: a deliverer holds
+ * thousands, and renews each every ten seconds.
  */
 export function createRenew({ again, clock, collection }: Connection): Gather<ClaimRef, boolean> {
   const messages = collection<StoredRecord>(collectionName);
@@ -24,7 +24,7 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
     if (matched === claims.length) return claims.map(() => true);
     // An outbox may be cleared between the two statements.
     await extend("any");
-    // A claim that another renewal of this process has extended further meanwhile holds as well.
+    // A claim also holds if another renewal of this process has extended it further meanwhile.
     const filter = {
       _id: { $in: claims.map(({ id }) => id) },
       state: "claimed" as const,
@@ -36,10 +36,10 @@ export function createRenew({ again, clock, collection }: Connection): Gather<Cl
   });
 }
 
-/** An outbox that is not empty keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
+/** A record with an outbox keeps its alarm however long the attempt runs (docs/design/record#the-outbox). */
 type Outbox = "empty" | "any";
 
-/** A lease is never made shorter, unless a clock that was ahead gave it. */
+/** Returns the update of a renewal. A lease is never made shorter, unless it was given by a clock that was ahead. */
 function extending(
   claims: readonly ClaimRef[],
   { heldFrom, now, until }: Span,
@@ -59,7 +59,7 @@ function extending(
     const [first] = group;
     if (!first) return [];
     const { epoch, begins } = first;
-    // Sorted, so that two statements that meet wait for each other on one side only.
+    // Sorted, so that two concurrent statements cannot deadlock.
     const _id = { $in: group.map(({ id }) => id).sort() };
     const update = begins
       ? { $set, $unset: { renewed: "" as const } }

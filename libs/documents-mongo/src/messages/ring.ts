@@ -1,4 +1,4 @@
-/** Ringing: finds due alarms, moves them ahead where they still stand, and returns them. Ringing twice does no harm. */
+/** Rings alarms: finds due ones, moves them ahead if they have not moved, and returns them. Ringing twice does no harm. */
 import {
   type AlarmSource,
   alarmSources,
@@ -48,7 +48,7 @@ type RungRecord = {
 
 export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
   const setBack = watchSetBack(rooms.clock);
-  /** Shards whose alarms were looked at since the clock was last set back. */
+  /** Shards whose alarms were checked since the clock was last set back. */
   const home = new Set<number>();
   return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();
@@ -72,7 +72,7 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
         rooms.messages,
         some.flatMap((each) => moving(each, now)),
       );
-    // A lane is told after a record stands in its line, and before the record's own alarm goes: both orders survive a crash.
+    // A lane is told after a record is in its line, and before the record's own alarm is removed, so a crash between the two loses nothing.
     await move(ringing.filter((each) => !waits(each)));
     await enter(rooms, ringing.filter(getsIntoLine).flatMap(entryOf));
     await enterQueues(rooms, ringing.flatMap(queueEntryOf));
@@ -142,7 +142,7 @@ const named = ({ record: { message }, rung, source }: RungRecord): readonly Rung
 const hinted = ({ stored, rung }: RungRecord): readonly Rung[] =>
   rung.then === "hint" ? [{ kind: "hint", hint: hintFrom(stored) }] : [];
 
-/** Returns the lane that a record has got into. */
+/** Returns the lane whose line the record has joined. */
 function laneAt(state: MessageState): readonly Rung[] {
   if (state.kind === "waiting") return [{ kind: "lane", lane: state.flow }];
   return state.kind === "queued" ? [{ kind: "lane", lane: state.queue }] : [];
@@ -154,7 +154,7 @@ function rungAt(stored: StoredRecord, now: number, setAheadMs: number): RungReco
   return { stored, record, rung, source: sourceOf(rung.next, record.outbox) };
 }
 
-/** `isCut`: the answers in the outboxes found fill one reading; the rest rings in the next. */
+/** `isCut`: the answers in the outboxes filled one reading; the rest rings in the next. */
 type Found<T = unknown> = {
   readonly source: AlarmSource;
   readonly found: readonly T[];
@@ -199,7 +199,7 @@ function affordable(ringing: readonly RungRecord[]): readonly RungRecord[] {
   return tooMuch < 0 ? ringing : ringing.slice(0, tooMuch);
 }
 
-/** Only follow-ups need it: facts hold no body, and an unfinished record is told by its name. */
+/** Only follow-ups need the body: facts hold none, and hints name an unfinished record. */
 const needsBody = ({ source }: RungRecord): boolean => source === "followUp";
 
 /** Drops follow-ups whose alarm another ringer has moved: that ringer works them. */
@@ -218,12 +218,15 @@ async function withoutLost(
   return ringing.filter(({ stored }) => won.has(stored._id));
 }
 
-/** The record stood in line when its own alarm rang: its lane may have been put to rest before it got in (stored.ts). */
+/** Reports whether the record was in line when its own alarm rang: its lane may have been put to rest before it joined (stored.ts). */
 const waits = ({ stored }: RungRecord): boolean =>
   stored.state === "waiting" || stored.state === "queued";
 const getsIntoLine = ({ rung }: RungRecord): boolean => rung.next.kind === "waiting";
 
-/** A faster write of another process stands: the move is conditional on the state and alarm that were read. */
+/**
+ * Returns the write that moves an alarm, on condition of the state and alarm that were read, so an earlier write of
+ * another process stands.
+ */
 function moving(
   { stored, record, rung, source }: RungRecord,
   now: number,
@@ -231,7 +234,7 @@ function moving(
   const alarm = alarmIn(stored);
   if (!alarm) return [];
   const { _id, epoch, state } = stored;
-  // A renewal may come between without moving the alarm, so where a live state stays only the alarm is written.
+  // A renewal may come between without moving the alarm. So if a live state stays, only the alarm is written.
   const stays = rung.next === record.state && !isFinished(record.state);
   const update = stays ? alarmWrite(rung.wakeAt) : stateWrite(rung.next, rung.wakeAt, now, source);
   return [{ updateOne: { filter: { _id, epoch, state, [alarm.field]: alarm.at }, update } }];

@@ -14,5 +14,5 @@ export type Rooms = Connection & {
   readonly token: () => string;
 };
 
-/** For a find whose answers are bounded: all in one reply, as far as one reply holds them. */
+/** For a find with a bounded result: all in one reply, as far as a reply can hold it. */
 export const inOneReply = { batchSize: 5_000 } as const;

@@ -1,4 +1,4 @@
-/** The write that ends an attempt (I2, I4). The outbox holds the follow-ups, and the caller gets all of them to work. */
+/** Ends attempts (I2, I4). The outbox holds the follow-ups, and the caller gets all of them to work. */
 import {
   alarmAfter,
   type Answer,
@@ -28,7 +28,7 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
   const settleAll = async (settlements: readonly Settlement[]): Promise<readonly Settled[]> => {
     lastBatch = settlements.length;
     const others = settlements.filter((each) => !isWhole(each));
-    // A look that the alarm of a queue asks for before the end of its turn sets it again, at most 30 s ahead.
+    // The look that a queue's alarm asks for may come before the end of its turn; it sets the alarm again, at most 30 s ahead.
     const [unsure, settled] = await Promise.all([
       settleWhole(rooms, settlements.filter(isWhole)),
       settleEach(rooms, others),
@@ -56,7 +56,7 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
   return createGather(told(settleAll, rooms.committed), {
     bytesOf: ({ answer, append }) =>
       append.reduce((sum, item) => sum + bytesOf(item), answer?.length ?? 0),
-    // Only under load: no caller waits for a settle, and one statement for many costs little more than for one.
+    // Only under load: no caller waits for a settle, and one statement for many records costs little more than for one.
     linger: () => (lastBatch >= busyBatch ? rooms.pause(lingerMs) : undefined),
   });
 }
@@ -64,7 +64,7 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
 const busyBatch = 32;
 const lingerMs = 5;
 
-/** `told`: the record tells its own log. */
+/** `told`: the record is its own row of the log. */
 type Verdict = Settled | "told";
 
 const wholeVerdictOf = (settlement: Settlement): Verdict =>
@@ -78,7 +78,7 @@ function countOwn({ counts }: Rooms, settlement: Settlement): void {
 const allLeft = ({ append: left }: Settlement): Settled => ({ kind: "ok", left });
 const nothingLeft: Settled = { kind: "ok", left: [] };
 
-/** A delivery that stands in no outbox is told by no fact, so the caller owes it to the log, whichever write has ended it. */
+/** Adds the delivery that the caller must write to the log: it is in no outbox, so no fact reports it, whichever write has ended it. */
 function withOwed(settlement: Settlement, settled: Settled): Settled {
   if (settled.kind !== "ok" || settled.left.length > 0) return settled;
   const owed = owedToLog(settlement);
@@ -90,8 +90,8 @@ const isWhole = (settlement: Settlement): boolean =>
   (settlement.append.length === 0 || owedToLog(settlement) !== undefined);
 
 /**
- * Ends many records in one statement for each epoch, with empty outboxes. Returns the settlements that may not be written:
- * where a statement matches fewer records than it names, the missing ones are not known.
+ * Ends many records in one statement for each epoch, with empty outboxes. Returns the settlements that may not be
+ * written: if a statement matches fewer records than it names, the missing ones are not known.
  */
 async function settleWhole(
   rooms: Rooms,
@@ -107,7 +107,7 @@ async function settleWhole(
   return unsure.flat();
 }
 
-/** Each record gets its own values, from a table in the one statement. */
+/** Ends records in one statement, which contains a table with the values of each. */
 async function endThese(
   { again, messages, clock }: Rooms,
   alike: readonly Settlement[],
@@ -139,9 +139,9 @@ function endOf(settlement: Settlement): Partial<StoredRecord> {
   };
 }
 
-/** Matches records of one epoch that are still claimed and owe nothing. */
+/** Matches records of one epoch that are still claimed and have no outbox. */
 function isClaimed(alike: readonly Settlement[]) {
-  // Sorted, so that two statements that meet wait for each other on one side only.
+  // Sorted, so that two concurrent statements cannot deadlock.
   const ids: readonly MessageId[] = alike.map(({ message }) => message.id).sort();
   const [first] = alike;
   return {
@@ -153,8 +153,9 @@ function isClaimed(alike: readonly Settlement[]) {
 }
 
 /**
- * Writes each settlement by itself, and finds out why some matched no record. A record that is still claimed at its epoch is
- * not fenced: the server has refused or lost the statement that named it, so the settlement is written again, alone.
+ * Writes each settlement by itself, and finds out why some matched no record. A record that is still claimed at its
+ * epoch is not fenced: the server has refused or lost the statement that named it, so its settlement is written
+ * again, alone.
  */
 async function settleEach(
   rooms: Rooms,
@@ -200,7 +201,7 @@ async function writeSettlements(
   const now = clock.now();
   let left = settlements;
   let matched = 0;
-  // A document holds 16 MiB. Large answers may exceed that, as may a body that an earlier build has put beside them.
+  // A document holds 16 MiB. Large answers may exceed that, and so may a body that an earlier build has put beside them.
   for (const write of [settling, settlingWithoutBody, settlingWithoutAnswers]) {
     const operations = left.map((each) => write(each, now));
     const written = await writeAll(again, messages, operations);
@@ -227,7 +228,10 @@ function settling(settlement: Settlement, now: number) {
 
 type Write = AnyBulkWriteOperation<StoredRecord>;
 
-/** The request of a run's call is a part of its run: the record does not need it, and the run needs the answer. */
+/**
+ * Returns the write without the body. The request of a run's call is a part of its run: the record does not need it,
+ * and the run needs the answer.
+ */
 function settlingWithoutBody(settlement: Settlement, now: number): Write {
   const { updateOne } = settling(settlement, now);
   if (!isCallOfRun(settlement.message) || !isFinished(settlement.next)) return { updateOne };
@@ -253,7 +257,7 @@ const withoutBody = (answer: Answer): Answer => ({
   truncated: true,
 });
 
-/** Tells apart settlements that are fenced, ones that an earlier try wrote whose reply was lost, and ones that are not written. */
+/** Tells apart settlements that are fenced, that an earlier try wrote whose reply was lost, and that are not written. */
 async function judge(
   { again, messages }: Rooms,
   settlements: readonly Settlement[],

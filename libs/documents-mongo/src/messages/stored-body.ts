@@ -1,4 +1,4 @@
-/** How a heavy body stands in the collection `bodies`: one document, under the name of its record and its insert. */
+/** The documents of the collection `bodies`: one for each heavy body, named by its record and its insert. */
 import { limits, type Message, type MessageId } from "@posthaste/domain";
 import { type Index } from "../indexes.ts";
 
@@ -14,7 +14,7 @@ export const bodyIndexes: readonly Index[] = [
   { collection: bodiesName, key: { lookAt: 1 }, is: "needed" },
 ];
 
-/** A smaller body travels with its hint and is mostly not read again. */
+/** Reports whether the body is heavy. A smaller body travels with its hint and is mostly not read again. */
 export const standsApart = ({ body, bodyOf }: Pick<Message, "body" | "bodyOf">): boolean =>
   bodyOf === undefined && body.length > limits.namedBodyBytesMax;
 

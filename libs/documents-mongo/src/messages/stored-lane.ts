@@ -12,9 +12,9 @@ export type StoredLane = {
   readonly pinnedRate?: true;
   readonly wakeAt?: number;
   readonly window?: RateWindow;
-  /** How often the alarm was set, which includes each joining of a record: the fence of `rest`. */
+  /** How often the alarm was set, also by each record that joined: the fence of `rest`. */
   readonly entries: number;
   readonly place?: number;
-  /** The store's time when a record last joined. The sweep removes rows long unused. */
+  /** The store's time at which a record last joined. The sweep removes rows long unused. */
   readonly usedAt: number;
 };

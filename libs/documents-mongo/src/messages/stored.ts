@@ -1,12 +1,13 @@
 /**
- * How a record stands in the collection `messages`: one document per record, keyed by the message's id. Fields of conditions
+ * The documents of the collection `messages`: one for each record, keyed by the message's id. Fields of conditions
  * and indexes are on the first level, the rest of the message is below `message`.
  *
- * (1) fields of a state are there in that state only; every write of a state sets or unsets all of them (`stateWrite`).
- * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, and a body or an answer that is kept (kept-bodies.ts): no condition
- *     of a read or write meets it.
- * (3) a record that was plainly delivered is its own row of the log from its settle on, by `told`. Its removal makes it a
- *     row alone, of `rowFormat`, and it goes with the log (ADR 205).
+ * (1) fields of a state are present in that state only; every write of a state sets or unsets all of them
+ *     (`stateWrite`).
+ * (2) a tombstone is a document with nothing but `_id` and `tombstoneUntil`, and possibly a kept body or answer
+ *     (kept-bodies.ts): no condition of a read or write matches it.
+ * (3) a plainly delivered record is its own row of the log from its settle on, by `told`. Its removal leaves only the
+ *     row, with `rowFormat`, which is removed with the log (ADR 205).
  */
 import {
   type RecordSource,
@@ -46,15 +47,15 @@ type StateFields = {
   readonly renewed?: true;
   readonly endedAt?: number;
   readonly runsUntil?: number;
-  /** From when on the sweep looks at a finished record with nothing left to tell. */
+  /** The time from which the sweep looks at a finished record with an empty outbox. */
   readonly sweepAt?: number;
-  /** Replaces `sweepAt` in a record that ended whole: the log may lack its delivery, so the sweep asks the log. */
+  /** Replaces `sweepAt` in a record that ended in one write: the log may lack its delivery, so the sweep asks the log. */
   readonly owedSweepAt?: number;
-  /** Replaces `sweepAt` in a record that tells its own log: the sweep ends the record and leaves the row. */
+  /** Replaces `sweepAt` in a record that is its own row of the log: the sweep ends the record and leaves the row. */
   readonly toldSweepAt?: number;
 };
 
-/** The alarm, in the field of its source: each source has an index of its own. */
+/** The field of the alarm for each source: each source has an index of its own. */
 type AlarmFields = {
   readonly wakeAt?: number;
   readonly followUpAt?: number;
@@ -81,7 +82,7 @@ export type StoredRecord = StateFields &
     readonly deferrals: number;
     readonly outbox: readonly FollowUp[];
     readonly lane?: FlowId;
-    /** Places in the lane's and the queue's line are given once. */
+    /** The places in the lines of lane and queue, given once. */
     readonly place?: number;
     readonly queue?: QueueId;
     readonly queuePlace?: number;
@@ -94,15 +95,15 @@ export type StoredRecord = StateFields &
     readonly runBytes?: number;
     readonly bodyOf?: MessageId;
     /**
-     * Tokens of the batches that inserted, claimed, promoted and last otherwise changed the record: a batch whose reply was
-     * lost finds by them what it did (docs/design/record#writes-whose-answer-was-lost). Claim and promotion have tokens of
-     * their own, since one follows the other.
+     * Tokens of the batches that inserted, claimed, promoted and last otherwise changed the record: a batch whose
+     * reply was lost recognizes its own writes by its token (docs/design/record#writes-whose-answer-was-lost). Claim
+     * and promotion have fields of their own, since one follows the other.
      */
     readonly insertedBy: string;
     readonly claimedBy?: string;
     readonly promotedBy?: string;
     readonly changedBy?: string;
-    /** Until then the publish may be repeated with its deduplication id: a record removed earlier leaves a tombstone. */
+    /** Until this time the publish may be repeated with its deduplication id: a record removed earlier leaves a tombstone. */
     readonly repeatableUntil?: number;
     readonly tombstoneUntil?: number;
     readonly told?: OwnTold;
@@ -158,12 +159,12 @@ export const messageIndexes: readonly Index[] = [
 ];
 
 /**
- * The format of a row of the log that is no record any more: no build, of before or after, understands it as one. So no
- * condition of a record meets it, and its id stays taken.
+ * The format of a row of the log that is no longer a record: no build, earlier or later, takes it for one. So no
+ * condition on records matches it, and its id stays taken.
  */
 export const rowFormat = 1_000_000;
 
-/** The fields that a record loses when it becomes a row alone. `state` and `origin` stay, so that their index needs no write. */
+/** The fields that a record loses when only its row is left. `state` and `origin` stay, so that their index needs no write. */
 export const ofRecordAlone = {
   ...{ body: "", bodyBytes: "", answer: "", outbox: "", epoch: "" },
   ...{ retried: "", leaseLosses: "", deferrals: "" },
@@ -171,7 +172,7 @@ export const ofRecordAlone = {
   ...{ sweepAt: "", owedSweepAt: "", toldSweepAt: "" },
 } as const satisfies { readonly [Field in keyof StoredRecord]?: "" };
 
-/** Matches documents that this build can handle; also of lanes and fan-outs. */
+/** Matches documents of this build's formats; also for lanes and fan-outs. */
 export const isUnderstood = { format: { $not: { $gt: ownFormat } } };
 
 export type Places = {
@@ -288,7 +289,7 @@ export type StateWrite = {
   readonly $unset: Partial<Record<ChangingField, "">>;
 };
 
-/** Returns the update that puts a record into `state`, leaving no field of the state before. */
+/** Returns the update that puts a record into `state` and unsets all fields of the state before. */
 export function stateWrite(
   state: MessageState,
   wakeAt: number | undefined,
@@ -322,8 +323,9 @@ const changingFields = [
 type ChangingField = (typeof changingFields)[number];
 
 /**
- * Record and lane are two documents: a granter may look between the two writes, see an empty line and put the lane to rest.
- * So a record gets into line with an alarm of its own, which rings once and sets the lane's alarm again.
+ * Returns the alarm of a record that joins a line. Record and lane are two documents: a granter may look between the
+ * two writes, see an empty line and put the lane to rest. So the record joins with an alarm of its own, which rings
+ * once and sets the lane's alarm again.
  */
 function alarmBesideLane(
   state: MessageState,

@@ -3,10 +3,10 @@ import { type AnyBulkWriteOperation, type Collection, type Document } from "mong
 import { refusedIn } from "../failures.ts";
 import { type Again } from "../retry.ts";
 
-/** `matched`: how many met their condition. `refused`: places of operations that the server would not take, e.g. too large. */
+/** `matched`: how many operations met their condition. `refused`: the places of operations that the server refused, e.g. as too large. */
 export type Written = { readonly matched: number; readonly refused: ReadonlySet<number> };
 
-/** Unordered: a refused operation stops no other. After a lost reply `matched` counts only the repetition. */
+/** Makes the writes unordered: a refused operation stops no other. After a lost reply `matched` counts only the repetition. */
 export async function writeAll<T extends Document>(
   again: Again,
   collection: Collection<T>,

@@ -9,9 +9,9 @@ import { prepare, type Wanted } from "./prepare.ts";
 import { progressOf } from "./progress.ts";
 
 export type Databases = {
-  /** Answers in time. */
+  /** Calls to this one time out. */
   readonly db: Db;
-  /** May be silent for as long as an index takes. */
+  /** Calls to this one may take as long as building an index. */
   readonly patientDb: Db;
 };
 

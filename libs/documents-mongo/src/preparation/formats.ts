@@ -1,22 +1,22 @@
 /**
- * The format of the database as a whole (ADR 182). A single document that a build may not know has a `format` of its own
- * (ADR 27); migrations change documents that are there already.
+ * The format of the database as a whole (ADR 182). A single document that a build may not know has a `format` of its
+ * own (ADR 27); migrations change existing documents.
  */
 import { type Db } from "mongodb";
 import { formatsOf } from "./meta.ts";
 
-/** Brings documents to the next format. May be cut off and run again, and run beside processes of the format before. */
+/** Changes documents to the next format. May be interrupted and repeated, and may run beside processes of the format before. */
 export type Migration = {
   readonly name: string;
   readonly run: (db: Db) => Promise<void>;
 };
 
-/** In order, from format 1 on. Only ever added to. */
+/** The migrations in order, from format 1 on. Only ever added to. */
 export const migrations: readonly Migration[] = [];
 
 export const formatAfter = (steps: readonly Migration[]): number => firstFormat + steps.length;
 
-/** The format of a database that names none: it is new, or older than formats. */
+/** The format of a database that names none: the database is new, or older than formats. */
 export const firstFormat = 1;
 
 export async function readFormat(db: Db): Promise<number | undefined> {
@@ -31,7 +31,7 @@ export function refuseNewer(db: Db, format: number, known: number): void {
     );
 }
 
-/** Runs the steps that are left, in order, and writes the format down after each. */
+/** Runs the remaining migrations, in order, and records the format after each. */
 export async function migrateFormats(
   db: Db,
   steps: readonly Migration[],

@@ -1,7 +1,7 @@
 /**
- * The lease of the one process that builds, by the server's clock: a process that has died loses it.
+ * The lease of the one process that builds, by the server's clock: a process that dies loses it.
  *
- * (1) Two processes never hold the lease at once. A holder that could not renew in time holds it no more.
+ * (1) Two processes never hold the lease at once. A holder that could not renew in time does not hold it any more.
  * (2) Each renewal says what the holder does.
  */
 import { type Clock } from "@posthaste/ports";
@@ -17,7 +17,7 @@ export type Lease = {
 export type LeaseOptions = {
   readonly clock: Clock;
   readonly owner: string;
-  /** Asked before each renewal. Must not reject. */
+  /** Called before each renewal. Must not reject. */
   readonly doing: () => Promise<string>;
 };
 
@@ -39,7 +39,7 @@ export async function takeLease(
       isOurs = (await builders.updateOne({ _id, owner }, [{ $set: set }])).matchedCount > 0;
       if (isOurs) renewedMs = sentMs;
     } catch {
-      // The server is away for a moment: the lease runs on.
+      // The server is away for a moment; the lease is still held.
     }
     if (!stopped && isOurs) arm();
   };
@@ -73,8 +73,8 @@ async function take(
   owner: string,
   doing: string,
 ): Promise<boolean> {
-  // An insert cannot compare with the server's time. So the first process inserts a lease that has run out, and the one that
-  // updates it has it.
+  // An insert cannot compare with the server's time. So the first process inserts an expired lease, and the process
+  // that then updates it holds it.
   const none = { owner: "", doing: "", until: new Date(0) };
   await builders
     .updateOne({ _id }, { $setOnInsert: none }, { upsert: true })
@@ -84,7 +84,7 @@ async function take(
   return (await builders.updateOne({ _id, $expr: hasRunOut }, [{ $set }])).matchedCount > 0;
 }
 
-/** The server refuses one of two processes that make the same document at once. */
+/** The server refuses one of two processes that insert the same document at once. */
 export function unlessDuplicate(error: unknown): void {
   if (!Error.isError(error) || !("code" in error) || !isDuplicate({ code: Number(error.code) }))
     throw error;

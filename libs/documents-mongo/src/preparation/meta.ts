@@ -1,4 +1,4 @@
-/** The collection `meta`: the format of the database, and which process builds in it now. */
+/** The collection `meta`: the format of the database, and which process builds in it. */
 import { type Collection, type Db } from "mongodb";
 
 export type StoredFormat = { readonly _id: "format"; readonly format: number };
@@ -8,7 +8,7 @@ export type StoredBuilder = {
   readonly owner: string;
   /** The end of the lease, by the server's clock. */
   readonly until: Date;
-  /** The holder's work and how far it has come; waiting processes repeat this text. */
+  /** The holder's work and progress; waiting processes report this text. */
   readonly doing: string;
 };
 

@@ -1,12 +1,12 @@
-/** Which indexes are not there yet, and in which order they are built. */
+/** Finds which indexes are missing, and in which order to build them. */
 import { type Db, type Document } from "mongodb";
 import { filterOf, type Index } from "../indexes.ts";
 import { codeOf } from "../failures.ts";
 
 export type Compared = {
-  /** The indexes that the server lacks, or has not finished building. */
+  /** The indexes that the server lacks or is still building. */
   readonly missing: readonly Index[];
-  /** The indexes that others have replaced and that are there still. */
+  /** The indexes that others have replaced and that still exist. */
   readonly replaced: readonly Pick<Index, "collection" | "key">[];
 };
 
@@ -42,7 +42,7 @@ async function builtIn(db: Db, name: string): Promise<ReadonlySet<string>> {
 
 const textOf = (key: unknown, filter: unknown): string => JSON.stringify([key, filter]);
 
-/** Returns no indexes where there is no such collection yet. */
+/** Returns no indexes if the collection does not exist yet. */
 function none(error: unknown): readonly Document[] {
   if (codeOf(error) !== namespaceNotFound) throw error;
   return [];
@@ -52,8 +52,8 @@ const namespaceNotFound = 26;
 export type Step = { readonly collection: string; readonly indexes: readonly Index[] };
 
 /**
- * Orders the steps. Small collections come first and whole, so that a new database lacks nothing when the last needed index
- * is there; then the needed indexes of large ones, then the wanted ones. Pure.
+ * Orders the steps. Small collections come first and completely, so that a new database lacks nothing when the last
+ * needed index is built; then the needed indexes of large ones, then the wanted ones. Pure.
  */
 export function stepsOf(
   missing: readonly Index[],

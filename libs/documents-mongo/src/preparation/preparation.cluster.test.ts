@@ -1,4 +1,4 @@
-/** Missing parts of a database are built once, by the first process, and reported by all; over a server whose builds can be held up. */
+/** Missing parts of a database are built once, by the first process, and reported by all. The server can hold up builds. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -86,7 +86,7 @@ describe("a database", () => {
       }),
     });
   const builds = async (): Promise<number> => {
-    // `desc` leaves out the server's own thread, listed beside the command that it works for.
+    // `desc` excludes the server's own thread, which is listed beside the command that it works for.
     const building = { currentOp: 1, "command.createIndexes": "messages", desc: /^conn/ };
     const { inprog } = await askMongod(server, building);
     return Array.isArray(inprog) ? inprog.length : 0;

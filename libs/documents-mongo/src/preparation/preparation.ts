@@ -1,8 +1,8 @@
 /**
- * Handles a database that lacks something: builds it, beside the heartbeat, or waits for the process that does.
+ * Handles a database that lacks something: builds it, beside the heartbeat, or waits for the process that builds it.
  *
  * (1) A look succeeds when all that a process needs is there; wanted indexes are built meanwhile.
- * (2) Nothing begins after the end: a client that is used after it was closed is open again, for good.
+ * (2) Nothing begins after the end: a client that is used after it was closed stays open.
  */
 import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type Databases, prepareAlone } from "./alone.ts";
@@ -11,11 +11,11 @@ import { buildersOf } from "./meta.ts";
 import { type Lack, lackOf, type Wanted } from "./prepare.ts";
 
 export type Preparation = {
-  /** Waits a while for needed indexes, and rejects with what is missing of them. Does nothing once all is there. */
+  /** Waits a while for needed indexes, and rejects with the missing ones. Does nothing once all is there. */
   readonly look: () => Promise<void>;
   readonly isDone: () => boolean;
   readonly building: () => string | undefined;
-  /** Stops this process's work, so that another may build. */
+  /** Stops the work of this process, so that another may build. */
   readonly end: () => Promise<void>;
 };
 
@@ -73,7 +73,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
       while (!isDone) {
         lack = await lackOf(db, wanted);
         if (isWhole(lack)) {
-          // While work is under way it may use connections that their owner closes once this is done.
+          // Work under way may use connections that their owner closes once this function returns.
           isDone = work === undefined;
           return;
         }
@@ -81,7 +81,7 @@ export function createPreparation(options: PreparationOptions): Preparation {
         if (isEnough(lack)) return;
         if (clock.passedMs() > until) throw new Error(told(lack));
         const isOver = await endsWithin(clock, waitMs, building);
-        // A build by this process is checked at once, one by another process less and less often.
+        // A build by this process is checked at once; a build by another process is checked at growing intervals.
         if (isOver && (await building)) continue;
         if (isOver) await pause(clock, waitMs);
         waitMs = Math.min(2 * waitMs, waitMsMax);

@@ -1,4 +1,4 @@
-/** Brings a database to the formats, then to the indexes of this build. Only the holder of the lease calls it. */
+/** Brings a database to the newest format, then builds the indexes of this build. Only the holder of the lease calls it. */
 import { type Db } from "mongodb";
 import { type Index, indexesOf, nameOf } from "../indexes.ts";
 import {
@@ -20,7 +20,7 @@ export type Lack = {
   readonly migrations: readonly Migration[];
   readonly isUnmarked: boolean;
   readonly indexes: readonly Index[];
-  /** Whether indexes are there that others have replaced. */
+  /** Whether replaced indexes still exist. */
   readonly hasReplaced: boolean;
 };
 
@@ -42,7 +42,7 @@ export type PrepareOptions = {
   readonly begins: (step: Migration | Step) => void;
 };
 
-/** Each step may be cut off and made again: the server joins a build of the same indexes that is under way. */
+/** Each step may be interrupted and repeated: the server joins a running build of the same indexes. */
 export async function prepare(
   db: Db,
   { indexes, migrations }: Wanted,
@@ -57,7 +57,7 @@ export async function prepare(
   const small = await smallAmong(db, missing);
   for (const step of stepsOf(missing, (collection) => small.has(collection))) {
     begin(step);
-    // All members vote by default: one that is away would hold the build up until it is back.
+    // By default all members vote, and a member that is away would hold the build up until it is back.
     const options = { commitQuorum: "majority" };
     await db.collection(step.collection).createIndexes(indexesOf(step.indexes), options);
   }

@@ -1,7 +1,7 @@
-/** How far the server has come with the indexes of a collection, from its own reports. */
+/** The server's progress with the indexes of a collection, from its own reports. */
 import { type Db } from "mongodb";
 
-/** Returns "45 %" with the stage; undefined where nothing is being built, or where the user may not see it. */
+/** Resolves to "45 %" with the stage, or to undefined if nothing is being built or the user may not see it. */
 export async function progressOf(db: Db, collection: string): Promise<string | undefined> {
   const building = { ns: `${db.databaseName}.${collection}`, msg: /^Index Build: / };
   try {

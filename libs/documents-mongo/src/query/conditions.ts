@@ -1,16 +1,16 @@
-/** A caller's filter as conditions on documents. Each list means any of its values; all lists must match. */
+/** Turns a caller's filter into conditions on documents. Each list means any of its values; all lists must match. */
 import { type MessageFilter, UnknownField } from "@posthaste/domain";
 import { type Document } from "mongodb";
 import { type Index } from "../indexes.ts";
 
-/** Has a condition for each field of the filter, or it does not compile. Times are conditions on the place (`placesIn`). */
+/** A type that does not compile without a condition for each field of the filter. Times are conditions on the place (`placesIn`). */
 export type Conditions<Filter> = {
   readonly [Field in Exclude<keyof Filter, "from" | "to">]-?: (
     asked: NonNullable<Filter[Field]>,
   ) => Document;
 };
 
-/** Throws for a field of a newer build: ignored, it would match more than was asked. */
+/** Throws for a field of a newer build: ignoring it would match more than was asked for. */
 export function conditionsOf<Filter extends object>(
   table: Conditions<Filter>,
   filter: Filter,
@@ -32,12 +32,12 @@ export function conditionsOf<Filter extends object>(
 export const bothOf = (a: Document, b: Document): Document =>
   Object.keys(b).some((field) => field in a) ? { $and: [a, b] } : { ...a, ...b };
 
-/** An array field matches by any of its values. Nothing matches an empty list. */
+/** Matches any of the values; an array field matches by any element. An empty list matches nothing. */
 export const among =
   (field: string) =>
   (values: readonly (string | number | null)[]): Document => ({ [field]: { $in: values } });
 
-/** As `among`, with the condition that the field exists, so that the server uses the index of documents that have it. */
+/** Is like `among`, with the condition that the field exists, so that the server uses the index of documents that have it. */
 const amongThoseWith =
   (field: string) =>
   (values: readonly string[]): Document => {
@@ -48,10 +48,10 @@ const amongThoseWith =
       : { [field]: { $in: values }, [presence]: exists };
   };
 
-/** Every message has a list of labels; a list with labels has a first. */
+/** Every message has a list of labels. If the list is not empty, its first element exists. */
 const presenceOf = (field: string): string => (field.endsWith("labels") ? `${field}.0` : field);
 
-/** Rare fields: each has an index of the documents that have it, in the order of their places. */
+/** Rare fields: each has an index of the documents that have it, ordered by place. */
 const termFields = {
   groups: "origin.group.name",
   scheduleIds: "origin.scheduleId",
@@ -102,7 +102,7 @@ export function termConditions(filter: MessageFilter): Document | undefined {
 
 const alone: ReadonlySet<string> = new Set(["from", "to"]);
 
-/** Reports whether an index leads to the wanted documents and to no other. */
+/** Reports whether an index leads to the matching documents only. */
 export const isByTerm = (filter: object): boolean => {
   const asked = Object.entries(filter).flatMap(([name, value]) =>
     value === undefined || alone.has(name) ? [] : name,

@@ -1,10 +1,10 @@
 /** Documents that are read together. */
 import { BSON, type Document, type FindCursor } from "mongodb";
 
-/** The usual page and one document more. A reply is held whole: with tens of kilobytes of headers each, a few mebibytes. */
+/** The usual page and one document. A reply is held whole: with tens of kilobytes of headers in each document, a few mebibytes. */
 export const documentsPerReply = 101;
 
-/** Returns the first documents of `cursor`, up to the one that brings them to `bytesMax` bytes. `isCut`: a further one follows. */
+/** Resolves to the first documents of `cursor`, up to the one with which they reach `bytesMax` bytes. `isCut`: another one follows. */
 export async function documentsWithin<T extends Document>(
   cursor: FindCursor<T>,
   bytesMax: number,

@@ -1,8 +1,6 @@
 /**
- * Rows of an archive: kept for days, listed by tenant in the order of time, page by page.
- *
- * `place` is the time in 16 digits and a name that tells rows of one millisecond apart, so one string is order, range and
- * cursor.
+ * The rows of an archive: kept for days, listed by tenant in the order of time, page by page. `place` is the time in
+ * 16 digits and a name that tells rows of one millisecond apart, so one string is order, range and cursor.
  */
 import { type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 
@@ -15,7 +13,7 @@ export type Placed<Item> = {
 
 export const placeOf = (at: number, name: string): string => `${digitsOf(at)}:${name}`;
 
-/** Sorts before all places of that millisecond. */
+/** Returns a string that sorts before all places of that millisecond. */
 export const digitsOf = (at: number): string =>
   String(Math.min(Math.max(Math.floor(at), 0), Number.MAX_SAFE_INTEGER)).padStart(16, "0");
 

@@ -24,7 +24,7 @@ describe.each(servers)("$name: pages", ({ uri }) => {
   ]);
   const rowsOf = (connection: Connection) => connection.collection<Placed<number>>("rows");
 
-  /** Twenty numbers, one each millisecond, and another tenant's. */
+  /** Opens a collection with twenty numbers, one in each millisecond, and another tenant's number. */
   const opened = async (): Promise<Connection> => {
     const { connection } = await open();
     await rowsOf(connection).insertMany(
@@ -44,7 +44,7 @@ describe.each(servers)("$name: pages", ({ uri }) => {
   ): Promise<readonly (readonly number[])[]> {
     const pages: (readonly number[])[] = [];
     let after: string | undefined;
-    // More pages than rows would be wrong, too.
+    // More pages than rows would be a bug, too.
     for (let n = 0; n <= 20; n++) {
       const request = { limit: 8, order, ...(after !== undefined && { after }) };
       const page = await readPage(connection.heavy, rowsOf(connection), scan, request, bounds);

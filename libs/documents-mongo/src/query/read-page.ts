@@ -1,4 +1,4 @@
-/** Pages by keyset: a position survives whatever is inserted or removed around it. */
+/** Pages by keyset: a position stays valid whatever is inserted or removed around it. */
 import { limits, type MessageFilter, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
 import { type Collection, type Document, type FindCursor } from "mongodb";
@@ -12,18 +12,18 @@ export type Scan<Item> = {
   readonly filter: Pick<MessageFilter, "from" | "to">;
   /** The filter's conditions, without the times. */
   readonly conditions: Document;
-  /** The conditions name ids, or one term: an index finds the rows without looking at others. */
+  /** Whether the conditions name ids, or one term: then an index finds the rows without looking at others. */
   readonly isById: boolean;
-  /** The bytes of the item's bodies; all else is bounded by the page's limit. */
+  /** Returns the bytes of the item's bodies. All else is bounded by the page's limit. */
   readonly bytesOf: (item: Item) => number;
-  /** Where bodies stand in the row: not read when none is shown. */
+  /** The fields of bodies, which are not read if none is shown. */
   readonly bodyFields: readonly string[];
   readonly cut: (item: Item, bodyBytesMax: number) => Item;
-  /** Set where the rows are parts of other documents. */
+  /** Set if the rows are parts of other documents. */
   readonly within?: Within<Item>;
 };
 
-/** Where rows stand in documents that hold more. `fields`: the ones that a row is made from. */
+/** How rows are found in documents that hold more. `fields`: the fields that a row is made from. */
 export type Within<Item> = {
   readonly place: `${string}.place`;
   readonly fields: Readonly<Record<string, 1>>;
@@ -34,12 +34,15 @@ type Asked = Pick<Scan<unknown>, "tenant" | "filter" | "conditions" | "isById"> 
   readonly within?: Pick<Within<unknown>, "place">;
 };
 
-/** A page is short rather than slow or large: at most so many rows are looked at, and bytes read and held; a single item may be larger. */
+/**
+ * The bounds that make a page short rather than slow or large: the rows looked at, and the bytes read and held. A
+ * single item may be larger.
+ */
 export type PageBounds = { readonly rows: number; readonly bytes: number; readonly held: number };
 
 const bytesMax = 32 * 1024 * 1024;
 const pageBounds: PageBounds = { rows: 10_000, bytes: bytesMax, held: bytesMax };
-/** For items that may be large each, so that a few readers hold little together. */
+/** For items that may be large, so that a few readers hold little together. */
 export const largeBounds: PageBounds = { ...pageBounds, held: limits.readBytesMax };
 
 export function readPage<Item>(
@@ -79,7 +82,7 @@ export function readPage<Item>(
   return heavy.again(scan.tenant)(() => shorter(readOf, bounds.rows));
 }
 
-/** Reads fewer rows where the server did not get through so many in its time. */
+/** Reads fewer rows if the server did not manage that many in its time. */
 async function shorter<T>(read: (rows: number) => Promise<T>, rows: number): Promise<T> {
   for (let most = rows; ; most = Math.ceil(most / fewerBy))
     try {
@@ -128,7 +131,7 @@ export function pageCursor<Item>(
     .batchSize(documentsPerReply);
 }
 
-/** Returns undefined where there are fewer than `rowsMax` rows. An index alone answers. */
+/** Resolves to undefined if there are fewer than `rowsMax` rows. An index alone answers. */
 async function placeOfLast<Item>(
   { msMax }: Pick<Heavy, "msMax">,
   rows: Collection<Placed<Item>>,
@@ -156,7 +159,7 @@ const placeOfDocument = (scan: Asked, document: Document): string =>
 const isSelective = ({ conditions, isById }: Asked): boolean =>
   !isById && Object.keys(conditions).length > 0;
 
-/** Returns the condition on places. For rows within other documents it asks that there is one, which the partial index wants. */
+/** Returns the condition on places. For rows within other documents it demands that the place exists, as the partial index requires. */
 function placed(asked: Asked, range: object): Document {
   const { tenant, within } = asked;
   const place = within ? { ...range, $exists: true } : range;

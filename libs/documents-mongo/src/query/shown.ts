@@ -3,8 +3,8 @@ import { type Message } from "@posthaste/domain";
 import { bytes } from "../bytes.ts";
 
 /**
- * Returns a copy, so that the rest is let go of; one byte longer than shown, by which a later cut sees whether it falls
- * between two characters. A body that is shown as its hash stays whole.
+ * Returns a copy, so that the rest can be freed. The copy is one byte longer than shown, so that a later cut sees
+ * whether it falls between two characters. A body that is shown as its hash is returned whole.
  */
 export function shown(
   body: Uint8Array,

@@ -1,11 +1,11 @@
 /**
- * Admitting over two kinds of documents (docs/design/queues#turns): the row says which messages have a turn, the records say
- * what became of them.
+ * Admits messages of a queue, over two kinds of documents (docs/design/queues#turns): the row says which messages
+ * have a turn, the records say what became of them.
  *
- * (1) turns are given by a reading of row, records and line, and written where `turnsVersion` is still the one that was
- *     read. If two processes look at once, or one looked before a pause, only one gives anything.
- * (2) the records are moved after that, each on condition of the epoch that was read before. A pause and a deletion raise
- *     turnsVersion and epochs, so no promotion that was planned before them takes effect after them.
+ * (1) turns are planned from a reading of row, records and line, and written if `turnsVersion` has not changed since.
+ *     If two processes look at once, or one looked before a pause, only one gives any.
+ * (2) the records are moved after that, each on condition of the epoch that was read before. A pause and a deletion
+ *     raise turnsVersion and epochs, so no promotion that was planned before them takes effect after them.
  * (3) a process that dies between the two leaves a turn whose record is still queued: the next look moves it.
  */
 import {
@@ -40,7 +40,7 @@ import {
 import { writeAll } from "../messages/writes.ts";
 import { queuesOf, type StoredQueue } from "./stored-queue.ts";
 
-/** `isFull`: no turn is left to give. */
+/** `isFull`: the look left no turn to give. */
 type Looked = { readonly admitted: Admitted; readonly isFull: boolean };
 
 export async function admitOne(
@@ -52,7 +52,7 @@ export async function admitOne(
   const row = await rooms.again(() => queuesOf(rooms).findOne({ _id, ...isUnderstood }));
   if (!row) return undefined;
   const room = freeTurns(row, 0);
-  // Read before the line: a record that stands in line by then with a higher place came after children that are not made yet.
+  // Read before the line: a record that is in line by then with a higher place came after children that are not made yet.
   const unmade = row.hasFanOut ? await firstUnmade(rooms, _id, row.purgeUpTo ?? 0) : undefined;
   const [holders, line, ended] = await Promise.all([
     room > 0 ? holdersOf(rooms, row.turns) : [],
@@ -87,7 +87,7 @@ export async function admitOne(
   if (stands === "overtaken") return { admitted: found, isFull: true };
   const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now(), whole, owner));
   const claimed = await move(rooms, moved);
-  // In a full queue no newcomer can be given a turn: its alarm stands, and asks again.
+  // In a full queue no newcomer can be given a turn. The alarm stays set, and asks again.
   const isFull = plan.turns.length >= room;
   const more = plan.isCut || (stands === "awake" && !isFull);
   const admitted = { ...found, ...told(moved), ...(claimed && { claimed }), more };
@@ -105,11 +105,11 @@ type Plan = {
   /** Records that have a turn and are still queued. */
   readonly moves: readonly StoredRecord[];
   readonly changes: boolean;
-  /** More might be given than one look gives. */
+  /** Whether more turns could be given than one look gives. */
   readonly isCut: boolean;
 };
 
-/** A message whose record is gone may have had callbacks. */
+/** Reports whether the message may have callbacks: also if its record is gone. */
 const mayCallBack = (record: MessageRecord | undefined): boolean =>
   record === undefined ||
   record.message.policy.callback !== undefined ||
@@ -144,8 +144,8 @@ async function holdersOf(
 }
 
 /**
- * Returns which of `turns` have a live callback. Read after the outboxes: a callback is inserted before its item leaves the
- * outbox, so none is missed between the two.
+ * Resolves to the messages of `turns` that have a live callback. Read after the outboxes: a callback is inserted
+ * before its item leaves the outbox, so none is missed between the two.
  */
 async function callbacksOf(
   { again, messages }: Rooms,
@@ -161,13 +161,13 @@ async function callbacksOf(
 
 type Stretch = {
   readonly room: number;
-  /** The line ends before this place. */
+  /** The place before which the line ends. */
   readonly end: number | undefined;
-  /** The first is read with its body, since it may be claimed. */
+  /** Whether to read the first record with its body, since it may be claimed. */
   readonly whole: boolean;
 };
 
-/** Reads as many as may be given if all turns were over, and as many more as have a turn. */
+/** Reads as many records as could get a turn if all turns were over, and as many again as have a turn. */
 const lineOf = (
   { again, messages }: Rooms,
   { _id: queue, purgeUpTo = 0, turns }: StoredQueue,
@@ -187,7 +187,7 @@ const lineOf = (
   );
 };
 
-/** Returns what a deletion of the queue has left, including a record that a slow publish inserted afterwards. */
+/** Resolves to the messages that a deletion of the queue has left, including any that a slow publish inserted afterwards. */
 async function purgedOf(
   { again, messages }: Rooms,
   { _id: queue, purgeUpTo }: StoredQueue,
@@ -203,19 +203,19 @@ async function purgedOf(
   return found.map(({ _id }) => _id);
 }
 
-/** `awake`: something has set the alarm since the row was read, which stays. `overtaken`: another write was faster. */
+/** `awake`: the alarm was set since the row was read, and stays. `overtaken`: another write came first. */
 type Written = "resting" | "awake" | "overtaken";
 
 type Given = {
   readonly turns: readonly MessageId[];
-  /** Something of the queue waits for another look. */
+  /** Whether anything in the queue waits for another look. */
   readonly waits: boolean;
   readonly unmade: number | undefined;
 };
 
 /**
- * Writes the turns, and sets the alarm where `entries` is as it was read. Resolves to `overtaken` also after a lost reply to a write that
- * held; the next look makes that good.
+ * Writes the turns, and sets the alarm if `entries` has not changed. Also resolves to `overtaken` if the reply to a
+ * write that held was lost; the next look repairs that.
  */
 async function write(
   rooms: Rooms,
@@ -245,7 +245,10 @@ async function write(
   return before.entries === entries ? "resting" : "awake";
 }
 
-/** Conditional on `entries`: an arrival, and another look that gave a turn, since the row was read keep the alarm that they set. */
+/**
+ * Sets the alarm on condition of `entries`: an arrival, and another look that gave a turn, keep the alarm that they
+ * have set since the row was read.
+ */
 async function rest(
   rooms: Rooms,
   { _id, entries, wakeAt: stood }: StoredQueue,
@@ -287,7 +290,7 @@ function movedAt(
   return { stored, taken: takeTurn(record, now, isWhole ? owner : undefined) };
 }
 
-/** Resolves to the record that was claimed. The flow lane is told after its record stands in line. */
+/** Moves the records, and resolves to the one that was claimed. The flow lane is told after its record is in line. */
 async function move(
   rooms: Rooms,
   moved: readonly Moved[],
@@ -312,7 +315,7 @@ async function move(
   return (await isClaimedBy(rooms, claimed.message.id, claimedBy)) ? claimed : undefined;
 }
 
-/** Tells a claim that another write came before from one whose reply was lost. */
+/** Tells a claim that lost to another write from a claim whose reply was lost. */
 async function isClaimedBy(
   { again, messages }: Rooms,
   _id: MessageId,

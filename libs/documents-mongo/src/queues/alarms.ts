@@ -2,11 +2,11 @@
  * The alarms of queues, and how messages change the rows of their queues.
  *
  * (1) every write that sets a queue's alarm raises `entries`, the fence of `rest`.
- * (2) a queue is told after the record stands in it. So if `entries`, read before the line, has not changed, nothing has got
- *     in unseen. Until the queue is told the record has an alarm of its own.
- * (3) places are given from `place` as it was read before the insert, and told back after it, as in flow lanes.
+ * (2) a queue is told after the record is in it. So if `entries`, read before the line, has not changed, no record
+ *     has joined unseen. Until the queue is told, the record has an alarm of its own.
+ * (3) places are given from `place` as read before the insert, which is raised after it, as in flow lanes.
  * (4) an insert that finds the row deleted makes the queue anew in the same write.
- * (5) a queue has the highest format of all messages that have got in.
+ * (5) a queue has the highest format of all messages that have joined.
  */
 import {
   type FanOut,
@@ -29,7 +29,7 @@ type Queued = Pick<Message, "id" | "tenant" | "queue" | "turnOf" | "format">;
 export type QueueEntry = {
   readonly message: Queued;
   readonly place: number | undefined;
-  /** The fan-out reserved the place, and made the queue anew if it had to: a queue deleted since stays deleted. */
+  /** The fan-out reserved the place, and made the queue anew if necessary: a queue deleted since stays deleted. */
   readonly isReserved?: boolean;
 };
 
@@ -63,7 +63,7 @@ export async function enterQueues(rooms: Rooms, entries: readonly QueueEntry[]):
   const now = rooms.clock.now();
   const byQueue = Map.groupBy(entries, ({ message }) => message.queue);
   let operations = [...byQueue].flatMap(([queue, group]) => entering(queue, group, now));
-  // When two processes make the same row at once, one is refused, and finds the row in the next round.
+  // When two processes insert the same row at once, one is refused and updates the row in the next round.
   for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
     const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
     operations = operations.filter((_, n) => refused.has(n));
@@ -109,8 +109,8 @@ export async function lastPlaceOf(rooms: Rooms, _id: QueueId): Promise<number> {
 }
 
 /**
- * Tells the queue that a fan-out stands in it with the places of its children. Raises `turnsVersion`, so that a look from
- * before gives nothing: later messages would have their turn before the children.
+ * Tells the queue that a fan-out is in it with the places of its children. Raises `turnsVersion`, so that an earlier
+ * look gives nothing: later messages would have their turn before the children.
  */
 export async function enterFanOut(
   rooms: Rooms,

@@ -1,4 +1,4 @@
-/** Queues against their contract, on every server there is; `other` is a second process. */
+/** Queues keep their contract, on every server of the suite. `other` is a second process. */
 import { describe, expect, it } from "@jest/globals";
 import { describeQueues } from "@posthaste/testing/contract";
 import { createIds } from "../ids.ts";

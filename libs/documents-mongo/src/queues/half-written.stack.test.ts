@@ -1,4 +1,4 @@
-/** Interruptions between two writes of a look at a queue: a process that dies there, and a pause or a deletion that comes there. */
+/** Interruptions between two writes of a look at a queue: the process dies, or a pause or a deletion comes. */
 import { describe, expect, it, jest } from "@jest/globals";
 import { accept, limits, type Message, queueId } from "@posthaste/domain";
 import { type RecordPorts } from "@posthaste/ports";
@@ -108,7 +108,7 @@ describe.each(servers)("$name", ({ uri }) => {
     const [claimed] = await ports.records.claim(first ? [first.id] : [], anOwner);
     if (!claimed) throw new Error("unreachable");
     const { promise: written, resolve } = Promise.withResolvers<void>();
-    // Comes after all that the look has read.
+    // Comes after all reads of the look.
     const slow = interrupted(connection, "queues", "updateOne", async () => {
       await ports.records.settle([settlementOf(claimed, clock.now())]);
       resolve();
@@ -218,7 +218,7 @@ describe.each(servers)("$name", ({ uri }) => {
   it("a look that another look overtakes leaves the queue the alarm that comes with its turns", async () => {
     const { connection, ports, enqueue, rows } = await opened();
     await enqueue(1);
-    // Comes between the reading of the row and that of the line, which is empty then.
+    // Comes between the reading of the row and that of the line, which is then empty.
     const slow = interrupted(connection, "messages", "find", () => ports.queues.admit([queue]));
 
     await createRecordPorts(slow, slow).queues.admit([queue]);
@@ -269,14 +269,14 @@ type Cursor = {
   readonly toArray: () => Promise<unknown>;
 };
 
-/** A cursor that is opened when it is read. */
+/** Returns a cursor that is opened when it is read. */
 const cursor = (open: () => Promise<Cursor>): Cursor => ({
   sort: (by) => cursor(() => open().then((opened) => opened.sort(by))),
   limit: (count) => cursor(() => open().then((opened) => opened.limit(count))),
   toArray: () => open().then((opened) => opened.toArray()),
 });
 
-/** The same store, with another event before or after the `nth` call of this kind, from 0. */
+/** Returns a store with another event before or after the `nth` call of this kind, counted from 0. */
 function interrupted(
   connection: Connection,
   name: string,

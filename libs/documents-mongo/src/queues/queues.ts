@@ -1,4 +1,3 @@
-/** The Queues port. */
 import { allShards, liveKinds, queueId, type QueueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
 import { type Reading } from "../messages/read.ts";
@@ -47,7 +46,7 @@ export function createQueues(rooms: Rooms, reading: Reading): Queues {
       const look = (id: QueueId) => admitOne(rooms, reading, id, ending?.owner);
       const looked = await portioned(ids, async (id) => {
         const first = await look(id);
-        // The end of the turn may not have been there to be seen.
+        // The look may have come before the end of the turn was visible.
         if (!ending || !first || first.admitted.given > 0 || !first.isFull) return first;
         await ending.written;
         return look(id);
@@ -75,7 +74,7 @@ export function createQueues(rooms: Rooms, reading: Reading): Queues {
   };
 }
 
-/** A turn of a queue that is not paused has its row's alarm, so rows with an alarm are looked at. */
+/** The row of a queue that has a turn and is not paused has an alarm, so only rows with an alarm are read. */
 async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
   const isSet = { $gt: 0, $exists: true };
   const filter = { shard: { $in: [...allShards] }, wakeAt: isSet, paused: false };

@@ -1,5 +1,5 @@
 /**
- * Making, changing, pausing and deleting queues. Each change of a queue that is there raises `turnsVersion`, so that a look
+ * Makes, changes, pauses and deletes queues. Each change of an existing queue raises `turnsVersion`, so that a look
  * that read the row before gives nothing after it (admit.ts (1)).
  */
 import {
@@ -18,7 +18,7 @@ import { recordFrom, type StoredRecord, stateWrite } from "../messages/stored.ts
 import { writeAll } from "../messages/writes.ts";
 import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
 
-/** How often a row that another process writes is read again. */
+/** How often a row that other processes change is read again. */
 const roundsMax = 100;
 
 export async function make(
@@ -101,8 +101,8 @@ export async function resume(rooms: Rooms, tenant: TenantId, name: string): Prom
 }
 
 /**
- * Takes the turns of a paused queue's unattempted messages back. The records come first: a turn is never taken from a
- * message that may run.
+ * Takes the turns of a paused queue back from messages without an attempt. The records come first: a turn is never
+ * taken from a message that may run.
  */
 async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[]> {
   const row = await rooms.again(() => queuesOf(rooms).findOne({ _id }));
@@ -123,7 +123,7 @@ async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[
   const gone = new Set(queued);
   const turns = row.turns.filter((id) => !gone.has(id));
   const update = { $set: { turns }, $inc: { turnsVersion: 1 } };
-  // A resume between may have given turns to these messages again: then those turns stand.
+  // A resume may have given turns to these messages again meanwhile. Then those turns stay.
   await rooms.again(() =>
     queuesOf(rooms).updateOne({ _id, turnsVersion: row.turnsVersion }, update),
   );
@@ -141,8 +141,8 @@ const queueAgain =
   };
 
 /**
- * Writes the mark first, with all that had a turn by then, and cancels these before it resolves, whichever process was about
- * to move them.
+ * Deletes the queue. Writes the mark first, with all messages that had a turn, and cancels these before it resolves,
+ * whichever process was about to move them.
  */
 export async function end(
   rooms: Rooms,
@@ -154,7 +154,7 @@ export async function end(
   for (let round = 0; round < roundsMax; round++) {
     const row = await rooms.again(() => queues.findOne({ _id }));
     if (!row) return [];
-    // True, too, after an earlier try whose reply was lost.
+    // Also set by an earlier try whose reply was lost.
     if (row.endedAt !== undefined) return cancelHolders(rooms, tenant, row.endedTurns);
     const { turns, turnsVersion, place } = row;
     const now = rooms.clock.now();
@@ -170,11 +170,11 @@ export async function end(
       $inc: { entries: 1, turnsVersion: 1 },
     };
     const standing = { _id, turnsVersion, ...isLiving };
-    // A message that came in since the row was read would stand above the mark, in a dead queue.
+    // A message that joined since the row was read would stand above the mark, in a deleted queue.
     const filter =
       place === undefined ? { ...standing, place: { $exists: false } } : { ...standing, place };
     const { matchedCount } = await rooms.again(() => queues.updateOne(filter, update));
-    // The row is not read again: it may be made anew by then.
+    // The row is not read again, since the queue may have been made anew.
     if (matchedCount === 1) return cancelHolders(rooms, tenant, turns);
   }
   throw new Error(`${_id} is written too fast to be deleted`);

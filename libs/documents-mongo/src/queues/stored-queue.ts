@@ -1,4 +1,4 @@
-/** A queue as the store holds it: one document, in which the turns are a list. */
+/** The document of a queue, which contains its turns as a list. */
 import {
   type MessageId,
   queueId,
@@ -22,7 +22,7 @@ export type StoredQueue = {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly endedAt?: number;
-  /** Messages at this place or a lower one were there when the queue was deleted. */
+  /** Messages at this place or a lower one were in the queue when it was deleted. */
   readonly purgeUpTo?: number;
   readonly wakeAt?: number;
   /** How often the alarm was set: the fence of `rest`. */
@@ -30,11 +30,11 @@ export type StoredQueue = {
   readonly place?: number;
   /** Messages that have a turn, at most `parallelism` when it was given. */
   readonly turns: readonly MessageId[];
-  /** When each turn was given, in the order of `turns`. A turn that has ended since the last look stays until the next one gives any. */
+  /** When each turn was given, in the order of `turns`. A turn that has ended since the last look stays until a look gives another. */
   readonly given?: readonly Given[];
-  /** Raised by each write of `turns` or of how many there may be: the fence of all such writes. */
+  /** Raised by each write of `turns` or of their bound: the fence of all such writes. */
   readonly turnsVersion: number;
-  /** A fan-out has got in whose children may not all be made. */
+  /** A fan-out has joined whose children may not all be made. */
   readonly hasFanOut?: true;
   readonly endedTurns?: readonly MessageId[];
 };

@@ -1,4 +1,4 @@
-/** The alarms of heads: inserts the records that a process did not insert after it had written the head. */
+/** The alarms of heads: inserts records that the process that wrote the head did not insert. */
 import { accept, limits, type Message, type MessageRecord } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
 import { dueIn, moveAhead } from "../alarms.ts";
@@ -14,7 +14,7 @@ import {
 import { waiting } from "./changes.ts";
 import { type RunRooms } from "./rooms.ts";
 
-/** Returns, for each head, the records that were missing. */
+/** Resolves to the records that were missing, for each head. */
 export async function redeliver(
   rooms: RunRooms,
   shards: readonly number[],
@@ -35,7 +35,7 @@ export async function redeliver(
   return redelivered;
 }
 
-/** In the order in which the head names them. An insert of a record that is there, or was once, changes nothing. */
+/** Inserts the records in the order in which the head names them. Inserting a record that exists, or once existed, changes nothing. */
 async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<readonly MessageRecord[]> {
   const { again, clock, insert, parts, runs } = rooms;
   const { _id, deliver = [], root, version } = stored;
@@ -47,7 +47,7 @@ async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<readonl
     const keys = left.map((name) => partKey(root, name));
     const found = await again(() => parts.find({ _id: { $in: keys } }).toArray());
     const now = clock.now();
-    // No hint tells of them, so each record rings when it is due.
+    // No hint names them, so each record rings when it is due.
     records = found.flatMap((part) => {
       const message = messageOf(part);
       return message ? accept(message, now, true) : [];
@@ -63,7 +63,7 @@ async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<readonl
   return records;
 }
 
-/** The message about a failure has its part as its body; deliveries of entries have none. */
+/** Returns the message that delivers the part. The message about a failure has its part as its body; deliveries of entries have none. */
 function messageOf(part: StoredPart): Message | undefined {
   if (!part.message) return undefined;
   const isEntry = part.rank !== undefined;

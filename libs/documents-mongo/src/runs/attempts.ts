@@ -1,4 +1,4 @@
-/** Attempts of the deliveries of runs: written by the workflow-log, which hears of them, and read with their run. */
+/** Attempts of the deliveries of runs: the workflow-log writes them, and they are read with their run. */
 import {
   answerOfFact,
   attemptReplacedBy,

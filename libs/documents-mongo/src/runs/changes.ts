@@ -1,6 +1,6 @@
 /**
- * Changes of heads. Changes of one run that meet in a process are decided one after another and written once, so a change
- * can lose only to another process.
+ * Changes heads. Concurrent changes of one run in a process are decided one after another and written once, so a
+ * change can lose only to another process.
  */
 import {
   deliveryOf,
@@ -21,12 +21,12 @@ import { movingPart, runFrom, type StoredRun } from "./stored-run.ts";
 
 const triesMax = 50;
 const changesMax = 100;
-/** How many writes may come between a write and the look for it. */
+/** How many writes may come between a write and the check for it. */
 const writesKept = 4;
 
 type Change = {
   readonly address: Address;
-  /** Keeps its verdict to itself. May be asked again. */
+  /** Keeps its verdict itself. May be called again. */
   readonly decide: (run: Run) => RunWrite | undefined;
 };
 
@@ -63,13 +63,16 @@ export function createChange(rooms: RunRooms) {
   };
 }
 
-/** One name for all uses of an id. */
+/** Returns one name for all uses of an id. */
 const nameOf = (address: Address): string =>
   "key" in address
     ? address.key.slice(0, address.key.lastIndexOf("/"))
     : `${address.tenant}/${address.id}`;
 
-/** Each run is read after its changes were asked for, so an answer without a write was true of the run then. */
+/**
+ * Decides the changes. Each run is read after its changes were asked for, so a decision without a write was right for
+ * the run as it was then.
+ */
 async function decideAll(
   rooms: RunRooms,
   changes: readonly Change[],
@@ -113,13 +116,13 @@ async function decideAlike(
   throw new StoreError("overloaded", "too many processes change the same run at once");
 }
 
-/** Decides each change on the run as the one before has left it. */
+/** Decides each change on the run as the change before has left it. */
 function together(run: Run, changes: readonly Change[]): RunWrite | undefined {
   const writes: RunWrite[] = [];
   for (const { decide } of changes) {
     const before = writes.at(-1)?.run ?? run;
     const write = decide(before);
-    // A part that is there and that no head names belongs to a write that came too late: only such a part gives way.
+    // A part that exists and that no head names belongs to a write that came too late: only such a part is replaced.
     const taken = write?.parts.find(({ name }) => namesPart(before, name));
     if (taken) throw new Error(`${run.key} has a part ${taken.name}`);
     if (write) writes.push(write);
@@ -141,7 +144,7 @@ async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promis
   const writes = [...stored.writes, token].slice(-writesKept);
   const deliver = [...waiting(stored.deliver ?? [], run), ...partsOf(write.deliveries)];
   const now = clock.now();
-  // An alarm that stands is left alone: a busy run moves it once in a while, and not at every step.
+  // An alarm that is set is kept: a busy run moves it once in a while, and not at every step.
   const deliverAt =
     deliver.length === 0 ? undefined : (stored.deliverAt ?? now + limits.ringAheadMs);
   const { _id, version } = stored;
@@ -156,7 +159,7 @@ const isOurs = async ({ again, runs }: RunRooms, _id: RunKey, write: string) =>
 export const partsOf = (deliveries: RunWrite["deliveries"]): PartName[] =>
   deliveries.flatMap(({ message: { run } }) => run?.part ?? []);
 
-/** Leaves out deliveries that have caused something. When a run has ended, only the one that tells of its failure remains. */
+/** Leaves out deliveries that have had their effect. When a run has ended, only the one that reports its failure remains. */
 export const waiting = (deliver: readonly PartName[], run: Run): readonly PartName[] =>
   deliver.filter((name) => {
     const key = deliveryOf(name);

@@ -1,4 +1,4 @@
-/** Parts of runs: written once, before the head that names them. */
+/** The parts of runs: written once, before the head that names them. */
 import {
   type Configuration,
   entriesBetween,
@@ -25,7 +25,7 @@ import {
   type StoredPart,
 } from "./stored-run.ts";
 
-/** Returns the parts whose names were taken: by a change that comes too late, or by an earlier try of this one. */
+/** Resolves to the parts whose names were taken: by a change that comes too late, or by an earlier try of this one. */
 export async function putParts(
   { again, parts: collection }: RunRooms,
   { run, parts, deliveries }: RunWrite,
@@ -40,7 +40,7 @@ export async function putParts(
 }
 
 /**
- * Replaces parts that another change was first to write: the change that has written the head decides what its parts hold. A
+ * Replaces parts that another change wrote first: the change that has written the head decides what its parts hold. A
  * part left by an earlier try may be swept meanwhile.
  */
 export async function replaceParts(
@@ -59,7 +59,7 @@ export const removeParts = (
     collection.deleteMany({ _id: { $in: parts.map(({ name }) => partKey(run.root, name)) } }),
   );
 
-/** A failed run gets no further entry: an entry that is not there was swept. */
+/** A failed run gets no further entry, so a missing entry was swept. */
 export async function copyParts(
   { again, parts: collection }: RunRooms,
   { names, of }: Inherited,
@@ -90,7 +90,7 @@ export async function copyParts(
   }
   for (const letter of lettersOfLog) {
     let after = partKey(of.root, letter);
-    // Each round begins behind the last part of the one before.
+    // Each round begins after the last part of the one before.
     for (;;) {
       const some = await someBetween(after, partKey(of.root, `${letter}a`));
       const told = some.filter(({ _id }) => isOfLog(of, nameOfPart(_id)));
@@ -102,7 +102,7 @@ export async function copyParts(
   }
   return undefined;
 
-  /** Reads a bounded number, since these parts are not bounded as a history is. */
+  /** Reads a bounded number of parts, since their total size has no bound, unlike a history. */
   async function someBetween(after: string, end: string): Promise<readonly StoredPart[]> {
     return again(async () => {
       const some: StoredPart[] = [];
@@ -148,7 +148,7 @@ export async function entriesOf(
   });
 }
 
-/** Entries show their size only when they are read: reads a few at first, and more where those are small. */
+/** Reads a few entries first, and more if those are small: the size of an entry is known only when it is read. */
 export async function someEntriesOf(
   rooms: RunRooms,
   run: Run,
@@ -157,7 +157,7 @@ export async function someEntriesOf(
   const some: HistoryEntry[] = [];
   let bytes = 0;
   let count = entriesAtOnceMin;
-  // Each round reads one entry at least.
+  // Each round reads at least one entry.
   while (from + some.length < run.history.length) {
     const next = from + some.length;
     const last = Math.min(next + count, run.history.length) - 1;

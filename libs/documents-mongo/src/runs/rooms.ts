@@ -46,7 +46,7 @@ export async function find(
   return (await again(() => runs.findOne(filter, { sort: { generation: -1 } }))) ?? undefined;
 }
 
-/** Returns the newest use of the id, even when its run was swept. */
+/** Resolves to the newest use of the id, even if its run was swept. */
 export async function newestUse(
   { again, runs }: RunRooms,
   { id, tenant }: RunAddress,

@@ -31,7 +31,7 @@ function harnessOf({ clock }: Opened, connection: Connection) {
   };
 }
 
-/** A process that ends between a head and its records. */
+/** Returns a store whose process dies between a head and its records. */
 function dyingAtInsert({ connection, clock }: Opened) {
   const rooms = roomsOf(connection);
   const dies: Records["insert"] = () => Promise.reject(new Error("the process has ended"));
@@ -96,7 +96,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(await has(run, "s3")).toBe(true);
     const { rung } = await ring();
     expect(rung.map((each) => each.kind)).toContain("hint");
-    // The changes that the start and the result of step 2 caused were accepted: they were delivered.
+    // The changes that the start and the result of step 2 caused were accepted, so both were delivered.
     expect([await has(run), await has(run, "s2")]).toEqual([false, false]);
   });
 
@@ -274,7 +274,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
           ...connection,
           again: async (task) => {
             calls += 1;
-            // The change has read the head, and writes its part when the parts of the run are gone.
+            // The change has read the head, and writes its part after the parts of the run were removed.
             if (calls === 2) expect(await runs.sweep(aTenant, clock.now(), 10)).toBe(1);
             if (calls > 2 && what === "ends there") throw new Error("the process has ended");
             return connection.again(task);

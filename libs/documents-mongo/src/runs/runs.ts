@@ -1,6 +1,6 @@
 /**
- * The RunStore port: writes parts, then the head by its version, then the records. The head's alarm finds what a process
- * leaves between the last two (alarms.ts).
+ * The RunStore port: writes parts, then the head by its version, then the records. If a process dies between the last
+ * two, the head's alarm inserts the missing records (alarms.ts).
  */
 import { type Run, type RunKey, wantedOf } from "@posthaste/domain";
 import { type BriefFor, type Briefing, type RunStore } from "@posthaste/ports";

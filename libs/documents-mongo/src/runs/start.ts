@@ -1,4 +1,4 @@
-/** The start of a run: its parts, then its head under the next use of its id, then its record. */
+/** Starts a run: writes its parts, then its head under the next use of its id, then its record. */
 import { limits, placeOfUrl } from "@posthaste/domain";
 import {
   type RunAddress,
@@ -15,10 +15,10 @@ import { find, findRoot, newestUse, type RunRooms } from "./rooms.ts";
 import { alarmOf, placeOfRun, runFrom, type StoredRun } from "./stored-run.ts";
 
 const triesMax = 50;
-/** A start that is written this long after its look for a use of the id looks again: that use may have been swept meanwhile. */
+/** A start that is written this long after its search for a use of the id searches again: that use may have been swept meanwhile. */
 const lookIsGoodForMs = 20_000;
 
-/** `first` is done before the head is written, and may give the start up. */
+/** Starts the run. `first` runs before the head is written, and may give the start up. */
 export async function start<GivenUp>(
   rooms: RunRooms,
   address: RunAddress,
@@ -36,7 +36,7 @@ export async function start<GivenUp>(
     const { generation = 0, createdAt = 0 } = before?.use ?? {};
     const use = { generation: generation + 1, after: createdAt };
     const write = make({ ...use, ...(before?.run && { before: runFrom(before.run) }) });
-    // Parts under this root are from an earlier try of this start; of an invocation another process may have made them.
+    // Parts under this root are from an earlier try of this start. The parts of an invocation may be another process's.
     const strange = await putParts(rooms, write);
     written = write;
     const other = strange.length > 0 && (await findRoot(rooms, write.run.root));
@@ -49,7 +49,7 @@ export async function start<GivenUp>(
     }
     if (rooms.clock.passedMs() - lookedAt > lookIsGoodForMs) continue;
     const known = await insertMissing(rooms.again, rooms.runs, [headOf(rooms, write)]);
-    // The head is there by an earlier try whose reply was lost: other changes may have come since.
+    // An earlier try, whose reply was lost, wrote the head; other changes may have come since.
     if (known.size > 0 && !(await find(rooms, write.run))) continue;
     await rooms.insert(
       write.deliveries.map((record) => ({ record })),
@@ -61,8 +61,8 @@ export async function start<GivenUp>(
 }
 
 /**
- * Removes the parts of a start that has not become a run. A child's root is its invocation's, and another process may be
- * starting it now, so its parts stay.
+ * Removes the parts of a start that has not become a run. A child's root is that of its invocation, and another
+ * process may be starting it now, so its parts stay.
  */
 async function removeLost(
   { again, parts }: RunRooms,
@@ -87,7 +87,7 @@ function headOf(rooms: RunRooms, write: RunWrite): StoredRun {
   };
 }
 
-/** The alarm by which the records of a write are found, should this process insert none of them. */
+/** Returns the alarm by which the records of a write are inserted, should this process insert none of them. */
 function ahead(
   { clock }: RunRooms,
   { deliveries }: RunWrite,

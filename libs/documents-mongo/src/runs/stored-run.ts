@@ -1,6 +1,6 @@
 /**
- * How runs stand: one document for each head in `runs`, keyed by the run's key, and one for each part in `run_parts`, keyed
- * by root and name, with the message that delivers it.
+ * The documents of runs: one for each head in `runs`, keyed by the run's key, and one for each part in `run_parts`,
+ * keyed by root and name, with the message that delivers it.
  */
 import {
   awaitedEvents,
@@ -61,9 +61,9 @@ export const runIndexes: readonly Index[] = [
 ];
 
 /**
- * `writes` names the writes that made this version and the ones before: a write whose reply was lost finds its own by it,
- * even when more changes have come since. `deliver`: parts whose messages may not have been inserted yet; the alarm
- * `deliverAt` looks after them. `wakeAt`: the earliest deadline of the run's waits, for `events`.
+ * `writes` names the writes that made this version and the ones before: a try whose reply was lost recognizes its own
+ * write by its name, even after further changes. `deliver`: parts whose messages may not have been inserted yet; the
+ * alarm `deliverAt` inserts them. `wakeAt`: the earliest deadline of the run's waits, for `events`.
  */
 export type StoredRun = Omit<Run, "key"> & {
   readonly _id: RunKey;
@@ -75,12 +75,12 @@ export type StoredRun = Omit<Run, "key"> & {
   readonly endedAt?: number;
   readonly hosts: readonly string[];
   readonly path?: string;
-  /** The place in the list of runs; `dlqPlace` is that among dead letters, while the run is one. */
+  /** The place in the list of runs. `dlqPlace` is the place among dead letters, while the run is one. */
   readonly place: string;
   readonly dlqPlace?: string;
 };
 
-/** Marks a use of the id for a minute after its run was swept. `of`: the run's root, which an earlier build does not write. */
+/** Marks a use of the id for a minute after its run was swept. `of`: the run's root, which earlier builds do not write. */
 export type StoredMark = Pick<Run, "tenant" | "id" | "generation" | "createdAt"> & {
   readonly _id: RunKey;
   readonly of?: MessageId;
@@ -103,7 +103,7 @@ export const attemptKey = (root: MessageId, part: PartName, attempt: number): st
   `${partKey(root, part)}/${attempt}`;
 
 export const partKey = (root: MessageId, name: PartName): string => `${root}/${name}`;
-/** Sorts behind all parts of the root. */
+/** Returns a name that sorts after all parts of the root. */
 export const endOfParts = (root: MessageId): PartName => `${root}0`;
 export const rootOf = (key: string): MessageId => messageId(key.slice(0, key.indexOf("/")));
 export const nameOfPart = (key: string): PartName => key.slice(key.indexOf("/") + 1);

@@ -1,12 +1,13 @@
 /**
  * Removes runs that ended long ago, and parts that belong to no run.
  *
- * (1) A swept run leaves a mark of its use for a minute: a start looks for the newest use and writes the next one, and may
- *     be slow between the two, but not for a minute (start.ts). Without the mark such a start and one that came after the
- *     sweep would both be the first use, or the second beside the first: two active runs of one id (R2). A change that had
- *     read the run before the sweep may write a part or an attempt after it: these go with the mark.
- * (2) Parts are written before the head that names them. Where a process ended between the two, or its start lost, they are
- *     removed an hour later, by walking once an hour through the roots of the hour before it (ADR 33).
+ * (1) A swept run leaves a mark of its use for a minute: a start looks for the newest use and writes the next one,
+ *     and may take up to a minute between the two (start.ts). Without the mark such a start and one that came after
+ *     the sweep would both be the first use, or the second beside the first: two active runs of one id (R2). A change
+ *     that had read the run before the sweep may write a part or an attempt after it: these are removed with the
+ *     mark.
+ * (2) Parts are written before the head that names them. If a process ended between the two, or its start lost, they
+ *     are removed an hour later, by walking once an hour through the roots of the hour before it (ADR 33).
  */
 import { type MessageId, randomMessageId, type TenantId, cutOff } from "@posthaste/domain";
 import { createIds } from "../ids.ts";
@@ -16,7 +17,7 @@ import { rootOf, type StoredMark, walksName } from "./stored-run.ts";
 
 const markKeptMs = 60_000;
 const strayAfterMs = 3_600_000;
-/** How far back a walk begins where no earlier walk is recorded. */
+/** How far back a walk begins if no earlier walk is recorded. */
 const walkedMsMax = 86_400_000;
 const rootsPerPage = 1_000;
 const marksPerPage = 500;
@@ -35,7 +36,7 @@ export function createSweep(rooms: RunRooms) {
   };
 }
 
-/** Removes a portion at a time, each gone when the next is read. */
+/** Removes marks in portions. Each portion is gone when the next is read. */
 async function removeMarks(
   { again, attempts, marks, parts }: RunRooms,
   tenant: TenantId,
@@ -68,7 +69,7 @@ async function sweepEnded(
   const fields = { root: 1, id: 1, generation: 1, createdAt: 1 };
   const found = await again(() => runs.find(ended, { projection: fields }).limit(limit).toArray());
   if (found.length === 0) return 0;
-  // A key may name another run by now, if another sweep was here first. A root never does.
+  // If another sweep was faster, a key may name another run. A root never does.
   const roots = found.map(({ root }) => root);
   await again(() => parts.deleteMany({ run: { $in: roots } }));
   await again(() => attempts.deleteMany({ run: { $in: roots } }));
@@ -94,7 +95,7 @@ async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
   const before = cutOff(strayAfterMs, now);
   const upTo = rootAt(before);
   const walked = await again(() => walks.findOne({ _id: "parts" }));
-  // A walk by a clock that was ahead has come to roots that are still to be made.
+  // A walk by a clock that was ahead has reached roots that are still to be made.
   let after = walked && walked.upTo <= upTo ? walked.upTo : rootAt(cutOff(walkedMsMax, now));
   // Each page begins after the last root of the one before.
   for (;;) {
@@ -118,7 +119,7 @@ async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
   await again(() => walks.replaceOne({ _id: "parts" }, { upTo }, { upsert: true }));
 }
 
-/** `before` keeps a child's parts: it may be starting now, under a root that its invocation made long ago. */
+/** `before` keeps the parts of a child: it may be starting now, under a root that its invocation made long ago. */
 async function removeHeadless(
   { again, parts, runs }: RunRooms,
   roots: readonly MessageId[],

@@ -1,4 +1,4 @@
-/** How many schedules a tenant has: counted along the index every ten seconds, with this process's changes added between. */
+/** Counts the schedules of a tenant: along the index every ten seconds, with this process's changes added between. */
 import { type TenantId, TextCache } from "@posthaste/domain";
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";

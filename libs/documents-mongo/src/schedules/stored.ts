@@ -1,4 +1,4 @@
-/** How a schedule stands in the collection `schedules`: one document, keyed by tenant and id. */
+/** The documents of the collection `schedules`: one for each schedule, keyed by tenant and id. */
 import { type Schedule, type WholeSchedule } from "@posthaste/domain";
 import { type ScheduleKey } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
@@ -12,7 +12,7 @@ export const scheduleIndexes: readonly Index[] = [
 ];
 
 /**
- * `write` names the write that made this version: a write whose reply was lost finds its own by it
+ * `write` names the write that made this version: a try whose reply was lost recognizes its own write by this name
  * (docs/design/record#writes-whose-answer-was-lost).
  */
 export type StoredSchedule = Schedule & {
@@ -33,7 +33,7 @@ export const wholeFrom = ({ body, ...stored }: StoredSchedule): WholeSchedule =>
   body: bytes(body),
 });
 
-/** Fields that may be absent, and are unset then. */
+/** Fields that are unset when absent. */
 const passing = ["next", "pending", "last", "wakeAt"] as const;
 type Passing = (typeof passing)[number];
 

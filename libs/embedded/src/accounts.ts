@@ -45,7 +45,7 @@ export function openAccounts(db: DatabaseSync, writer: Writer, keys: TenantKeys)
   };
 }
 
-/** A row without JSON only numbers a tenant that has messages here but no account. */
+/** Opens the tenants. A row without JSON only numbers a tenant that has messages here but no account. */
 function openTenants(
   db: DatabaseSync,
   writer: Writer,

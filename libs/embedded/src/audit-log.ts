@@ -42,7 +42,7 @@ export function openAuditLog(db: DatabaseSync, writer: Writer): AuditLog {
   };
 }
 
-/** Above every id. */
+/** Sorts after every id. */
 const afterAll = "~";
 
 const entryOf = (row: Row): AuditEntry => stored<AuditEntry>(text(row["json"]));

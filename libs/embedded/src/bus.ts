@@ -14,7 +14,7 @@ import {
   type Topics,
 } from "@posthaste/ports";
 
-/** Attempts to publish a fact, with waits between them that double. After the last, publishing fails and the outbox item stays. */
+/** The number of tries to publish a fact. The wait between them doubles. After the last, publishing fails and the outbox item stays. */
 const attemptsMax = 5;
 const firstWaitMs = 50;
 

@@ -43,7 +43,7 @@ describeMessageLog("embedded", open(":memory:"));
 describeEventBus("embedded", open(":memory:"));
 describeRunLog("embedded", open(":memory:"));
 
-// In a file, lists read through a connection of their own.
+// In a file, lists are read through a connection of their own.
 const openFile = () => open(newDirectory())();
 describeDeadLetters("embedded in a file", openFile);
 describeMessageLog("embedded in a file", openFile);

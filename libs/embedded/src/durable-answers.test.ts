@@ -1,6 +1,6 @@
 /**
- * Checks which calls resolve only when their write is on the disk: all whose result a caller of the service is told. A call of a port
- * that is missing here does not compile.
+ * Checks which calls resolve only when their write is on the disk: all whose result is told to a caller of the
+ * service. A call of a port that is missing here does not compile.
  */
 import { expect, it } from "@jest/globals";
 import {
@@ -233,7 +233,7 @@ it("what a caller is answered for is on the disk by then", async () => {
       let isTold = false;
       hold();
       const asked = call(store).then(() => (isTold = true));
-      // Ends with the write's turn: each of these calls writes.
+      // Ends with the turn of the write: each of these calls writes.
       for (let n = 0; held.length === 0 && !isTold && n < 100; n++) await turns(1);
       await turns(3);
       if (isTold || held.length === 0) early.push(`${port}.${name}`);

@@ -75,15 +75,15 @@ export type EmbeddedOptions = {
   readonly log: Log;
   /** Runs a task after the present turn of the event loop; a simulation brings its own. */
   readonly schedule?: (task: () => void) => void;
-  /** For metrics: writes that became durable together, and the seconds that took. */
+  /** For metrics: the number of writes that became durable together, and after how many seconds. */
   readonly committed?: (writes: number, seconds: number) => void;
   /** Called when the store has failed and takes no more writes: the process should end, non-zero. */
   readonly fatal?: (error: Error) => void;
   /** Size of the file that is given up when the disk is full. Default 64 MiB; 0 for none. */
   readonly reserveBytes?: number;
-  /** The sync of the log, in place of the disk's own. */
+  /** Replaces the disk's own sync of the log. */
   readonly sync?: Sync;
-  /** Returns the disk's space, of which `promisedBytes` are not free to take. Absent: the file system's own numbers. */
+  /** Returns the disk's space, of which `promisedBytes` may not be taken. Absent for the numbers of the file system. */
   readonly space?: (promisedBytes: number) => Space;
 };
 
@@ -103,7 +103,7 @@ export type Embedded = RecordPorts & {
   /** How long the oldest write has waited for its commit to be durable. */
   readonly waitMs: () => number;
   readonly commits: () => number;
-  /** To be called before serving. Takes now what is otherwise taken when needed, when the system may have none left. */
+  /** Must be called before serving. Takes now what is otherwise taken when needed, when the system may have none left. */
   readonly start: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

@@ -58,7 +58,7 @@ export type FanOutRows = Alarms & {
   /** For use inside a write. */
   readonly advance: (...given: Parameters<FanOuts["advance"]>) => boolean;
   readonly keeperOf: (child: MessageId) => Keeper | undefined;
-  /** Returns the lowest place in the queue behind `after` that is reserved for a child not made yet. */
+  /** Returns the lowest place in the queue after `after` that is reserved for a child not made yet. */
   readonly firstUnmade: (queue: number, after: number) => number | undefined;
   /** Counts one more record that uses the body at `position`. For use inside a write. */
   readonly addChild: (position: number) => void;
@@ -69,7 +69,6 @@ export type FanOutRows = Alarms & {
   readonly removeChildren: (positions: string) => void;
   /** Returns the positions of fan-outs without children that were expanded before `endedBefore`. */
   readonly removable: (shards: string, endedBefore: number, limit: number) => readonly number[];
-  /** `positions` is a JSON array. For use inside a write. */
   readonly remove: (positions: string) => void;
 };
 

@@ -1,11 +1,12 @@
 /**
- * Keeps bodies of messages that have ended (ADR 204), and of the answers that delivered them (ADR 187).
+ * Keeps the bodies of ended messages (ADR 204), and of the answers that delivered them (ADR 187).
  *
- * (1) The body of a delivered whole row stays in `bodies` beside the row, which is its log: keeping it writes nothing. Such bodies
- *     are swept in the order of positions, and `kept_up_to` says how far.
- * (2) The removal of any other record notes the body that stays in `kept`. Children of a group publish share that of their fan-out.
- * (3) A body that is redacted goes with its record.
- * (4) The settle writes an answer into `answers`. It goes with the body, or where that would go.
+ * (1) The body of a delivered whole row stays in `bodies` beside the row, which is its log: keeping it writes
+ *     nothing. Such bodies are swept in the order of positions, and `kept_up_to` says how far.
+ * (2) The removal of any other record notes the kept body in `kept`. Children of a group publish share the body of
+ *     their fan-out.
+ * (3) A redacted body is removed with its record.
+ * (4) The settle writes an answer into `answers`. The answer is removed with the body, or when a body would be.
  */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import { cutOff } from "@posthaste/domain";
@@ -86,7 +87,7 @@ type Sweep = {
   readonly sweep: (tenant: number, before: number, limit: number) => number;
 };
 
-/** Bodies of (1). Each row is passed once: a row that is passed and lives on is delivered too late to stay whole. */
+/** Sweeps bodies of (1). Each row is passed once: a row that is passed while it is a record is delivered too late to stay whole. */
 function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
   const rows = db.prepare(`
     SELECT m.position, m.told, m.until, coalesce(length(b.bytes), 0) + coalesce(length(a.bytes), 0) AS bytes
@@ -121,7 +122,7 @@ function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
   };
 }
 
-/** Bodies of (2). */
+/** Sweeps bodies of (2). */
 function openNoted({ db, configurations }: Rooms): Sweep {
   const oldest = db.prepare(`
     SELECT k.position, k.body_of, coalesce(length(b.bytes), 0) AS bytes

@@ -1,8 +1,8 @@
 /**
  * Lanes: the rows with the limits, the alarm and the rate window of the records that wait in them.
  *
- * (1) Every write that sets a lane's alarm raises its `seq` (`alarmAt`), the fence of `rest`: a granter that looked before cannot put the
- *     lane to sleep after it.
+ * (1) Every write that sets a lane's alarm raises its `seq` (`alarmAt`), the fence of `rest`: a granter that looked
+ *     before cannot put the lane to rest after it.
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -33,7 +33,7 @@ import { integer, optionalInteger, type Row, stored, text } from "./database/row
 import { isUnderstood } from "./messages/records.ts";
 
 export type Lanes = Alarms & {
-  /** Sets the lane's limits. Where they change, wakes the lane. For use inside a write. */
+  /** Sets the lane's limits, and wakes the lane if they change. For use inside a write. */
   configure(flow: Flow, now: number): void;
   /** Returns the lane's key; makes a missing row, with these limits. For use inside a write. */
   join(flow: Flow, now: number): number;
@@ -41,8 +41,8 @@ export type Lanes = Alarms & {
   wake(id: FlowId, now: number): void;
   rows(ids: readonly FlowId[]): readonly FlowLane[];
   /**
-   * Lists lanes in the order of their keys behind `after`, and looks at `lanesPerTurn` of them. `next` is present when there may be more
-   * behind it.
+   * Lists lanes after `after` in the order of their keys, and looks at `lanesPerTurn` of them. `next` is present when
+   * there may be more.
    */
   list(
     tenant: TenantId,
@@ -75,7 +75,7 @@ export type Lanes = Alarms & {
 /** A tenant may have a million lanes, and nothing else runs during a look. */
 const lanesPerTurn = 5_000;
 
-/** The one way to set an alarm. */
+/** Returns the SQL that sets an alarm; every alarm is set by it. */
 export const alarmAt = (wakeAt: string): string => `wake_at = ${wakeAt}, seq = seq + 1`;
 export const soonest = "min(coalesce(wake_at, ?), ?)";
 
@@ -180,7 +180,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
         const key = integer(row["key"]);
         const goes = isForgettable(laneFrom(row), integer(row["used_at"]), now);
         if (goes && !hasRecord.get(key)) remove.run(key);
-        // Looks at the lane again when its row may be removable, so that the lane does not hold up other rows until then.
+        // Looks at the lane again when its row may be removable, so that it does not hold up other rows until then.
         else use.run(now, key);
       }
       return rows.length;
@@ -188,7 +188,7 @@ export function openLanes(db: DatabaseSync, clock: Clock): Lanes {
   };
 }
 
-/** Sorts behind every flow key, since those are ASCII. */
+/** Sorts after every flow key, since flow keys are ASCII. */
 const afterAnyKey = "\u{10ffff}";
 
 const bitsOf = ({ parallelism, rate }: Pins): number => (parallelism ? 1 : 0) + (rate ? 2 : 0);

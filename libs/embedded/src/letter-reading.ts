@@ -32,7 +32,7 @@ export type LetterReading = {
   readonly scan: (asked: Asked) => Omit<Scan<DlqId, DeadLetter>, "breathe">;
 };
 
-/** A message becomes a dead letter once. The bound also finds a message that has failed here several times. */
+/** A message becomes a dead letter once. The bound also covers a message that has failed here several times. */
 const lettersPerMessageMax = 100;
 
 export function openLetterReading(reader: DatabaseSync): LetterReading {
@@ -121,7 +121,7 @@ const heldBytes = ({ message, response }: DeadLetter): number =>
 
 const idFrom = (row: Row): DlqId => dlqId(text(row["id"]));
 
-/** Sorts behind all ids, which begin with digits. */
+/** Sorts after all ids, which begin with digits. */
 const afterAll = "~";
 /** Reports whether ids sort by this time: from 2001 to 2286, times have the same number of digits. */
 const sortsAsTime = (at: number): boolean => at >= 1_000_000_000_000 && at < 10_000_000_000_000;

@@ -20,7 +20,7 @@ export function newDirectory(): string {
   return directory;
 }
 
-/** Closing is idempotent, so that a test may close a store and open it again. */
+/** Opens the store in `dataDir`. Closing may be repeated, so that a test may close the store and open it again. */
 export function openIn(
   dataDir: string,
   given: Partial<EmbeddedOptions> & { clock?: VirtualClock } = {},
@@ -40,7 +40,7 @@ export function openIn(
   return { ...embedded, close, clock, dataDir };
 }
 
-/** Copies the files of a running store, as a killed process leaves them. */
+/** Copies the files of a running store, as a killed process would leave them. */
 export function copyOf({ dataDir }: Opened): string {
   const copy = newDirectory();
   for (const file of ["posthaste.db", "posthaste.db-wal"])

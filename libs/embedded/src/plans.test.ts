@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it } from "@jest/globals";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { newDirectory, openIn } from "./opened.fixture.ts";
 
-/** Called with the connection that it prepares for. */
+/** `prepare`, called with the connection for which it prepares. */
 const prepare: (this: DatabaseSync, sql: string) => StatementSync = Reflect.get(
   DatabaseSync.prototype,
   "prepare",
@@ -20,13 +20,13 @@ afterEach(() => {
   DatabaseSync.prototype.prepare = prepare;
 });
 
-/** The statements that read a whole table, or all that has ended and is not removed, once, when the store is opened. */
+/** The statements that read a whole table, or all ended records that are not removed, once, when the store is opened. */
 const atOpen = [
   /^SELECT key(, id)? FROM tenants$/,
   /INDEXED BY messages_ended/,
   /^SELECT position FROM messages INDEXED BY messages_by_alarm/,
 ];
-/** Statements that end after a bounded number of rows, or read a table as long as their answer. */
+/** Statements that end after a bounded number of rows, or read a table that is as long as their answer. */
 const bounded = [
   /^SELECT min\(given_at\)/,
   /^SELECT 1 FROM terms LIMIT 1$/,

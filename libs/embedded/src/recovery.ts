@@ -1,7 +1,8 @@
 /**
- * Recovers what an earlier process left, at open. With the directory lock held no other process can have a claim, so every claimed record
- * may be claimed again at once, and has lost a lease (docs/design/record#starting-again). The hints of that process are lost, too:
- * records that waited for a hint ring now instead of at their alarm. Runs in SQL, in one transaction: records do not pass through memory.
+ * Recovers, at open, the records that an earlier process left. With the directory lock held no other process can have
+ * a claim, so every claimed record may be claimed again at once, and has lost a lease
+ * (docs/design/record#starting-again). The hints of that process are lost, too: records that waited for a hint ring
+ * now instead of at their alarm. Runs in SQL, in one transaction: records do not pass through memory.
  */
 import { openRetriesHome } from "./messages/homecoming.ts";
 import { type DatabaseSync } from "node:sqlite";
@@ -39,13 +40,13 @@ type Pass = {
   readonly claims: number;
   /** The positions of claims that could not be released. */
   readonly claimed: readonly number[];
-  /** By tenant. */
+  /** The live records of each tenant. */
   readonly live: ReadonlyMap<number, number>;
   readonly ended: readonly Ended[];
 };
 type Ended = { readonly position: number; readonly until: number; readonly isWhole: boolean };
 
-/** On a full disk, counts without releasing claims: the start must not fail, and claims then end with their leases. */
+/** Counts; on a full disk, without releasing claims. The start must not fail, and claims then end with their leases. */
 function passIfThereIsRoom(db: DatabaseSync, now: number, log: Log): Pass {
   try {
     return ringAgain(db, now);
@@ -57,8 +58,8 @@ function passIfThereIsRoom(db: DatabaseSync, now: number, log: Log): Pass {
 }
 
 /**
- * Reads the live messages, and those that have ended and are not removed. Of whole rows those of the last minutes count as not removed
- * yet: they are not looked for among all that stay as their log.
+ * Reads the live messages, and ended ones that are not removed. Of whole rows, those of the last minutes count as not
+ * removed: searching all rows that stay as their log would take long.
  */
 function pass(db: DatabaseSync, now: number, release: (positions: string) => void): Pass {
   const claimed = db.prepare(`
@@ -160,8 +161,8 @@ function release(db: DatabaseSync, positions: string, now: number): void {
 }
 
 /**
- * Matches schedules and runs that have rung and were left: their alarm stands no further ahead than a ring moves it. Of these, the ones
- * whose own time has come ring now, and the rest at their time.
+ * Matches schedules and runs that have rung without being worked: their alarm is no further ahead than a ring moves
+ * it. The ones whose own time has come ring now, and the rest at their time.
  */
 const rungAndLeft = `wake_at > ? AND wake_at <= ? AND ${isUnderstood}`;
 

@@ -1,4 +1,4 @@
-/** Tests what stays in the file, for how long, and what is shared. Reads the tables, since no port shows it. */
+/** Tests which rows stay in the file, for how long, and which are shared. Reads the tables, since no port shows this. */
 import { describe, expect, it } from "@jest/globals";
 import {
   accept,
@@ -440,7 +440,7 @@ describe("pulling", () => {
     const found = new Set<string>();
     const origins = new Set<number>();
 
-    // Each pull goes on where the last one stopped, so a few of them see all.
+    // Each pull continues where the last one stopped, so a few of them see all.
     for (let n = 0; n < 4; n++) {
       for (const hint of await opened.records.pull(aTenant, 1_500, [...origins])) {
         found.add(hint.id);

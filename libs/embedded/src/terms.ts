@@ -33,9 +33,9 @@ export function openTerms(db: DatabaseSync): Terms {
   };
 }
 
-/** A list starts from a term with at most this many messages. For a denser one it finds matches soon in its own order. */
+/** A list starts from a term with at most this many messages. For a denser term it finds matches soon in its own order. */
 const positionsMax = 1_000;
-/** Values of one filter that are looked up. */
+/** The values of one filter that are looked up. */
 const valuesMax = 20;
 
 /** Returns the positions of the rarest term of the filter, or undefined when none is rare. */

@@ -17,7 +17,7 @@ type Table = {
   readonly key: string;
   readonly columns: string;
   readonly read: (row: Row) => Rung;
-  /** Told of a row that cannot be read; the other rows ring. Absent where `read` reads plain columns only. */
+  /** Called with a row that cannot be read; the other rows ring. Absent if `read` reads plain columns only. */
   readonly damaged?: (row: Row, error: unknown) => void;
   /** The SQL that sets the alarm. */
   readonly set?: string;

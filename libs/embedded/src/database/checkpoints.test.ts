@@ -10,7 +10,7 @@ import { type Checkpoints, openCheckpoints } from "./checkpoints.ts";
 import { openDatabase } from "./open.ts";
 import { readersIn } from "./log-readers.ts";
 
-/** In frames; a commit here has about nine. */
+/** Bounds in frames; a commit here has about nine. */
 const bounds = { waitingMax: 100, lengthMax: 300, reportedMin: 900 };
 
 const patienceMs = 60_000;
@@ -38,7 +38,7 @@ async function open() {
 
 const insert = "INSERT INTO filler VALUES (zeroblob(65536))";
 
-/** Returns how often the writer was held. */
+/** Commits `count` times. Returns how often the writer was held. */
 async function commit(db: DatabaseSync, checkpoints: Checkpoints, count: number): Promise<number> {
   let held = 0;
   for (let i = 0; i < count; i++) {

@@ -1,13 +1,11 @@
 /**
- * Checkpoints: moves the write-ahead log into the database. They run after the answers of a commit, never before them, and on a thread of
- * their own, since they write and sync megabytes. They are our own statements, since SQLite does not report a failed sync of an automatic
- * checkpoint.
- *
- * SQLite restarts its log only when all of it has been moved, which never happens while commits go on beside a checkpoint. So when the
- * log has become long, the writer is held for one more checkpoint, a short one.
- *
- * No frame newer than a reader's snapshot can be moved: a backup, or another program that reads the file, makes the log grow for as long
- * as it reads. Work goes on until the disk is full, and the reading processes are logged.
+ * Checkpoints: moves the write-ahead log into the database. They run after the answers of a commit, never before
+ * them, and on a thread of their own, since they write and sync megabytes. SQLite's automatic checkpoints are not
+ * used, since a failed sync of one is not reported.
+ * SQLite restarts its log only when all of it has been moved, which never happens while commits go on beside a
+ * checkpoint. So when the log has become long, the writer is held for one more checkpoint, a short one.
+ * No frame newer than a reader's snapshot can be moved: a backup, or another program that reads the file, makes the
+ * log grow for as long as it reads. Work goes on until the disk is full, and the reading processes are logged.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
@@ -16,7 +14,7 @@ import { sqliteCode } from "./failures.ts";
 import { logReaders } from "./log-readers.ts";
 import { integer } from "./rows.ts";
 
-/** Commits between two looks at the log; a look costs as much as writing a message. */
+/** Commits between two looks at the log. A look costs as much as writing a message. */
 const commitsPerLook = 8;
 
 /** Bounds of the log, in frames of 8 KiB. */
@@ -44,7 +42,7 @@ export type CheckpointAnswer = {
 export type CheckpointRequest = "bring in" | "empty";
 
 export type Checkpoints = {
-  /** To be called after each commit. A returned promise must end before the next commit; it rejects when the disk has failed. */
+  /** Must be called after each commit. A returned promise must end before the next commit; it rejects when the disk has failed. */
   readonly afterCommit: () => Promise<void> | undefined;
   /** Moves what can be moved beside the writer. The first call starts the thread and opens its file, which may not be possible later. */
   readonly bringIn: () => Promise<void>;
@@ -64,7 +62,7 @@ export function openCheckpoints(
   const thread = openThread(path);
   let running: Promise<void> | undefined;
   let broken: Error | undefined;
-  // Frames kept back by a full disk or a reader. A checkpoint is tried again when `waitingMax` frames have come since.
+  // Frames kept back by a full disk or a reader. The next checkpoint is tried when `waitingMax` frames have been added.
   let keptBack = 0;
   let reportAt = reportedMin;
   let unseen = 0;

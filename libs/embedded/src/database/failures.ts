@@ -4,11 +4,11 @@ export type SqliteFailure =
   | "busy"
   /** The disk, or the allowed number of pages, is used up. */
   | "full"
-  /** The file is not what we wrote. */
+  /** The file is not as Posthaste wrote it. */
   | "damaged"
   /** The disk or the system failed: what is on the disk is unknown until the file is opened again. */
   | "broken"
-  /** A mistake of ours: a constraint, a type, a statement. */
+  /** A bug of this package: a constraint, a type, a statement. */
   | "ours";
 
 /** Returns undefined when the error is not SQLite's. */

@@ -1,7 +1,7 @@
 import { type DatabaseSync } from "node:sqlite";
 import { integer, type Row } from "./rows.ts";
 
-/** "PHst": marks the file as ours, so that a foreign database is refused before it is changed. */
+/** "PHst", which marks the file as Posthaste's, so that a foreign database is refused before it is changed. */
 const applicationId = 0x50487374;
 
 /** The first step makes a database of `firstVersion`, and each later one brings it to the next version. */
@@ -30,7 +30,7 @@ export function migrate(db: DatabaseSync, schema: Schema): void {
   }
 }
 
-/** Returns the version of the file's schema, 0 for an empty file, and throws where migrating would. */
+/** Returns the version of the file's schema, 0 for an empty file. Throws where migrating would. */
 export function refuseForeign(db: DatabaseSync, schema: Schema): number {
   const version = pragma(db, "user_version");
   const owner = pragma(db, "application_id");

@@ -139,7 +139,7 @@ describe("a file that cannot be served", () => {
 
 describe("a disk that is full to the last byte", () => {
   const full = Object.assign(new Error("database or disk is full"), { errcode: 13 });
-  /** Returns an opening that succeeds once `needed` rooms were made. */
+  /** Opens with a disk that has no room until room was made `needed` times, which works `there` times. */
   const opened = (needed: number, there: number) => {
     let made = 0;
     const open = (): string => {
@@ -256,7 +256,7 @@ describe("what is read back damaged", () => {
   it("stops no other run, neither its alarm nor its sweep, and is swept itself", async () => {
     const store = openIn(newDirectory());
     const { clock, dataDir } = store;
-    // The caller's IP stands in the heads alone.
+    // The callers' IPs are in the heads only.
     const callers = { hurt: "198.51.100.66", sound: "198.51.100.77" };
     for (const [name, callerIp] of Object.entries(callers)) {
       const id = runId(name);
@@ -359,7 +359,7 @@ function damage(dataDir: string, table: string): void {
   closeSync(file);
 }
 
-/** Sets the column that ends a run; its head stays as it is. */
+/** Sets the column that ends a run, and leaves its head as it is. */
 function endRun(dataDir: string, id: string, endedAt: number): void {
   const db = new DatabaseSync(fileIn(dataDir));
   db.prepare("UPDATE runs SET ended_at = ? WHERE id = ?").run(endedAt, id);

@@ -25,7 +25,7 @@ export type Database = {
 };
 
 export type DatabaseOptions = {
-  /** Makes room on a full disk, and reports whether there was any to make. */
+  /** Makes room on a full disk. Returns false if there was none to make. */
   readonly makeRoom: () => boolean;
 };
 
@@ -42,8 +42,8 @@ export function openDatabase(dataDir: string, { makeRoom }: DatabaseOptions): Da
 }
 
 /**
- * Opens with `open`, which writes a little. On a completely full disk the reserve is given up for that; without a reserve, throws with a
- * plain message.
+ * Opens with `open`, which writes a little. On a completely full disk the reserve is given up for that. Without a
+ * reserve, throws with a plain message.
  */
 export function withRoom<T>(dataDir: string, open: () => T, makeRoom: () => boolean): T {
   try {
@@ -115,10 +115,10 @@ function configure(db: DatabaseSync): void {
 }
 
 /**
- * Throws when SQLite's check finds damage in a file of at most `bytesMax`. The check reads the whole file, so by default only a small
- * file is checked. Of a large one the hot table is read when claims are recovered, and configurations and bodies carry checksums. A file
- * that SQLite finds damaged at work is checked as a whole at the next start, and is then refused instead of failing at the same page
- * again and again.
+ * Throws when SQLite's check finds damage in a file of at most `bytesMax`. The check reads the whole file, so by
+ * default only a small file is checked. Of a large file the hot table is read when claims are recovered, and
+ * configurations and bodies have checksums. A file that SQLite finds damaged at work is checked as a whole at the
+ * next start, and is then refused instead of failing at the same page again and again.
  */
 function refuseDamaged(db: DatabaseSync, path: string, bytesMax: number): void {
   const pages = integer(db.prepare("PRAGMA page_count").get()?.["page_count"]);

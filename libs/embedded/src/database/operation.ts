@@ -2,12 +2,13 @@ import { type Intake, StoreError } from "@posthaste/ports";
 import { sqliteCode } from "./failures.ts";
 
 /**
- * `new` is refused first when there are too many writes, or no room. `redoable` is work that is done again after a crash has undone it: a
- * claim, a ring, a lane's rest. It is urgent: it waits for no sync, neither its own nor another's, and overtakes operations that do. So
- * no operation whose result a caller is told is redoable.
+ * `new` is refused first when there are too many writes, or no room. `redoable` is work that is done again after a
+ * crash has undone it: a claim, a ring, a lane's rest. Such an operation is urgent: it waits for no sync, neither its
+ * own nor another's, and overtakes operations that do. So an operation whose result is told to a caller is never
+ * redoable.
  */
 export type WriteKind = Intake | "redoable";
-/** `reading` runs behind everything that was asked for before. `glancing` reads the current state, for redoable work. */
+/** `reading` runs after everything that was asked for before. `glancing` reads the current state, for redoable work. */
 export type Kind = WriteKind | "reading" | "glancing";
 
 /** The share of a transaction that an operation takes: records written, and bytes of their bodies. */
@@ -18,7 +19,7 @@ export class Operation {
   readonly isUrgent: boolean;
   readonly isRead: boolean;
   readonly weight: Weight;
-  /** By the monotonic clock. */
+  /** When the operation was asked for, by the monotonic clock. */
   readonly askedAtMs = performance.now();
   readonly #work: () => unknown;
   readonly #resolve: (value: never) => void;

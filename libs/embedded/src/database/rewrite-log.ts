@@ -1,7 +1,7 @@
 /**
- * Writes the write-ahead log of an earlier process once more before anything is served. A failed sync leaves pages behind that the system
- * takes for written: they can be read, are not on the disk, and no later sync writes them. A commit acknowledged behind such pages would
- * be lost with them.
+ * Writes the write-ahead log of an earlier process once more before anything is served. A failed sync leaves pages
+ * behind that the system takes for written: they can be read, are not on the disk, and no later sync writes them. A
+ * commit acknowledged after such pages would be lost with them.
  */
 import { closeSync, existsSync, fdatasyncSync, openSync, readSync, writeSync } from "node:fs";
 import { type DatabaseSync } from "node:sqlite";

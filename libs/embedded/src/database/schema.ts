@@ -1,10 +1,9 @@
 import { type Schema } from "./migrate.ts";
 
 /**
- * The schema. Its first step makes that of the first release, and no step of a release is ever edited.
- *
- * Keys are integers: a message is its position (libs/domain/src/shared/ids.ts), a tenant and a lane are small numbers. The hot row of a
- * message is the only one that is updated; its body is written once.
+ * The schema. The first step makes that of the first release, and no step of a release is ever edited.
+ * Keys are integers: a message is its position (libs/domain/src/shared/ids.ts), a tenant and a lane are small
+ * numbers. The hot row of a message is the only one that is updated; its body is written once.
  */
 export const schema: Schema = {
   firstVersion: 22,

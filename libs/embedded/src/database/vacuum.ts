@@ -27,7 +27,7 @@ export type Vacuum = {
 export function openVacuum(db: DatabaseSync, writer: Pick<Writer, "write">): Vacuum {
   const freePages = pragma(db, "freelist_count");
   const pages = pragma(db, "page_count");
-  // A file made with another `auto_vacuum` keeps its pages, and uses them again.
+  // A file made with another `auto_vacuum` keeps its pages and reuses them.
   const canShrink = pragma(db, "auto_vacuum")() === incremental;
 
   const step = (count: number): number => {

@@ -98,7 +98,7 @@ describe("group commit", () => {
     await Promise.all(weights.map((weight, i) => writer.write(put(i), "new", weight)));
 
     expect(ids(db)).toEqual(weights.map((_, i) => i));
-    // Two of 400 records thrice, the third with one of 5 MiB; three of 5 MiB; the largest.
+    // Three commits of twice 400 records, the third also with 5 MiB; three of 5 MiB each; and the largest alone.
     expect(writer.commits).toBe(7);
   });
 });

@@ -1,12 +1,12 @@
 /**
- * Group commit: everything asked for during one commit goes into the next, and one sync serves it all.
+ * Group commit: everything asked for during one commit goes into the next, and one sync serves it all. Owns the queue
+ * and every transaction of the writing connection. Every write goes through `write`.
  *
- * Owns the queue and every transaction of the writing connection. Every write goes through `write`.
- * (1) A promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then only urgent operations run, so
- *     no other operation sees what is not on the disk.
+ * (1) A promise of `write` resolves only after the sync of the commit that holds its work (I1). Until then only
+ *     urgent operations run, so no other operation sees data that is not on the disk.
  * (2) Operations take effect in the order in which they were asked for; so do the reads that must see them.
  * (3) An operation that throws is left out; the rest of its batch is carried out.
- * (4) After a failed sync nothing is carried out any more: what is on the disk is then unknown.
+ * (4) After a failed sync nothing is carried out any more: the contents of the disk are then unknown.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { StoreError } from "@posthaste/ports";
@@ -22,9 +22,9 @@ export type WriterOptions = {
   readonly schedule: (task: () => void) => void;
   /** Absent when there is no disk, and so no sync. */
   readonly sync?: Sync;
-  /** Throws when the disk has no room for new work. Absent: there is always room. */
+  /** Throws when the disk has no room for new work. Absent if there is always room. */
   readonly checkRoom?: () => void;
-  /** Called when the disk is full and ongoing work needs room. Reports whether it made some. */
+  /** Called when the disk is full and ongoing work needs room. Returns whether it made some. */
   readonly makeRoom: () => boolean;
   /**
    * Called after each commit, when its callers have been told. A returned promise ends before the next commit; a rejection means that the
@@ -38,15 +38,15 @@ export type WriterOptions = {
 };
 
 /**
- * Bounds of one transaction, during which nothing else runs, and of the queue. A single operation may be larger: it then has a
- * transaction alone. New work may fill half of the queue.
+ * Bounds of one transaction, during which nothing else runs, and of the queue. A larger operation has a transaction
+ * to itself. New work may fill half of the queue.
  */
 const recordsPerCommitMax = 1_024;
 const bytesPerCommitMax = 8 * 1024 * 1024;
 const queuedMax = 65_536;
 const queuedNewMax = queuedMax / 2;
 
-/** Refusing new work, making room, refusing all: see `leaveOutForRoom`. */
+/** The ways: refusing new work, making room, refusing all; see `leaveOutForRoom`. */
 const waysToRoom = 3;
 
 /** Operations that share a transaction and are told together. */
@@ -89,7 +89,7 @@ export class Writer {
     return this.#enqueue(kind, work, weight);
   }
 
-  /** Reads behind everything that was asked for before. */
+  /** Reads after everything that was asked for before. */
   read<T>(work: () => T): Promise<T> {
     return this.#enqueue("reading", work);
   }
@@ -170,7 +170,7 @@ export class Writer {
   async #synced(batch: Batch, writes: number, begunAt: number): Promise<void> {
     const { sync, afterCommit, committed } = this.#options;
     try {
-      // Waits where there is nothing to sync, too: the turn sets `#syncing` first.
+      // Without a write, this only waits a turn: the turn sets `#syncing` first.
       await (writes > 0 ? sync?.run() : undefined);
       committed?.(writes, (performance.now() - begunAt) / 1_000);
       this.#unsynced = undefined;
@@ -184,7 +184,7 @@ export class Writer {
     this.#letGo();
   }
 
-  /** Holds all writes until the promise of `work` ends. A failure is the disk's. */
+  /** Holds all writes until the promise of `work` ends. A failure counts as one of the disk. */
   async #held(work: () => Promise<void>): Promise<void> {
     this.#isHeld = true;
     try {
@@ -212,8 +212,8 @@ export class Writer {
   }
 
   /**
-   * Carries out the urgent operations and, when no sync is under way, the queued ones. Returns those that were, and how many of the queued
-   * ones write.
+   * Carries out the urgent operations and, when no sync is under way, the queued ones. Returns the operations carried
+   * out, and how many of the queued ones write.
    */
   #carryOut(): { readonly batch: Batch; readonly writes: number } {
     const batch: Operation[] = [];
@@ -336,8 +336,8 @@ export class Writer {
 }
 
 /**
- * Moves operations from the front of `queue` to `batch`: those that fit into its transaction, and one at least. Returns how many of them
- * write.
+ * Moves operations from the front of `queue` to `batch`: as many as fit into its transaction, and at least one.
+ * Returns how many of them write.
  */
 function fill(batch: Operation[], queue: Operation[]): number {
   let records = 0;
@@ -363,8 +363,8 @@ function fill(batch: Operation[], queue: Operation[]): number {
 const light: Weight = { records: 1, bytes: 0 };
 
 /**
- * Reports whether the failure ends the batch. After a failed sync, a failing disk or a damaged file, carrying on could acknowledge lost
- * writes. The batch does not wait for another program's lock, either.
+ * Reports whether the failure ends the batch. After a failed sync, a failing disk or a damaged file, carrying on
+ * could acknowledge lost writes. A batch also ends instead of waiting for another program's lock.
  */
 function endsBatch(error: unknown): boolean {
   const code = sqliteCode(error);

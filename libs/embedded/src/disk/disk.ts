@@ -1,4 +1,4 @@
-/** The disk below the store: whether it has room for new work, and how room is made and given back. */
+/** The disk under the store: whether it has room for new work, and how room is made and given back. */
 import { type DatabaseSync } from "node:sqlite";
 import { type Clock, type Log, type Records } from "@posthaste/ports";
 import { openCheckpoints } from "../database/checkpoints.ts";
@@ -21,7 +21,7 @@ export type Disk = {
   readonly start: () => Promise<void>;
   /** Throws `disk_full` when there is no room for new work. */
   readonly checkRoom: () => void;
-  /** Makes room for work that must go on. Returns false when there is none to make. */
+  /** Makes room for work that must go on. Returns false if there was none to make. */
   readonly makeRoom: () => boolean;
   readonly afterCommit: () => Promise<void> | undefined;
   /** Starts reclaiming room, and returns the same records with removals that wake the reclaim. */

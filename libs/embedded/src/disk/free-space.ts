@@ -68,7 +68,7 @@ export function openFreeSpace({ clock, read, first, onChange }: FreeSpaceOptions
   };
 }
 
-/** `promisedBytes` is free room that is already spoken for. */
+/** Returns the space of the disk of `directory`. `promisedBytes` of the free room are promised to other files. */
 export const spaceNow = (directory: string, promisedBytes: number): Space =>
   spaceOf(statfsSync(directory), promisedBytes);
 export const readSpace = async (directory: string, promisedBytes: number): Promise<Space> =>

@@ -95,7 +95,7 @@ describe("a disk that was nearly full", () => {
     "has room again within ten seconds of the last delivery, by itself",
     async () => {
       const store = openOn(newDirectory(), diskBytes);
-      // Free space is looked at once a second, and filled faster than that.
+      // Free space is checked once a second, and filled faster than that.
       while (await insert(store, 16)) await pause(1_001);
       await deliverAll(store);
 
@@ -115,7 +115,7 @@ describe("a disk that kept bodies fill", () => {
       const first = aMessage();
       await store.records.insert([{ record: accept(first, realClock.now()) }], "new");
       const isKept = async () => (await store.keptBodies.get(aTenant, first.id)) !== undefined;
-      // Free space is looked at once a second.
+      // Free space is checked once a second.
       while (await insert(store, 16)) {
         await deliverAll(store);
         await store.records.removeFinished(allShards, realClock.now() + 1, limits.sweepBatchMax);

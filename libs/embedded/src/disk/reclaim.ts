@@ -1,11 +1,11 @@
 /**
- * Gives room back to the disk. Removed messages free pages inside the file, and a checkpoint leaves the write-ahead log as long as it
- * was: neither gives the disk anything back, and while new work is refused there are hardly any commits that would. So while the disk is
- * nearly full, or most of the file is free, this loop runs.
+ * Gives room back to the disk. Removed messages free pages inside the file, and a checkpoint leaves the write-ahead
+ * log as long as it was: neither gives the disk anything back, and while new work is refused there are hardly any
+ * commits that would. So while the disk is nearly full, or most of the file is free, this loop runs.
  *
  * (1) Nothing runs, and no timer is armed, unless one of the two holds.
- * (2) While the disk is nearly full, a finished record is removed at once instead of half a minute later (I5 still holds), and no body
- *     is kept: those that are give way.
+ * (2) While the disk is nearly full, a finished record is removed at once instead of half a minute later (I5 still
+ *     holds), no body is kept, and kept bodies are removed.
  */
 import { allShards, limits } from "@posthaste/domain";
 import { type Clock, type Log, pause, type Records } from "@posthaste/ports";
@@ -26,7 +26,7 @@ export type ReclaimParts = {
 };
 
 export type Reclaim = {
-  /** To be called when the disk has become nearly full, and when records were removed. */
+  /** Must be called when the disk has become nearly full, and when records were removed. */
   readonly wake: () => void;
   readonly close: () => Promise<void>;
 };
@@ -45,7 +45,7 @@ export function openReclaim(parts: ReclaimParts): Reclaim {
       await giveWay(isClosed);
     }
     await vacuum.run(rest, isClosed);
-    // Beside the writer first: where a reader has held the log, gigabytes may be left to move.
+    // First beside the writer: if a reader has held the log, gigabytes may be left to move.
     await checkpoints.bringIn();
     await writer.alone(() => checkpoints.empty());
     await space.look();

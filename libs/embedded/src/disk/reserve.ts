@@ -19,7 +19,7 @@ const bytesPerWrite = 1024 * 1024;
 
 const pathIn = (dataDir: string): string => join(dataDir, "reserve");
 
-/** Gives the reserve up before the store is opened, too: a start may need its room. */
+/** Gives up the reserve also before the store is opened, since a start may need its room. */
 export function giveUpReserve(dataDir: string): boolean {
   const path = pathIn(dataDir);
   const there = existsSync(path);
@@ -52,7 +52,7 @@ export function openReserve(dataDir: string, bytes: number): Reserve {
     giveUp,
     build: () => {
       if (bytes === 0 || existsSync(path)) return Promise.resolve();
-      // A disk without room for the reserve has none: the check of free space still holds.
+      // A disk without room for the reserve gets none; the check of free space still holds.
       building ??= write()
         .catch(() => void giveUp())
         .finally(() => (building = undefined));

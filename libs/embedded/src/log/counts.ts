@@ -122,7 +122,7 @@ function countAgain(db: DatabaseSync, log: Log): void {
     db.exec("BEGIN IMMEDIATE");
     for (const row of db.prepare("SELECT key FROM tenants").all()) {
       const tenant = integer(row["key"]);
-      // An event of the end of a minute may have been written when the next minute had counts.
+      // An event of the end of a minute may have been written when the next minute already had counts.
       const minute = Math.max(0, (optionalInteger(last.get(tenant)?.["minute"] ?? null) ?? 0) - 1);
       forget.run(tenant, minute);
       count.run(tenant, minute * minuteMs, positionAt(minute * minuteMs - ownLogMs));

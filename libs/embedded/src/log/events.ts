@@ -1,6 +1,7 @@
 /**
- * The rows of the message log, for events that no whole row tells (whole.ts). The key of an event is four integers, so writing it
- * twice is writing it once. Each failed attempt has a row of details too. The configuration is the message's own (configurations.ts).
+ * The rows of the message log, for events that no whole row contains (whole.ts). The key of an event is four
+ * integers, so writing it twice has the effect of once. Each failed attempt has a row of details too. The
+ * configuration is the message's own (configurations.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
 import {
@@ -18,10 +19,10 @@ import { stepOf } from "./steps.ts";
 
 export type Events = {
   created(tenant: number, position: number, at: number): void;
-  /** Counts a CREATED event. To be called only where the record was inserted with it. */
+  /** Counts a CREATED event. Must be called only if the record was inserted with it. */
   countCreated(tenant: number, at: number): void;
   ended(tenant: number, position: number, fact: AttemptFact): void;
-  /** Counts events that a whole row tells, and tells watchers of them. */
+  /** Counts the events of a whole row, and tells watchers of them. */
   toldByRow(tenant: number, events: readonly LogEvent[]): void;
   /** Calls `grown` after each commit that holds events of the tenant. Returns a function that ends the watch. */
   watch(tenant: TenantId, grown: () => void): () => void;
@@ -53,7 +54,7 @@ export function openEvents(
     if (one.run(tenant, event.at, position, step, status, bytes).changes > 0)
       writer.onCommit(() => counts.add(tenant, event));
   };
-  /** The two events are only written together, so both rows exist or neither does. The second may tell of an answer. */
+  /** The two events are only written together, so both rows exist or neither does. The second may have an answer. */
   const putTwo = (tenant: number, position: number, a: LogEvent, b: LogEvent): void => {
     const [first, second] = [stepOf(a.attempt, a.state), stepOf(b.attempt, b.state)];
     const { status = null, bytes = null } = b.answered ?? {};

@@ -4,7 +4,7 @@ import { integer, optionalInteger, type Row } from "../database/rows.ts";
 
 export type Key = readonly [at: number, message: number, step: number];
 
-/** An event as a list reads it. `answered`: what a DELIVERED event tells beside its key. */
+/** An event as a list reads it. `answered`: the answer of a DELIVERED event. */
 export type Told = readonly [...Key, answered?: Answered | undefined];
 
 export const compare = (a: Told, b: Told): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
@@ -33,6 +33,6 @@ export function parseKey(key: string): Key {
   return [at, message, step];
 }
 
-/** Returns the key behind which events from `at` on stand, or those up to `at` in the other order. */
+/** Returns the key after which events from `at` on come, or, in the other order, events up to `at`. */
 export const keyAt = (at: number, isUp: boolean): Key =>
   isUp ? [at, -1, -1] : [at, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];

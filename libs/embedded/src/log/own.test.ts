@@ -1,4 +1,4 @@
-/** Tests the log of rows that tell their own events beside rows of events, by messages that end in every way, in drawn order. */
+/** Tests the log of whole rows beside rows of events, by messages that end in every way, in drawn order. */
 import { describe, expect, it } from "@jest/globals";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -63,7 +63,7 @@ async function workload({ clock, ids, records }: Opened, chance: Dice): Promise<
       const [canceled] = await records.cancel(aTenant, [message.id]);
       if (canceled?.kind !== "canceled") throw new Error("not canceled");
       const at = clock.now();
-      // The beginning of a canceled call is that of its claim.
+      // A canceled call begins with its claim.
       told.push({ id: message.id, at: startedAt, state: "ACTIVE" });
       told.push({ id: message.id, at, state: "CANCEL_REQUESTED" });
       told.push({ id: message.id, at, state: "CANCELED" });
@@ -84,7 +84,7 @@ async function workload({ clock, ids, records }: Opened, chance: Dice): Promise<
   for (let i = 0; i < messages; i++) {
     waiting.push(await insert());
     await clock.advance(chance.chance(0.02) ? 700 : chance.pick([0, 0, 0, 1, 2]));
-    // Ends one of the last that wait, and leaves some for good.
+    // Ends one of the latest waiting messages, and leaves some for good.
     const [next] = chance.chance(0.8) ? waiting.splice(-chance.integer(1, 3), 1) : [];
     if (next) await end(next);
   }
@@ -118,7 +118,7 @@ async function deliver({ clock, records }: Opened, message: Message): Promise<vo
   await records.settle([settleAttempt(record, attempt, { chance: 0, retryDelayMs: 1_000 })]);
 }
 
-/** Takes away what the steps after the first have added. */
+/** Undoes the schema steps after the first. */
 function asOfVersionBefore(dataDir: string): void {
   const db = new DatabaseSync(join(dataDir, databaseFile));
   for (const index of ["unclaimed", "logged", "ended"]) db.exec(`DROP INDEX messages_${index}`);
@@ -191,7 +191,7 @@ describe(`events that rows tell beside rows of events, seed ${seed}`, () => {
   it("are read, delivered and removed as they are in a file of the version before whole rows", async () => {
     const before = openIn(newDirectory());
     const { clock, ids } = before;
-    // Ids of another time give rows of the form of before.
+    // Messages whose ids are of another time get rows of the earlier form.
     const early = [ids.next(), ids.next()];
     await clock.advance(5_000);
     const messages = early.map((id) => aMessage({ id, now: clock.now() }));

@@ -1,4 +1,4 @@
-/** Reads and sweeps the events that whole rows tell (messages/whole.ts). */
+/** Reads and sweeps the events of whole rows (messages/whole.ts). */
 import { type DatabaseSync } from "node:sqlite";
 import { cutOff, type ListOrder, type LogState } from "@posthaste/domain";
 import { integer, optionalInteger, type Row } from "../database/rows.ts";
@@ -13,7 +13,7 @@ const ofTenant = "messages INDEXED BY messages_logged WHERE tenant = ? AND json 
 
 export const ownStates: readonly LogState[] = ["CREATED", "ACTIVE", "DELIVERED"];
 
-/** Returns the events that a whole row tells, oldest first. */
+/** Returns the events of a whole row, oldest first. */
 export function ownEvents(row: Row): readonly Told[] {
   const [position, created] = [integer(row["position"]), integer(row["created"])];
   const told = optionalInteger(row["told"] ?? null);
@@ -26,11 +26,11 @@ export function ownEvents(row: Row): readonly Told[] {
   ];
 }
 
-/** A walk through the events in the order of the list, behind a key and up to a time. */
+/** A walk through the events in the order of the list, from a key up to a time. */
 export type OwnWalk = {
   /** Reports whether rows have to be read before the next event is known. */
   readonly isShort: () => boolean;
-  /** Reads some of them. */
+  /** Reads some of these rows. */
   readonly readOn: () => void;
   /** Returns the next event without passing it; undefined at the end, and while the walk is short. */
   readonly first: () => Told | undefined;
@@ -41,8 +41,9 @@ export type OwnWalk = {
 const rowsPerRead = 100;
 
 /**
- * Opens walks over the events of a tenant. A row tells events within `ownLogMs` of its position, so those before the frontier of the rows
- * read so far are complete. In front of the first there may be as many rows as were published in that time.
+ * Opens walks over the events of a tenant. A whole row has events within `ownLogMs` of its position, so the events
+ * before the frontier of the rows read so far are complete. Before the first event as many rows may have to be read
+ * as were published in that time.
  */
 export function openOwnWalk(
   reader: DatabaseSync,
@@ -91,13 +92,13 @@ const timesMax = timeOfPosition(2 ** 52);
 export type OwnSweep = {
   /** Reports whether rows are to be looked at, without a write. */
   readonly isDue: (tenant: number, before: number) => boolean;
-  /** Returns the positions of delivered rows whose events are older than `before`, of the next `limit` rows. For use inside a write. */
+  /** Returns the positions of delivered rows whose events are older than `before`, out of the next `limit` rows. For use inside a write. */
   readonly next: (tenant: number, before: number, limit: number) => readonly number[];
 };
 
 /**
- * Goes through the rows of a tenant once, from the oldest. A row that is passed and lives on is not looked at again: it is delivered too
- * late to tell its own log, and so is split.
+ * Goes through the rows of a tenant once, from the oldest. A row that is passed while it is a record is not looked at
+ * again: it is delivered too late to be its own log, and so is split.
  */
 export function openOwnSweep(
   db: DatabaseSync,

@@ -1,6 +1,7 @@
 /**
- * Reads the log page by page: the events that whole rows tell, and those that have rows of their own, merged. A list looks at events, a
- * few integers along an index; configurations and details are read only for events that the filter may want.
+ * Reads the log page by page: merges the events of whole rows with events that have rows of their own. A list looks
+ * at events, a few integers along an index; configurations and details are read only for events that the filter may
+ * want.
  */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
 import {
@@ -32,7 +33,7 @@ type Asked = {
   readonly page: PageRequest;
 };
 
-/** Events of one message: the first of those that have rows, and those that its row tells. */
+/** Events of one message: the first of its rows of events, and the events of its whole row. */
 type OfMessage = { readonly list: readonly Told[]; readonly own: readonly Told[] };
 
 /** Rows read per message when few messages are asked for. */
@@ -96,13 +97,14 @@ export function openLogReading(reader: DatabaseSync): {
   };
 }
 
-/** Reports whether rows may tell events that the filter wants. */
+/** Reports whether whole rows may have events that the filter wants. */
 const mayBeOwn = ({ states }: LogFilter): boolean =>
   states === undefined || states.some((state) => ownStates.includes(state));
 
 /**
- * Returns a reading of both sources in order, chunk by chunk. The walk goes on from chunk to chunk, by one of its readings at most, and a
- * chunk ends where it is short. Events are read anew for each, since a row that is split meanwhile leaves its events there.
+ * Returns a reading of both sources in order, chunk by chunk. The walk continues from chunk to chunk, by one of its
+ * readings at most, and a chunk ends where the walk is short. Events are read anew for each chunk, since a row that
+ * is split meanwhile leaves its events there.
  */
 function mergedInto(
   all: (behind: Key, limit: number) => readonly Told[],
@@ -126,7 +128,7 @@ function mergedInto(
     const rows: Told[] = [];
     for (let next = 0; rows.length < limit && !own?.isShort();) {
       const [event, told] = [events[next], own?.first()];
-      // Behind the last of the events that were read there may be more.
+      // More events may follow the last one that was read.
       if (event === undefined && (told === undefined || !isWhole)) return { rows, isLast: isWhole };
       const order = event && told ? inOrder(event, told) : event ? -1 : 1;
       if (order <= 0) next++;
@@ -154,10 +156,7 @@ function openEvents(reader: DatabaseSync, order: ListOrder): EventStatements {
   };
 }
 
-/**
- * Merges the lists, and the events that rows tell themselves, up to the point that all lists reach: behind the end of a full list there
- * may be more.
- */
+/** Merges the lists, and the events of whole rows, up to the point that all lists reach: after the end of a full list there may be more. */
 function merge(
   found: readonly OfMessage[],
   each: number,
@@ -181,7 +180,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (told: Told) => Looke
     FROM details WHERE message = ?1 AND attempt = ?2`);
 
   return ({ filter, page }) => {
-    // Events of one message mostly stand together.
+    // Events of one message are mostly next to each other.
     let last:
       | { readonly message: number; readonly found: Configuration; readonly bytes: number }
       | undefined;
@@ -211,7 +210,7 @@ function openLook(reader: DatabaseSync): (asked: Asked) => (told: Told) => Looke
       let bytes = 0;
       if (last?.message !== message) {
         const row = ofRow.get(message) ?? ofOthers.get(message);
-        // Swept since its event was read.
+        // The row was swept after its event was read.
         if (!row) return { bytes };
         bytes = text(row["json"]).length;
         last = { message, found: configurationFrom(row), bytes };

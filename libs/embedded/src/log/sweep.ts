@@ -1,6 +1,6 @@
 /**
- * Sweeps the log in the order of time: whole rows that were delivered, and events one by one. The details of a failed attempt go with its
- * ERROR.
+ * Sweeps the log in the order of time: whole rows that were delivered, and events one by one. The details of a failed
+ * attempt are removed with its ERROR.
  */
 import { minuteMs, rankOf } from "@posthaste/domain";
 import { integer, type Row } from "../database/rows.ts";
@@ -79,6 +79,6 @@ export function openLogSweep(rooms: Rooms): LogSweep {
   };
 }
 
-/** The usual number: CREATED, ACTIVE, DELIVERED. */
+/** The usual number of events: CREATED, ACTIVE, DELIVERED. */
 const eventsPerMessage = 3;
 const errorRank = rankOf.ERROR;

@@ -1,7 +1,8 @@
 /**
- * Configurations and bodies: the immutable parts of a message, written once, each with a checksum, so that a flipped bit is noticed
- * instead of delivered. The configuration of a plain message stands in its row (whole.ts). Any other outlives its record as long as the
- * log or a dead letter refers to it. Children of a group publish share the body of their fan-out.
+ * Configurations and bodies: the immutable parts of a message, written once, each with a checksum, so that a flipped
+ * bit is noticed instead of delivered. The configuration of a plain message is in its row (whole.ts). Any other
+ * outlives its record as long as the log or a dead letter refers to it. Children of a group publish share the body of
+ * their fan-out.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -44,7 +45,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM events WHERE events.message = configurations.position)
       AND NOT EXISTS (SELECT 1 FROM dead_letters WHERE dead_letters.message = configurations.position)`);
-  // A name with a tombstone ahead is removed when that ends (names.ts).
+  // A name whose tombstone has not ended is removed when that ends (names.ts).
   const removeNames = db.prepare(`
     DELETE FROM names WHERE position IN (SELECT value FROM json_each(?)) AND expires_at IS NULL
       AND NOT EXISTS (SELECT 1 FROM messages WHERE messages.position = names.position)
@@ -81,7 +82,7 @@ export function openConfigurations(db: DatabaseSync, terms: Terms): Configuratio
 export const configurationText = (message: Message): string =>
   JSON.stringify(configurationOf(message));
 
-/** Names each field: a rest of all fields but the body costs more than writing the text. */
+/** Names each field: a rest of all fields except the body costs more than writing the text. */
 const configurationOf = (
   message: Message,
 ): { [Name in keyof Required<Configuration>]: Configuration[Name] } => ({
@@ -105,7 +106,7 @@ const configurationOf = (
   trace: message.trace,
 });
 
-/** A stored text or body is not what was written. It is not served. */
+/** Thrown for a stored text or body that is not as it was written, which is not served. */
 class DamagedError extends Error {
   override readonly name = "DamagedError";
 }

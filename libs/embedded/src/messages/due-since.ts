@@ -1,4 +1,4 @@
-/** Returns since when the tenant's due messages have been waiting, read along their index, up to `limits.dueSinceRowsMax` rows. */
+/** Returns the time since when the tenant's due messages have been waiting, read along their index, up to `limits.dueSinceRowsMax` rows. */
 import { type DatabaseSync } from "node:sqlite";
 import { dueSince, limits } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";

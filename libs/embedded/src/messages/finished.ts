@@ -10,15 +10,15 @@ export type Finished = {
   /** Reports whether the whole row at `position` is still read as a record. */
   readonly standsWhole: (position: number) => boolean;
   /**
-   * Returns at most `limit` positions that ended before `endedBefore`, or by a clock that was ahead of `now`. `upTo` is what to drop once
-   * they are removed.
+   * Returns at most `limit` positions that ended before `endedBefore`, or by a clock that was ahead of `now`. `upTo`
+   * says what to drop once they are removed.
    */
   first(
     at: { readonly endedBefore: number; readonly now: number },
     limit: number,
   ): { readonly positions: number[]; readonly upTo: number };
   drop(upTo: number): void;
-  /** Ends the reading of whole rows as records. */
+  /** Ends the reading of these whole rows as records. */
   end(wholes: readonly number[]): void;
 };
 

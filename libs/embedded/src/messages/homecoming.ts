@@ -1,8 +1,8 @@
 /**
- * Corrects alarms after the clock was set back: alarms set before stand as far ahead as the clock was. Times that callers named stay:
- * delays, schedules, waits of runs. All remaining alarms are corrected once: retries come as much sooner, and the rest rings within
- * `limits.ringAheadMs`. By then a running call has renewed its lease. A start corrects retries by their own length, and rings the rest
- * (recovery.ts).
+ * Corrects alarms after the clock was set back: alarms set before are as far ahead as the clock was. Times that
+ * callers set stay: delays, schedules, waits of runs. All remaining alarms are corrected once: retries come earlier
+ * by that much, and the rest rings within `limits.ringAheadMs`. By then a running call has renewed its lease. A start
+ * corrects retries by their own length, and rings the rest (recovery.ts).
  */
 import { type DatabaseSync } from "node:sqlite";
 import { aheadFrom, limits, skewMsMax } from "@posthaste/domain";
@@ -10,7 +10,7 @@ import { type Clock, watchSetBack } from "@posthaste/ports";
 import { alarmAt } from "../lanes.ts";
 import { firstFinishedCode, isUnderstood, stateCodes } from "./records.ts";
 
-/** Each update runs along an index. A due record rings at growing distances, so its bound is larger. */
+/** Each update runs along an index. The distance between rings of a due record grows, so its bound is larger. */
 const alarms = [
   [
     `messages SET wake_at = ? WHERE wake_at > ? AND state < ${firstFinishedCode}

@@ -67,7 +67,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     const flow = flowOf(message);
     const flowsSet = flowsSetBy(message);
     const { queue } = message;
-    // With lanes the insert looks first: a message that is stored already must neither set the limits of a lane nor take a place.
+    // With lanes the insert reads first: a message that is stored already must neither set the limits of a lane nor take a place.
     const standsInLine = flow !== undefined || flowsSet.length > 0 || queue !== undefined;
     if (!address || (standsInLine && isKnown(address))) return "known";
     for (const each of flowsSet) lanes.configure(each, now);

@@ -7,13 +7,13 @@ import { stateCodes } from "./records.ts";
 /** For use inside a write: by the settle, and by the removal of records. Positions and keys of tenants are JSON arrays. */
 export type Keeping = {
   readonly answer: (position: number, bytes: Uint8Array) => void;
-  /** Notes the bodies that stay of records that are about to be removed, except those of the tenants in `forgotten`. */
+  /** Notes the kept bodies of records that are about to be removed, except those of the tenants in `forgotten`. */
   readonly note: (positions: string, forgotten: string) => void;
   /** Removes the bodies of whole rows that are not kept, and their answers. */
   readonly forget: (wholes: string, forgotten: string) => void;
 };
 
-/** Is true of a whole row whose body is redacted. The text is looked through before it is parsed: few have any redaction. */
+/** Is true of a whole row whose body is redacted. The text is searched before it is parsed, since few have any redaction. */
 const hidesBody = `instr(m.json, '"redaction"') > 0 AND m.json ->> '$.policy.redaction.body'`;
 
 export function openKeeping(db: DatabaseSync): Keeping {

@@ -116,7 +116,7 @@ function matched(filter: LiveFilter, row: Row): Configuration | undefined {
   }
 }
 
-/** Fields whose values stand in the text as the filter names them. */
+/** Fields whose values are in the text as the filter names them. */
 const soughtFields = [
   "urls",
   "groups",
@@ -126,7 +126,7 @@ const soughtFields = [
   "flowControlKeys",
   "callerIps",
 ] as const satisfies readonly (keyof MessageFilter)[];
-/** More values than these cost more to look for than a text costs to parse. */
+/** Searching for more values than this costs more than parsing the text. */
 const soughtMax = 8;
 
 const mayMatch = (filter: LiveFilter, json: string): boolean =>

@@ -14,15 +14,15 @@ import {
 import { integer } from "../database/rows.ts";
 import { type Positions } from "../positions.ts";
 
-/** `name` is the part of the id in the hot row: the tail of a random id, or all of a derived one behind a `=`. */
+/** `name` is the part of the id in the hot row: the tail of a random id, or a whole derived id after a `=`. */
 export type Address = { readonly position: number; readonly name: string };
 
 export type Names = {
-  /** Returns where the record stands if it exists. */
+  /** Returns the address of the record, if it exists. */
   find(id: MessageId): Address | undefined;
   /**
-   * Returns where a new record is to stand, or undefined when the record or its tombstone exists. `reserved` is the position kept for a
-   * derived id. For use inside a write.
+   * Returns the address for a new record, or undefined when the record or its tombstone exists. `reserved` is the
+   * position kept for a derived id. For use inside a write.
    */
   take(id: MessageId, now: number, reserved?: number): Address | undefined;
   /** Returns the address of a message that may have no record here. For use inside a write. */
@@ -36,7 +36,7 @@ export type Names = {
 export const idOf = ({ position, name }: Address): MessageId =>
   name.startsWith("=") ? messageId(name.slice(1)) : randomMessageId(position, name);
 
-/** Returns the address of a random id, in which its position stands. */
+/** Returns the address of a random id, which contains its position. */
 export const ownAddress = (id: MessageId, position: number): Address => ({
   position,
   name: id.slice(-randomLength),
@@ -44,7 +44,7 @@ export const ownAddress = (id: MessageId, position: number): Address => ({
 
 export function openNames(db: DatabaseSync, positions: Positions): Names {
   const select = db.prepare("SELECT position, expires_at FROM names WHERE id = ?");
-  // One look and one write in one statement, since each delivery of a run and each callback has a derived id.
+  // One statement reads and writes, since each delivery of a run and each callback has a derived id.
   const claim = db.prepare(`
     INSERT INTO names (id, position) VALUES (?, ?)
     ON CONFLICT (id) DO UPDATE SET position = excluded.position, expires_at = NULL

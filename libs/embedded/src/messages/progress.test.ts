@@ -14,7 +14,7 @@ describe("the progress of a message", () => {
     await first.records.insert([{ record: accept(message, first.clock.now()) }], "new");
     await first.close();
     const db = new DatabaseSync(join(dataDir, "posthaste.db"));
-    // From now on a read of the body finds it damaged.
+    // From here on a read of the body finds it damaged.
     db.exec("UPDATE bodies SET crc = crc + 1");
     db.close();
 

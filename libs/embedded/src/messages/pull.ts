@@ -12,7 +12,7 @@ export type Pull = (
   exceptOrigins: readonly number[],
 ) => readonly Hint[];
 
-/** Destinations that one pull looks at; the next pull goes on behind them. */
+/** Destinations that one pull looks at; the next pull continues after them. */
 const originsPerPullMax = 1_000;
 /** The rows that one pull reads, as a multiple of its limit. */
 const rowsPerPullFactor = 16;

@@ -8,7 +8,7 @@ const recordOf = (bytes: number) => aClaimedRecord({ body: new Uint8Array(bytes)
 
 describe("what was inserted a moment ago", () => {
   it("leaves its bytes to what comes next, in whatever order it is dropped", async () => {
-    // Everything that is added at the end of a history stays within the bound.
+    // Everything that is added at the end of a history is within the bound.
     const sizes = [recordOf(0), recordOf(2 * mebibyte)];
     await expectAllGivenBack(() => {
       const recent = openRecent();

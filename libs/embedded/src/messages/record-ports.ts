@@ -25,7 +25,7 @@ import { openWaiting } from "./waiting.ts";
 
 /** Finished records removed per transaction, during which nothing else runs. */
 const removedPerCommitMax = 250;
-/** Tombstones, windows and lanes swept per transaction, of each, and transactions per call. */
+/** Tombstones, windows and lanes swept per transaction, of each kind, and transactions per call. */
 const sweptPerCommitMax = 500;
 const sweepCommitsMax = 200;
 

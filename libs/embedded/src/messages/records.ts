@@ -152,6 +152,6 @@ export const recordFrom = (
   outbox,
 });
 
-/** Returns the alarm as a column. `hasOutbox` means items left in the store. */
+/** Returns the alarm as a column. `hasOutbox`: items are left in the store. */
 export const alarmColumn = (state: MessageState, hasOutbox: boolean, now: number): number | null =>
   alarmOf(state, hasOutbox, now) ?? null;

@@ -1,4 +1,4 @@
-/** Releases a record that waits for its time: its alarm is now, and rings as at the due time. */
+/** Releases a record that waits for its time: sets its alarm to now, which rings as at the due time. */
 import { columnsOf } from "./records.ts";
 import { type MessageId, release, type TenantId } from "@posthaste/domain";
 import { type Released } from "@posthaste/ports";

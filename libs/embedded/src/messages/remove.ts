@@ -1,6 +1,6 @@
 /**
- * Removes records that have been finished for a while (I5), in batches, never one by one. A delivered whole row stays as its log. Bodies
- * that are kept stay as well (kept-bodies.ts).
+ * Removes records that have been finished for a while (I5), in batches, never one by one. A delivered whole row stays
+ * as its log, and kept bodies stay (kept-bodies.ts).
  */
 import { shardCount, type TenantId } from "@posthaste/domain";
 import { integer, stored, text } from "../database/rows.ts";

@@ -66,7 +66,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     if (key !== undefined) queues.wake(key, now);
   };
 
-  /** `isCut` means that the rest exceeds one reading, and rings in the next round. */
+  /** `isCut`: the rest exceeds one reading and rings in the next round. */
   const ringRecords = (rows: readonly Row[], now: number): RungRecords => {
     const rung: Rung[] = [];
     const tell = (lane: LaneId): void => void rung.push({ kind: "lane", lane });

@@ -37,8 +37,8 @@ export type Rooms = {
   readonly outbox: Outbox;
   readonly recent: Recent;
   /**
-   * The positions of claimed records, among others: a walk through the live records needs them, and an index would cost two writes a
-   * message. The tables of the set hold numbers only (ADR 11).
+   * The positions of claimed records, among others: a walk through the live records needs them, and an index would
+   * cost two writes a message. The tables of the set hold numbers only (ADR 11).
    */
   readonly claimed: Set<number>;
   readonly lanes: Lanes;

@@ -42,7 +42,7 @@ export function openSettling(rooms: Rooms): Settling {
   const missed = (position: number, name: string, epoch: number): Settled => {
     const row = standing.get(position, name);
     if (row && row["told"] !== null && !finished.standsWhole(position)) return { kind: "fenced" };
-    // Our own earlier write, whose answer was lost.
+    // An earlier write of this process whose answer was lost.
     const ours =
       row && integer(row["epoch"]) === epoch && integer(row["state"]) !== stateCodes.claimed;
     return ours ? { kind: "ok", left: [] } : { kind: "fenced" };

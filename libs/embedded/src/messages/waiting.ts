@@ -7,7 +7,7 @@ import { type Rooms } from "./rooms.ts";
 
 const rowsPerTurn = 5_000;
 
-/** Where counting goes on: the index of the lane, and the position behind which. */
+/** Where counting continues: the index of the lane, and the position after which. */
 type Place = { readonly at: number; readonly behind: number };
 
 export function openWaiting({ db, lanes, writer }: Rooms): FlowLanes["waiting"] {
@@ -38,7 +38,7 @@ export function openWaiting({ db, lanes, writer }: Rooms): FlowLanes["waiting"] 
   return async (ids) => {
     const counted = new Map<FlowId, number>();
     let place: Place | undefined = { at: 0, behind: 0 };
-    // Each turn goes on where the last one ended.
+    // Each turn continues where the last one ended.
     while (place) {
       const from: Place = place;
       place = await writer.read(() => look(ids, from, counted));

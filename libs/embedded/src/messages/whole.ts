@@ -1,12 +1,13 @@
 /**
- * Whole rows: the row of a plain message in `messages` holds its configuration and, once it is delivered, its log (ADR 201). Such a message
- * is written by three statements: its row, its body, and the row once more at its end.
+ * Whole rows: the row of a plain message in `messages` holds its configuration and, once it is delivered, its log
+ * (ADR 201). Such a message is written by three statements: its row, its body, and the row again at its end.
  *
- * (1) A whole row tells CREATED, and ACTIVE and DELIVERED if it was delivered by its first attempt, all within `ownLogMs` of the time
- *     of its position. So the log in the order of time reads the rows in the order of positions, that far ahead.
- * (2) Anything else to be logged of it (a retry, a failure, a cancellation, a later delivery) splits the row first: configuration and
- *     events get rows of their own, and the row is then as that of any other message.
- * (3) A delivered whole row stays for as long as its log. Its removal as a record takes its body only.
+ * (1) A whole row contains CREATED, and ACTIVE and DELIVERED if it was delivered by its first attempt, all within
+ *     `ownLogMs` of the time of its position. So the log in the order of time reads the rows in the order of
+ *     positions, that far ahead.
+ * (2) Any other event (a retry, a failure, a cancellation, a later delivery) splits the row first: configuration and
+ *     events get rows of their own, and the row is then like that of any other message.
+ * (3) A delivered whole row stays for as long as its log. Its removal as a record removes its body only.
  */
 import { type DatabaseSync } from "node:sqlite";
 import { crc32 } from "node:zlib";
@@ -28,16 +29,16 @@ import { configurationText } from "./configurations.ts";
 import { type Address } from "./names.ts";
 import { columnsOf, stateCodes } from "./records.ts";
 
-/** How far from the time of its position a row may tell an event: that of a message whose destination answers quickly. */
+/** How far from the time of its position a row may have an event: enough for a destination that answers quickly. */
 export const ownLogMs = 1_000;
 
 /** For use inside a write. */
 export type WholeRows = {
-  /** Returns the position at which the record may stand as a whole row. */
+  /** Returns the position that the record may have as a whole row. */
   readonly placeOf: (record: MessageRecord) => number | undefined;
-  /** Returns false when a row stands there. */
+  /** Returns false when there is a row at the position. */
   readonly put: (record: MessageRecord, position: number, tenant: number) => boolean;
-  /** Ends the record of a whole row as delivered, and returns the fact, if that is all that there is to write. */
+  /** Ends the record of a whole row as delivered and returns the fact, if there is nothing else to write. */
   readonly deliver: (settlement: Settlement, address: Address) => AttemptFact | undefined;
   /** Gives configuration and events of a whole row rows of their own. Does nothing to other rows. */
   readonly split: (message: Message, position: number) => void;
@@ -121,7 +122,7 @@ export function openWholeRows(db: DatabaseSync): WholeRows {
 const isNear = (position: number, at: number): boolean =>
   Math.abs(timeOfPosition(position) - at) <= ownLogMs;
 
-/** Reports whether the message has an id of its own, and has to do with no line, run, group publish or callback of an attempt. */
+/** Reports whether the message has an id of its own and belongs to no line, run, group publish or callback of an attempt. */
 const isPlain = (message: Message): boolean =>
   message.queue === undefined &&
   message.flow === undefined &&
@@ -133,7 +134,7 @@ const isPlain = (message: Message): boolean =>
   message.run === undefined &&
   !isDerived(message.id);
 
-/** Returns the fact of a delivery by the first attempt that nothing else follows. */
+/** Returns the fact of a delivery by the first attempt without any other consequence. */
 function onlyDelivered({ append, next, retried }: Settlement): AttemptFact | undefined {
   const [fact] = append;
   if (append.length !== 1 || fact?.kind !== "fact" || next.kind !== "delivered") return undefined;

@@ -9,7 +9,7 @@ export type Heap<Item> = {
 
 export function createHeap<Item>(inOrder: (a: Item, b: Item) => number): Heap<Item> {
   const items: Item[] = [];
-  /** Reports whether the item at `a` stands before the one at `b`. Behind the end there is none. */
+  /** Reports whether the item at `a` comes before the one at `b`. After the end there is none. */
   const isBefore = (a: number, b: number): boolean => {
     const [one, other] = [items[a], items[b]];
     return one !== undefined && (other === undefined || inOrder(one, other) < 0);
@@ -24,7 +24,7 @@ export function createHeap<Item>(inOrder: (a: Item, b: Item) => number): Heap<It
   return {
     push: (item) => {
       items.push(item);
-      // Rises past each parent that stands behind it.
+      // Rises past each parent that comes after it.
       for (let at = items.length - 1; at > 0;) {
         const parent = (at - 1) >> 1;
         if (!isBefore(at, parent)) return;
@@ -37,7 +37,7 @@ export function createHeap<Item>(inOrder: (a: Item, b: Item) => number): Heap<It
       const last = items.pop();
       if (last === undefined || items.length === 0) return;
       items[0] = last;
-      // Sinks past the earlier of its children, while that stands before it.
+      // Sinks past the earlier of its children, while that comes before it.
       for (let at = 0; ;) {
         const left = 2 * at + 1;
         const child = isBefore(left + 1, left) ? left + 1 : left;

@@ -1,8 +1,6 @@
 /**
- * Pages by keyset: a position survives whatever is inserted or removed around it.
- *
- * Nothing else runs while rows are read, so a list reads few at a time and lets other work run in between. A page is short rather than
- * slow or large.
+ * Pages by keyset: a position stays valid whatever is inserted or removed around it. Nothing else runs while rows are
+ * read, so a list reads few at a time and lets other work run in between. A page is short rather than slow or large.
  */
 import { limits, type PageRequest } from "@posthaste/domain";
 import { type Page } from "@posthaste/ports";
@@ -15,13 +13,13 @@ const readsPerTurnMax = 25;
 /** Bounds of one page in rows, and in rows for which more than the index was read: about a tenth of a second (ADR 197). */
 const rowsPerPageMax = 20_000;
 const readsPerPageMax = 3_000;
-/** Of bodies a page holds as much as one reading, and one item more. */
+/** A page holds bodies up to the bytes of one reading, and one item more. */
 const bytesPerPageMax = 32 * 1024 * 1024;
 
 export type Scan<Row, Item> = {
   /**
-   * Returns up to about `limit` rows behind `after`, in order; from the beginning when `after` is undefined. A chunk may be empty and not
-   * the last when the next row is not known yet.
+   * Returns up to about `limit` rows after `after`, in order; from the beginning when `after` is undefined. A chunk
+   * may be empty without being the last, when the next row is not known yet.
    */
   readonly rows: (after: string | undefined, limit: number) => Chunk<Row>;
   readonly keyOf: (row: Row) => string;
@@ -33,7 +31,7 @@ export type Scan<Row, Item> = {
 
 export type Chunk<Row> = { readonly rows: readonly Row[]; readonly isLast: boolean };
 
-/** `bytes`: read to decide, and for the item. `held`: of the item's bodies, where those may be large. `size`: of the whole item. */
+/** `bytes`: read to decide, and for the item. `held`: of the item's bodies, if those may be large. `size`: of the whole item. */
 export type Looked<Item> = {
   readonly item?: Item;
   readonly bytes: number;
@@ -41,7 +39,7 @@ export type Looked<Item> = {
   readonly size?: number;
 };
 
-/** Reads one match further than the page, so that `next` is absent on the last one. */
+/** Reads one match more than the page, so that `next` is absent on the last page. */
 export async function readPage<Row, Item>(
   scan: Scan<Row, Item>,
   request: PageRequest,

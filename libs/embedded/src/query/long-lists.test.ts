@@ -33,7 +33,7 @@ import { turnsOf } from "../turns.fixture.ts";
 const patienceMs = 120_000;
 const events = 1_000_000;
 const rowsPerPage = 20_000;
-/** A millisecond's worth of rows; a list reads half of it. */
+/** The rows that take a millisecond; a list reads half as many. */
 const rowsPerTurnMax = 1_000;
 const mebibyte = 1024 * 1024;
 
@@ -148,7 +148,7 @@ describe("a list of a million rows of which none is wanted", () => {
 describe("a list of messages that were delivered within one second", () => {
   const published = 3_000;
   const labelled = 600;
-  /** Rows that a turn reads, and labelled messages whose events a turn reads: a millisecond's worth, more than is read. */
+  /** The most rows of a list, and labelled messages with their events, that a turn may read: they take a millisecond. */
   const [ofSecondMax, ofLabelMax] = [200, 20];
   const deliveredIn = async (dataDir: string) => {
     const store = openIn(dataDir);

@@ -1,9 +1,9 @@
-/** Reads many keys in pieces, so that others have their turn between two of them. */
+/** Reads many keys in pieces, so that other work runs between two of them. */
 
 /** Bound of one piece. */
 const readsPerPiece = 10;
 
-/** Returns a reading of what belongs to each of `keys`, one piece a call. It returns all that was read, or undefined while more is left. */
+/** Returns a reading of the values for `keys`, one piece a call. It returns all values, or undefined while more are left to read. */
 export function inPieces<Key, Found>(
   keys: readonly Key[],
   read: (key: Key) => Found,

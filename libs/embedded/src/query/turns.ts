@@ -1,4 +1,4 @@
-/** Lets one of the lists being read go on at a time, after the other work of the event loop. */
+/** Lets one of the lists that are being read continue at a time, after the other work of the event loop. */
 export function createTurns(schedule: (task: () => void) => void): () => Promise<void> {
   // Bounded by the number of lists: each waits once.
   const waiting: (() => void)[] = [];

@@ -27,7 +27,7 @@ import {
 import { type Rooms } from "../messages/rooms.ts";
 import { type Standing } from "./rows.ts";
 
-/** Listed one by one, since the index of a queue has the places of each state: a range of states would be read from end to end. */
+/** Listed one by one: by the index of a queue, a range of states would be read from end to end. */
 const liveCodes = Object.values(stateCodes).filter((code) => code < firstFinishedCode);
 
 export type Admit = (id: QueueId, owner?: Owner) => Admitted | undefined;

@@ -37,7 +37,7 @@ export type QueueRows = Alarms & {
   make(tenant: TenantId, name: string, now: number): Standing;
   change(key: number, parallelism: number, paused: boolean, now: number): void;
   end(key: number, now: number): void;
-  /** Counts one live record less. */
+  /** Counts one live record fewer. */
   countEnd(key: number): void;
   wake(key: number, now: number): void;
   rest(key: number, wakeAt: number | undefined): void;
@@ -47,7 +47,7 @@ export type QueueRows = Alarms & {
   count(tenant: TenantId): number;
   get(tenant: TenantId, name: string): Queue | undefined;
   list(tenant: TenantId, after: string, limit: number): readonly Queue[];
-  /** Removes rows that were deleted a day ago and have no record left. Returns how many it has looked at. */
+  /** Removes rows that were deleted a day ago and have no record left. Returns how many it has checked. */
   sweep(now: number, limit: number): number;
 };
 

@@ -15,11 +15,11 @@ export type Turns = {
   holders(queue: number): readonly number[];
   take(queue: number, position: number): void;
   takeAll(queue: number): void;
-  /** Takes the turns that are over. Returns how many are left. */
+  /** Removes the turns that are over. Returns how many are left. */
   repair(queue: number, now: number): number;
   /**
-   * Takes the turn of the message at `position` if it is over, and wakes the queue. To be called after an end that may have ended the
-   * turn.
+   * Removes the turn of the message at `position` if it is over, and wakes the queue. Must be called after an end
+   * that may have ended the turn.
    */
   mayBeOver(queue: number, position: number, now: number): void;
   /** Returns when the oldest turn of the queues that are not paused was given. */

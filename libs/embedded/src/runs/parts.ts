@@ -24,8 +24,8 @@ export function placeOf(root: MessageId): number {
 }
 
 /**
- * Returns the entries from one rank to another. Ends once `bytesMax` is reached, after at least one entry, and at a missing entry: a
- * sweep removes a long run in portions, and entries behind a gap are no history.
+ * Returns the entries from one rank to another. Ends once `bytesMax` is reached, after at least one entry, and at a
+ * missing entry: a sweep removes a long run in portions, and entries after a gap are no history.
  */
 type Between = (
   root: MessageId,
@@ -59,7 +59,7 @@ export function openParts({ db }: Pick<Rooms, "db">) {
   };
 }
 
-/** Reads a long history in several glances, so that the work of other callers comes between them. */
+/** Reads a long history in several glances, so that the work of other callers runs between them. */
 export async function brief(
   writer: Pick<Writer, "glance">,
   find: (run: InRun) => Run | undefined,
@@ -95,7 +95,7 @@ export async function brief(
     while (from + entries.length <= rank) {
       const next = from + entries.length;
       const more = await writer.glance(() => between(root, next, rank, limits.runReadBytesMax));
-      // Swept meanwhile: nothing of the run is delivered any more.
+      // The run was swept meanwhile, so nothing of it is delivered any more.
       if (more.length === 0) return "unwanted";
       entries.push(...more);
     }

@@ -45,7 +45,7 @@ export function openRunLog(
     keyOf: ({ at, position }) => `${at}:${position}`,
     look: (place) => {
       const row = head.get(place.position);
-      // Swept since its place was read, or of a newer format.
+      // The run was swept since its place was read, or is of a newer format.
       if (!row) return { bytes: 0 };
       const bytes = text(row["json"]).length + text(row["moving"]).length;
       const run = runFrom(row);
@@ -91,7 +91,7 @@ const order = "latestFirst";
 
 const placeOf = (root: MessageId): number => positionOf(root) ?? -1;
 
-/** Chooses the rows that a list looks at: of one id, of one term, of named runs, of active runs, or all of the tenant. */
+/** Returns the rows that a list looks at: of one id, of one term, of named runs, of active runs, or all of the tenant. */
 function openLists(reader: DatabaseSync) {
   const along = (at: string, key: string, table: string, where: string): StatementSync =>
     reader.prepare(`
@@ -123,7 +123,7 @@ function openLists(reader: DatabaseSync) {
     (list: StatementSync, tenant: TenantId, value: string | null, { from, to }: Times): Rows =>
     (after, limit) => {
       const { at, position } = behind(after);
-      // Enters the index where the page before ended, however far that is.
+      // Enters the index where the page before ended, however far in that is.
       const found = list.all(
         tenant,
         value,

@@ -111,7 +111,7 @@ function openHeads({ db }: Rooms) {
     newest,
     byRoot: (root: MessageId): Run | undefined => runOf(byPlace.get(placeOf(root))),
     byAlias: (term: string): Run | undefined => runOf(ofTerm.get(term)),
-    /** In the order of their starts. */
+    /** Yields runs in the order of their starts. */
     waiting: (tenant: string, event: string, after: RunRef | undefined, limit: number) =>
       waits
         .all(tenant, event, after ? placeOf(after.root) : -1, limit)
@@ -232,7 +232,7 @@ function openSweep({ db, log }: Rooms) {
   const removeHeads = db.prepare(`
     DELETE FROM runs WHERE position IN (${ended}) RETURNING id, ${headColumns}`);
   const removeTerm = db.prepare("DELETE FROM run_terms WHERE term = ? AND at = ? AND run = ?");
-  /** Skips a damaged run, so that the sweep goes on. Its terms stay and lead nowhere, which lists pass over. */
+  /** Skips a damaged run, so that the sweep goes on. Its terms stay without a run, and lists skip them. */
   const readable = (row: Row): readonly Run[] => {
     try {
       return [runFrom(row)];

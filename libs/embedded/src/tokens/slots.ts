@@ -1,9 +1,9 @@
 /**
- * Flow slots and rate windows of the lanes in use, in memory. An unknown lane grants nothing until it is restored from the records. So
- * any lane may be forgotten, and idle ones are.
+ * Flow slots and rate windows of the lanes in use, in memory. An unknown lane grants nothing until it is restored
+ * from the records. So any lane may be forgotten, and idle lanes are.
  *
- * (1) Lanes stand in the order of their last use, slots in the order of their ends. Each new lane looks at the two lanes least recently
- *     used, so that each of a million flow keys in a second costs as much as each of ten.
+ * (1) Lanes are in the order of their last use, slots in the order of their ends. Each new lane checks the two lanes
+ *     least recently used, so that each of a million flow keys in a second costs as much as each of ten.
  */
 import {
   endedSlots,
@@ -37,7 +37,7 @@ export class Slots {
   readonly #lanes = new Turns<FlowId, Lane>();
   readonly #lanesMax: number;
 
-  /** Above `most` lanes, lanes without a slot are forgotten even with an open window: the window stands in the lane's row. */
+  /** Above `most` lanes, lanes without a slot are forgotten even with an open window, which is in the lane's row. */
   constructor(most = lanesMax) {
     this.#lanesMax = most;
   }
@@ -71,7 +71,7 @@ export class Slots {
     return gone;
   }
 
-  /** Does nothing for an unknown lane: it is restored from the records, which hold the same. */
+  /** Does nothing for an unknown lane, which is restored from the records, with the same holders. */
   hold(id: FlowId, messages: readonly MessageId[], passedMs: number): void {
     const lane = this.#lanes.get(id);
     if (!lane) return;
@@ -90,8 +90,8 @@ export class Slots {
   }
 
   /**
-   * Adds the holders to what is known: a grant may have come since they were read. Slots that ended while in use are dropped, since the
-   * holders name them.
+   * Adds the holders to the known ones: a slot may have been granted since they were read. Slots that ended while in
+   * use are dropped, since the holders name them.
    */
   restore(
     id: FlowId,

@@ -1,4 +1,4 @@
-/** The amounts spent of quotas, as rows, so that a restart forgets none. */
+/** The amounts spent of quotas, as rows, so that a restart loses none. */
 import { type DatabaseSync } from "node:sqlite";
 import { aheadFrom } from "@posthaste/domain";
 import { type Clock, type Spent } from "@posthaste/ports";

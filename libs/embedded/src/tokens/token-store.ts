@@ -13,7 +13,7 @@ import { Slots } from "./slots.ts";
 import { type SpentRows } from "./spent.ts";
 import { type Windows } from "./windows.ts";
 
-/** At this many pending keys, the oldest are dropped once they have been pending for this long: their publishes have failed. */
+/** At this many pending keys, keys that have been pending for this long are dropped, the oldest first: their publishes have failed. */
 const pendingMax = 100_000;
 const pendingMsMin = 30_000;
 
@@ -73,7 +73,7 @@ export function openTokenStore(
           }, "new")
         : writer.read(() => entries.map(claim)),
     confirm: async (entries) => {
-      // An insert has written its windows already.
+      // The insert has already written its windows.
       const missing = entries.filter((entry) => !isConfirmed(entry) && isFree(entry));
       if (missing.length > 0) await writer.write(() => windows.put(missing), "accepted");
       forget(entries);

@@ -1,6 +1,6 @@
 /**
- * Deduplication windows that are done: rows, written with the record they stand for, so they survive whatever it survives
- * (docs/design/deduplication#windows).
+ * Confirmed deduplication windows: rows, written with the record that they are for, so they survive whatever it
+ * survives (docs/design/deduplication#windows).
  */
 import { type DatabaseSync } from "node:sqlite";
 import {

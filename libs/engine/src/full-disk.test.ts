@@ -74,7 +74,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
-/** The store checks the disk once a second, when new work comes. */
+/** Fills the disk. The store checks it once a second, when new work comes. */
 async function fillDisk(): Promise<void> {
   freeBytes = 1;
   await ports.clock.advance(1_001);
@@ -125,7 +125,7 @@ async function aFailedRun(): Promise<RunIn<"failed">> {
   return { ...run, state: run.state };
 }
 
-/** A message whose only attempt has failed. */
+/** Inserts a message whose only attempt has failed. */
 async function aFailure() {
   const plan = aCallbackPlan({ url: "https://callback.example/" });
   const policy = aPolicy({ retriesMax: 0, callback: plan, failureCallback: plan });

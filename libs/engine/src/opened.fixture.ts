@@ -1,4 +1,4 @@
-/** The ports of one process over the embedded adapters, in memory, with time and chance of the test. */
+/** The ports of one process over the embedded adapters, in memory. The test sets time and chance. */
 import {
   accept,
   type InState,
@@ -125,7 +125,7 @@ export async function readIn<K extends MessageRecord["state"]["kind"]>(
   return record;
 }
 
-/** A deliverer that only records its calls. */
+/** A deliverer that only records the calls made to it. */
 export type LocalProbe = LocalDelivery & {
   readonly owner: Owner;
   readonly taken: number;
@@ -159,12 +159,12 @@ export function aLocalDelivery(slots: number): LocalProbe {
   };
 }
 
-/** A promise and a function that resolves it, for answers that the test holds back. */
+/** Returns a promise and a function that resolves it, for answers that the test holds back. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
-/** Resolves when everything that can happen without time moving has happened. */
+/** Waits until everything has happened that can happen without time passing. */
 export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
   clock.advance(0);

@@ -21,7 +21,7 @@ import { ringRuns } from "./runs/ring.ts";
 
 const flow = { key: "tight", limits: { parallelism: 1, periodMs: 1_000 } };
 
-/** Runs nothing, and records its calls. */
+/** Returns a background that runs nothing and records the calls made to it. */
 function anIdleBackground(): Background & {
   readonly lanes: readonly LaneId[];
   readonly tasks: ReadonlyMap<string, () => Promise<void>>;
@@ -39,7 +39,7 @@ function anIdleBackground(): Background & {
   };
 }
 
-/** A record whose callback is not made yet, and whose next attempt is an hour away. */
+/** Inserts a record whose callback is not made yet, and whose next attempt is an hour away. */
 async function retriedLater(ports: Ports, policy: Policy): Promise<InState<"claimed">> {
   const record = await insertClaimed(ports, { policy });
   const answer = anAnswer(503, { headers: [["Retry-After", "3600"]] });

@@ -55,7 +55,7 @@ const batchOf: { readonly [Source in AlarmSource]: BatchKind | undefined } = {
   run: "run",
 };
 
-/** Returns the sources that may ring now: a kind that is worked enough keeps its alarms. */
+/** Returns the sources that may ring now. A kind with enough work keeps its alarms. */
 export const sourcesWithRoom = (background: Pick<Background, "mayRun">): readonly AlarmSource[] =>
   alarmSources.filter((source) => {
     const kind = batchOf[source];

@@ -15,7 +15,7 @@ const aTenantOf = (id: TenantId, current = "sig_1"): Tenant => ({
 const rotated = (ports: Ports) =>
   ports.accounts.changeTenant(aTenant, () => aTenantOf(aTenant, "sig_new"));
 
-/** Accounts that can be away. */
+/** Returns accounts that can be made unreachable. */
 function switchable(ports: Ports): { accounts: Accounts; goAway: (isAway: boolean) => void } {
   let isAway = false;
   const changedSince: Accounts["changedSince"] = (mark) =>

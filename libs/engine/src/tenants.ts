@@ -1,6 +1,6 @@
 /**
- * A copy of the tenants for the services, at most five seconds old, so that a revoked token dies within that time. A refresh
- * reads only the changed tenants.
+ * A copy of the tenants for the services, at most five seconds old, so that a revoked token stops working within that
+ * time. A refresh reads only the changed tenants.
  */
 import { type TenantId } from "@posthaste/domain";
 import {
@@ -29,7 +29,7 @@ export class Tenants {
   #byId = new Map<TenantId, Tenant>();
   #timer: (() => void) | undefined;
   #stopped = false;
-  /** The lookups of the last half second; no more than there are tenants that have sent something. */
+  /** The lookups of the last half second; at most one for each tenant that has sent something. */
   #looks = new Map<TenantId, Promise<void>>();
   #forgetAt = Number.NEGATIVE_INFINITY;
 
@@ -43,8 +43,8 @@ export class Tenants {
   }
 
   /**
-   * Returns a tenant; reads one that is not known and may be new, unless that was done within the last half second. Rejects when
-   * the store does.
+   * Returns a tenant. Reads a tenant that is not known and may be new, unless that was done within the last half
+   * second. Rejects when the store does.
    */
   async find(id: TenantId): Promise<Tenant | undefined> {
     const known = this.get(id);
@@ -78,7 +78,7 @@ export class Tenants {
     this.#timer?.();
   }
 
-  /** Reads the changes now, so that a change of this process holds at once. */
+  /** Reads the changes now, so that a change of this process applies at once. */
   refresh(): Promise<void> {
     return this.#follower.refresh();
   }

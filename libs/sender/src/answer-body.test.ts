@@ -84,7 +84,7 @@ describe("the body of an answer", () => {
   it("of 1 MiB in chunks of one byte takes no more than 3 MiB of memory, the read buffers included", () => {
     const bytesMax = 1_024 * 1_024;
     const readBytes = 65_536;
-    // `1 CRLF x CRLF` each.
+    // The bytes of `1 CRLF x CRLF`.
     const chunkBytes = 6;
     const before = usedBytes();
 

@@ -37,7 +37,7 @@ export class AnswerBody {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** The body has reached `bytesMax`. */
+  /** Reports whether the body has reached `bytesMax`. */
   get isFull(): boolean {
     return this.#length === this.#bytesMax;
   }
@@ -46,7 +46,7 @@ export class AnswerBody {
     return this.#given;
   }
 
-  /** Most answers are one chunk, which fits exactly. Of longer ones each byte is copied twice at most, on average. */
+  /** Most answers are one chunk, which fits exactly. Each byte of a longer one is copied twice at most, on average. */
   #grow(length: number, room: AnswerRoom): void {
     const isFirst = this.#length === 0;
     const capacity = isFirst ? length : Math.max(length, 2 * this.#buffer.length, firstBytes);
@@ -55,7 +55,7 @@ export class AnswerBody {
     this.#buffer = grown;
   }
 
-  /** Returns the capacity that is granted of the wanted one, at least the present one. */
+  /** Returns how much of the wanted capacity is granted, at least the present capacity. */
   #granted(capacity: number, room: AnswerRoom): number {
     const more = Math.max(0, capacity - freeBytes - this.#given);
     if (more === 0) return capacity;

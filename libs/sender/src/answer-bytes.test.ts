@@ -11,7 +11,7 @@ const answerBytesMax = 8 * mebibyte;
 const head = `HTTP/1.1 200 OK\r\ncontent-length: ${mebibyte}\r\n\r\n`;
 const other = tenantId("other");
 
-/** Sends all of a body but one byte, and stops. */
+/** Opens a server that sends all of a body but one byte, and stops. */
 const openStopping = () =>
   openDestination((socket) => socket.write(head + "x".repeat(mebibyte - 1)));
 
@@ -34,7 +34,7 @@ describe("answers that stop before their end", () => {
     for (const call of calls)
       void lengthOf(call).then((length) => void (cut.push(length) === 36 && resolve()));
 
-    // All but the four for which there is room.
+    // All calls but the four for which there is room.
     await enough;
     const held = sender.answerBytes();
     const there = await openWhole("127.0.0.2");

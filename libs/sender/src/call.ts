@@ -1,11 +1,12 @@
 /**
  * One HTTP call. undici's handler and the caller's `Sending` are one object, since one is made for every attempt.
  *
- * 1. The outcome is given once: by the answer, an error, the deadline or `abort`, whichever is first.
- * 2. Once the head of an answer has come, its status decides, however the body ends; only `abort` of an answer other than 2xx is still an
- * abort (docs/design/delivery#failures-of-the-destination-and-of-ours).
- * 3. A call is made once more, at once and within its deadline, where a kept connection ended before a byte of the answer came: most
- * likely it was closed before the request arrived (docs/design/delivery#a-kept-connection-that-ends).
+ * (1) The outcome is given once: by the answer, an error, the deadline or `abort`, whichever is first.
+ * (2) Once the head of an answer has come, its status decides, however the body ends; only `abort` of an answer other
+ *     than 2xx is still an abort (docs/design/delivery#failures-of-the-destination-and-of-ours).
+ * (3) A call is repeated once, at once and within its deadline, if a kept connection ended before a byte of the
+ *     answer came: most likely it was closed before the request arrived
+ *     (docs/design/delivery#a-kept-connection-that-ends).
  */
 import {
   type BrokenBy,
@@ -105,7 +106,7 @@ export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchH
   /** Required by undici. */
   onRequestStart(): void {}
 
-  /** Called at the first byte of an answer, an informational one included. */
+  /** Called at the first byte of an answer, even an informational one. */
   onResponseStarted(): void {
     this.#isAnswered = true;
   }

@@ -8,7 +8,7 @@ export class Connection {
   /** The connection has carried a call before: the other end may have closed it since, unnoticed. */
   isReused = false;
   call: { abort(): void } | undefined;
-  /** When its last call ended, as a count of all rests. */
+  /** When the last call ended, as a count of all rests. */
   restedAt = 0;
   readonly #client: Client;
   #socket: Socket | undefined;
@@ -39,9 +39,9 @@ export class Connection {
   }
 
   /**
-   * A silent close by the destination is noticed one poll after its answer at the earliest, and undici looks only until the end of this
-   * turn. So a connection that was kept in this turn rests until the next: without that, a call made as soon as another ends would often
-   * be lost with the connection.
+   * Sends a request. A silent close by the destination is noticed one poll after its answer at the earliest, and
+   * undici looks only until the end of this turn. So a connection that was kept in this turn rests until the next:
+   * otherwise a call made as soon as another ends would often be lost with the connection.
    */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     if (this.#keptInTurn === turn) setImmediate(() => this.#client.dispatch(options, handler));
@@ -53,12 +53,12 @@ export class Connection {
     this.restedAt = ++rests;
   }
 
-  /** False when an answer came before all of the request was sent: the rest would stand before the next request. */
+  /** False when an answer came before all of the request was sent: the rest would precede the next request. */
   get isDrained(): boolean {
     return this.#socket?.writableLength === 0;
   }
 
-  /** True when an error has ended the connection, as a reset does. */
+  /** True when an error has ended the connection, such as a reset. */
   get hasFailed(): boolean {
     return this.#socket !== undefined && this.#socket.errored !== null;
   }
@@ -89,11 +89,11 @@ function currentTurn(): number {
 const clientOptions: Client.Options = {
   allowH2: false,
   pipelining: 1,
-  // A call has one deadline, from connect to last byte, and it is not undici's.
+  // A call has one deadline, from connect to last byte, which undici does not keep.
   headersTimeout: 0,
   bodyTimeout: 0,
   maxHeaderSize: 16 * 1024,
-  // A busy connection ends, too, so that the addresses of its origin are resolved and vetted again.
+  // A busy connection is closed after this many requests, so that the addresses of its origin are resolved and vetted again.
   maxRequestsPerClient: 10_000,
   // Shorter than the idle time of common servers: a request on a connection that they have just closed is lost.
   keepAliveTimeout: 4_000,

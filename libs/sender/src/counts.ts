@@ -4,7 +4,7 @@ export type Counts = {
   connects: number;
   /** Calls moved to a fresh connection because a kept one ended before a byte of their answer. */
   movedToFresh: number;
-  /** Connections to a forbidden address that only the check after connecting found. Must stay 0; alarm on it. */
+  /** Connections to a forbidden address that only the check after connecting found. Must stay 0; alert on it. */
   ssrfBlockedLate: number;
 };
 

@@ -27,7 +27,7 @@ class SteppedClock implements Clock {
     return () => (this.armed = undefined);
   }
 
-  /** Runs the armed timer only now. */
+  /** Runs the timer armed for an earlier time only now. */
   wakeLateAt(at: number): void {
     const { armed } = this;
     this.armed = undefined;

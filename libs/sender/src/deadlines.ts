@@ -1,11 +1,12 @@
 /**
- * Owns the one timer behind all deadlines of a sender. Calls come and go thousands of times a second and almost none reaches its
- * deadline, so adding and removing are cheap, and a rare ring looks at all of them.
+ * Owns the one timer behind all deadlines of a sender. Calls come and go thousands of times a second and almost none
+ * reaches its deadline, so adding and removing are cheap, and a rare ring looks at all of them.
  *
- * 1. A deadline expires once, at most 50 ms after its time, or is removed before.
- * 2. A process that was held up reads what came in meanwhile before anything expires. When it is held up again and again it does so once,
- * and then they expire.
- * 3. Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core. No timer is longer than an hour.
+ * (1) A deadline expires once, at most 50 ms after its time, or is removed before.
+ * (2) A process that was held up reads the sockets before anything expires. If it is held up again and again, it does
+ *     so once, and then the deadlines expire.
+ * (3) Rings are at least `ringMsMin` apart, so that they cost a bounded share of a core. No timer is longer than an
+ *     hour.
  */
 import { Places } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";

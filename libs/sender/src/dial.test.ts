@@ -23,7 +23,7 @@ afterEach(closeAll);
 
 const strict = policyOf({ anyPort: true });
 
-/** The dialer alone, as if all checks before it had passed. `opened` means that a connection came about. */
+/** Returns the dialer alone, as if all checks before it had passed. `opened` means that a connection was made. */
 function dialerOf(policy: DestinationPolicy, answers: Parameters<typeof fakeNameServer>[0] = {}) {
   const counts = noCounts();
   const deadlines = new Deadlines(realClock);

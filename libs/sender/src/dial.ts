@@ -1,10 +1,12 @@
 /**
- * Opens connections, and decides where none may go (docs/design/delivery#destinations): publish has judged only the form of a name.
+ * Opens connections, and decides where none may go (docs/design/delivery#destinations): publish has judged only the
+ * form of a name.
  *
- * 1. Every address is vetted before it is dialled, a literal like an answer of DNS; only vetted addresses are dialled.
- * 2. The connected address is vetted again before the first byte, TLS's included.
- * 3. TLS is always verified, against the name in the URL.
- * 4. `dialled` is called once, within the resolver's time and `connectMsMax`, or never after `cancel`.
+ * (1) Every address is vetted before it is dialled, a literal like an answer of DNS; only vetted addresses are
+ *     dialled.
+ * (2) The connected address is vetted again before the first byte, TLS's included.
+ * (3) TLS is always verified, against the name in the URL.
+ * (4) `dialled` is called once, within the resolver's time and `connectMsMax`, or never after `cancel`.
  */
 import { constants } from "node:crypto";
 import {
@@ -76,7 +78,7 @@ export function createDialer(ports: DialerPorts): Dialer {
   };
 }
 
-/** At most this many addresses are tried; each but the last has `attemptMsMax` before the next is tried. */
+/** At most this many addresses are tried. Each except the last has `attemptMsMax` before the next is tried. */
 const addressesMax = 4;
 const attemptMsMax = 1_000;
 /** Keeps a network address translator from forgetting a call that is silent for hours. */

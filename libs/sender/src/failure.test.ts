@@ -66,7 +66,7 @@ describe("a failure", () => {
   );
 });
 
-/** Every error of the client library, and its meaning. A new one must be given a meaning here. */
+/** Every error of the client library, with its meaning. A new error must be given a meaning here. */
 const verdicts: Readonly<Record<string, string>> = {
   AbortError: "connection_lost",
   BalancedPoolMissingUpstreamError: "connection_lost",

@@ -13,7 +13,7 @@ export const infrastructure = (code: InfrastructureCode, text: string): Outcome 
   text,
 });
 
-/** No connection came about. Made by the dialer, and handed through undici unread. */
+/** No connection was made. Thrown by the dialer, and passed through undici unread. */
 export class DialFailure extends Error {
   readonly outcome: Outcome;
 
@@ -39,8 +39,8 @@ export function tlsFailure(error: unknown): Outcome {
 }
 
 /**
- * Classifies an error on an open connection, before the head of an answer. Only a shortage of this host is ours: a destination may have
- * caused any other error, known or not, and could cause a failure of ours for ever.
+ * Classifies an error on an open connection, before the head of an answer. Only a shortage of this host is a failure
+ * of ours: a destination may have caused any other error, known or not, and could cause a failure of ours for ever.
  */
 export function requestFailure(error: unknown): Outcome {
   if (error instanceof DialFailure) return error.outcome;
@@ -53,7 +53,8 @@ export function requestFailure(error: unknown): Outcome {
     return unreachableBy("protocol_error", `the request cannot be written: ${messageOf(error)}`);
   if (isParserError(error) || protocolMessages.has(messageOf(error)))
     return unreachableBy("protocol_error", `the answer is not HTTP/1.1: ${messageOf(error)}`);
-  // undici asserts on what its parser lets pass: `HTTP/1.1 000`, or 101 without an upgrade. The message of the error is its source text.
+  // undici asserts on input that its parser accepts: `HTTP/1.1 000`, or 101 without an upgrade. The message of the
+  // error is its source text.
   if (code === "ERR_ASSERTION")
     return unreachableBy("protocol_error", "the answer is not HTTP/1.1: it cannot be understood");
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return tlsFailure(error);
@@ -80,10 +81,10 @@ const unwritableCodes: ReadonlySet<string> = new Set([
 /** undici has one class for these and for a broken connection. */
 const protocolMessages: ReadonlySet<string> = new Set(["bad response", "bad upgrade"]);
 
-/** All ports are taken, or this host has no address of that family. */
+/** The code when all ports are taken, or this host has no address of that family. */
 const noLocalAddress = "EADDRNOTAVAIL";
 
-/** This host has no file descriptors, ports or buffers left; not the destination's doing. */
+/** The codes when this host has no file descriptors, ports or buffers left, which is not the destination's fault. */
 const exhaustedCodes: ReadonlySet<string> = new Set([
   "EMFILE",
   "ENFILE",
@@ -103,8 +104,7 @@ function outOfSockets(
     const isUnreached = codeOf(each) === noLocalAddress && address !== undefined && !reach(address);
     return exhaustedCodes.has(codeOf(each)) && !isUnreached;
   };
-  // No local address for one address of the destination, and a failure of another kind from a second: that is how the destination's name
-  // is set up.
+  // If one address of the destination has no local counterpart, and another fails otherwise, the cause is the destination's name.
   const isNameOnly = !errors.every(isExhausted);
   const exhausted = errors
     .filter(isExhausted)
@@ -121,7 +121,7 @@ const errorsIn = (error: unknown): readonly unknown[] =>
     ? error.errors
     : [];
 
-/** Returns the code where there is one: OpenSSL's messages name source files, and its codes say as much. */
+/** Returns the code if there is one: OpenSSL's messages name source files, and its codes say as much. */
 function nameOf(error: unknown): string {
   const several = errorsIn(error).map(codeOf);
   if (several.length > 0) return [...new Set(several)].join(", ");
@@ -149,5 +149,5 @@ const messageOf = (error: unknown): string =>
     ? error.message.replace(adviceOfNode, "")
     : String(error);
 
-/** Removed from messages: how Node.js is started is none of a tenant's business. */
+/** Removed from messages: how Node.js is started does not concern a tenant. */
 const adviceOfNode = /; if the root CA is installed locally, .*$/s;

@@ -37,7 +37,7 @@ const slowly =
     socket.on("close", () => clearInterval(timer));
   };
 
-/** Writes a part each turn, since a destination in another process could not stop our event loop either. */
+/** Writes a part each turn, since a destination in another process could not block our event loop either. */
 const endlessly =
   (first: string, chunk: string | Buffer): Respond =>
   (socket) => {

@@ -1,4 +1,4 @@
-/** Reads /etc/hosts, for destinations on one's own network: names such as `host.docker.internal` are nowhere else. */
+/** Reads /etc/hosts, for destinations in the local network: names such as `host.docker.internal` are in no DNS. */
 import { readFile } from "node:fs/promises";
 import { type Clock } from "@posthaste/ports";
 import { type Hosts } from "./names.ts";

@@ -1,6 +1,7 @@
 /**
- * The families of addresses that this host can call from. A connect without a local address of the family fails with the same code as one
- * for which all ports are taken: the first is how the destination's name is set up, the second is our failure.
+ * The families of addresses that this host can call from. A connect without a local address of the family fails with
+ * the same code as a connect for which all ports are taken: the first is caused by the destination's name, the second
+ * is our failure.
  */
 import { isIPv6 } from "node:net";
 import { type NetworkInterfaceInfo, networkInterfaces } from "node:os";
@@ -21,7 +22,7 @@ export class LocalFamilies {
     this.#interfaces = interfaces;
   }
 
-  /** Reports whether this host has an address to call from: for loopback a local one, else one that leads out. */
+  /** Reports whether this host has an address to call from: for loopback a local address, otherwise one that leads out. */
   reach(address: string): boolean {
     const family = isIPv6(address) ? "IPv6" : "IPv4";
     const isLocal = classOf(address) === "loopback";

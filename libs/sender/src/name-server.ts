@@ -7,7 +7,7 @@ export type AddressRecord = { readonly address: string; readonly ttl: number };
 export interface NameServer {
   resolve4(name: string): Promise<readonly AddressRecord[]>;
   resolve6(name: string): Promise<readonly AddressRecord[]>;
-  /** Resolves when the resolver answers a question that has nothing to do with any destination. */
+  /** Resolves when the resolver answers a question unrelated to any destination. */
   probe(): Promise<unknown>;
   /** Reads the host's resolver settings again. */
   renew(): void;

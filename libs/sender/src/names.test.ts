@@ -96,7 +96,7 @@ describe("names", () => {
   );
 
   it("that no resolver could be asked for are our failure, also when it has just answered for another", async () => {
-    // The code of c-ares when there is no file left for its socket.
+    // The code of c-ares when no file is left for its socket.
     const answers = { "b.test": dnsError("ECONNREFUSED"), "a.test": ["192.0.2.1"] };
     const { names } = namesOf({ ...answers, probe: dnsError("ECONNREFUSED") });
     const { names: whole } = namesOf({ ...answers, probe: ["192.0.2.1"] });
@@ -142,7 +142,10 @@ describe("the name server", () => {
   const serverFailure = 2;
   const noSuchName = 3;
 
-  /** Answers A questions for `a.test`, fails for `broken.test`, is silent for `silent.test`, and knows no other name. */
+  /**
+   * Opens a server that answers A questions for `a.test`, fails for `broken.test`, is silent for `silent.test`, and
+   * knows no other name.
+   */
   async function openDns() {
     const socket = createSocket("udp4");
     const asked: string[] = [];

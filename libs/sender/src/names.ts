@@ -1,9 +1,9 @@
 /**
  * Resolves names to addresses. Owns the cache; only the dialer uses it, and vets every address.
  *
- * 1. Only answers are kept, for their TTL held between `ttlMsMin` and `ttlMsMax`; at most `namesMax` of them.
- * 2. A name is asked for once at a time, however many calls wait for it.
- * 3. A resolver that fails for every name is our failure; one that fails for a single name is the destination's.
+ * (1) Only answers are kept, for their TTL bounded by `ttlMsMin` and `ttlMsMax`; at most `namesMax` of them.
+ * (2) A name is asked for once at a time, however many calls wait for it.
+ * (3) A resolver that fails for every name is our failure; one that fails for a single name is the destination's.
  */
 import { isLoopbackName, TextCache } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
@@ -89,8 +89,8 @@ export class Names {
   }
 
   /**
-   * Reports whether the resolver works, by asking for something else: a domain whose own servers are broken looks the same as a broken
-   * resolver.
+   * Reports whether the resolver works, by asking for another name: a domain whose own servers are broken looks the
+   * same as a broken resolver.
    */
   async #works(trouble: string): Promise<boolean> {
     const isRecent = this.#clock.passedMs() - this.#answeredAt < evidenceMs;
@@ -108,7 +108,10 @@ export class Names {
 
 const loopback: readonly string[] = ["127.0.0.1", "::1"];
 
-/** No resolver could be asked, for example because this process has no file left for a socket: earlier answers prove nothing. */
+/**
+ * The code when no resolver could be asked, for example because this process has no file left for a socket: earlier
+ * answers prove nothing.
+ */
 const unasked = "ECONNREFUSED";
 
 /** Codes of a working resolver: no such name, no such record, or an impossible name. */

@@ -30,7 +30,7 @@ describe("calls to origins", () => {
           pools.giveBack(pool);
         };
         const giveBack = end(() => pool.keep(connection));
-        // Moves to a fresh connection, which fails, too; the first is dropped twice.
+        // The call moves to a fresh connection, which fails, too; the first is dropped twice.
         const fail = end(() => {
           pool.drop(connection);
           const first = connection;

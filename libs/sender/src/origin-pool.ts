@@ -1,11 +1,13 @@
 /**
  * The connections to one origin, and the pools of all origins.
  *
- * 1. A call has a connection to itself. A pool never has more than `connectionsPerOriginMax` calls; `take` then returns undefined.
- * 2. Of the pools without a call at most `originsMax` keep connections: the least recently used goes first.
- * 3. At most `idleConnectionsMax` connections without a call are kept, over all pools: a destination may ask for each of its own to be
- * kept for long, and open files are for calls.
- * 4. At `connectionsMax` connections over all pools, a new one replaces the ones longest without a call.
+ * (1) A call has a connection to itself. A pool never has more than `connectionsPerOriginMax` calls; `take` then
+ *     returns undefined.
+ * (2) At most `originsMax` pools without a call keep connections: the least recently used goes first.
+ * (3) At most `idleConnectionsMax` connections without a call are kept, over all pools: a destination may ask for
+ *     each of its own to be kept for long, and open files are for calls.
+ * (4) At `connectionsMax` connections over all pools, a new one replaces the connections that were longest without a
+ *     call.
  */
 import { type CheckedDestination } from "@posthaste/domain";
 import { Connection } from "./connection.ts";
@@ -87,7 +89,7 @@ export class OriginPools {
     this.#idle -= oldest.length;
   }
 
-  /** Drops a tenth at once here, too. */
+  /** Drops a tenth at once as well. */
   #dropIdle(): void {
     const idle = [...this.#pools.values()]
       .flatMap((pool) => pool.idle.map((connection) => ({ pool, connection })))
@@ -110,7 +112,7 @@ export class OriginPool {
   readonly #dialer: Dialer;
   readonly #ofAll: OfAll;
   readonly #all = new Set<Connection>();
-  /** The last used is used first: the rest then reach their idle time and close. */
+  /** The connection used last is used first: the rest then reach their idle time and close. */
   readonly #idle: Connection[] = [];
 
   constructor(destination: CheckedDestination, dialer: Dialer, ofAll: OfAll) {
@@ -149,14 +151,14 @@ export class OriginPool {
     void connection.close();
   }
 
-  /** Connections without a call, the one of the longest rest first. */
+  /** Returns connections without a call, the one with the longest rest first. */
   get idle(): readonly Connection[] {
     return this.#idle;
   }
 
   dropIdle(connection: Connection): void {
     const index = this.#idle.indexOf(connection);
-    // A connection with a call dials again by itself, or its call has failed and drops it.
+    // A connection with a call dials again by itself, or its call has failed and drops the connection.
     if (index < 0) return;
     this.#idle.splice(index, 1);
     this.#ofAll.idle -= 1;

@@ -24,7 +24,7 @@ export function senderOf(
   const { clock, connectionsMax, metrics } = parts;
   const sender = createSender({
     policy,
-    // The deliverer bounds calls by its own spelling of origins: all of them fit, including isolated ones.
+    // The deliverer bounds calls by its own spelling of origins. All its calls fit, including isolated ones.
     connectionsPerOriginMax: config.maxInFlight + config.maxWaiting + limits.isolatedMax,
     originsMax,
     idleConnectionsMax: Math.min(idleConnectionsMax, connectionsMax),

@@ -349,7 +349,7 @@ describe("connections", () => {
     for (const { url } of destinations) await sender.send(requestTo(url)).outcome;
     expect(open()).toEqual(Array(8).fill(true));
 
-    // Shorter than the idle time after which they would close anyway.
+    // Shorter than the idle time after which the connections would close anyway.
     const signal = AbortSignal.timeout(3_000);
     const oldest = destinations.slice(0, 3).flatMap(({ connections }) => connections);
     const closed = Promise.all(oldest.map((connection) => once(connection, "close", { signal })));
@@ -408,7 +408,7 @@ describe("connections", () => {
     const destination = await openDestination(answering(ok));
     const sender = openSender();
     await sender.send(requestTo(destination.url)).outcome;
-    // From a timer, so that the break is seen before undici writes, at the end of the turn.
+    // From a timer, so that the break is noticed before undici writes, at the end of the turn.
     await new Promise((resolve) => setTimeout(resolve, 5));
 
     const sending = sender.send(requestTo(destination.url));
@@ -447,7 +447,7 @@ describe("connections", () => {
   });
 
   describe.each(["http", "https"] as const)("that were used before, over %s,", (scheme) => {
-    /** Answers the first request of each connection by `fresh`, and the second by `second`. */
+    /** Opens a destination that answers the first request of each connection by `fresh`, and the second by `second`. */
     const openBreaking = async (
       second: (socket: Socket) => unknown,
       fresh: (socket: Socket) => unknown = (socket) => socket.write(ok),

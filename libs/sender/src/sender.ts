@@ -1,6 +1,6 @@
 /**
- * The port `Sender` on undici's dispatch. Writes the request as given, follows no redirect, and reads no more of the answer than asked
- * for (docs/design/delivery#one-deadline).
+ * The `Sender` port on undici's dispatch. Writes the request as given, follows no redirect, and reads no more of the
+ * answer than asked for (docs/design/delivery#one-deadline).
  */
 import { type networkInterfaces } from "node:os";
 import {
@@ -35,16 +35,16 @@ export type SenderSettings = {
    * including those for calls that wait, must stay below this.
    */
   readonly connectionsPerOriginMax: number;
-  /** Origins without a running call of which connections are kept. */
+  /** The origins without a running call whose connections are kept. */
   readonly originsMax: number;
   /** Connections without a call that are kept. */
   readonly idleConnectionsMax: number;
-  /** All connections. A new one above this closes some of those without a call, if there are any. */
+  /** All connections. A new one above this closes some that have no call, if there are any. */
   readonly connectionsMax: number;
   /** Bytes of answers beyond the first 16 KiB of each. */
   readonly answerBytesMax: number;
   readonly clock: Clock;
-  /** Sent where the caller's headers have none. */
+  /** Sent if the caller's headers have none. */
   readonly userAgent?: string;
   /** PEM certificates of the authorities to trust, instead of Node's list. */
   readonly certificates?: readonly string[];
@@ -121,7 +121,7 @@ const settled = (outcome: Outcome): Sending => ({
   abort: () => undefined,
 });
 
-/** URLs repeat: most messages of a tenant go to a handful of them. A long one is seldom repeated. */
+/** URLs repeat: most messages of a tenant go to a handful of URLs. A long URL is seldom repeated. */
 const rememberedUrls = { entriesMax: 5_000, lengthMax: 512 };
 
 function rememberedCheck(policy: DestinationPolicy): (url: string) => CheckedDestination | Fault {
@@ -135,7 +135,10 @@ function rememberedCheck(policy: DestinationPolicy): (url: string) => CheckedDes
   };
 }
 
-/** Returns headers as undici takes them: name, value, name, value. Drops the caller's headers that belong to the connection, or follow from URL and body. */
+/**
+ * Returns headers as undici takes them: name, value, name, value. Drops the caller's headers that belong to the
+ * connection, or follow from URL and body.
+ */
 function flatHeaders(headers: Headers, userAgent: string): string[] {
   const flat: string[] = [];
   let hasUserAgent = false;

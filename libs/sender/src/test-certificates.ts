@@ -1,6 +1,6 @@
 /** Certificates for tests of TLS. The key protects nothing; the authority's own key was not kept. */
 
-/** Signed all of these but the self-signed one. */
+/** Signed all of these except the self-signed one. */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBYjCCAQigAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5UZXN0IEF1
 dGhvcml0eTAgFw0wMDAxMDEwMDAwMDBaGA8yMDk5MTIzMTIzNTk1OVowGTEXMBUG

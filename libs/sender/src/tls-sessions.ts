@@ -1,6 +1,6 @@
 /**
- * TLS sessions of destinations, to resume. A destination decides how large and how many its sessions are: the latest of each is kept, at
- * most `sessionsMax`, none above `sessionBytesMax`.
+ * TLS sessions of destinations, to resume. A destination decides how large and how many its sessions are. The latest
+ * of each destination is kept, at most `sessionsMax`, none above `sessionBytesMax`.
  */
 import { TextCache } from "@posthaste/domain";
 

@@ -32,7 +32,7 @@ const stored = async ({ bulkActions }: Ports, { id }: BulkAction): Promise<BulkA
   return found;
 };
 
-/** Makes steps look `steps` times, and fails from then on. */
+/** Returns ports over which steps can look `steps` times and fail after that. */
 function dyingAfter(ports: Ports, steps: number): Ports {
   let left = steps;
   const matching: Records["matching"] = async (...given) => {
@@ -123,7 +123,7 @@ describe("a bulk action", () => {
     for (let n = 0; n < 20; n++) many.push(await begin(aTenant, `${n}`));
     const other = await begin(anotherTenant, "other");
     const looks: TenantId[] = [];
-    // Each step takes longer than a turn, so that not all of them come to one.
+    // Each step takes longer than a turn, so one turn does not run them all.
     const slow: Records["matching"] = async (tenant, ...given) => {
       looks.push(tenant);
       await clock.advance(6_000);

@@ -1,6 +1,7 @@
 /**
- * Bulk actions: a gateway begins an action; the gateway or a scheduler works it, also after a crash (docs/design/bulk). Each step
- * writes its progress after its effects (B2), conditional on the version, so that one of several workers goes on.
+ * Bulk actions: a gateway begins an action; the gateway or a scheduler works it, also after a crash
+ * (docs/design/bulk). Each step writes its progress after its effects (B2), conditional on the version, so that of
+ * several workers one goes on.
  */
 import {
   advanced,
@@ -33,7 +34,7 @@ export type BulkPorts = MatchingPorts &
     readonly telemetry?: Telemetry;
   };
 
-/** Tells whether the caller's gateway works an action, while the caller waits, or a scheduler later. */
+/** Says whether the caller's gateway works an action, while the caller waits, or a scheduler later. */
 type WorkedBy = "caller" | "later";
 
 /** `isWorkedHere`: the gateway works the action itself, so its alarm is set ahead; otherwise the alarm is set to now. */
@@ -61,8 +62,8 @@ export async function beginBulkAction(
 }
 
 /**
- * Cancels, half a minute later, the runs that a tenant about to be closed has then. Called before the account is closed, so that
- * a crash between the two leaves neither undone.
+ * Cancels, half a minute later, the runs that a tenant about to be closed then has. Called before the account is
+ * closed, so that a crash between the two leaves neither undone.
  */
 export async function cancelRunsSoon(
   ports: Pick<BulkPorts, "bulkActions" | "clock" | "ids">,
@@ -70,7 +71,7 @@ export async function cancelRunsSoon(
 ): Promise<void> {
   const work = { kind: "cancelRuns", filter: {}, isOpenEnded: true } as const;
   const made = newAction(ports, tenant, work, { total: 0, aheadMs: limits.ringAheadMs });
-  // Does not take one of the tenant's own places.
+  // Uses none of the tenant's own places.
   await ports.bulkActions.add(made, limits.bulkActionsMax + 1);
 }
 
@@ -164,8 +165,8 @@ const turnMsMax = 5_000;
 const turnsMsMax = 30_000;
 
 /**
- * Works the rung actions, tenants in turn, so that each tenant has its share of the time. Ends within `turnsMsMax`, but for one
- * action's turn.
+ * Works the rung actions, tenants in turn, so that each tenant has its share of the time. Ends within `turnsMsMax`
+ * and the turn of one action.
  */
 export async function goOnWithBulkActions(
   ports: BulkPorts,

@@ -30,7 +30,7 @@ export type Matching = {
   readonly until: number;
 };
 
-/** `isAll`: no message is left that was asked for. */
+/** `isAll`: no message that was asked for is left. */
 export type Matched = { readonly count: number; readonly isAll: boolean };
 
 export const cancelMatching = (

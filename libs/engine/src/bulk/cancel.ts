@@ -1,6 +1,6 @@
 /**
- * Cancels messages. The conditional write decides; then a running attempt is aborted and the slot of its lane given back. A
- * fan-out is no message.
+ * Cancels messages. The conditional write decides; then a running attempt is aborted and its lane's slot given back.
+ * A fan-out is no message.
  */
 import {
   accept,
@@ -120,8 +120,8 @@ async function makeChildren(
 }
 
 /**
- * Tells the consequences. The messages are cancelled already: a slot that cannot be given back now ends with its lease, and a
- * fact that cannot be published rings.
+ * Tells the consequences. The messages are cancelled already: a slot that cannot be given back now ends with its
+ * lease, and a fact that cannot be published rings.
  */
 async function tell(
   ports: CancelPorts,
@@ -147,8 +147,8 @@ type Leave = (
 ) => Promise<void>;
 
 /**
- * Gives slots back, except those of calls that were not aborted here. Such a call may still run; its slot lasts until its own
- * process gives it back, or until its lease ends.
+ * Gives slots back, except those of calls that were not aborted here. Such a call may still run; its slot lasts until
+ * its own process gives it back, or until its lease ends.
  */
 const freeSlots: Leave = async ({ bus, clock, tokens }, canceled, aborted) => {
   const ended = canceled.filter(({ message, was }) => was !== "claimed" || aborted.has(message.id));

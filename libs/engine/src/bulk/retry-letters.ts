@@ -28,15 +28,16 @@ export type RetryLettersPorts = Pick<
   "records" | "bus" | "ids" | "clock" | "sha256"
 > & { readonly deadLetters: DeadLetters; readonly queues: Pick<Queues, "make"> };
 
-/** The changes that the request's headers make, and a check that refuses to change a stored message so. */
+/** The changes of the request's headers, and the check whether they are allowed for a stored message. */
 export type Change = {
   readonly overrides: Overrides;
   readonly refuse: (message: Configuration) => Fault | undefined;
 };
 
 /**
- * Returns the new messages in the order of `named`, one for each letter, however often it is named. Does nothing when a letter of
- * `named` or `left` is missing, when one may not be changed so, or when the plan has no room for a queue that was deleted since.
+ * Returns the new messages in the order of `named`, one for each letter, however often it is named. Does nothing when
+ * a letter of `named` or `left` is missing, when the changes are not allowed for one, or when the plan has no room
+ * for a queue that was deleted since.
  */
 export async function retryLetters(
   ports: RetryLettersPorts,
@@ -60,7 +61,7 @@ export async function retryLetters(
   for (let open = ids; open.length > 0; open = open.filter((id) => !made.has(id))) {
     const page = { limit: open.length, order: "earliestFirst" } as const;
     const { items } = await ports.deadLetters.list(tenant, { ids: open }, page);
-    // Another retry, or a deletion, has taken the missing letters in the meantime.
+    // Another retry, or a deletion, has taken the missing letters meanwhile.
     if (items.length === 0) break;
     const now = ports.clock.now();
     const records = items.map((letter) => {

@@ -20,7 +20,7 @@ const policy = aPolicy({
   failureCallback: aCallbackPlan({ url: "https://failure.example/" }),
 });
 
-/** A message whose only attempt has failed, and everything that this causes. */
+/** Inserts a message whose only attempt has failed, and returns all that this causes. */
 async function aFailure(
   ports: Ports,
 ): Promise<{ record: InState<"claimed">; settlement: Settlement; outbox: Outbox }> {
@@ -78,7 +78,7 @@ function watched(ports: Ports, away?: Step): { ports: FollowUpPorts; done: strin
   };
 }
 
-/** An item as the store of a newer build would hold it. */
+/** An item as a newer build would store it. */
 const anUnknownItem: unknown = { kind: "turnOver", attempt: 0, format: ownFormat + 1 };
 const asStored = (item: unknown): item is FollowUp & { readonly format: number } =>
   typeof item === "object";

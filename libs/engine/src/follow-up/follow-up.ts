@@ -1,6 +1,6 @@
 /**
- * Works outboxes kind by kind, and clears the items that a worker reports safe. However often and by however many processes this
- * is done, the same things come to exist, since all ids are derived.
+ * Works outboxes kind by kind, and clears the items that a worker reports safe. However often and by however many
+ * processes this is done, the same things come into existence, since all ids are derived.
  */
 import {
   type AttemptFact,
@@ -22,8 +22,8 @@ export type FollowUpPorts = WorkerPorts & { readonly log: Log };
 export type Outbox = { readonly message: Message; readonly items: readonly FollowUp[] };
 
 /**
- * Works outboxes. A worker that fails ends the round, since later kinds may rely on its items; the items that were safe by then
- * are cleared.
+ * Works outboxes. A worker that fails ends the round, since later kinds may rely on its items; items that were safe
+ * by then are cleared.
  */
 export async function followUp(ports: FollowUpPorts, outboxes: readonly Outbox[]): Promise<void> {
   leaveStrangers(ports, outboxes);
@@ -85,9 +85,9 @@ function work<K extends FollowUpKind>(
 }
 
 /**
- * Tells the consequences of a settle, in the deliverer. Makes dead letter and fact safe without another hop, and leaves callbacks
- * to the callback-dispatcher, which hears the fact. While the bus is away the callback-dispatcher hears nothing, so the whole
- * outbox is worked here; an outage then costs callbacks no more than other messages.
+ * Tells the consequences of a settle, in the deliverer. Makes dead letter and fact safe without another hop, and
+ * leaves callbacks to the callback-dispatcher, which hears the fact. While the bus is away the callback-dispatcher
+ * hears nothing, so the whole outbox is worked here; so an outage delays callbacks no more than other messages.
  */
 export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promise<void> {
   const whole = [{ message: settled.message, items: settled.items }];
@@ -102,7 +102,7 @@ export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promi
 
 type Settled = Outbox & { readonly fact: AttemptFact | undefined };
 
-/** Publishes the fact also where the store has already made it safe. */
+/** Publishes the fact even if the store has already made it safe. */
 async function tellDispatcher(
   ports: FollowUpPorts,
   { message, items, fact }: Settled,

@@ -18,7 +18,7 @@ const parts = (given: Partial<BackgroundParts> = {}): BackgroundParts => ({
 });
 
 describe("background work", () => {
-  // A grant has several turns of the microtask queue between its last look at the line and its end.
+  // After its last look at the line, a grant takes several turns of the microtask queue to end.
   it.each(Array.from({ length: 12 }, (_, turns) => turns))(
     "grants again when asked %i turns after a grant began",
     async (turns) => {

@@ -22,15 +22,13 @@ export type BackgroundParts = {
 
 /** The number of tasks beyond which nothing should be rung that may cause more. */
 const runningMax = 1_000;
-/** The number of lanes served at once. The rest stand in line, by their names alone. */
+/** The number of lanes served at once. Other lanes wait in line, by their names alone. */
 const servedMax = 500;
-/** The number of lanes with a failed grant that are tried again soon. The rest have their alarms. */
+/** The number of lanes with a failed grant that are tried again soon. Other lanes have their alarms. */
 const failedMax = 10_000;
-/** The number of fan-outs expanded at once. The rest wait without their bodies. */
+/** The number of fan-outs expanded at once. Other fan-outs wait without their bodies. */
 const expandingMax = 3;
-/**
- * The number of batches of one kind held and worked at once; of outboxes one, where they hold as much as one read.
- */
+/** The number of batches of one kind held and worked at once. Outboxes are one batch only, if it holds as much as one read. */
 const batchesMax = 2;
 /** The number of outboxes in line, by name. Outboxes beyond it have their alarms. */
 const outboxesMax = 10_000;
@@ -53,7 +51,7 @@ export class BackgroundWork implements Background {
     run: 0,
   };
   #batchesBegun = 0;
-  /** The bytes that batches hold: those of outboxes, with their messages. */
+  /** The bytes held by batches: outboxes with their messages. */
   #batchBytes = 0;
   /** The messages whose outboxes are in line; a batch holds messages of one tenant. */
   readonly #outboxes = new Map<MessageId, TenantId>();

@@ -1,6 +1,6 @@
 /**
- * Reads, pauses and pins flow keys for their tenant (docs/design/lanes#by-hand). Rows and lines come from the record store. The
- * slots in use come from the token store or, while that is away, from the records.
+ * Reads, pauses and pins flow keys for their tenant (docs/design/lanes#by-hand). Rows and lines come from the record
+ * store; the slots in use from the token store or, while that is away, from the records.
  */
 import {
   flowByHand,
@@ -62,7 +62,7 @@ export async function resumeFlowKey(
   await bus.publish("scheduler.wake", [wakeLane(flow.lane, clock.now())]);
 }
 
-/** Pins limits, and makes the key where there is none. */
+/** Pins limits, and makes the key if there is none. */
 export async function pinFlowKey(
   ports: GrantPorts,
   tenant: TenantId,
@@ -76,7 +76,7 @@ export async function pinFlowKey(
   await ports.bus.publish("scheduler.wake", [wakeLane(flow.lane, ports.clock.now())]);
 }
 
-/** Begins a rate window now, with a count of zero. First grants messages published before from the rest of the window that it ends. */
+/** Begins a rate window now, with a count of zero. First grants the rest of the ending window to messages published before. */
 export async function resetFlowRate(
   ports: GrantPorts,
   tenant: TenantId,
@@ -88,10 +88,7 @@ export async function resetFlowRate(
   await grant(ports, lane);
 }
 
-/**
- * Resets the rate as `resetFlowRate` does, after reading the slots from the records again and putting back those that the token
- * store lacks.
- */
+/** Does the same as `resetFlowRate`, after reading the slots from the records again and putting back those that the token store lacks. */
 export async function resetFlowKey(
   ports: GrantPorts,
   tenant: TenantId,

@@ -54,7 +54,7 @@ async function deliver(ports: Ports, id: MessageId): Promise<void> {
   await ports.tokens.release(lane, [id]);
 }
 
-/** The token store after a restart, when it knows nothing. */
+/** Returns ports whose token store knows nothing, as after a restart. */
 const flushed = (ports: Ports): Ports => ({ ...ports, tokens: open(ports.clock).tokens });
 
 const withFlowLanes = (ports: Ports, flowLanes: Partial<FlowLanes>): Ports => ({
@@ -256,7 +256,7 @@ describe("a grant that is not claimed", () => {
     const startedAt = ports.clock.now();
     const callMs = 20_000;
 
-    // As for a deliverer with fewer slots than grants: the grants that it does not use run out.
+    // As with a deliverer that has fewer slots than grants: unused grants expire.
     let arrived = 0;
     while (arrived < ids.length && ports.clock.now() < startedAt + 60 * minuteMs) {
       await ports.alarms.ring(allShards, 500);
@@ -364,7 +364,7 @@ describe("a message that gets into line while the lane is granted", () => {
 describe("grants that interleave", () => {
   const both: FlowLimits = { parallelism: 3, rate: 5, periodMs: minuteMs };
 
-  /** Every call of a store yields for some turns, before and after. */
+  /** Returns ports in which every call of a store yields for some turns, before and after. */
   function jittered<T extends object>(ports: T, pause: () => Promise<void>): T {
     return new Proxy(ports, {
       get: (target, name, receiver): unknown => {
@@ -422,7 +422,7 @@ describe("grants that interleave", () => {
       expect(holdersMost).toBeLessThanOrEqual(3);
       for (const at of dispatchedAt) {
         const window = dispatchedAt.filter((other) => other >= at && other < at + minuteMs);
-        // Windows are fixed, and a call may begin as late as its grant ends, so three of them may touch.
+        // Windows are fixed, and a call may begin as late as its grant ends, so three windows may touch.
         expect(window.length).toBeLessThanOrEqual(3 * 5);
       }
       expect(await inState(ports, ids, "delivered")).toHaveLength(

@@ -10,8 +10,8 @@ import { giveSlotsBack, restoreSlots, type SlotPorts } from "./slots.ts";
 export type GrantPorts = SlotPorts & { readonly bus: EventBus };
 
 /**
- * Grants the free slots of a lane now, and sets its alarm for when it may have more. Returns that alarm for the holder of the
- * timer, since the next rate window may open before the next look.
+ * Grants the free slots of a lane now, and sets its alarm for when it may have more. Returns that alarm for the
+ * holder of the timer, since the next rate window may open before the next look.
  */
 export async function grant(ports: GrantPorts, id: FlowId): Promise<number | undefined> {
   for (let round = 0; round < roundsMax; round++) {
@@ -57,7 +57,7 @@ async function grantBatch(ports: GrantPorts, lane: FlowLane): Promise<Granted> {
     : undefined;
   const window = acquired.window ?? lane.window;
   const rests = await flowLanes.rest(lane.id, lane.seq, wakeAt, window);
-  // Also for a full lane: its row must hold the window of the dispatched messages before a token store may forget it.
+  // Also for a full lane: its row must hold the window of the dispatched messages before a token store may forget the lane.
   if (!rests) return { more: true };
   return wakeAt === undefined ? { more: false } : { more: false, wakeAt };
 }

@@ -1,6 +1,6 @@
 /**
- * The lanes to be served, each once, tenants in turn. A tenant with a hundred thousand flow keys holds up another tenant by one
- * lane at most.
+ * The lanes to be served, each once, tenants in turn. A tenant with a hundred thousand flow keys holds up another
+ * tenant by one lane at most.
  */
 import { type LaneId, tenantOfLane, Turns } from "@posthaste/domain";
 

@@ -63,7 +63,7 @@ function wakeBeside({ bus, clock }: CancelPorts, tenant: TenantId, name: string)
   bus.publish("scheduler.wake", [wake]).catch(() => undefined);
 }
 
-/** Gives slots back. A slot that cannot be given back now ends by itself. */
+/** Gives slots back. A slot that cannot be given back now expires. */
 async function freeSlots({ tokens }: CancelPorts, takenBack: readonly TakenBack[]): Promise<void> {
   const byLane = new Map<FlowId, MessageId[]>();
   for (const { id, flow } of takenBack) byLane.set(flow, [...(byLane.get(flow) ?? []), id]);

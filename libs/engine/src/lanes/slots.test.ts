@@ -10,7 +10,7 @@ const key = "tight";
 const lane = flowLaneId(aTenant, key);
 const two: FlowLimits = { parallelism: 2, periodMs: 1_000 };
 
-/** A message that is not inserted yet. */
+/** Returns a message that is not inserted yet. */
 const newMessage = ({ clock, ids }: Ports, limits = two): Message =>
   aMessage({ id: ids.next(), now: clock.now(), flow: { key, limits } });
 

@@ -68,20 +68,20 @@ async function takeInLane(
 }
 
 /**
- * Reports whether nothing waits in a lane. A row without an alarm has an empty line (I3). While messages arrive, a lane whose
- * line was granted whole may still have its alarm.
+ * Reports whether nothing waits in a lane. A row without an alarm has an empty line (I3). While messages arrive, a
+ * lane whose whole line was granted may still have its alarm.
  */
 async function isEmpty({ flowLanes }: SlotPorts, { id, wakeAt }: FlowLane): Promise<boolean> {
   return wakeAt === undefined || (await flowLanes.heads(id, 1)).length === 0;
 }
 
-/** Tells the token store, from the records, the slots that it has forgotten or cannot know. */
+/** Adds to the token store, from the records, the slots that it has forgotten or cannot know. */
 export async function restoreSlots(
   { flowLanes, tokens, clock }: SlotPorts,
   { id: lane, window }: Pick<FlowLane, "id" | "window">,
 ): Promise<void> {
   const holders = await flowLanes.slotHolders(lane);
-  // Owners renew leases that stood before the clock was set ahead.
+  // Owners renew leases that were given before the clock was set ahead.
   const now = leaseNow(clock.now(), clock.setAheadMs());
   const left = holders.map(({ id, until }) => ({
     id,
@@ -91,8 +91,8 @@ export async function restoreSlots(
 }
 
 /**
- * Gives unused slots back, except those of messages that hold one by another way. Releasing the slot of a message that was
- * promoted, or inserted under the same id, in the meantime would let one message too many run.
+ * Gives unused slots back, except those of messages that hold one otherwise. Releasing the slot of a message that was
+ * promoted, or inserted under the same id, meanwhile would let one message too many run.
  */
 export async function giveSlotsBack(
   { flowLanes, tokens }: SlotPorts,

@@ -21,7 +21,7 @@ async function publishOne(
   return answer;
 }
 
-/** A store whose insert answers only when it is let go. */
+/** Returns a store whose inserts answer when the test lets them go. */
 function withHeldInsert(ports: Ports): { ports: Ports; letGo: () => void } {
   const { open: letGo, opened } = gate();
   const insert: Records["insert"] = async (inserts, intake) => {

@@ -1,9 +1,11 @@
 /**
- * Accepts messages: publish answers only after the record is durable (I1). One commit lies between arrival and answer.
+ * Accepts messages: publish answers only after the record is durable (I1). One commit lies between arrival and
+ * answer.
  *
  * With a local deliverer that has a place in line, the insert is the claim: insert, call, settle, and nothing else
- * (docs/design/record#claimed-by-its-insert). The same goes for a deliverer of another process that the roster names; it hears of
- * the message by a hint that has the record. A message with a flow key takes a slot of that key first, if its line is empty.
+ * (docs/design/record#claimed-by-its-insert). The same holds for a deliverer of another process that the roster
+ * names, which hears of the message by a hint that has the record. A message with a flow key takes a slot of that key
+ * first, if its line is empty.
  */
 import {
   accept,
@@ -65,7 +67,7 @@ export type Published = {
   readonly messageId: MessageId;
   readonly url: string;
   readonly deduplicated: boolean;
-  /** The run that the message starts or joins, with its trace where it is sampled. */
+  /** The run that the message starts or joins, with its trace if that is sampled. */
   readonly run?: Pick<Run, "createdAt" | "id"> & Pick<Run["plan"], "trace">;
 };
 
@@ -103,10 +105,7 @@ async function publishOnce(
   return { messageId, url, deduplicated: !isNew };
 }
 
-/**
- * Inserts a message. Reports whether the record is new: the publish that was first may have inserted an id that this one takes
- * over.
- */
+/** Inserts a message. Reports whether the record is new: the publish that was first may have inserted the id that this one takes over. */
 function insert(
   ports: AcceptPorts,
   command: PublishCommand,
@@ -117,7 +116,7 @@ function insert(
   const entering = entered(ports, command, url, id);
   const turn = entering.place ? undefined : turnOf(ports, entering.record.message);
   if (turn === undefined) return insertEntered(ports, entering, deduplication);
-  // The times of the record are those after the wait.
+  // The record gets the times after the wait.
   return turn.then(() => insertEntered(ports, entered(ports, command, url, id), deduplication));
 }
 
@@ -157,10 +156,10 @@ function insertEntering(
   );
 }
 
-/** A record that is about to be inserted, and its place in line where one is reserved with the local deliverer. */
+/** A record that is about to be inserted, and its place in line if the local deliverer has reserved one. */
 export type Entering = { readonly record: MessageRecord; readonly place?: LocalPlace };
 
-/** Prepares the record of every message. `withSlots` follows, where one needs a slot of its flow key; then `begun` or `giveBack`. */
+/** Prepares the record of every message. `withSlots` follows, if one needs a slot of its flow key; then `begun` or `giveBack`. */
 export function entered(
   ports: AcceptPorts,
   command: PublishCommand,
@@ -236,7 +235,7 @@ export function giveBack(ports: AcceptPorts, entering: Entering): void {
     giveSlotsBack(ports, flow, [id]).catch(() => undefined);
 }
 
-/** Tells the deliverer for which the record was claimed that it does not come. */
+/** Tells the deliverer for which the record was claimed that it was not inserted. */
 function leave({ named }: AcceptPorts, { place, record }: Entering): void {
   if (place) place.release();
   else if (isIn(record, "claimed")) named?.release(record);

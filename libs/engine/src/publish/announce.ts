@@ -1,4 +1,4 @@
-/** Tells schedulers and deliverers to look at new or moved records. All of it is hints: the record's alarm is the truth. */
+/** Tells schedulers and deliverers to look at new or moved records. All of this is hints: the record's alarm decides. */
 import {
   type FanOut,
   isFinished,
@@ -68,7 +68,7 @@ export function announceUnheard(ports: AnnouncePorts, records: readonly MessageR
   announce(ports, records).catch(() => undefined);
 }
 
-/** Announces a fan-out as `announceUnheard` does, with a wake alone, since a fan-out is no message. */
+/** Announces a fan-out like `announceUnheard`, with a wake alone, since a fan-out is no message. */
 export function announceFanOut({ bus, clock }: AnnouncePorts, { shard }: FanOut): void {
   bus
     .publish("scheduler.wake", [{ shard, at: clock.now(), source: "fanOut" }])

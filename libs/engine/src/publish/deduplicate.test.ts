@@ -71,7 +71,7 @@ function counting(ports: Ports): { ports: Ports; inserted: MessageId[] } {
   return { ports: { ...ports, records, fanOuts }, inserted };
 }
 
-/** A publish that claims its key and then dies. */
+/** Makes a publish that claims its key and then dies. Returns its id. */
 async function claimAndDie(ports: Ports, id = "a"): Promise<MessageId> {
   const messageId = ports.ids.next();
   await ports.tokens.claim([{ key: aKey(id), id: messageId }]);
@@ -223,7 +223,7 @@ describe.each(["disk_full", "overloaded"] as const)("a publish that is refused a
     records: { ...ports.records, insert: isFull },
     fanOuts: { ...ports.fanOuts, insert: isFull },
   });
-  /** Publishes again, as a client that was told to come back. */
+  /** Publishes again, as a client does that was told to come back. */
   const saidAgain = async <T>({ clock }: Ports, say: () => Promise<T>): Promise<T> => {
     const again = say();
     await clock.advance(1_000);
@@ -297,7 +297,7 @@ describe("keys whose confirmation has failed", () => {
     id: messageId(`msg_${i}`),
   }));
 
-  /** Confirms all keys; the first tries fail. */
+  /** Returns a token store that confirms all keys, after some failed tries. */
   function opened() {
     const ports = open();
     const confirmed: number[] = [];
@@ -315,7 +315,7 @@ describe("keys whose confirmation has failed", () => {
         failures = tries;
         await confirmKeys(away, some);
       },
-      /** As long as all tries take. */
+      /** Advances the clock by as long as all tries take. */
       later: () => ports.clock.advance(limits.deduplicationPendingMs * 2 ** 11),
     };
   }
@@ -387,7 +387,7 @@ describe("deduplication of a group publish", () => {
     return counted;
   }
 
-  /** A publish that dies before or after its insert. An insert that was not made may still be let go. */
+  /** Returns ports in which a publish dies before or after its insert. An insert that was not made may be let go later. */
   function dying(ports: Ports, when: "before" | "after"): { ports: Ports; goOn: () => void } {
     const { promise: gone, resolve: goOn } = Promise.withResolvers<void>();
     const insert: FanOuts["insert"] = async (fanOut) => {

@@ -1,6 +1,6 @@
 /**
- * Deduplication that never loses a message (docs/design/deduplication#take-over): a key that exists names an id that exists, or
- * is about to. A publisher that meets a pending key waits a second and then takes over with the same id.
+ * Deduplication that never loses a message (docs/design/deduplication#take-over): a key that exists names an id that
+ * exists, or is about to. A publisher that meets a pending key waits a second and then takes over with the same id.
  */
 import {
   type DeduplicationKey,
@@ -26,7 +26,7 @@ import {
 
 export type Claimed =
   | { readonly kind: "mine" }
-  /** Another publish may insert under this id, or has done so: insert the same id, then confirm. */
+  /** Another publish may insert under this id, or has done so. The caller inserts under the same id, then confirms. */
   | { readonly kind: "takeOver"; readonly id: MessageId }
   | { readonly kind: "duplicate"; readonly id: MessageId };
 
@@ -59,7 +59,7 @@ export async function claimKeys(
   return entries.map((entry, i) => verdict(entry, windows[i]));
 }
 
-/** Claims the keys whose work is gone. A key that another publish has taken over in the meantime is then pending. */
+/** Claims the keys whose work is gone. A key that another publish has taken over meanwhile is then pending. */
 async function claimInstead(
   { tokens }: Ports,
   entries: readonly Entry[],
@@ -85,7 +85,7 @@ type WorkPorts = {
   readonly messageLog: Pick<MessageLog, "list">;
 };
 
-/** Returns the gone messages of `ids`. The records tell; once they are removed the log does, which is told before the removal. */
+/** Returns the gone messages of `ids`. The records show it; once they are removed the log does, which is written before the removal. */
 export const goneMessages =
   ({ records, messageLog }: WorkPorts, tenant: TenantId): GoneOf =>
   async (ids) => {
@@ -96,7 +96,7 @@ export const goneMessages =
     };
     const gone = new Set(ids.filter(isGone));
     const messageIds = ids.filter((_, i) => standing[i] === undefined);
-    // Bounded by the keys of one claim: each page continues behind the one before.
+    // Bounded by the keys of one claim: each page continues after the one before.
     let after: string | undefined;
     do {
       if (messageIds.length === 0) break;
@@ -146,8 +146,8 @@ function verdict(entry: Entry, window: Window | undefined): Claimed {
 }
 
 /**
- * Confirms keys after the insert. Never rejects, since the stored record is answered for; keys that cannot be confirmed are tried
- * again in the background. Until then they name the same id, for as long as a window lasts.
+ * Confirms keys after the insert. Never rejects, since the stored record is answered for; keys that cannot be
+ * confirmed are tried again in the background. Until then they name the same id, for as long as a window lasts.
  */
 export async function confirmKeys(ports: Ports, entries: readonly Entry[]): Promise<void> {
   try {

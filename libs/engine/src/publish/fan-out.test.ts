@@ -31,14 +31,14 @@ const name = "g";
 const toGroup = (overrides: Partial<PublishCommand> = {}): PublishCommand =>
   aCommand({ destination: { kind: "group", name }, ...overrides });
 
-/** Ports with a group of `endpoints` endpoints. */
+/** Returns ports with a group of `endpoints` endpoints. */
 async function openWithGroup(endpoints: number): Promise<Ports> {
   const ports = open();
   await addToGroup(ports.groups, aTenant, name, someEndpoints(endpoints), defaultPlan);
   return ports;
 }
 
-/** Records how many chunks at a time the group is asked for. */
+/** Records how many chunks are asked for at a time. */
 function watchedGroup(ports: Ports): { readonly ports: Ports; readonly chunks: number[] } {
   const chunks: number[] = [];
   const endpoints: Ports["groups"]["endpoints"] = (tenant, asked) => {
@@ -66,7 +66,7 @@ async function stateOfFanOut({ fanOuts }: Ports, id: MessageId): Promise<string 
   return fanOut?.state.kind;
 }
 
-/** Expands as a scheduler would, from where the store says that the fan-out stands. */
+/** Expands the fan-out as a scheduler would, from the progress that the store has. */
 async function expandFromStore(ports: Ports): Promise<void> {
   const { fanOuts } = byKind(await ports.alarms.ring(allShards, 100));
   for (const { id, tenant } of fanOuts) await expandStored(ports, tenant, id);
@@ -179,7 +179,7 @@ describe("an expansion that is cut off", () => {
   const endpoints = 1_201;
   const dies = new Error("the process has died");
 
-  /** Runs until the call numbered `at`, which is either not made, or made with its answer lost. */
+  /** Runs until the call numbered `at`, which either is not made, or is made and its answer lost. */
   function dyingAt(ports: Ports, at: number, when: "before" | "after"): Ports {
     let calls = 0;
     const orDie = async <T>(call: () => Promise<T>): Promise<T> => {

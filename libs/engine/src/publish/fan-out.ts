@@ -62,7 +62,7 @@ async function expandAll(ports: ExpandPorts, fanOut: Expanding): Promise<void> {
       children.filter((_, i) => inserted[i] === "inserted"),
     );
     const mine = await ports.fanOuts.advance(fanOut.id, upTo, batch.upTo, batch.done);
-    // No message behind a child gets a turn before all children up to it are made.
+    // No message after a child gets a turn before all children up to that one are made.
     if (mine && fanOut.queue !== undefined)
       await ports.bus.publish("scheduler.wake", [wakeLane(fanOut.queue, ports.clock.now())]);
     if (batch.done || !mine) return;

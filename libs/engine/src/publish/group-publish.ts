@@ -1,8 +1,8 @@
 /**
  * Publishes to a URL group. The insert of the fan-out is the commit point; fan-out.ts makes the children from it.
  *
- * A pending key names a child of another publish's fan-out. That publish is under way, has died, or lost its reply. This one
- * takes over under the same id, so that both make the same children, whose ids leave tombstones.
+ * A pending key names a child of another publish's fan-out. That publish is under way, has died, or lost its reply.
+ * This one takes over under the same id, so that both make the same children, whose ids leave tombstones.
  */
 import {
   childId,
@@ -33,8 +33,8 @@ export type GroupPublish = {
 };
 
 /**
- * The result of a group publish: one message for each endpoint. Endpoints may be many and are not held; readers of their URLs
- * read them again, chunk by chunk.
+ * The result of a group publish: one message for each endpoint. Endpoints may be many and are not held; readers of
+ * their URLs read them again, chunk by chunk.
  */
 export type PublishedGroup = {
   readonly group: Group;
@@ -63,7 +63,7 @@ type InsertPorts = Omit<AcceptPorts, "tokens" | "messageLog" | "local">;
 /** A fan-out, the endpoints that it serves, and their keys. */
 type Part = {
   readonly parent: MessageId;
-  /** Absent: all endpoints. */
+  /** Absent for all endpoints. */
   readonly indices?: readonly number[];
   readonly entries: readonly DeduplicationEntry[];
 };
@@ -74,7 +74,7 @@ export const findGroup = async (
   name: string,
 ): Promise<Group | Fault> => (await groups.get(tenant, name)) ?? unknownDestination(name);
 
-/** Returns a fault; a destination that looks like a host is taken for a URL without its scheme. */
+/** Returns the fault for an unknown group. A name that looks like a host is taken for a URL without its scheme. */
 export const unknownDestination = (name: string): Fault =>
   looksLikeHost(name)
     ? refusedUrl(`${invalidScheme}; there is no topic ${name}`)
@@ -178,7 +178,7 @@ async function insertPart(
   if (!stillFits) return (await standing(ports, publish, part)) ? false : underWay;
   const isNew = await insertFanOut(ports, publish, part, "new");
   if (isNew || !isOwn) return isNew;
-  // A repeat took over in the meantime, perhaps with a newer group. The endpoints that it left out are not accepted.
+  // A repeat took over meanwhile, perhaps with a newer group. The endpoints that it left out are not accepted.
   const fanOut = await standing(ports, publish, part);
   const hasAll =
     fanOut?.chunks.join() === publish.group.chunks.join() &&

@@ -1,8 +1,8 @@
 /**
- * Takes in what callers publish, by whichever way it comes: messages, fan-outs, and what starts runs or belongs to one.
+ * Accepts all that callers publish: messages, fan-outs, and commands that start runs or belong to one.
  *
  * (1) The kind is judged, then every group is found, then room is taken for all, and only then is anything stored.
- * (2) What belongs to an existing run takes no room: a step that has run would run again.
+ * (2) Commands of an existing run take no room: a step that has run would run again.
  * (3) A message to a URL is inserted before `publish` returns, unless it waits for room or for its deduplication key.
  */
 import {
@@ -24,12 +24,12 @@ import { findGroup, type PublishedGroup } from "./group-publish.ts";
 import { publishInPortions } from "./portions.ts";
 import { type Outcome } from "./publish-portion.ts";
 
-/** Takes room for messages and queues, all or nothing. Returns undefined where there is enough of it at once. */
+/** Takes room for messages and queues, all or nothing. Returns undefined if there is enough of it at once. */
 export type TakeRoom = (wanted: Wanted) => Promise<NoRoom | undefined> | undefined;
 
 const roomForAll: TakeRoom = () => undefined;
 
-/** Publishes a command. `head`: its group, where the caller has read it. Rejects when the store does; the outcome is then unknown. */
+/** Publishes a command. `head`: its group, if the caller has read it. Rejects when the store does; the outcome is then unknown. */
 export function publish(
   ports: RunPorts,
   command: PublishCommand,

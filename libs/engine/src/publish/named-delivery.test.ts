@@ -1,4 +1,4 @@
-/** Which deliverers a gateway names, and the hints that it sends them; roster and bus are the test's. */
+/** Which deliverers a gateway names, and the hints that it sends them. Roster and bus are the test's. */
 import { describe, expect, it } from "@jest/globals";
 import {
   acceptNamed,
@@ -20,7 +20,7 @@ const entry = (by: Owner, other: Partial<RosterEntry> = {}): RosterEntry => ({
   ...other,
 });
 
-/** Starts, and reads the roster once. */
+/** Starts the naming, and reads the roster once. */
 async function opened(
   entries: readonly RosterEntry[],
   {

@@ -1,11 +1,11 @@
 /**
- * Names deliverers of other processes from the roster: a message is claimed for a deliverer by its insert, and the deliverer
- * hears of it by a hint that has the record.
+ * Names deliverers of other processes from the roster: a message is claimed for a deliverer by its insert, and the
+ * deliverer hears of it by a hint that has the record.
  *
- * (1) Only deliverers that the roster has as fresh and open are named. A roster that cannot be read, or was read too long ago,
- *     names none.
- * (2) A lost hint costs the lease of the insert; then any deliverer may claim. So no hint is dropped for lack of room: room on
- *     the bus is kept for each hint before its message is inserted.
+ * (1) Only deliverers that are fresh and open in the roster are named. If the roster cannot be read, or was read too
+ *     long ago, none is named.
+ * (2) A lost hint costs the lease of the insert; then any deliverer may claim. So no hint is dropped for lack of
+ *     room: room on the bus is kept for each hint before its message is inserted.
  */
 import {
   configurationBytes,
@@ -44,8 +44,8 @@ type Heard = { readonly partitions: readonly number[]; readonly foundAt: number 
 
 const readEveryMs = 500;
 /**
- * How long one partition of a deliverer is used before the next. Hints published on a partition in the meantime share one send
- * and one Kafka message.
+ * How long one partition of a deliverer is used before the next. Hints published on a partition during this time
+ * share one send and one Kafka message.
  */
 const partitionTurnMs = 100;
 /** The time without inserts after which a gateway stops reading the roster. */
@@ -75,7 +75,7 @@ export class NamedDeliverers implements NamedDelivery, Service {
     });
   }
 
-  /** Does not wait for the roster: without it messages wait for a claim. */
+  /** Starts without waiting for the roster: until it is read, messages wait for a claim. */
   async start(): Promise<void> {
     this.#startedAt = this.#ports.clock.passedMs();
     this.#usedAt = this.#startedAt;
@@ -130,8 +130,8 @@ export class NamedDeliverers implements NamedDelivery, Service {
   }
 
   /**
-   * Returns the partitions of the found deliverers, and of those that have closed or left recently: they still hear of messages
-   * inserted for them a moment ago.
+   * Returns the partitions of the found deliverers, and of deliverers that have closed or left recently, which still
+   * hear of messages inserted for them a moment ago.
    */
   #heardBy(entries: readonly RosterEntry[], foundAt: number): ReadonlyMap<Owner, Heard> {
     const kept = [...this.#heard].filter(

@@ -1,6 +1,6 @@
 /**
- * Publishes messages and fan-outs in portions (docs/design/batch.md). Each portion claims its deduplication keys right before
- * its one insert, and is announced before the next begins.
+ * Publishes messages and fan-outs in portions (docs/design/batch.md). Each portion claims its deduplication keys
+ * right before its one insert, and is announced before the next begins.
  *
  * (1) Each command succeeds or fails on its own.
  * (2) Records are inserted in the order of the commands.

@@ -29,7 +29,7 @@ import {
   publishToEndpoints,
 } from "./group-publish.ts";
 
-/** The message of a URL, the messages of a group, or a fault where the outcome is unknown or the item was not tried. */
+/** The message of a URL, the messages of a group, or a fault if the outcome is unknown or the item was not tried. */
 export type Outcome = Published | PublishedGroup | Fault;
 
 export type Item =
@@ -126,8 +126,8 @@ async function claimsOf(
 }
 
 /**
- * Makes one insert for all records of the portion, and one for each fan-out. The outcome of an item that is not inserted is its
- * duplicate's, or undefined for now.
+ * Makes one insert for all records of the portion, and one for each fan-out. An item that is not inserted has the
+ * outcome of its duplicate, or undefined for now.
  */
 async function insertAll(
   ports: AcceptPorts,

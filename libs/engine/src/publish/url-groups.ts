@@ -28,7 +28,7 @@ export function addToGroup(
   plan: Plan,
 ): Promise<undefined | Fault> {
   return change(groups, tenant, name, "new", async (current) => {
-    // Groups made at the same moment may pass the quota, which is meant to stop millions.
+    // Groups made at the same moment may exceed the quota, which is meant to stop millions.
     if (!current && (await groups.count(tenant, plan.groupsMax)) >= plan.groupsMax)
       return tooManyGroups(plan);
     const next = upsertEndpoints(current ?? [], endpoints);
@@ -68,7 +68,7 @@ async function change(
   return fault("overloaded", `topic ${name} is being changed by many at once; try again`);
 }
 
-/** Removes the group under its version. Returns false if an endpoint was added in the meantime; the change then begins again. */
+/** Removes the group under its version. Returns false if an endpoint was added meanwhile; the change then begins again. */
 async function isRemoved(groups: Groups, { tenant, name, version }: Group): Promise<boolean> {
   await groups.remove(tenant, name, version);
   return (await groups.get(tenant, name)) === undefined;

@@ -31,7 +31,7 @@ export type EntryCommand = PublishCommand & {
 export const isEntry = (command: PublishCommand): command is EntryCommand =>
   command.run?.kind === "entry";
 
-/** Returns the fault of an ended run, with the words that clients look for. */
+/** Returns the fault of an ended run, in the words that clients look for. */
 export const runEnded = (): Fault =>
   fault("run_ended", "failed to publish to url: can not append to a a cancelled workflow");
 

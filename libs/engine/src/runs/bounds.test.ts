@@ -1,4 +1,4 @@
-/** The bounds on what a run waits for and on its history, which work that does not come from its endpoint cannot pass either. */
+/** The bounds on the waits of a run and on its history, which also hold for work that does not come from its endpoint. */
 import { describe, expect, it } from "@jest/globals";
 import { isFault, limits, type Run, runId } from "@posthaste/domain";
 import {

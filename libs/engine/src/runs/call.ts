@@ -60,7 +60,7 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
 
 type Verdict = Fault | { readonly run: Run; readonly isNew: boolean };
 
-/** Tells the endpoint the last answer of a call, unless its run no longer needs it. */
+/** Tells the endpoint the last answer of a call, unless its run no longer needs that. */
 export async function tellCalled(ports: EndPorts, message: Message, item: RunItem): Promise<void> {
   const { run: inRun, policy } = message;
   const key = inRun && deliveryOf(inRun.part);
@@ -75,7 +75,7 @@ export async function tellCalled(ports: EndPorts, message: Message, item: RunIte
       kind: "callback",
       attempt: item.attempt,
       endedAt: item.endedAt,
-      // Endpoints wait for another outcome when told of a failure that is not the last attempt allowed.
+      // Endpoints wait for another outcome when they are told of a failure that is not the last attempt allowed.
       retried: isSuccess(item) ? item.attempt : policy.retriesMax,
       ...(item.response && { response: item.response }),
       ...(item.error !== undefined && { error: item.error }),

@@ -13,12 +13,12 @@ export type CancelRunsPorts = EndPorts & { readonly runLog: Pick<RunLog, "list">
 
 /** The number of active runs that a step looks at. */
 const runsMax = 100;
-/** The number of runs ended side by side; their writes share syncs. */
+/** The number of runs ended at the same time; their writes share syncs. */
 const endedAtOnce = 25;
 
 type Step = {
   readonly filter: ActiveRunFilter;
-  /** Runs started after it are not touched. Absent: all runs are meant. */
+  /** Runs started after this end are not touched. Absent for all runs. */
   readonly upTo?: BulkEnd;
   readonly after: string | undefined;
   readonly countMax?: number;
@@ -59,7 +59,7 @@ export async function cancelRunsMatching(
   return { count, isAll: true };
 }
 
-/** Cancels runs side by side. Returns how many of them were active. */
+/** Cancels runs at the same time. Returns how many of them were active. */
 async function cancelRuns(ports: EndPorts, runs: readonly Run[]): Promise<number> {
   let count = 0;
   for (let n = 0; n < runs.length; n += endedAtOnce) {

@@ -1,6 +1,6 @@
 /**
- * The records that one change of a run makes. Reserves slots before the change for the deliveries that may be called at once, so
- * that the change's write claims them, as a publish does (docs/design/record#claimed-by-its-insert).
+ * The records that one change of a run makes. Reserves slots before the change for the deliveries that may be called
+ * at once, so that the change's write claims them, as a publish does (docs/design/record#claimed-by-its-insert).
  */
 import {
   accept,

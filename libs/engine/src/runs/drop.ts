@@ -1,7 +1,7 @@
 /**
- * Ends the undelivered messages of an ended run. They would otherwise count in the backlog until their time, a sleep of a month
- * for a month, or stand in the line of a flow key and take its grants. Running messages are left alone, and are over when they
- * have ended.
+ * Ends the undelivered messages of an ended run. Otherwise they would count in the backlog until their time, for a
+ * sleep of a month a month, or be in the line of a flow key and take its grants. Running messages are left alone, and
+ * are over when they have ended.
  */
 import { type FlowId, leftOpen, type Run, runMessageId, leftDropped } from "@posthaste/domain";
 import {
@@ -17,7 +17,7 @@ export type DropPorts = {
   readonly records: Pick<Records, "drop">;
   readonly bus: EventBus;
   readonly clock: Clock;
-  /** Absent: the slots expire. */
+  /** If absent, the slots expire. */
   readonly tokens?: Pick<TokenStore, "release">;
 };
 
@@ -40,7 +40,7 @@ export async function dropLeft(ports: DropPorts, ended: Run): Promise<void> {
         )
         .catch(() => undefined);
     const wakes = [...lanes.keys()].map((lane: FlowId) => wakeLane(lane, clock.now()));
-    // A hint: the alarm of the lane makes up for it.
+    // A hint. If it is lost, the alarm of the lane rings.
     if (wakes.length > 0) bus.publish("scheduler.wake", wakes).catch(() => undefined);
   }
 }

@@ -77,7 +77,7 @@ async function end(
   return verdict ?? "unknown";
 }
 
-/** Tells invokers and drops messages. The alarm of the run does what fails here. */
+/** Tells invokers and drops messages. Anything that fails here is done by the alarm of the run. */
 async function followEnd(ports: EndPorts, ended: Run): Promise<void> {
   await Promise.allSettled([
     owesAnswer(ended) && answerInvokers(ports, ended),
@@ -85,7 +85,7 @@ async function followEnd(ports: EndPorts, ended: Run): Promise<void> {
   ]);
 }
 
-/** Fails a run, one of whose deliveries has failed for good, unless the run has ended or has passed that delivery. */
+/** Fails a run after one of its deliveries has failed for good, unless the run has ended or is past that delivery. */
 export async function failDelivered(
   ports: EndPorts,
   message: Message,
@@ -157,10 +157,7 @@ function withoutMarks(run: Run): Pick<Decision<never>, "write"> {
   return next ? { write: { run: next, parts: [], deliveries: [] } } : {};
 }
 
-/**
- * Returns the answer to report. Replaces the body where the status says success, since that body does not say why the delivery
- * failed.
- */
+/** Returns the answer to report. Replaces the body if the status says success, since that body does not say why the delivery failed. */
 function toldAnswer({
   error,
   reason,

@@ -1,4 +1,4 @@
-/** Failure functions, which are told of the failure of a run, in rounds: ends, cancels and repeats a round. */
+/** Failure functions, which are told of the failure of a run, in rounds. Ends, cancels and repeats a round. */
 import {
   failureMessage,
   fault,
@@ -17,7 +17,7 @@ import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { base64, jsonBytes } from "./results.ts";
 
-/** Ends a round whose destination has answered, or will not be asked again. */
+/** Ends a round whose destination has answered, or will not be called again. */
 export async function failureTold(
   { clock, runs }: EndPorts,
   { run: inRun }: Message,
@@ -41,7 +41,7 @@ export async function failureTold(
   });
 }
 
-/** Keeps the headers as they came, and the body in base64. */
+/** Returns the headers as they came, and the body in base64. */
 const keptOf = ({ body, headers, status }: NonNullable<RunItem["response"]>) => ({
   status,
   headers,

@@ -1,6 +1,6 @@
 /**
- * Invocations: a step of one run starts another run, whose end is the step's result. Parent and child are two writes each way. If
- * a process makes only the first, the alarm of the run written first makes up for the second.
+ * Invocations: a step of one run starts another run, whose end is the step's result. Parent and child are two writes
+ * each way. If a process makes only the first, the alarm of the run written first makes the second.
  */
 import {
   awaiting,
@@ -64,7 +64,7 @@ type InvokePart = {
 
 const partName = (step: number): PartName => pendingPart({ kind: "invoke", step });
 
-/** Keeps when the child was created, which is known once the child exists. */
+/** Stores when the child was created, which is known once the child exists. */
 const createdPart = (step: number, { createdAt }: Run, at: number): RunPart => ({
   name: partOf({ role: "invoked", step }),
   at,
@@ -121,8 +121,8 @@ function deliveryOf(answer: EntryCommand, now: number): EntryDelivery {
 }
 
 /**
- * Starts the child of an invocation, once however often it is called, since the invocation names its root. A child that was
- * started for the run from which this one goes on tells both of its end.
+ * Starts the child of an invocation, once however often it is called, since the invocation names its root. A child
+ * that was started for the failed run that this one continues reports its end to both.
  */
 export async function startChild(ports: InvokePorts, ref: RunRef, step: number): Promise<void> {
   const { clock, runs } = ports;
@@ -158,7 +158,7 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
 
 const failed = { isCanceled: false, isFailed: true } as const;
 
-/** Makes the child tell the invoker of its end. If the child has ended, returns what to tell the invoker now. */
+/** Makes the child report its end to the invoker. If the child has ended, returns the report for now. */
 async function toBeTold(
   ports: InvokePorts,
   child: Run,
@@ -186,7 +186,7 @@ async function endOf({ runs }: InvokePorts, ended: Run): Promise<object> {
   };
 }
 
-/** Tells the end of a run to each run that waits for it, once. */
+/** Tells each run that waits for the child of its end, once. */
 export async function answerInvokers(ports: InvokePorts, child: Run): Promise<void> {
   const invokers = invokersOf(child);
   if (invokers.length === 0 || isActive(child)) return;

@@ -1,4 +1,4 @@
-/** The parts that waits keep until they end, and what callers are told of them. */
+/** The parts that waits keep until they end, and the waiters that callers are told of. */
 import {
   type EntryDelivery,
   type InRun,
@@ -63,7 +63,7 @@ export async function* runsWaiting(
   runsMax: number,
 ): AsyncGenerator<readonly Pick<InRun, "key" | "root">[], void, undefined> {
   let after: Pick<InRun, "key" | "root"> | undefined;
-  // Each page begins behind the last run of the one before.
+  // Each page begins after the last run of the one before.
   for (;;) {
     const page = await runs.waiting(tenant, event, after, runsMax);
     if (page.length > 0) yield page;

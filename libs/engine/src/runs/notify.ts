@@ -1,6 +1,6 @@
 /**
- * Ends waits: an event, or a passed deadline, gives the step its result. Head and parts are read before the change, which decides
- * again if the head has other waits by then.
+ * Ends waits: an event, or a passed deadline, gives the step its result. Head and parts are read before the change,
+ * which decides again if the head has other waits by then.
  *
  * (1) One change ends as many waits as may have their results in memory at once.
  * (2) An event ends no wait for which the history has no room, and says so; a passed deadline is always told.
@@ -41,7 +41,7 @@ import {
 } from "./kept-waits.ts";
 import { base64, type EndedStep, hasRoomFor, jsonBytes, resultsOf } from "./results.ts";
 
-/** The outcome of one wait. `error`: the wait goes on. */
+/** The outcome of one wait. With `error` the wait goes on. */
 export type Notified = {
   readonly waiter: Waiter;
   readonly run: Run;
@@ -66,8 +66,8 @@ export async function* notify(
 const runsAtOnce = 100;
 
 /**
- * Ends the waits of one run. With `notes`, keeps an event that nothing waits for yet for the next wait; a failed run keeps it for
- * the run that goes on from it.
+ * Ends the waits of one run. With `notes`, keeps an event that nothing waits for yet for the next wait; a failed run
+ * keeps it for the run that continues it.
  */
 export const notifyRun = (
   ports: WaitPorts,
@@ -121,8 +121,8 @@ async function take(
 }
 
 /**
- * Returns the run that takes an event named by run id: the newest run of the id while active, else the run that goes on from it,
- * else the newest run itself, if it has failed and can be resumed.
+ * Returns the run that takes an event named by run id: the newest run of the id while active, else the run that
+ * continues it, else the newest run itself, if it has failed and can be resumed.
  */
 export async function takerOf(
   runs: Pick<RunStore, "byAlias" | "get">,
@@ -145,7 +145,7 @@ export async function handOn(
   if (heir?.from !== failed.key || !keepsEvents(heir)) return;
   const copy = await ports.runs.part(heir, name);
   if (copy?.at === part.at && Buffer.compare(copy.body, part.body) === 0) return;
-  // Both the resume and the telling of the event look for it; the write of the failed head decides which of them hands it on.
+  // Both the resume and the notification search for it; the write of the failed head decides which of them hands it on.
   const note = await ports.runs.change(failed, (run): Decision<Note | undefined> => {
     const found = keepsEvents(run) ? run.state.notes.find((each) => each.part === name) : undefined;
     if (!found || !keepsEvents(run)) return { verdict: undefined };
@@ -166,12 +166,12 @@ export const timeOutWaits = (ports: WaitPorts, run: RunRef): Promise<unknown> =>
 
 type Ending = {
   readonly chosen: (run: Run) => readonly Wait[];
-  /** The result's fields beside those that the step says of itself. */
+  /** The fields of the result beside those of the step itself. */
   readonly said: (wait: Wait) => Readonly<Record<string, unknown>>;
-  /** The bytes of `said` in each result. */
+  /** The bytes of these fields in each result. */
   readonly bytes: number;
   readonly fits: (run: Pick<Run, "bytes">, body: Uint8Array) => boolean;
-  /** The decision where no wait is chosen. */
+  /** The decision if no wait is chosen. */
   readonly otherwise: (run: EventKeeper) => Decision<Done>;
 };
 

@@ -35,12 +35,12 @@ async function publishGroup(
   return isFault(done) ? done : [done];
 }
 
-/** The number of runs started side by side; their writes share syncs. */
+/** The number of runs started at the same time; their writes share syncs. */
 const startedAtOnce = 64;
 
 /**
- * Starts runs in order; of two starts of one id the first begins the run. A fault is the answer to all starts. Runs started
- * before it stay started, as after a lost answer.
+ * Starts runs in order; of two starts of one id the first begins the run. A fault is the answer to all starts. Runs
+ * started before it stay started, as after a lost answer.
  */
 export async function startRuns(
   ports: RunPorts,

@@ -16,7 +16,7 @@ import {
 } from "@posthaste/domain";
 import { gone, type RunPorts, startRunOf } from "./start.ts";
 
-/** `id`: of the new run. Returns the run of that id when it is active and this failed run was restarted as it already. */
+/** `id`: of the new run. Returns the run of that id if it is active and was already made by a restart of this failed run. */
 export async function restartRun(
   ports: RunPorts,
   failed: RunIn<"failed">,

@@ -37,7 +37,7 @@ import { type RunPorts } from "./start.ts";
 import { beginUnlessHeld } from "./uses.ts";
 import { renewedWaits, type RenewedWait } from "./kept-waits.ts";
 
-/** `id`: of the new run. Returns the run of that id when it is active and this failed run was resumed as it already. */
+/** `id`: of the new run. Returns the run of that id if it is active and was already made by a resume of this failed run. */
 export async function resumeRun(
   ports: RunPorts,
   failed: RunIn<"failed">,

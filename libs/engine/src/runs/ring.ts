@@ -1,4 +1,4 @@
-/** Does what the alarm of a run calls for: ends overdue waits, starts children, tells invokers, drops deliveries that are left. */
+/** Does the work of a run's alarm: ends overdue waits, starts children, tells invokers, drops leftover deliveries. */
 import {
   type InRun,
   isActive,
@@ -17,7 +17,7 @@ import { timeOutWaits } from "./notify.ts";
 type RingPorts = DeliveryPorts & DropPorts & Pick<RunPorts, "runs">;
 type Ref = Pick<InRun, "key" | "root">;
 
-/** The number of runs worked side by side, so that a herd of them leaves room in the stores. */
+/** The number of runs worked at the same time, so that many of them leave room in the stores. */
 const atOnceMax = 25;
 
 /** Rings runs. A failure of one does not stop the rest. Runs not begun by the time of their next alarm are left to it. */

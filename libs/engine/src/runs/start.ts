@@ -55,7 +55,7 @@ export async function startRun(
   return { messageId: run.root, url: run.url, deduplicated: !isNew, run: runInAnswer(run) };
 }
 
-/** Returns what the answer to a publish for a run says of the run. */
+/** Returns the run in the answer to a publish for a run. */
 export const runInAnswer = ({
   createdAt,
   id,
@@ -66,8 +66,8 @@ export const runInAnswer = ({
 });
 
 /**
- * Handles the start of a run by the endpoint that was asked to start it: the existing run is delivered to the endpoint once more,
- * and from then on as any other. Returns undefined when there is no such run.
+ * Handles the start of a run by the endpoint that was asked to start it: the existing run is delivered to the
+ * endpoint once more, and from then on like any other. Returns undefined when there is no such run.
  */
 async function adopt(
   ports: RunPorts,
@@ -105,8 +105,8 @@ async function adopt(
 }
 
 /**
- * Reports whether the endpoint may still have the request to start this ended run. What the endpoint starts is then this run,
- * which does not begin again.
+ * Reports whether the endpoint may still have the request to start this ended run. A start by the endpoint is then
+ * this run, which does not begin again.
  */
 const mayBeAsked = ({ plan, state }: Run, now: number): boolean => {
   const { timeoutMs } = plan.policy;
@@ -154,7 +154,7 @@ async function startOnce(
     return run ? { run, isNew: false } : gone;
   }
   const started = await start(root);
-  // Where another run was active under the id, the key names no run, and ends as a pending one does.
+  // If another run was active under the id, the key names no run, and ends as a pending one does.
   if (started.run.root === root) await confirmKeys(ports, [{ key, id: root }]);
   return started;
 }

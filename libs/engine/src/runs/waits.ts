@@ -1,4 +1,4 @@
-/** Places waits: a run waits for an event, unless such an event has come for it already. */
+/** Makes waits: a run waits for an event, unless such an event has already come for it. */
 import {
   awaiting,
   type EntryDelivery,
@@ -29,7 +29,7 @@ import { base64, hasRoomFor, jsonBytes, resultsOf, type StepJson } from "./resul
 import { type RunPorts } from "./start.ts";
 
 export type WaitCommand = {
-  /** The publish of the step whose result the event becomes; the result is delivered as this publish would be. */
+  /** The publish of the step whose result is the event; the result is delivered as this publish would be. */
   readonly command: PublishCommand;
   readonly event: string;
   readonly timeoutMs: number;
@@ -37,7 +37,7 @@ export type WaitCommand = {
   readonly waiter: Omit<Waiter, "deadline">;
 };
 
-/** Returns undefined when the run waits, or did. Idempotent. */
+/** Returns undefined when the run waits, or did. May be called again. */
 export async function placeWait(
   ports: RunPorts,
   { command, event, step, timeoutMs, waiter }: WaitCommand,
@@ -73,7 +73,7 @@ export async function placeWait(
         if (!hasRoomFor(run, ended.body)) return { verdict: tooLong };
         const before = withoutNote(run, note.part);
         const { write } = resultsOf(before, [ended], deliveries, now, () => "waits");
-        // The log shows of each wait how long it would have lasted.
+        // The log shows how long each wait would have lasted.
         return { verdict: "waits", write: { ...write, parts: [part, ...write.parts] } };
       }
       return { verdict: "waits", write: { run: waiting, parts: [part], deliveries: [] } };

@@ -1,6 +1,6 @@
 /**
- * Changes schedules for a caller: reads, decides, and writes under the version; the slower of two writers begins again. A
- * scheduler that fires the schedule is such a writer.
+ * Changes schedules for a caller: reads, decides, and writes under the version; the slower of two writers begins
+ * again. A scheduler that fires the schedule is such a writer.
  */
 import {
   beyondQuota,
@@ -74,7 +74,7 @@ export async function putSchedule(
     () => scheduleContent(command, ports.sha256),
     ports.sha256,
   );
-  // The windows also hold ids of messages; the two never meet, since their keys differ.
+  // The windows also hold ids of messages; the two never collide, since their keys differ.
   const goneOf: GoneOf = async (ids) => {
     const { tenant } = command;
     const found = await ports.schedules.get(ids.map((id) => ({ tenant, id: scheduleId(id) })));
@@ -101,7 +101,7 @@ async function put(
   const { tenant } = command;
   for (let tries = 0; tries < triesMax; tries++) {
     const [current] = await schedules.get([{ tenant, id }]);
-    // Schedules made at the same moment may pass the quota, which is meant to stop millions.
+    // Schedules made at the same moment may exceed the quota, which is meant to stop millions.
     if (!current && (await schedules.count(tenant)) >= plan.schedulesMax)
       return beyondQuota("maxSchedules", plan.schedulesMax);
     const now = clock.now();
@@ -148,7 +148,7 @@ const withoutBody = ({ body: _, ...schedule }: WholeSchedule): Schedule => sched
 const changedByMany = (id: ScheduleId): Fault =>
   fault("overloaded", `schedule ${id} is being changed by many at once; try again`);
 
-/** Sends a hint; the alarm in the store is the truth. */
+/** Sends a hint; the alarm in the store decides. */
 function wake(bus: EventBus, { shard, wakeAt }: Schedule): void {
   if (wakeAt === undefined) return;
   bus.publish("scheduler.wake", [{ shard, at: wakeAt, source: "schedule" }]).catch(() => undefined);

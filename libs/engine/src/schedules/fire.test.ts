@@ -17,7 +17,7 @@ import { fireSchedules } from "./fire.ts";
 const minuteMs = 60_000;
 const key = { tenant: aTenant, id: scheduleId("scd_1") };
 
-/** A schedule that fires every ten minutes, with the changes of the test. */
+/** Makes a schedule that fires every ten minutes, with the changes of the test. */
 async function made(
   ports: Ports,
   ...given: Parameters<typeof aScheduleCommand>
@@ -42,7 +42,7 @@ async function read({ schedules }: Pick<Ports, "schedules">): Promise<Schedule> 
   return schedule;
 }
 
-/** Rings as a scheduler whose round begins now. */
+/** Rings like a scheduler whose round begins now. */
 async function ring(
   ports: Ports & { readonly slotLateMsMax?: number; readonly telemetry?: Telemetry },
 ): Promise<void> {
@@ -331,7 +331,7 @@ const aTenantThatIsClosed = {
   closedAt: 1,
 } as const;
 
-/** A process that dies right after the first or the second write. */
+/** Returns ports of a process that dies right after the first or the second write. */
 function killed(ports: Ports, when: string): Ports {
   const die = async (): Promise<never> => {
     throw new Error("killed");

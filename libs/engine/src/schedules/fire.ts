@@ -35,7 +35,7 @@ export type FirePorts = SlotPorts & {
   readonly tenants: { get(id: Schedule["tenant"]): Tenant | undefined };
   readonly log: Log;
   readonly telemetry?: Telemetry;
-  /** Milliseconds, where they differ from `limits`. */
+  /** In milliseconds, if it differs from `limits`. */
   readonly slotLateMsMax?: number;
 };
 
@@ -123,8 +123,8 @@ function firingAt(
   if (!isOpen || isFault(cron)) {
     // The slot under way needs no expression.
     if (isOpen && schedule.pending !== undefined) return "repeat";
-    // The tenant is closed, or this build does not know the schedule's time zone any more. Nothing rings until a caller changes
-    // the schedule.
+    // The tenant is closed, or this build does not know the schedule's time zone any more. Nothing rings until a
+    // caller changes the schedule.
     log.warn("schedule.stopped", { tenant: schedule.tenant, schedule: schedule.id });
     return { schedule: stopped(schedule, now), skipped: 0 };
   }

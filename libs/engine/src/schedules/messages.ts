@@ -1,4 +1,4 @@
-/** Inserts the messages of slots under derived ids: those to URLs in one write, each group's in its own. */
+/** Inserts the messages of slots under derived ids: those to URLs in one write, and each group's in a write of its own. */
 import {
   accept,
   beyondQuota,

@@ -19,8 +19,8 @@ export type BulkWork =
     };
 
 /**
- * Where the next step goes on. Fan-outs that are not expanded come first; the messages' walk finds the children that they
- * make meanwhile.
+ * The place at which the next step continues. Fan-outs that are not expanded come first; the messages' walk finds the
+ * children that they make meanwhile.
  */
 export type BulkPlace =
   | { readonly in: "fanOuts"; readonly after?: MessageId }
@@ -30,14 +30,14 @@ export const bulkBeginning = (kind: BulkWork["kind"]): BulkPlace => ({
   in: kind === "cancel" ? "fanOuts" : "runs",
 });
 
-/** The upper end of the walk: what was made later is not touched (B1). */
+/** The upper end of the walk: messages made later are not touched (B1). */
 export type BulkEnd = { readonly id: MessageId; readonly at: number };
 
 export type BulkAction = {
   readonly id: BulkActionId;
   readonly tenant: TenantId;
   readonly shard: number;
-  /** Absent: 1 (ADR 27). */
+  /** Absent for format 1 (ADR 27). */
   readonly format?: number;
   readonly work: BulkWork;
   readonly upTo: BulkEnd;
@@ -59,7 +59,7 @@ export type NewBulkAction = Pick<
   "id" | "tenant" | "work" | "upTo" | "total" | "createdAt"
 >;
 
-/** `wakeAt` is when a scheduler goes on with the action, unless its maker moves the alarm first. */
+/** `wakeAt` is when a scheduler continues the action, unless its maker moves the alarm first. */
 export const newBulkAction = (made: NewBulkAction, wakeAt: number): BulkAction => ({
   ...made,
   shard: hash32(made.id) % shardCount,
@@ -71,7 +71,7 @@ export const newBulkAction = (made: NewBulkAction, wakeAt: number): BulkAction =
 
 export const isUnderWay = ({ completedAt }: BulkAction): boolean => completedAt === undefined;
 
-/** Returns the action after a step that processed `count`. `next` undefined: the step was the last. */
+/** Returns the action after a step that processed `count`. The step was the last if `next` is undefined. */
 export function advanced(
   action: BulkAction,
   count: number,
@@ -87,14 +87,14 @@ export function advanced(
     : { ...moved, version, place: next, wakeAt: now + ringAheadMs };
 }
 
-/** Returns the action as its worker leaves it: the scheduler that owns its shard goes on at once. */
+/** Returns the action as its worker leaves it, with its alarm set to now. */
 export const handedOn = (action: BulkAction, now: number): BulkAction => ({
   ...action,
   version: action.version + 1,
   wakeAt: now,
 });
 
-/** Returns one text for works that do the same, in whichever order their filters are written. */
+/** Returns the same text for works that do the same, in whichever order their filters are written. */
 export function bulkWorkText({ filter, ...how }: BulkWork): string {
   const entries = Object.entries(filter)
     .filter(([, value]) => value !== undefined)

@@ -12,7 +12,7 @@ export type AddressClass =
   | "unspecified"
   | "multicast"
   | "reserved"
-  /** An IPv4 address inside an IPv6 one: NAT64, 6to4, Teredo, IPv4-compatible. The inner address is never looked at. */
+  /** An IPv4 address inside an IPv6 one: NAT64, 6to4, Teredo, IPv4-compatible. The inner address is never judged. */
   | "transition";
 
 /** Big-endian 32-bit words: one for IPv4, four for IPv6. `::ffff:a.b.c.d` is parsed to the IPv4 address in it. */
@@ -103,7 +103,7 @@ function withHexTail(text: string): string | undefined {
 const mapped: Cidr = { address: [0, 0, 0xffff, 0], prefix: 96 };
 const globalUnicast: Cidr = { address: [0x2000_0000, 0, 0, 0], prefix: 3 };
 
-// The first row that matches decides, so narrow ranges stand before wide ones.
+// The first matching row decides, so narrow ranges precede wide ones.
 const ipv4Table = table({
   "0.0.0.0/8": "unspecified",
   "127.0.0.0/8": "loopback",

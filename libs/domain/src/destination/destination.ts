@@ -18,7 +18,7 @@ export type DestinationUrl = {
   readonly host: string;
   readonly isLiteral: boolean;
   readonly port: number;
-  /** Path and query as they go on the wire. */
+  /** Path and query as they are sent. */
   readonly path: string;
 };
 
@@ -70,7 +70,7 @@ function nameRefusal(name: string, port: number, policy: DestinationPolicy): str
   return localNamePattern.test(name) ? `endpoint has a local host name: ${name}` : undefined;
 }
 
-/** By RFC 1035, without the final dot. */
+/** The bound of RFC 1035, without the final dot. */
 const nameLengthMax = 253;
 const labelPattern = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const localNamePattern = /^[^.]+$|\.(?:local|internal|home\.arpa|svc|cluster\.local)$/;

@@ -14,7 +14,7 @@ export function originHash(url: string): number {
   return made;
 }
 
-/** A message asks for the hash of its URL four times on its way, and most URLs come again. */
+/** A message asks for the hash of its URL four times on its way, and most URLs are repeated. */
 const knownHashes = new TextCache<number>({
   entriesMax: 4_096,
   lengthMax: 512,
@@ -34,8 +34,8 @@ const defaultPorts: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Matches an origin that the URL parser changes in nothing but case and a default port, a name or four plain numbers, so
- * that most messages need no parse.
+ * Matches an origin that the URL parser would change only in case and a default port, with a name or four plain
+ * numbers, so that most messages need no parse.
  */
 export const plainOrigin =
   /^(https?):\/\/(?:(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d*))?(?=[/?#\\]|$)/i;

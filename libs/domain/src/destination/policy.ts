@@ -22,9 +22,7 @@ export type DestinationPolicy = {
   readonly allowMetadata: boolean;
   /** Allows any port but 0, as in the dev profile. */
   readonly anyPort: boolean;
-  /**
-   * Where this service listens. An origin on loopback, or on all interfaces, stands for every loopback alias of its port.
-   */
+  /** Where this service listens. An origin on loopback, or on all interfaces, covers every loopback alias of its port. */
   readonly ownOrigins: readonly OwnOrigin[];
 };
 
@@ -36,7 +34,7 @@ export type DestinationPolicySettings = {
   readonly allowPrivateCidrs?: readonly string[];
   readonly allowMetadata?: boolean;
   readonly anyPort?: boolean;
-  /** `host:port`, IPv6 in brackets. Port 0, any free port, protects nothing: name the port once it is known. */
+  /** `host:port`, with IPv6 in brackets. Port 0, any free port, protects nothing: name the port once it is known. */
   readonly ownOrigins?: readonly string[];
 };
 
@@ -71,11 +69,11 @@ export function hostOf(url: URL): string {
   return host.endsWith(".") ? host.slice(0, -1) : host;
 }
 
-/** Reports whether names of the local network, the cluster or the host are allowed: only where such addresses are. */
+/** Reports whether names of the local network, the cluster or the host are allowed, as they are if such addresses are. */
 export const allowsLocalNames = (policy: DestinationPolicy): boolean =>
   policy.allowLoopback || policy.allowPrivateCidrs.length > 0;
 
-/** Returns why no connection to this address and port may be made, as the end of a sentence; undefined when it may. */
+/** Returns why no connection to this address and port may be made, as the end of a sentence; undefined if it is allowed. */
 export function addressRefusal(
   text: string,
   port: number,

@@ -1,6 +1,6 @@
 /**
- * The one rule for the URL of a destination, wherever a caller gives one: in a target, a header or JSON (ADR 130). The text
- * that the rule makes is dialled, shown and signed.
+ * The one rule for the URL of a destination, wherever a caller gives one: in a target, a header or JSON (ADR 130).
+ * The text that the rule produces is dialled, shown and signed.
  */
 import { fault, type Fault, isFault } from "../shared/fault.ts";
 import { urlLengthMax } from "../shared/limits.ts";
@@ -9,7 +9,7 @@ import { plainOrigin } from "./origin.ts";
 export type DestinationText = {
   /** Visible ASCII without a fragment. */
   readonly text: string;
-  /** Path and query as they go on the wire: the end of `text`, with a `/` added where `text` has no path. */
+  /** Path and query as they are sent: the end of `text`, with a `/` added if `text` has no path. */
   readonly path: string;
   readonly parsed: URL;
 };

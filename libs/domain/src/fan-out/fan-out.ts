@@ -13,10 +13,7 @@ import { childId, type MessageId, type QueueId, type TenantId } from "../shared/
 import { ringAheadMs } from "../shared/limits.ts";
 import { shardOf } from "../shared/shards.ts";
 
-/**
- * The version of the group that was published to. `skipped`: indices of endpoints that get no child, since they are
- * duplicates.
- */
+/** The version of the group that was published to. `skipped`: the indices of endpoints that get no child, since they are duplicates. */
 export type FanOutTarget = {
   readonly group: string;
   readonly chunks: readonly GroupChunkId[];
@@ -35,7 +32,7 @@ type FanOutState =
 
 export type FanOut<S extends FanOutState = FanOutState> = FanOutTarget & {
   readonly id: MessageId;
-  /** See `isUnderstood`; absent: 1. */
+  /** See `isUnderstood`; absent for format 1. */
   readonly format?: number;
   readonly tenant: TenantId;
   readonly shard: number;
@@ -43,7 +40,7 @@ export type FanOut<S extends FanOutState = FanOutState> = FanOutTarget & {
   readonly template: Template;
   readonly body: Uint8Array;
   readonly state: S;
-  /** The alarm, as of a record; undefined once the fan-out is expanded. */
+  /** The alarm, as for a record; undefined once the fan-out is expanded. */
   readonly wakeAt: number | undefined;
 };
 

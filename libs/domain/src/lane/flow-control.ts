@@ -41,8 +41,8 @@ export function countDispatches(
 }
 
 /**
- * Returns a window that begins now with nothing counted. The start is later than that of the window before, since tokens are told apart
- * by their window's start; unless a clock that was ahead began that one.
+ * Returns a window that begins now with nothing counted. The start is later than that of the window before, since
+ * tokens are told apart by their window's start, unless a clock that was ahead began that one.
  */
 export const newWindow = (before: RateWindow | undefined, now: number): RateWindow => ({
   startedAt:

@@ -1,4 +1,4 @@
-/** Flow keys as messages bring them: the lane that a message stands in, and the lanes whose limits it sets. */
+/** Flow keys as messages bring them: the lane that a message joins, and the lanes whose limits it sets. */
 import { shardOf } from "../shared/shards.ts";
 import { type Message } from "../message/message.ts";
 import { flowLaneId, isDerived, type FlowId, type TenantId } from "../shared/ids.ts";
@@ -10,7 +10,7 @@ export type Flow = {
   readonly key: string;
   readonly limits: FlowLimits;
   readonly shard: number;
-  /** The format of the message that brought the key; the row's is never lower. */
+  /** The format of the message that brought the key. The row's format is never lower. */
   readonly format: number;
 };
 
@@ -22,8 +22,8 @@ export const flowOf = (message: Brings): Flow | undefined =>
     : undefined;
 
 /**
- * Returns the lanes whose limits inserting a message sets, in order. Only a message that a caller publishes sets limits, and
- * it does so for its callbacks, too. Otherwise a callback, or a child that is made late, would put old limits back.
+ * Returns the lanes whose limits are set by inserting a message, in order. Only a message that a caller publishes
+ * sets limits, for its callbacks, too. Otherwise a callback, or a child that is made late, would restore old limits.
  */
 export function flowsSetBy(message: Brings): readonly Flow[] {
   if (isDerived(message.id)) return [];

@@ -10,7 +10,7 @@ import { type Lanes, type LanesOf } from "./lane.ts";
 /** The last gate that was passed. */
 export type Gate = "none" | "queue" | "time";
 
-/** The states after the queue. With a turn the queue is passed for good: retries and hand-backs change nothing about it. */
+/** The states after the queue. With a turn the message has passed the queue for good: retries and hand-backs do not change that. */
 type WithTurn = Exclude<Onward, { kind: "queued" }>;
 type Onward = Extract<MessageState, { kind: "queued" | "held" | "waiting" | "due" }>;
 
@@ -29,9 +29,7 @@ export function onward(lanes: Lanes, passed: Gate, dueAt: number, now: number): 
   return flow === undefined ? { kind: "due", hints: 0 } : { kind: "waiting", flow };
 }
 
-/**
- * Returns the time that the publish set. A message without a delay is due now, also where the clock that made it was ahead.
- */
+/** Returns the time that the publish set. A message without a delay is due now, even if the clock that made it was ahead. */
 export const dueAtOf = (
   { createdAt, notBefore }: Pick<Message, "createdAt" | "notBefore">,
   now: number,

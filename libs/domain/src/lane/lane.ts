@@ -8,7 +8,7 @@ import { type FlowLimits, isWindowOver, type RateWindow } from "./flow-control.t
 type LaneIds = { readonly queue: QueueId; readonly flow: FlowId };
 export type LaneKind = keyof LaneIds;
 
-/** The lines that a message stands in, at most one for each kind of lane. */
+/** The lines that a message is in, at most one for each kind of lane. */
 export type Lanes = { readonly [Kind in LaneKind]?: LaneIds[Kind] };
 
 /**
@@ -30,7 +30,7 @@ export const lanesOf = (
 
 type LaneRow = {
   readonly tenant: TenantId;
-  /** The highest format of the records that have joined. A process that does not understand it grants nothing. Absent: 1. */
+  /** The highest format of the records that have joined. A process that does not understand it grants nothing. Absent for format 1. */
   readonly format?: number;
   readonly shard: number;
   readonly wakeAt: number | undefined;

@@ -8,9 +8,9 @@ import { limitsPublished } from "./pins.ts";
 type Row = Pick<FlowLane, "format" | "limits" | "paused" | "pins">;
 
 /**
- * Returns the limits by which a publish takes a slot for a message of `flow` while the line is empty, or undefined when the
- * message joins the line in any case. A change of the limits is left to the granter, since it holds for waiting messages,
- * too. So is a rate, whose window is written by one granter after the other.
+ * Returns the limits by which a publish takes a slot for a message of `flow` while the line is empty, or undefined
+ * when the message joins the line in any case. A change of the limits is left to the granter, since it also applies
+ * to waiting messages. So is a rate, whose window is written by one granter after the other.
  */
 export function openLimits(row: Row | undefined, flow: Flow): FlowLimits | undefined {
   const limits = row?.limits ?? flow.limits;

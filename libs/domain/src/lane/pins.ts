@@ -29,7 +29,7 @@ export const pin = ({ limits, pins }: Limited, { parallelism, rate }: Pinned): L
   },
 });
 
-/** Unpins `parts`: they keep their value until the next publish sets them. */
+/** Unpins `parts`, which keep their value until the next publish sets them. */
 export const unpin = ({ limits, pins }: Limited, parts: Pins): Limited => ({
   limits,
   pins: {

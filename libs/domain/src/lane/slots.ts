@@ -1,9 +1,10 @@
 /**
- * The slots of a lane, and the rate tokens that were counted with them (docs/design/lanes#slots-and-rates): which messages
- * of a line get a slot, and what goes back. Slots are leases that end by themselves.
+ * The slots of a lane, and the rate tokens that were counted with them (docs/design/lanes#slots-and-rates): which
+ * messages of a line get a slot, and which tokens go back. Slots are leases that expire.
  *
- * A slot is unused from its grant until its call begins. A slot that ends unused gives back the token that it was counted
- * with. A slot that ends in use gives nothing back: its call may still run, on a lease that could not be renewed here.
+ * A slot is unused from its grant until its call begins. A slot that ends unused gives back the token that it was
+ * counted with. A slot that ends in use gives nothing back: its call may still run, on a lease that could not be
+ * renewed here.
  */
 import { untilMs } from "../shared/time.ts";
 import { type MessageId } from "../shared/ids.ts";
@@ -17,18 +18,15 @@ import {
 } from "./flow-control.ts";
 
 /**
- * `now` is for windows, which are stored in the rows of lanes. `passedMs` is for slots, which are in memory: setting the
- * clock neither ends nor prolongs a slot.
+ * `now` is for windows, which are stored in the rows of lanes. `passedMs` is for slots, which are in memory: setting
+ * the clock neither ends nor prolongs a slot.
  */
 export type SlotTime = { readonly now: number; readonly passedMs: number };
 
 export type Slot = {
   /** When the slot ends, by `passedMs`. */
   readonly until: number;
-  /**
-   * Present while the slot is unused. `inWindow`: the start of the window in which its token was counted, if the lane has a
-   * rate.
-   */
+  /** Present while the slot is unused. `inWindow`: the start of the window in which its token was counted, if the lane has a rate. */
   readonly granted?: { readonly inWindow: number | undefined };
 };
 
@@ -37,7 +35,7 @@ export type Slots = ReadonlyMap<MessageId, Slot>;
 
 export type Taken = {
   readonly granted: readonly MessageId[];
-  /** Slots that begin now or are prolonged. */
+  /** Slots that begin or are prolonged now. */
   readonly slots: readonly (readonly [MessageId, Slot])[];
   /** Slots that ended unused. */
   readonly gone: readonly MessageId[];
@@ -47,9 +45,9 @@ export type Taken = {
 };
 
 /**
- * Returns the messages of `wanted`, in order, that get a slot and a token now. A message that has both unused gets them
- * again without a new token: another granter worked on it, too. Returns undefined when a slot has ended in use: the state of
- * the lane is not known any more.
+ * Returns the messages of `wanted`, in order, that get a slot and a token now. A message that has both unused gets
+ * them again without a new token: another granter worked on it, too. Returns undefined when a slot has ended in use:
+ * then the state of the lane is not known any more.
  */
 export function takeSlots(
   lane: { readonly slots: Slots; readonly window: RateWindow | undefined },
@@ -91,7 +89,7 @@ export function takeSlots(
   };
 }
 
-/** Returns the window after `slot` has gone: an unused slot of this window gives its token back. */
+/** Returns the window after `slot` has ended: an unused slot of this window gives its token back. */
 export const withTokenBack = (
   window: RateWindow | undefined,
   { granted }: Slot,

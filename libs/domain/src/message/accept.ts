@@ -1,4 +1,4 @@
-/** Accepting: from a command to the first state of a record. */
+/** Accepts messages: from a command to the first state of a record. */
 import { dueAtOf, onward, shardOfMessage } from "../lane/gates.ts";
 import { lanesOf } from "../lane/lane.ts";
 import { type MessageId, type Owner } from "../shared/ids.ts";
@@ -48,8 +48,8 @@ export function messageOf(
 }
 
 /**
- * Returns a record as it is first written. `unheard`: no hint of the message can be sent, since the bus is away, so a record
- * that is due rings at once (docs/design/outages#ownership-only-saves-work).
+ * Returns a record as it is first written. `unheard`: no hint of the message can be sent, since the bus is away, so a
+ * record that is due rings at once (docs/design/outages#ownership-only-saves-work).
  */
 export function accept(message: Message, now: number, unheard = false): MessageRecord {
   const record = recordIn(message, firstState(message, now), now);
@@ -66,7 +66,7 @@ const firstState = (message: Message, now: number): MessageState =>
 export const claimableAtInsert = (message: Message): boolean =>
   firstState(message, message.createdAt).kind === "due";
 
-/** Reports whether a message needs only a slot of its flow key before its call. With a slot its insert may claim it, too. */
+/** Reports whether a message needs only a slot of its flow key before its call. With a slot, its insert may claim it, too. */
 export const needsSlotAlone = (message: Message): boolean =>
   message.flow !== undefined && firstState(message, message.createdAt).kind === "waiting";
 
@@ -84,8 +84,8 @@ export function acceptClaimed(message: Message, owner: Owner, now: number): InSt
 }
 
 /**
- * Returns a record that its insert claims for a deliverer in another process. The first lease that runs out is not counted:
- * if that deliverer never hears of the message, no process was lost with it.
+ * Returns a record that its insert claims for a deliverer in another process. If the first lease expires, it is not
+ * counted as lost: if that deliverer never hears of the message, no process was lost with it.
  */
 export function acceptNamed(message: Message, owner: Owner, now: number): InState<"claimed"> {
   const record = recordIn(message, { kind: "claimed", owner, leaseUntil: now + namedLeaseMs }, now);

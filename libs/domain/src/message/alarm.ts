@@ -49,8 +49,8 @@ export function alarmOf(state: MessageState, hasOutbox: boolean, now: number): n
 }
 
 /**
- * Computes from its alarm since when a record without a grant has been due: each ring has set the alarm twice as far ahead,
- * up to the bound.
+ * Computes from its alarm since when a record without a grant has been due: each ring has set the alarm twice as far
+ * ahead, up to the bound.
  */
 export function dueSince(hints: number, wakeAt: number): number {
   const doublings = Math.min(hints, doublingsMax);

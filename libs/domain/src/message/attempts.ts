@@ -1,4 +1,4 @@
-/** The attempts of a message, as its log tells them. */
+/** The attempts of a message, as its log shows them. */
 import { type AttemptFact } from "./follow-up.ts";
 import { type LogEvent } from "./log.ts";
 import { type Answered } from "./outcome.ts";
@@ -6,17 +6,17 @@ import { type Answered } from "./outcome.ts";
 type Logged = { readonly event: LogEvent; readonly fact?: AttemptFact };
 
 export type LoggedAttempt = {
-  /** Undefined where the log no longer has the beginning. */
+  /** Undefined if the log no longer has the beginning. */
   readonly startedAt: number | undefined;
   readonly endedAt: number;
   readonly ended: "delivered" | "failed" | "canceled";
-  /** Undefined where no answer came, or an earlier version wrote the log. */
+  /** Undefined if no answer came, or an earlier version wrote the log. */
   readonly answered: Answered | undefined;
   /** Present for a failed attempt. */
   readonly fact?: AttemptFact;
 };
 
-/** Returns the attempts of one message in the order of its events. A cancellation between two attempts is none. */
+/** Returns the attempts of one message in the order of its events. A cancellation between two attempts is not an attempt. */
 export function attemptsOf(logged: readonly Logged[]): readonly LoggedAttempt[] {
   const byAttempt = Map.groupBy(logged, ({ event }) => event.attempt);
   return [...byAttempt.values()].flatMap((of) => attemptIn(of) ?? []);

@@ -8,10 +8,7 @@ import { type Message } from "./message.ts";
 import { type CallbackPlan, type Policy, settingsOfCallback } from "./policy.ts";
 import { inheritedRedaction } from "./redact.ts";
 
-/**
- * Returns the callback of `item`, with the same id and body however often it is made. Undefined when the source asked for
- * none.
- */
+/** Returns the callback of `item`, with the same id and body however often it is made; undefined when the source asked for none. */
 export function callbackMessage(source: Message, item: CallbackItem): Message | undefined {
   const plan = item.kind === "callback" ? source.policy.callback : source.policy.failureCallback;
   if (!plan) return undefined;
@@ -49,8 +46,9 @@ const withContentType = (headers: Headers): Headers =>
     : [["Content-Type", "application/json"], ...headers];
 
 /**
- * Returns the callback's body as JSON. `status` is 0 when there was no answer, and `body` then says why; `truncated` is set
- * where `body` is not all of the answer. The bodies inside may be large, so they are not escaped and never become one text.
+ * Returns the callback's body as JSON. `status` is 0 when there was no answer, and `body` then says why; `truncated`
+ * is set if `body` is not all of the answer. The bodies inside may be large, so they are not escaped and never become
+ * one text.
  */
 export function callbackBody(source: Message, item: CallbackItem): Uint8Array {
   const { response, error } = item;
@@ -102,9 +100,7 @@ function written(parts: readonly (string | Uint8Array)[]): Uint8Array {
 const lengthOf = (part: string | Uint8Array): number =>
   typeof part === "string" ? Buffer.byteLength(part) : Math.ceil(part.length / 3) * 4;
 
-/**
- * Yields a part as texts. A large part is never one text, which would be as large again beside the body it is written into.
- */
+/** Yields a part as texts. A large part never becomes one text, which would need as much memory again as the body it is written into. */
 function* textsOf(part: string | Uint8Array): Generator<string> {
   if (typeof part === "string") yield part;
   else

@@ -1,6 +1,6 @@
 /**
- * Cancelling: one conditional write from any live state (docs/design/record#cancelling). A cancelled message is no dead
- * letter and has no callback.
+ * Cancels a message: one conditional write from any live state (docs/design/record#cancelling). A cancelled message
+ * has no dead letter and no callback.
  */
 import { alarmOf } from "./alarm.ts";
 import { type AttemptFact } from "./follow-up.ts";
@@ -22,8 +22,8 @@ export type Cancellation = {
 };
 
 /**
- * Drops a message that an ended run had still to deliver. There is no fact: the run says what became of it. Returns
- * undefined for a message that is claimed or finished, or that is not of a run.
+ * Drops an undelivered message of an ended run. There is no fact: the run says what became of the message. Returns
+ * undefined for a message that is claimed or finished, or that belongs to no run.
  */
 export function dropped(
   { epoch, message, state }: MessageRecord,
@@ -35,7 +35,7 @@ export function dropped(
 
 export function cancel(record: InState<LiveKind>, now: number): Cancellation {
   const { message, state } = record;
-  // The turn lasts until the call has ended: its process aborts the call, or the lease runs out.
+  // The turn lasts until the call has ended: its process aborts the call, or the lease expires.
   const cutsShort = message.queue !== undefined && state.kind === "claimed";
   const next = {
     kind: "canceled",

@@ -1,4 +1,4 @@
-/** Claiming: the right to attempt, for a time, behind a fence (docs/design/record#claims-leases-epochs). */
+/** Claims a record: the right to attempt, for a time, behind a fence (docs/design/record#claims-leases-epochs). */
 import { onward } from "../lane/gates.ts";
 import { isUnderstood } from "../shared/format.ts";
 import { leaseLossParts, leaseMs } from "../shared/limits.ts";
@@ -7,9 +7,9 @@ import { type Owner } from "../shared/ids.ts";
 import { type InState, type MessageRecord } from "./message.ts";
 
 /**
- * Reports whether a record may be claimed: `due` and inside its grant if it has one, `held` with its time come, or `claimed`
- * with its lease past. A held record with a flow key must join its line first. A record that this build does not understand
- * is never claimable.
+ * Reports whether a record may be claimed: `due` and inside its grant if it has one, `held` after its time, or
+ * `claimed` after its lease. A held record with a flow key must join its line first. A record that this build does
+ * not understand is never claimable.
  */
 export function isClaimable(record: MessageRecord, now: number, setAheadMs: number): boolean {
   const { message, state } = record;

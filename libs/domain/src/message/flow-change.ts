@@ -6,16 +6,13 @@ import { type Policy } from "./policy.ts";
 /** At least one field is set. */
 export type FlowChange = { readonly key?: string; readonly limits?: FlowLimits };
 
-/**
- * Returns the key and the limits of `change`, each taken from `stored` where `change` has none. Returns undefined unless
- * both are there.
- */
+/** Returns the key and the limits of `change`, each taken from `stored` if `change` has none. Returns undefined unless there are both. */
 export function changedFlow(stored: Policy["flow"], change: FlowChange = {}): Policy["flow"] {
   const { key = stored?.key, limits = stored?.limits } = change;
   return key !== undefined && limits ? { key, limits } : undefined;
 }
 
-/** Returns a fault when only one of key and limits is there, in the change or in what it changes. */
+/** Returns a fault when there is only one of key and limits, in the change or in the policy that it changes. */
 export function faultOfFlow(stored: Policy["flow"], change?: FlowChange): Fault | undefined {
   if (!change || changedFlow(stored, change)) return undefined;
   const [given, missing] =

@@ -1,16 +1,16 @@
 /**
- * Follow-ups are what an attempt causes. The write of the new state puts them into the record's outbox (I2), where they stay
- * until each is safe elsewhere. Their ids are derived, so working one twice is working it once.
+ * Follow-ups: the work that an attempt causes. The write of the new state puts them into the record's outbox (I2),
+ * where they stay until each is safe elsewhere. Their ids are derived, so working one twice has the effect of once.
  */
 import { type DlqId, type MessageId } from "../shared/ids.ts";
 import { logResponseBytesMax } from "../shared/limits.ts";
 import { type Answer, type Answered } from "./outcome.ts";
 
-/** In the order in which those of one attempt are worked: the dead letter is written before the failure is told (I6). */
+/** Ordered as those of one attempt are worked: the dead letter is written before the failure is reported (I6). */
 export const followUpKinds = ["deadLetter", "callback", "failureCallback", "run", "fact"] as const;
 export type FollowUpKind = (typeof followUpKinds)[number];
 
-/** `format`: the item's, see `isUnderstood`; absent: 1. */
+/** `format`: of the item, see `isUnderstood`; absent for format 1. */
 type Stored = { readonly format?: number };
 
 export const failureReasons = [
@@ -21,23 +21,23 @@ export const failureReasons = [
 ] as const;
 export type FailureReason = (typeof failureReasons)[number];
 
-/** Why a run has failed: for the reason of a message, or because something that is no workflow answered its start. */
+/** Why a run has failed: for the reason of a message, or because its start was answered without the mark of a workflow. */
 export type RunFailureReason = FailureReason | "not_a_workflow";
 
 /**
- * How an attempt ended, for the log: its events in order, and what the destination answered. The request's body is not in it
- * (docs/design/wire#the-message-log).
+ * How an attempt ended, for the log: its events in order, and the destination's answer. The request's body is left
+ * out (docs/design/wire#the-message-log).
  */
 export type AttemptFact = Stored & {
   readonly kind: "fact";
   readonly id: MessageId;
-  /** The number of failures before this attempt, whatever caused them; unique per message together with `ended`. */
+  /** The number of failures before this attempt, whatever caused them. Unique for a message together with `ended`. */
   readonly attempt: number;
   readonly startedAt: number | undefined;
   readonly endedAt: number;
   readonly ended: "delivered" | "retry" | "failed" | "canceled";
   readonly nextDeliveryAt?: number;
-  /** Absent where no answer came, and in facts of earlier versions. */
+  /** Absent if no answer came, and in facts of earlier versions. */
   readonly answered?: Answered;
   readonly error?: string;
   readonly response?: Answer;
@@ -66,9 +66,9 @@ export type CallbackItem = Stored & {
 };
 
 /**
- * `failed`: a delivery of a run has failed for good. `called`: a call to a third party has ended, with whatever outcome.
- * `told`: the failure of a run was told; `reason` is set where that failed. `unmarked`: the start of a run was answered
- * without the mark of a workflow, or how it was answered is not known.
+ * `failed`: a delivery of a run has failed for good. `called`: a call to a third party has ended, with whatever
+ * outcome. `told`: the failure function was called; `reason` is set if that failed. `unmarked`: the start of a run
+ * was answered without the mark of a workflow, or its answer is not known.
  */
 export type RunItem = Stored & {
   readonly kind: "run";
@@ -80,7 +80,7 @@ export type RunItem = Stored & {
   readonly response?: Answer;
 };
 
-/** Returns what a fact keeps of an answer: the first `limits.logResponseBytesMax` bytes of its body. */
+/** Returns the part of an answer that a fact keeps: the first `limits.logResponseBytesMax` bytes of its body. */
 export const answerOfFact = (answer: Answer): Answer =>
   answer.body.length <= logResponseBytesMax
     ? answer

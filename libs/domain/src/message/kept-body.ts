@@ -1,6 +1,6 @@
 /**
- * Kept bodies: what a message sent, and what it was answered, can be read for a while after its end (ADR 204, ADR 187). A failed message
- * has a dead letter instead.
+ * Kept bodies: the request and the answer of a message can be read for a while after its end (ADR 204, ADR 187). A
+ * failed message has a dead letter instead.
  */
 import { cutAtCharacter } from "../shared/cut.ts";
 import { keptAnswerBytesMax } from "../shared/limits.ts";
@@ -10,28 +10,28 @@ import { type Configuration } from "./message.ts";
 
 type Judged = Pick<Configuration, "policy" | "run">;
 
-/** Reports whether the body may be kept: a redacted one is not, and the history of a run keeps its own. */
+/** Reports whether the body may be kept. A redacted body is not kept, and the history of a run keeps its own. */
 export const mayKeepBody = ({ policy: { redaction }, run }: Judged): boolean =>
   !redaction?.body && run === undefined;
 
-/** Returns what is kept of the answer that delivered the message: the beginning of its body, if the body may be kept and is not empty. */
+/** Returns the kept part of the answer that delivered the message: the beginning of its body, if the body may be kept and is not empty. */
 export function keptOfAnswer(message: Judged, body: Uint8Array): Uint8Array | undefined {
   if (body.length === 0 || !mayKeepBody(message)) return undefined;
-  // Copied where it is cut, so that the rest of the answer can be let go.
+  // Copied when cut, so that the rest of the answer can be freed.
   return body.length <= keptAnswerBytesMax
     ? body
     : new Uint8Array(cutAtCharacter(body, keptAnswerBytesMax));
 }
 
-/** Returns how long the plan keeps bodies: a message without a log is not read any more. */
+/** Returns how long the plan keeps bodies. They are not kept longer than the log, without which a message is not read. */
 export const keptMsOf = ({ keepBodiesMs, logMs }: Pick<Plan, "keepBodiesMs" | "logMs">): number =>
   Math.min(keepBodiesMs, logMs);
 
-/** Reports whether the plan keeps any body; that of a tenant that is not known may. */
+/** Reports whether the plan may keep any body; true for a tenant that is not known. */
 export const keepsBodies = (plan: Pick<Plan, "keepBodiesMs" | "logMs"> | undefined): boolean =>
   plan === undefined || keptMsOf(plan) > 0;
 
-/** Returns until when the plan keeps the body; undefined where none is kept, and before the end. */
+/** Returns until when the plan keeps the body; undefined if it keeps none, and before the message's end. */
 export function bodyKeptUntil(
   message: Judged,
   events: readonly LogEvent[],
@@ -42,8 +42,9 @@ export function bodyKeptUntil(
 }
 
 /**
- * Returns how long bodies may be kept at most, so that they give way to what needs the disk. While it is too full the older half of what
- * is kept goes at each look, down to nothing below a minute; with room again the time doubles. Undefined: as long as the plans say.
+ * Returns how long bodies may be kept at most, so that they make room on the disk for other data. While the disk is
+ * too full, the older half of the kept bodies is removed at each look, down to nothing below a minute; with room
+ * again the time doubles. Undefined for as long as the plans say.
  */
 export function keptMsMaxNext(
   before: number | undefined,

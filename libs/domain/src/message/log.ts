@@ -18,7 +18,7 @@ export const logStates = [
 ] as const;
 export type LogState = (typeof logStates)[number];
 
-/** `answered`: on DELIVERED; the fact of a failed attempt has its own. */
+/** `answered`: set on DELIVERED. The fact of a failed attempt has its own. */
 export type LogEvent = {
   readonly at: number;
   readonly attempt: number;
@@ -26,7 +26,7 @@ export type LogEvent = {
   readonly answered?: Answered;
 };
 
-/** Counts of events are kept by the minute. */
+/** The period by which events are counted. */
 export const minuteMs = 60_000;
 export const minuteOf = (at: number): number => at - (at % minuteMs);
 
@@ -55,7 +55,7 @@ export function eventsOf(fact: AttemptFact): readonly LogEvent[] {
   }
 }
 
-/** Tells whether the log shows the destination's answer, or why there was none, beside this state. */
+/** Whether the log shows the destination's answer, or why there was none, for this state. */
 export const tellsFact: Readonly<Record<LogState, boolean>> = {
   CREATED: false,
   ACTIVE: false,

@@ -1,8 +1,7 @@
 /**
- * The record: one message, one alarm (docs/design/record#the-alarm).
- *
- * `Message` is fixed when the message is accepted; `MessageRecord` adds what changes. Every change is a transition in this
- * folder, and takes the state that it is legal from.
+ * The record: one message, one alarm (docs/design/record#the-alarm). `Message` is fixed when the message is accepted;
+ * `MessageRecord` adds the changing fields. Every change is a transition in this folder, and takes the state that it
+ * is legal from.
  */
 import { type Lanes } from "../lane/lane.ts";
 import {
@@ -40,36 +39,33 @@ export type Origin = {
   readonly hop: number;
 };
 
-/** The message of a queue that a callback tells of. The turn of that message lasts until its callbacks have ended. */
+/** The message of a queue that a callback reports on. The turn of that message lasts until its callbacks have ended. */
 export type TurnOf = { readonly queue: QueueId; readonly id: MessageId };
 
 export type InRun = {
   readonly key: RunKey;
   readonly id: RunId;
   readonly root: MessageId;
-  /** The part of the run that is delivered, see `PartName`. */
+  /** The part of the run that is delivered; see `PartName`. */
   readonly part: string;
   readonly createdAt: number;
   /** The most bytes that are sent beside the body: the history up to this entry. */
   readonly bytes: number;
-  /**
-   * Set when the destination must answer as a workflow does. The value says what started the run, and decides the text of a
-   * failure.
-   */
+  /** Set when the destination must answer as a workflow does. The value says what started the run, and selects the text of a failure. */
   readonly detects?: "client" | "request";
-  /** The message asks its destination to start the run itself. The answer says which protocol the destination speaks. */
+  /** The message asks its destination to start the run itself. The answer shows which protocol the destination speaks. */
   readonly probes?: true;
-  /** The endpoint fetches a history that is not sent. */
+  /** The endpoint fetches the history, which is not sent. */
   readonly fetches?: true;
-  /** The endpoint's name of the step that this message tells or asks for; set when the run is traced. */
+  /** The endpoint's name of the step that this message reports or asks for; set when the run is traced. */
   readonly stepName?: string;
-  /** The previous use of the run's id: while that use is being delivered, this message is not. */
+  /** The previous use of the run's id. While it is being delivered, this message is not. */
   readonly behind?: { readonly key: RunKey; readonly root: MessageId };
 };
 
 export type Message = Lanes & {
   readonly id: MessageId;
-  /** The record's format, see `isUnderstood`; absent: 1. */
+  /** The record's format, see `isUnderstood`; absent for format 1. */
   readonly format?: number;
   readonly tenant: TenantId;
   readonly dialect: Dialect;
@@ -79,9 +75,7 @@ export type Message = Lanes & {
   readonly notBefore: number;
   readonly url: string;
   readonly method: Method;
-  /**
-   * The headers that the destination gets beside this service's own; Content-Type is among them when the caller gave one.
-   */
+  /** The headers that the destination gets beside this service's own, with Content-Type if the caller gave one. */
   readonly headers: Headers;
   readonly body: Uint8Array;
   /** The fan-out that stores the body, once for all of its children. */
@@ -101,10 +95,7 @@ export type Configuration = Omit<Message, "body">;
 export type MessageState =
   /** Waits for a turn of its queue, whose row has the alarm. */
   | { readonly kind: "queued"; readonly queue: QueueId }
-  /**
-   * Waits for a time: delay, not-before, retry, Retry-After. `waitMs`: the length of the wait; absent where a caller named
-   * the time.
-   */
+  /** Waits for a time: delay, not-before, retry, Retry-After. `waitMs`: the length of the wait; absent if a caller set the time. */
   | { readonly kind: "held"; readonly dueAt: number; readonly waitMs?: number }
   /** Waits for a slot of its flow key, whose lane has the alarm. */
   | { readonly kind: "waiting"; readonly flow: FlowId }
@@ -114,7 +105,7 @@ export type MessageState =
       readonly kind: "claimed";
       readonly owner: Owner;
       readonly leaseUntil: number;
-      /** The lease was renewed since the claim, or since the call began: the call has not taken its process down so far. */
+      /** The lease was renewed since the claim, or since the call began: the call has not crashed its process so far. */
       readonly renewed?: true;
     }
   /** `runsUntil`, in a queue: until then the interrupted call may still run elsewhere, and the message's turn lasts. */
@@ -146,7 +137,7 @@ export type MessageRecord<S extends MessageState = MessageState> = {
   readonly outbox: readonly FollowUp[];
 };
 
-/** How far a message has come, without what it carries. */
+/** The progress of a message, without its content. */
 export type Progress = Pick<MessageRecord, "state" | "retried"> & { readonly retriesMax: number };
 
 export const progressOf = ({ message, retried, state }: MessageRecord): Progress => ({

@@ -20,12 +20,12 @@ export type Answer = {
 export type Answered = { readonly status: number; readonly bytes: number };
 
 /**
- * Why an answer ended too early and before the bound: its connection broke or its time ran out, this service had no room for
- * more, or this service aborted the call.
+ * Why an answer ended early and before the bound: its connection broke or its time ran out, this service had no room
+ * for more, or this service aborted the call.
  */
 export type BrokenBy = "destination" | "room" | "abort";
 
-/** Why no answer came, where the destination is to blame. `text` is for people and contains no body and no header value. */
+/** Why no answer came, if that is the destination's fault. `text` is for people and contains no body and no header value. */
 export type UnreachableCode =
   | "timeout"
   | "dns_failed"
@@ -36,7 +36,7 @@ export type UnreachableCode =
   | "header_overflow"
   | "address_refused";
 
-/** Why no attempt was possible, where this service is to blame. */
+/** Why no attempt was possible, if that is this service's fault. */
 export type InfrastructureCode = "out_of_sockets" | "out_of_room" | "resolver_down" | "internal";
 
 export type Outcome =
@@ -58,8 +58,8 @@ export const isSuccess = (outcome: Outcome): boolean =>
   outcome.status <= 299;
 
 /**
- * Returns the outcome where the answer is a result, as that of a run's call is: half an answer is no result, whatever its
- * head said. An answer that was cut at the bound is a result all the same, since the next would be as long.
+ * Returns the outcome of a call whose answer is a result, as that of a run's call is. Half an answer is no result,
+ * whatever its head said. An answer that was cut at the bound is a result, since the next would be as long.
  */
 export function asResult(outcome: Outcome): Outcome {
   if (!isSuccess(outcome) || outcome.kind !== "answered") return outcome;

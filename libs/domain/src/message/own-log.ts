@@ -1,4 +1,4 @@
-/** Deliveries that a record tells itself: its document is its row of the log as well (ADR 205). */
+/** Deliveries whose record is their row of the log as well (ADR 205). */
 import { isDerived } from "../shared/ids.ts";
 import { namedBodyBytesMax, ownLogMs } from "../shared/limits.ts";
 import { type AttemptFact } from "./follow-up.ts";
@@ -8,12 +8,12 @@ import { owedToLog, type Settlement } from "./settlement.ts";
 
 export type OwnFact = AttemptFact & { readonly startedAt: number };
 
-/** The events that such a record tells. */
+/** The events in such a row. */
 export const ownStates: readonly LogState[] = ["CREATED", "ACTIVE", "DELIVERED"];
 
 /**
- * Returns the fact of a delivery that the record may tell itself: of a plain message, by its first attempt, and within
- * `ownLogMs` of its making, so that a list in the order of time finds all of its events close together.
+ * Returns the fact of a delivery whose record may be its row of the log: of a plain message, by its first attempt,
+ * and within `ownLogMs` of its making, so that a list in the order of time finds all of its events close together.
  */
 export function ownFactOf(settlement: Settlement): OwnFact | undefined {
   const { message, retried } = settlement;

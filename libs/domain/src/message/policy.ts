@@ -1,4 +1,4 @@
-/** The policy of a message: how long and how often it is tried, whom it tells, and what it hides. */
+/** The policy of a message: how long and how often it is tried, which callbacks it has, and which values are hidden. */
 import { type FlowLimits } from "../lane/flow-control.ts";
 import { type Headers } from "./headers.ts";
 
@@ -21,8 +21,8 @@ export type Policy = {
 };
 
 /**
- * Says which settings a callback has: `own`, those given for the callback; `inherited`, the same, and else its message's;
- * `none`, those of a message alone. A setting without an entry does not compile.
+ * Says which settings a callback has: `own`, those given for the callback; `inherited`, the same, and otherwise its
+ * message's; `none`, those of a message alone. A setting without an entry does not compile.
  */
 export const inCallbacks = {
   timeoutMs: "own",
@@ -45,14 +45,14 @@ type Inherited = Pick<Policy, KeyOf<"inherited">>;
 /** The settings that a callback has. */
 export type CallbackSettings = Own & Inherited;
 
-/** The callback to make after attempts of a message. Settings that are absent are inherited from the message. */
+/** The callback to make after attempts of a message. Absent settings are inherited from the message. */
 export type CallbackPlan = Own &
   Partial<Inherited> & {
     readonly url: string;
     readonly method: Method;
     readonly headers: Headers;
     readonly delayMs: number;
-    /** Set on the callback of a run's call: told once the delivery of the call's answer has failed for good. */
+    /** Set on the callback of a run's call. Called once the delivery of the call's answer has failed for good. */
     readonly failureCallback?: CallbackPlan;
   };
 

@@ -1,4 +1,4 @@
-/** Promoting: a message that waited for a slot of its flow key gets one, and is due for as long as its grant holds. */
+/** Promotes a message: it waited for a slot of its flow key, gets one, and is due for as long as its grant lasts. */
 import { alarmOf } from "./alarm.ts";
 import { type MessageState } from "./message.ts";
 

@@ -6,7 +6,7 @@ import { type Headers } from "./headers.ts";
 import { type Configuration, type Message } from "./message.ts";
 import { type CallbackPlan, type Redaction } from "./policy.ts";
 
-/** SHA-256 in hex, passed in: the domain has no cryptography of its own. */
+/** SHA-256 in hex. Passed in, since the domain has no cryptography of its own. */
 export type Sha256Hex = (value: string | Uint8Array) => string;
 
 export const redacted = (value: string | Uint8Array, sha256: Sha256Hex): string =>
@@ -39,7 +39,7 @@ export function inheritedRedaction(source: Message): Redaction | undefined {
   return { body: true, headers: redaction.headers };
 }
 
-/** Returns a message as facts and logs carry it: without its body, with the caller's redactions done. */
+/** Returns a message as facts and logs carry it: without its body, with the caller's redactions made. */
 export function redactedConfiguration(message: Message, sha256: Sha256Hex): Configuration {
   const { body: _, ...configuration } = message;
   const { redaction, callback, failureCallback } = message.policy;

@@ -1,4 +1,4 @@
-/** Releasing: a message that waits for its time, a delay or a retry, becomes due now. The alarm rings as at the due time. */
+/** Releases a message that waits for its time, a delay or a retry: it becomes due now. The alarm rings as at the due time. */
 import { deliveryOf } from "../workflow/part-key.ts";
 import { isFinished, type Message, type MessageRecord, type MessageState } from "./message.ts";
 
@@ -10,10 +10,7 @@ export type Release =
     }
   /** The message does not wait for a time. */
   | { readonly kind: "unknown" }
-  /**
-   * `inQueue`: the turn of its queue decides, and messages ahead of it come first. `asleep`: a step of a run sleeps its full
-   * time.
-   */
+  /** `inQueue`: the turn of its queue decides, and messages ahead of it come first. `asleep`: a step of a run sleeps its full time. */
   | { readonly kind: "inQueue" | "asleep" };
 
 export function release({ message, state }: MessageRecord, now: number): Release {
@@ -28,7 +25,7 @@ export function release({ message, state }: MessageRecord, now: number): Release
   };
 }
 
-/** Reports whether a message is a step's plan or result, which waits for the step's sleep until its own time. */
+/** Reports whether a message is a step's plan or result, which has the step's sleep until its own time. */
 function isStep({ run }: Pick<Message, "run">): boolean {
   const role = run && deliveryOf(run.part)?.role;
   return role === "plan" || role === "result";

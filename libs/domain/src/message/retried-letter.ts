@@ -31,9 +31,9 @@ export const idOfRetriedLetter = (
 ): MessageId => retriedLetterId(position, sha256(`${tenant}/${letter}`));
 
 /**
- * Returns the new message. The origin is kept: a callback stays one and gets no callbacks, whatever is asked for, and a
- * queue's message goes to the end of its queue. The trace of the failed message has ended, and so has the turn that its
- * callback told of.
+ * Returns the new message. The origin is kept: a callback stays one and gets no callbacks, whatever is asked for, and
+ * a message of a queue joins the end of the queue. The trace of the failed message has ended, and so has the turn
+ * that its callback reported on.
  */
 export function retriedMessage(
   { id: letter, message }: Pick<DeadLetter, "id" | "message">,

@@ -38,8 +38,8 @@ const waitHeaders = [
 ];
 
 /**
- * Returns the milliseconds that the destination asked to wait, 0 for at once. Undefined: it asked for nothing, for nonsense,
- * or for more than 24 h.
+ * Returns the milliseconds that the destination asked to wait, 0 for at once; undefined if it asked for nothing, for
+ * nonsense, or for more than 24 h.
  */
 export function requestedWaitMs(headers: Headers, now: number): number | undefined {
   for (const wanted of waitHeaders) {

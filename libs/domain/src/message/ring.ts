@@ -1,4 +1,4 @@
-/** Ringing: what happens when the alarm of a record rings. Ringing moves the alarm ahead, so ringing twice does no harm. */
+/** Rings the alarm of a record. Ringing moves the alarm ahead, so ringing twice does no harm. */
 import {
   type InState,
   type LiveKind,
@@ -12,7 +12,7 @@ import { grantMs, ringAheadMs } from "../shared/limits.ts";
 import { isAhead, isLeaseOver, isOver } from "../shared/time.ts";
 import { unreachable } from "../shared/unreachable.ts";
 
-/** The write, and what the scheduler does beside it. `followUp`: the outbox was not cleared in time. */
+/** The write, and the work of the scheduler beside it. `followUp`: the outbox was not cleared in time. */
 export type Ringing = {
   readonly next: MessageState;
   readonly wakeAt: number | undefined;
@@ -26,14 +26,14 @@ export function ring(record: MessageRecord, now: number, setAheadMs: number): Ri
   const { next, then } = isFinished(record.state)
     ? { next: record.state, then: "nothing" as const }
     : ringLive(record as InState<LiveKind>, now, setAheadMs);
-  // A record in a lane of another shard has an alarm that rings once: from then on the lane's alarm covers it.
+  // A record in a lane of another shard has an alarm that rings once; after that the lane's alarm covers it.
   const alarm = next === record.state ? alarmOf : alarmOnEntering.bind(undefined, record.message);
   return { next, wakeAt: ahead(next, alarm(next, hasOutbox, now), now), then, followUp: hasOutbox };
 }
 
 /**
- * Sets an alarm 30 s ahead that would ring again at once, or that belongs to a lease of a clock that was ahead and would
- * ring much too late.
+ * Sets an alarm 30 s ahead if it would ring again at once, or if it belongs to a lease of a clock that was ahead and
+ * would ring much too late.
  */
 const ahead = (
   { kind }: MessageState,
@@ -46,8 +46,8 @@ const ahead = (
     : wakeAt;
 
 /**
- * Returns the gate after the time. A record that becomes `due` rings at growing distances, and `pull` finds it when its hint
- * is dropped.
+ * Returns the gate after the time. The distance between rings of a record that becomes `due` grows, and `pull` finds
+ * the record when its hint is dropped.
  */
 function goOn({ message }: MessageRecord, now: number): Pick<Ringing, "next" | "then"> {
   const next = onward(message, "time", now, now);

@@ -37,8 +37,8 @@ export function settleFailureInRun(
 }
 
 /**
- * Settles a delivery that its run no longer wants. If the start was claimed before, how it was answered is not known, so the
- * start counts as unmarked; unless its client demands that a workflow answers, where marks are expected all the same.
+ * Settles a delivery that its run no longer wants. If the start was claimed before, its answer is not known, so the
+ * start counts as unmarked, unless its client demands that a workflow answers, where marks are expected all the same.
  */
 export function settleUnwanted(record: InState<"claimed">, now: number): Settlement {
   const { run } = record.message;
@@ -57,7 +57,7 @@ const ended = (
     { kind: "run", attempt: record.retried, endedAt, ...explanation(outcome), ...said },
   ]);
 
-/** Settles a delivery whose success is also said by the parts of the run that it has caused. */
+/** Settles a delivery whose success is also shown by the parts of the run that it has caused. */
 const implied = (record: InState<"claimed">, now: number): Settlement => ({
   ...settlement(record, { kind: "delivered", endedAt: now }, []),
   isImplied: true,
@@ -72,7 +72,7 @@ const unmarked = (record: InState<"claimed">, endedAt: number): Settlement =>
 const callsFailureFunction = ({ message: { run } }: InState<"claimed">): boolean =>
   run !== undefined && roundOf(run.part) !== undefined;
 
-/** Reports whether something that is no workflow answered the start of a run, or a workflow that its caller may not start. */
+/** Reports whether the start of a run was answered without the mark of a workflow, or by a workflow that its caller may not start. */
 function isStrange({ message: { dialect, run } }: InState<"claimed">, outcome: Outcome): boolean {
   if (run?.detects === undefined || outcome.kind !== "answered") return false;
   if (!isMarked(dialect, outcome.headers)) return true;
@@ -83,7 +83,7 @@ function isStrange({ message: { dialect, run } }: InState<"claimed">, outcome: O
 /** A start by a request needs an SDK of 1.0 or later at its endpoint. */
 const sdkOfRequests = /^v[1-9]/i;
 
-/** Clients know these texts. */
+/** Texts that clients know. */
 const notAWorkflow = {
   client:
     "detected a non-workflow destination for trigger/invoke. make sure you are sending the request to the correct endpoint",

@@ -129,8 +129,9 @@ export function quarantine(record: InState<"claimed">, now: number): Settlement 
 }
 
 /**
- * Settles an infrastructure failure: no retry is used and nothing is told; the log of the service says why. A message that
- * has failed so for an hour, with no attempt between, ends: one that can never be attempted must not be tried for ever.
+ * Settles an infrastructure failure: no retry is used and nothing is reported; the log of the service says why. A
+ * message that has failed so for an hour, with no attempt between, ends: a message that can never be attempted must
+ * not be tried for ever.
  */
 function defer(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
   if (record.deferrals >= deferralsMax) return fail(record, deferredForLong(attempt), "deferred");
@@ -142,8 +143,8 @@ function defer(record: InState<"claimed">, attempt: EndedAttempt): Settlement {
 }
 
 /**
- * Hands the claim back at once, when the process stops or the lane's slot was gone. No attempt is counted. The deliverer may
- * be unable to send a hint, so the record is held until now instead of due: its alarm rings at once.
+ * Hands the claim back at once, when the process stops or the lane's slot has ended. No attempt is counted. The
+ * deliverer may be unable to send a hint, so the record is held until now instead of due: its alarm rings at once.
  */
 export function giveBack(record: InState<"claimed">, now: number): Settlement {
   const next = onward(record.message, "time", now, now);

@@ -5,7 +5,7 @@ import { type AttemptFact, type FollowUp } from "./follow-up.ts";
 import { type InState, type Message, type MessageState } from "./message.ts";
 import { type Answer, type Outcome } from "./outcome.ts";
 
-/** Written where `{id, epoch, claimed}` still holds; `append` is added to the outbox. */
+/** Written if `{id, epoch, claimed}` still holds; `append` is added to the outbox. */
 export type Settlement = {
   readonly message: Message;
   readonly epoch: number;
@@ -13,18 +13,18 @@ export type Settlement = {
   readonly retried: number;
   readonly leaseLosses: number;
   readonly deferrals: number;
-  /** The outbox at the claim, of which some may have been cleared since. */
+  /** The outbox at the claim. Some items may have been cleared since. */
   readonly outbox: readonly FollowUp[];
   readonly append: readonly FollowUp[];
   /** The kept part of the answer that delivered the message. */
   readonly answer?: Uint8Array;
-  /** Another durable write says the same: a settle that a crash undoes is made again without another call. */
+  /** Another durable write shows the same: a settle that a crash undoes is made again without another call. */
   readonly isImplied?: true;
 };
 
 /**
- * Returns the fact of a delivery that only the log has to hear of: a store that keeps the log apart may end the record with
- * an empty outbox, and its settler then owes the log this fact. Undefined for a message with redactions: its fact is told
+ * Returns the fact of a delivery that only the log needs: a store that keeps the log apart may end the record with an
+ * empty outbox, and its settler then owes the log this fact. Undefined for a message with redactions: its fact is
  * redacted, which no sweep could do.
  */
 export function owedToLog({ message, next, append }: Settlement): AttemptFact | undefined {
@@ -33,7 +33,7 @@ export function owedToLog({ message, next, append }: Settlement): AttemptFact | 
   return message.run || message.policy.redaction ? undefined : fact;
 }
 
-/** Returns what a sweep knows of that fact once its settler is gone: when the record ended, not when its call began. */
+/** Returns the fact that a sweep can still write when its settler is gone: with the time when the record ended, not when its call began. */
 export const owedFact = (id: MessageId, attempt: number, endedAt: number): AttemptFact => ({
   kind: "fact",
   id,
@@ -66,7 +66,7 @@ export function settlement(
   };
 }
 
-/** Returns the alarm that the write sets, and its source, as far as the claimer knew what else is in the outbox. */
+/** Returns the alarm that the write sets, and its source, as far as the claimer knew the rest of the outbox. */
 export function alarmAfter(
   { append, message, next, outbox }: Settlement,
   now: number,
@@ -76,14 +76,14 @@ export function alarmAfter(
   return { wakeAt, source: sourceOf(next, all) };
 }
 
-/** Returns the state of a record that waits. `waitMs` is at least 1: a store may keep it as a number in which 0 stands for absent. */
+/** Returns the state of a record that waits. `waitMs` is at least 1: a store may keep it as a number in which 0 means absent. */
 export const heldFor = (waitMs: number, now: number): Extract<MessageState, { kind: "held" }> => ({
   kind: "held",
   dueAt: now + waitMs,
   waitMs: Math.max(1, waitMs),
 });
 
-/** The answer, or the reason why there is none, as callbacks, letters, runs and the log are told of it. */
+/** The answer, or the reason why there is none, for callbacks, letters, runs and the log. */
 export type Explanation = { readonly error?: string; readonly response?: Answer };
 
 export function explanation(outcome: Outcome): Explanation {

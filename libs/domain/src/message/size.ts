@@ -10,10 +10,7 @@ export const sizeOf = ({ message, outbox }: Pick<MessageRecord, "message" | "out
 export const sentBytes = ({ body, run }: Pick<Message, "body" | "run">): number =>
   body.length + (run?.bytes ?? 0);
 
-/**
- * Estimates what a message weighs beside its body, in memory and as text: what its caller sent, and about a kilobyte of its
- * own.
- */
+/** Estimates the size of a message without its body, in memory and as text: the caller's fields, and about a kilobyte of its own. */
 export const configurationBytes = ({ headers, policy, url }: Configuration): number =>
   ownBytes +
   url.length +

@@ -1,4 +1,4 @@
-/** Turns: what becomes of a queue's message that gets a turn, or has it taken back (docs/design/queues#turns). */
+/** Turns: the changes of a queue's message that gets a turn, or has it taken back (docs/design/queues#turns). */
 import { type Owner, type QueueId } from "../shared/ids.ts";
 import { leaseMs, lightBytesMax } from "../shared/limits.ts";
 import { isOver } from "../shared/time.ts";
@@ -39,20 +39,21 @@ const untriedKinds: ReadonlySet<MessageState["kind"]> = new Set([
 ]);
 
 /**
- * Returns the epoch of a message whose turn is taken back. A queued message gets it, too: that fences an `admit` that is
- * about to give it the turn.
+ * Returns the epoch of a message whose turn is taken back. A queued message gets it, too, which fences an `admit`
+ * that is about to give it the turn.
  */
 export const takenBackEpoch = ({ epoch }: Pick<MessageRecord, "epoch">): number => epoch + 1;
 
-/** Returns the queue in which a settlement ends a turn: its message needs it no longer, and makes no callback. */
+/** Returns the queue in which a settlement ends a turn: its message needs the turn no longer, and makes no callback. */
 export const queueOfEndedTurn = ({ append, message, next }: Settlement): QueueId | undefined =>
   isFinished(next) && !hasCallback(append) ? (message.queue ?? message.turnOf?.queue) : undefined;
 
 type Holder = Pick<MessageRecord, "state" | "outbox">;
 
 /**
- * Reports whether a message itself needs its turn no longer: it has ended, its callbacks have been made, and no call of it
- * can be running. The turn is over when the callbacks have ended, too. An undefined `holder` was removed, and is done.
+ * Reports whether a message itself needs its turn no longer: it has ended, its callbacks have been made, and no call
+ * of it can be running. The turn is over when the callbacks have ended, too. An undefined `holder` was removed, so it
+ * is done.
  */
 export function isDone(holder: Holder | undefined, now: number): boolean {
   if (!holder) return true;

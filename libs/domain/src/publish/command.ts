@@ -14,7 +14,7 @@ export type Deduplication =
   | { readonly kind: "explicit"; readonly id: string }
   | { readonly kind: "content" };
 
-/** The earliest start of the delivery; `at` is Unix milliseconds. Absent: now. */
+/** The earliest start of the delivery; `at` is Unix milliseconds. Absent for now. */
 export type Postponement =
   | { readonly kind: "delay"; readonly delayMs: number }
   | { readonly kind: "notBefore"; readonly at: number };
@@ -50,13 +50,13 @@ type RunStart = {
   readonly features: readonly Feature[];
   /** The caller's headers for every delivery of the run. */
   readonly headers: Headers;
-  /** A start in two phases: `probes` asks the endpoint to start the run itself; that start is one that `adopts` it. */
+  /** A start in two phases: `probes` asks the endpoint to start the run itself; the endpoint's start then `adopts` it. */
   readonly phase?: "probes" | "adopts";
   /** Set when a plain request, not a client of workflows, starts the run. */
   readonly isRequested?: true;
 };
 
-/** Without `createdAt` the newest use of the id is meant. */
+/** Without `createdAt`, the newest use of the id. */
 type RunOf = { readonly id: RunId; readonly createdAt?: number };
 
 export type PublishCommand = {

@@ -1,6 +1,6 @@
 /**
- * Deduplication keys (docs/design/deduplication#keys): the tenant with an explicit id or a content hash; for a group, its
- * name and the endpoint as well.
+ * Deduplication keys (docs/design/deduplication#keys): the tenant with an explicit id or a content hash; for a group,
+ * its name and the endpoint as well.
  */
 import { type HeaderPair, type Headers } from "../message/headers.ts";
 import { type StateKind } from "../message/message.ts";
@@ -28,7 +28,7 @@ const keeps: Readonly<Record<StateKind | RunState["kind"], boolean>> = {
   active: true,
   delivered: true,
   succeeded: true,
-  // The message was tried and may have had effects. That holds after its dead letter was removed or retried, too.
+  // The message was tried and may have had effects. This still holds after its dead letter was removed or retried.
   failed: true,
   canceled: false,
 };
@@ -58,7 +58,7 @@ export function keysOfEndpoints(
     );
 }
 
-/** `scope` keeps apart different things that are asked for under one id; `content` is called where there is no id. */
+/** `scope` separates things of different kinds that are asked for under one id; `content` is called if there is no id. */
 export function deduplicationKeyOf(
   tenant: TenantId,
   deduplication: Deduplication,
@@ -71,7 +71,7 @@ export function deduplicationKeyOf(
   return `${tenant}:${sha256(JSON.stringify([asked, scope]))}` as DeduplicationKey;
 }
 
-/** The content hash of a schedule: when it fires, and what its messages are made of. */
+/** Returns the content hash of a schedule: when it fires, and what its messages are made of. */
 export const scheduleContent = (
   { cron, template, body }: ScheduleCommand,
   sha256: Sha256Hex,

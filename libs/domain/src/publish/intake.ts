@@ -4,7 +4,7 @@ import { type RunId } from "../shared/ids.ts";
 import { type PublishCommand } from "./command.ts";
 import { type Group } from "./url-group.ts";
 
-/** Refuses all of several publishes, because of `field` of the one at `index`, or of the whole of it. */
+/** Refuses all of several publishes, because of `field` of the one at `index`, or because of all of that one. */
 export type Refused = {
   readonly refused: Fault;
   readonly index: number;
@@ -14,9 +14,9 @@ export type Refused = {
 export type PublishKind = "messages" | "starts" | "steps";
 
 /**
- * Returns the kind of publishes that come together. All must be of one kind, since a step that its run refuses refuses them
- * all, and then nothing else may have been published. Where one is a step the refusal is not `malformed`, which the endpoint
- * takes for the end of its run.
+ * Returns the kind of publishes that come together. All must be of one kind, since a step that its run refuses
+ * refuses them all, and then nothing else may have been published. If one is a step the refusal is not `malformed`,
+ * which the endpoint takes for the end of its run.
  */
 export function kindOfAll(commands: readonly PublishCommand[]): PublishKind | Refused {
   const [first] = commands;
@@ -36,7 +36,10 @@ export function kindOfAll(commands: readonly PublishCommand[]): PublishKind | Re
 const kindOf = (command: PublishCommand): PublishKind =>
   isPartOfRun(command) ? "steps" : command.run ? "starts" : "messages";
 
-/** Reports whether a publish belongs to an existing run: any but a start, and the start by which an endpoint answers a first phase. */
+/**
+ * Reports whether a publish belongs to an existing run: any except a start, and also the start by which an endpoint
+ * answers a first phase.
+ */
 const isPartOfRun = ({ run }: PublishCommand): boolean =>
   run !== undefined && (run.kind !== "start" || run.phase === "adopts");
 
@@ -46,10 +49,10 @@ function runOf(command: PublishCommand | undefined): RunId | undefined {
   return run?.kind === "invoke" ? runOf(run.answer) : run?.id;
 }
 
-/** The room that publishes need: messages of the plan, and queues that are made where they are missing. */
+/** The room that publishes need: messages of the plan, and queues that are made if they are missing. */
 export type Wanted = { readonly messages: number; readonly queues: readonly string[] };
 
-/** Returns the room for messages and starts; `groups` has those that they name. */
+/** Returns the room for messages and starts; `groups` has the groups that they name. */
 export function wantedBy(
   commands: readonly PublishCommand[],
   groups: ReadonlyMap<string, Pick<Group, "endpointCount">>,

@@ -24,9 +24,7 @@ export type Group = {
 
 export const groupChunkMax = 500;
 
-/**
- * Returns the time of a change. Times are whole milliseconds, so one more is after any time that was read before the call.
- */
+/** Returns the time of a change. Times are whole milliseconds, so adding one gives a time after any that was read before the call. */
 export const groupChangedAt = (now: number): number => now + 1;
 
 /** Uses the URL as `standardUrl` writes it, since the endpoint may have been added before that rule (ADR 130). */
@@ -35,8 +33,8 @@ const keyOf = (endpoint: Endpoint): string =>
   endpoint.name === undefined ? urlKey(endpoint) : `name:${endpoint.name}`;
 
 /**
- * Adds endpoints. One with the key of a current endpoint, its name or else its URL, replaces that endpoint in its place
- * (docs/design/wire#url-groups). An added endpoint without a name is left out where a named one has its URL.
+ * Adds endpoints. An endpoint with the key of a current one, its name or otherwise its URL, replaces that one in its
+ * place (docs/design/wire#url-groups). An added endpoint without a name is left out if a named one has its URL.
  */
 export function upsertEndpoints(
   current: readonly Endpoint[],

@@ -32,16 +32,16 @@ export type DeadLetterFilter = MessageFilter & {
 export const listOrders = ["earliestFirst", "latestFirst"] as const;
 export type ListOrder = (typeof listOrders)[number];
 
-/** `after` is an opaque keyset position; the caller signs it before a client sees it. */
+/**
+ * How many bytes of a body are shown: a longer body is cut one byte later, and 0 shows none. A body that is shown as
+ * its hash is returned whole. If absent, all bodies are whole. The bodies of a page together always have a bound,
+ * which makes a page short.
+ */
 export type PageRequest = {
   readonly after?: string;
   readonly limit: number;
   readonly order: ListOrder;
-  /**
-   * How many bytes of a body are shown: a longer body comes cut one byte further on, and none comes at 0. A body that is
-   * shown as its hash comes whole. Absent: all bodies are whole. The bodies of a page have a bound together in any case,
-   * which makes a page short.
-   */
+  /** The page ends with the item with which its items, as shown, reach this many bytes. If absent, only the bound of bodies applies. */
   readonly bodyBytesMax?: number;
   /**
    * The page ends with the item that brings its items, with everything that they say, to this many bytes. Absent: only the

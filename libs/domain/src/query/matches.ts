@@ -77,7 +77,7 @@ const letterTerms: Terms<DeadLetterFilter, Letter> = {
   to: (to, { failedAt }) => failedAt <= to,
 };
 
-/** `hosts` may name a port or none. */
+/** Reports whether the host matches. `hosts` may name a port or none. */
 export const isAtHost = (hosts: readonly string[], url: string): boolean =>
   placeOfUrl(url).hosts.some((host) => hosts.includes(host));
 

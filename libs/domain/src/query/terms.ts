@@ -1,6 +1,6 @@
 /** The terms of a filter, each written once. A filter's field without a term does not compile. */
 
-/** For each field of a filter, whether `subject` has what the field asks for. */
+/** For each field of a filter: reports whether `subject` has what the field asks for. */
 export type Terms<Filter, Subject> = {
   readonly [Field in keyof Filter]-?: (
     asked: NonNullable<Filter[Field]>,

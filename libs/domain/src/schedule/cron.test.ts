@@ -14,7 +14,7 @@ const parsed = (text: string): Cron => {
 const named =
   "must be five fields, or one of @yearly, @annually, @monthly, @weekly, @daily, @midnight, @hourly";
 
-/** Names without an area, and some of each other form. */
+/** Names without an area, and some of every other form. */
 const namesOfDatabase = (
   "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland Iran " +
   "Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK " +
@@ -162,7 +162,7 @@ describe("a cron expression", () => {
       fc.property(text, (given) => {
         const cron = parseCron(given);
         if (given.length > 256) {
-          // The text is not looked at.
+          // A longer text is not read.
           expect(cron).toEqual(fault("malformed", "must be at most 256 characters"));
         } else if (isFault(cron)) {
           expect(cron.text).toMatch(

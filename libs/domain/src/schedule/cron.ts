@@ -5,7 +5,7 @@ import { TextCache } from "../shared/text-cache.ts";
 import { isZone, isZoneOfIntl } from "./zone.ts";
 
 export type Cron = {
-  /** Undefined: UTC. */
+  /** Undefined for UTC. */
   readonly zone: string | undefined;
   readonly minute: CronField;
   readonly hour: CronField;

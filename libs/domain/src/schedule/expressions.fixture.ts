@@ -1,4 +1,4 @@
-/** Random cron expressions: what they mean, and how they are written. */
+/** Random cron expressions: their meaning, and their text. */
 import { type Dice } from "@posthaste/testing";
 import { type Cron } from "./cron.ts";
 import { type CronField } from "./field.ts";

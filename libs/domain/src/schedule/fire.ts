@@ -1,4 +1,4 @@
-/** Firing: which slots of a schedule fire, which fire late, and which are skipped (docs/design/schedules#missed-slots). */
+/** Decides which slots of a schedule fire, which fire late, and which are skipped (docs/design/schedules#missed-slots). */
 import { cutOff } from "../shared/time.ts";
 import { type PublishCommand } from "../publish/command.ts";
 import { type MessageId } from "../shared/ids.ts";
@@ -8,7 +8,7 @@ import { nextSlot } from "./next-slot.ts";
 import { changed, type LastSlot, type Schedule, type WholeSchedule } from "./schedule.ts";
 
 export type Firing =
-  /** The message of this slot may have been made or not: it is made again, under the same id. */
+  /** The message of this slot may or may not have been made: it is made again, under the same id. */
   | { readonly kind: "repeat"; readonly slot: number }
   /** `schedule` is written first; then the message of `slot`, if there is one, is made. */
   | {
@@ -24,7 +24,7 @@ export function firingOf(schedule: Schedule, cron: Cron, now: number, lateMsMax:
   const { pending, isPaused, next } = schedule;
   if (pending !== undefined) return { kind: "repeat", slot: pending };
   if (isPaused || next === undefined || next > now) return advance(schedule, next, now);
-  // The data of time zones may have changed: a time that is no slot any more does not fire.
+  // The data of time zones may have changed: a time that is no longer a slot does not fire.
   const first = nextSlot(cron, next - 1);
   if (first === undefined) return advance(schedule, first, now);
   const slot = slotAmong(cron, first, now, lateMsMax);
@@ -33,7 +33,7 @@ export function firingOf(schedule: Schedule, cron: Cron, now: number, lateMsMax:
   return advance(schedule, upcoming, now, { ...(slot !== undefined && { slot }), skipped });
 }
 
-/** Returns the due slot to fire; `first` is due. Undefined: all due slots are too late. */
+/** Returns the due slot to fire; `first` is due. Undefined if all due slots are too late. */
 function slotAmong(cron: Cron, first: number, now: number, lateMsMax: number): number | undefined {
   const timely = nextSlot(cron, Math.max(first, cutOff(slotLateMs, now)) - 1);
   if (timely !== undefined && timely <= now) return timely;
@@ -75,9 +75,7 @@ function advance(
   };
 }
 
-/**
- * Records that the slot under way has its message, or will never have one. Undefined: another scheduler has ended the slot.
- */
+/** Records that the slot under way has its message, or will never have one. Returns undefined if another scheduler has ended the slot. */
 export function fired(schedule: Schedule, outcome: LastSlot, now: number): Schedule | undefined {
   if (schedule.pending !== outcome.slot) return undefined;
   const { pending: _, ...rest } = schedule;

@@ -129,7 +129,7 @@ describe("summer time", () => {
   });
 });
 
-/** A multiple of 2,000 expressions. A larger number also covers every zone that there is. */
+/** A multiple of 2,000 expressions. A larger number also covers every existing zone. */
 const rounds = Number(process.env["POSTHASTE_TEST_CRON_ROUNDS"] ?? 1);
 const seed = 20_260_329;
 
@@ -198,7 +198,7 @@ function anyTimeOf(zone: string, roll: Dice): number {
   return changedOn(day, offsetOn) - roll.integer(0, 2_880) * minuteMs;
 }
 
-/** Returns the hour before which the offset changes within five days from `from`; `from` when it does not change. */
+/** Returns the hour before which the offset changes within five days from `from`; `from` if it does not change. */
 function changedOn(from: number, offsetOn: (instant: number) => number): number {
   for (let hour = 0; hour < 120; hour++) {
     const at = from + hour * 60 * minuteMs;

@@ -28,9 +28,9 @@ export function nextSlot(cron: Cron, after: number): number | undefined {
 }
 
 /**
- * Finds the first slot of a stretch from `at` on. An hour with a star is an interval: each instant fires whose wall time
- * matches. Any other hour is a time of day. One that a change of the clock leaves out fires at the first instant after the
- * change, and one that comes twice fires the first time.
+ * Finds the first slot of a stretch from `at` on. An hour with a star is an interval: each instant fires whose wall
+ * time matches. Any other hour is a time of day: one that a change of the clock leaves out fires at the first instant
+ * after the change, and one that occurs twice fires the first time.
  */
 function slotIn(cron: Cron, stretch: Stretch, at: number): number | undefined {
   const { from, until, offsetMs, offsetBeforeMs } = stretch;

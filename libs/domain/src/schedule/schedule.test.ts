@@ -88,7 +88,7 @@ describe("a schedule", () => {
   });
 
   it("that has nothing left to fire has no alarm", () => {
-    // The next Sunday that is a 29th of February is 28 years away.
+    // The next 29th of February that is a Sunday is 28 years away.
     const over = replaced(aSchedule(), aScheduleCommand("0 0 29 2 */7"), Date.UTC(2032, 2, 1));
 
     expect(over).not.toHaveProperty("next");

@@ -26,7 +26,7 @@ export type ScheduleCommand = {
 export type Schedule = {
   readonly tenant: TenantId;
   readonly id: ScheduleId;
-  /** See `isUnderstood`; absent: 1. */
+  /** See `isUnderstood`; absent for format 1. */
   readonly format?: number;
   /** Random, drawn once: a schedule made anew under the id of an old one makes messages with other ids. */
   readonly uid: string;
@@ -39,18 +39,18 @@ export type Schedule = {
   readonly template: ScheduleTemplate;
   readonly bodyBytes: number;
   readonly isPaused: boolean;
-  /** The next slot. Absent: there is none within eight years. */
+  /** The next slot. Absent if there is none within eight years. */
   readonly next?: number;
   /** The slot whose message may not have been made yet. */
   readonly pending?: number;
   readonly last?: LastSlot;
-  /** The alarm. Absent: none. */
+  /** The alarm. Absent if there is none. */
   readonly wakeAt?: number;
 };
 
 export type WholeSchedule = Schedule & { readonly body: Uint8Array };
 
-/** `messages`: the first `slotMessagesMax` of them. `error`: why there are none. */
+/** `messages`: the first `slotMessagesMax` ones. `error`: why there are none. */
 export type LastSlot = {
   readonly slot: number;
   readonly messages: readonly MessageId[];
@@ -73,7 +73,7 @@ export function newSchedule(
   );
 }
 
-/** Replaces everything that a caller gives, a pause too, but not a slot under way (docs/design/schedules#the-record). */
+/** Replaces everything that a caller gives, also a pause, but not a slot under way (docs/design/schedules#the-record). */
 export function replaced(current: Schedule, command: ScheduleCommand, now: number): WholeSchedule {
   const { next: _, ...kept } = current;
   const from = Math.max(now, lastOf(current));
@@ -86,13 +86,13 @@ export function replaced(current: Schedule, command: ScheduleCommand, now: numbe
 export const paused = (current: Schedule, now: number): Schedule =>
   changed({ ...current, isPaused: true, updatedAt: now }, now);
 
-/** Stops a schedule for good: it makes no message any more, not even of the slot under way, and has no alarm. */
+/** Stops a schedule for good: it makes no message any more, not even for the slot under way, and has no alarm. */
 export function stopped(current: Schedule, now: number): Schedule {
   const { pending: _, ...rest } = current;
   return paused(rest, now);
 }
 
-/** Resumes a schedule. Slots that passed during the pause are not made up for. */
+/** Resumes a schedule. Slots that passed during the pause do not fire. */
 export function resumed(current: Schedule, cron: Cron, now: number): Schedule {
   const { next: _, ...kept } = current;
   const from = Math.max(now, lastOf(current));
@@ -107,7 +107,7 @@ export function changed<S extends Schedule>(schedule: S, now: number): S {
   return { ...(rest as S), version: schedule.version + 1, ...(wakeAt !== undefined && { wakeAt }) };
 }
 
-/** A slot under way is looked at again soon; a paused schedule has no other alarm. */
+/** A slot under way is checked again soon; a paused schedule has no other alarm. */
 function alarmOfSchedule({ pending, isPaused, next }: Schedule, now: number): number | undefined {
   if (pending !== undefined) return now + ringAheadMs;
   return isPaused ? undefined : next;

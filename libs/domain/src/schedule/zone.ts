@@ -5,7 +5,7 @@
  */
 import { TextCache, type TextCacheOptions } from "../shared/text-cache.ts";
 
-/** A time in which a zone's offset does not change. A stretch ends at a change, or with the year in UTC. */
+/** A period in which a zone's offset does not change. A stretch ends at a change, or with the year in UTC. */
 export type Stretch = {
   readonly from: number;
   readonly until: number;
@@ -28,7 +28,7 @@ const knownZones = new TextCache<true>({ ...kept, entriesMax: 1_200 });
 /** Room for all zones in this year, the next, and those in which a 29th of February may fall. */
 const knownYears = new TextCache<readonly Stretch[]>({ ...kept, entriesMax: 8_000 });
 
-/** Reports whether `name` is in the IANA database, in any case. Offsets such as `+01:00` are no names. */
+/** Reports whether `name` is in the IANA database, in any case. Offsets such as `+01:00` are not names. */
 export const isZone = (name: string): boolean => isNameOfDatabase(name) && isZoneOfIntl(name);
 
 /** Reports whether `Intl` knows a name. `Intl` knows abbreviations, too, with which schedules could once be made. */
@@ -72,7 +72,7 @@ export function stretchAt(zone: string, instant: number): Stretch {
   return found;
 }
 
-/** Shorter than any zone has kept an offset; the shortest so far is six days. */
+/** Shorter than any period for which a zone has kept an offset; the shortest so far is six days. */
 const lookEveryMs = 3 * 86_400_000;
 const secondMs = 1_000;
 

@@ -1,6 +1,6 @@
 const continuationBytesMax = 3;
 
-/** Returns the first `bytesMax` bytes, up to three less where those end within a character of UTF-8. */
+/** Returns the first `bytesMax` bytes, up to three fewer if those end within a character of UTF-8. */
 export function cutAtCharacter(bytes: Uint8Array, bytesMax: number): Uint8Array {
   if (bytes.length <= bytesMax) return bytes;
   const endMin = Math.max(bytesMax - continuationBytesMax, 0);

@@ -28,7 +28,7 @@ export type FaultCode =
   | "beyond_plan"
   /** A request on a run that is not active. */
   | "run_ended"
-  /** A request on a run that cannot be done in a run. */
+  /** A request that is not possible in a run. */
   | "run_refused"
   | "too_many_requests"
   | "overloaded"

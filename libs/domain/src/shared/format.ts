@@ -1,7 +1,7 @@
 /**
- * A format is what a build has to know to handle what is stored. Records, lanes and outbox items carry a format where it is
- * above 1. A process neither claims, rings, follows up nor clears what is above its own format. So processes of two builds
- * may run over the same stores, as they do during a rolling upgrade: new things are late, none is lost.
+ * A format says what a build has to know to handle a stored item. Records, lanes and outbox items carry a format if
+ * it is above 1. A process neither claims, rings, follows up nor clears items above its own format. So processes of
+ * two builds may run over the same stores, as they do during a rolling upgrade: new items are late, none is lost.
  *
  * Builds before the first release wrote formats up to 5, which are read as format 1 is. The first new one is 6.
  */

@@ -1,6 +1,7 @@
 /**
- * Identifiers. A message id is either *random* (`msg_` + 9 characters of position + 17 of chance) or *derived* from its
- * cause (`<parent>_<suffix>`), so that doing a follow-up twice is doing it once. No id contains `/`, `,` or `:`.
+ * Identifiers. A message id is either *random* (`msg_` + 9 characters of position + 17 of chance) or *derived* from
+ * its cause (`<parent>_<suffix>`), so that doing a follow-up twice has the effect of once. No id contains `/`, `,` or
+ * `:`.
  */
 import { hashText } from "./hash.ts";
 
@@ -12,7 +13,7 @@ export type MessageId = Brand<string, "MessageId">;
 export type DlqId = Brand<string, "DlqId">;
 export type ScheduleId = Brand<string, "ScheduleId">;
 export type BulkActionId = Brand<string, "BulkActionId">;
-/** The caller's own name of a run; free again when the run has ended. */
+/** The caller's own name of a run; may be used again when the run has ended. */
 export type RunId = Brand<string, "RunId">;
 /** Names one run for ever: the tenant, the run's id, and which use of that id it is. */
 export type RunKey = Brand<string, "RunKey">;
@@ -70,19 +71,19 @@ export function positionOf(id: string): number | undefined {
 export const callbackId = (source: MessageId, attempt: number): MessageId =>
   messageId(`${source}_cb${attempt}`);
 export const failureCallbackId = (source: MessageId): MessageId => messageId(`${source}_fcb`);
-/** The id of a fan-out's child. The `n` keeps it apart from callback ids: `cb0` is a number to the base 32, too. */
+/** Returns the id of a fan-out's child. The `n` keeps it apart from callback ids: `cb0` is a number to the base 32, too. */
 export const childId = (parent: MessageId, index: number): MessageId =>
   messageId(`${parent}_n${index.toString(32)}`);
 
-/** The id of a slot's message: `position` belongs to the slot's time, `uid` to the schedule. */
+/** Returns the id of a slot's message: `position` belongs to the slot's time, `uid` to the schedule. */
 export const slotId = (position: number, uid: string): MessageId =>
   messageId(`${randomMessageId(position, uid.slice(0, randomLength))}_s`);
 
 const letterDigestLength = 23;
 
 /**
- * The id of a retried dead letter's message: `position` belongs to the time of failure, `digest` is the letter's name
- * hashed, in hex.
+ * Returns the id of a retried dead letter's message: `position` belongs to the time of failure, `digest` is the
+ * letter's name hashed, in hex.
  */
 export const retriedLetterId = (position: number, digest: string): MessageId =>
   randomMessageId(position, digest.slice(0, letterDigestLength));
@@ -90,7 +91,7 @@ export const retriedLetterId = (position: number, digest: string): MessageId =>
 export const runKey = (tenant: TenantId, id: RunId, generation: number): RunKey =>
   `${tenant}/${id}/${generation}` as RunKey;
 
-/** The id of the message of a run's part. The start of a run has the id `root` itself. */
+/** Returns the id of the message of a run's part. The start of a run has the id `root` itself. */
 export const runMessageId = (root: MessageId, part: string): MessageId =>
   part === "start" ? root : messageId(`${root}_r${part}`);
 
@@ -104,7 +105,7 @@ export function parentOf(id: MessageId): { parent: MessageId; index: number } | 
 /** Reports whether an id is derived. Derived ids leave a tombstone, since their cause may be worked again. */
 export const isDerived = (id: MessageId): boolean => id.length !== randomIdLength;
 
-/** The id of a dead letter, which sorts by the time of failure (docs/design/wire#dead-letters). */
+/** Returns the id of a dead letter, which sorts by the time of failure (docs/design/wire#dead-letters). */
 export const dlqIdOf = (id: MessageId, failedAt: number): DlqId =>
   dlqId(`${failedAt}-${hashText(id)}`);
 
@@ -113,10 +114,10 @@ export const isQueueId = (id: LaneId): id is QueueId => id.startsWith("queue:");
 export const queueId = (tenant: TenantId, name: string): QueueId =>
   `queue:${tenant}:${name}` as QueueId;
 
-/** Returns the tenant in a lane's id, which stands between the first two colons: a tenant's id contains none. */
+/** Returns the tenant in a lane's id, which is between the first two colons: a tenant's id contains none. */
 export const tenantOfLane = (id: LaneId): string => id.split(":", 2)[1] ?? "";
 
-/** The lane that counts all calls of a tenant for the cap of its plan. The lane has slots and no line. */
+/** Returns the lane that counts all calls of a tenant for the cap of its plan. The lane has slots and no line. */
 export const callsOf = (tenant: TenantId): FlowId => `all:${tenant}` as FlowId;
 
 export const flowLaneId = (tenant: TenantId, key: string): FlowId =>

@@ -6,7 +6,7 @@
 export const leaseMs = 30_000;
 export const leaseRenewMs = 10_000;
 export const leaseSafetyMs = 5_000;
-/** A call begins only on a lease with at least this long to run; else the lease is renewed first. */
+/** A call begins only on a lease with at least this long to run; otherwise the lease is renewed first. */
 export const leaseToBeginMs = 3_000;
 
 /**
@@ -31,7 +31,7 @@ export const ringBatchMax = 500;
 /** A follow-up is left to its alarm from this long before it: work that begins then may be done twice. */
 export const followUpLeftMs = 10_000;
 
-/** A promoted message must be claimed within its grant, or it goes back into its line. */
+/** A promoted message that is not claimed within its grant goes back into its line. */
 export const grantMs = 30_000;
 export const grantBatchMax = 500;
 /** The turns of a queue that one look gives, and the messages of a deleted queue that it names, at most. */
@@ -45,7 +45,7 @@ export const laneKeptMs = 86_400_000;
 export const finishedKeepMs = 30_000;
 export const sweepEveryMs = 15_000;
 export const sweepBatchMax = 5_000;
-/** How long before its end a message may have been made that tells its own log. */
+/** The longest time from its making to its end in which a message may be its own log. */
 export const ownLogMs = 1_000;
 export const tombstoneMs = 86_400_000;
 /**
@@ -53,7 +53,7 @@ export const tombstoneMs = 86_400_000;
  * s.
  */
 export const replacedChunkKeptMs = 600_000;
-/** The rows among which a tenant's oldest due record is looked for. */
+/** The rows among which the oldest due record of a tenant is searched. */
 export const dueSinceRowsMax = 1_000;
 
 /** Bulk actions of a tenant under way at once, and how long one is kept after its end. */
@@ -108,7 +108,7 @@ export const readBytesMax = 8 * 1024 * 1024;
 
 /** A page of a list ends with the item that brings it to this size, both as stored and as shown. */
 export const pageBytesMax = 2 * 1024 * 1024;
-/** A list that is told piece by piece reads this many bytes at a time, and at least one item. */
+/** A list that is read piece by piece reads this many bytes at a time, and at least one item. */
 export const pieceBytesMax = 1024 * 1024;
 
 /** Steps of a run (`runStepsMax`) and of one parallel group (`runGroupMax`). */
@@ -120,7 +120,7 @@ export const runStepDepthMax = 256;
 export const runHistoryBytesMax = 64 * 1024 * 1024;
 /** Calls, waits and invocations of a run at once. */
 export const runPendingMax = 1_000;
-/** Bytes of what a wait or an invocation stores of its step, which its result repeats. */
+/** Bytes of a step that a wait or an invocation stores, and that its result repeats. */
 export const runStepBytesMax = 16 * 1024;
 /** Bytes of a run's parts that are read at a time; one part is always read. */
 export const runReadBytesMax = 2 * 1024 * 1024;
@@ -130,13 +130,13 @@ export const runNotesOfEventMax = 100;
 /** Kept events of a run that came by webhooks, which need no token, and the bytes of one. */
 export const runHookNotesMax = 100;
 export const runHookNoteBytesMax = 4 * 1024 * 1024;
-/** How often a run asks whether the previous use of its id is still being delivered. */
+/** How often a run checks whether the previous use of its id is still being delivered. */
 export const heldUseMs = 500;
 /** Webhooks of a run that keep an address; the latest stay. */
 export const runHooksMax = 1_000;
-/** Runs that were resumed while they waited for a run that they had invoked, and that wait for it as well. */
+/** Runs that were resumed while they waited for a run that they had invoked, and that wait for that run as well. */
 export const runHeirsMax = 100;
-/** Names of earlier runs that a run which was resumed again and again keeps, so that webhooks find it by them. */
+/** Names of earlier runs that are kept by a run that was resumed again and again, so that webhooks find it by them. */
 export const runAliasesMax = 100;
 /** Attempts kept of one delivery of a run (`runAttemptsMax`) and shown of a run (`runAttemptsShownMax`); the latest stay. */
 export const runAttemptsMax = 20;
@@ -148,7 +148,7 @@ export const runIdLengthMax = 256;
 export const eventIdLengthMax = 1_024;
 /** Bytes that are read of the answer to a run's call, whatever the plan says: the answer is the result of a step. */
 export const runAnswerBytesMax = 8 * 1024 * 1024;
-/** Bytes told of what such a call has sent, beside its answer: in base64 both have to fit into one document of 16 MiB. */
+/** Bytes of such a call's request that are reported beside its answer: in base64 both have to fit into one document of 16 MiB. */
 export const runSourceBytesMax = 1024 * 1024;
 
 export const expansionBatchMax = 500;
@@ -156,12 +156,12 @@ export const hopsMax = 8;
 
 /** Bytes of response bodies that facts and logs carry (docs/design/wire#the-message-log). */
 export const logResponseBytesMax = 64 * 1024;
-/** Bytes that are kept of the answer that delivered a message. */
+/** Kept bytes of the answer that delivered a message. */
 export const keptAnswerBytesMax = 8 * 1024;
 
 /**
- * A signed URL of an object store fits, with a session's token in it. So does the signature, which repeats the URL, into the
- * 8 KiB that many receivers accept for one header (ADR 130).
+ * Enough for a signed URL of an object store with a session's token in it. The signature, which repeats the URL, fits
+ * into the 8 KiB that many receivers accept for one header (ADR 130).
  */
 export const urlLengthMax = 4_096;
 export const forwardHeadersMax = 64;
@@ -184,7 +184,7 @@ export const expressionDepthMax = 16;
  */
 export const slotLateMs = 300_000;
 export const slotLateMsMax = 3_600_000;
-/** Skipped slots that are counted at once, each minute of a day. Slots beyond that are skipped and not counted. */
+/** Skipped slots that are counted at once, one for each minute of a day. Slots beyond that are skipped and not counted. */
 export const slotsCountedMax = 1_440;
-/** Messages of a schedule that are remembered, the last ones. */
+/** The latest messages of a schedule that are remembered. */
 export const slotMessagesMax = 100;

@@ -20,7 +20,7 @@ export function nearestName(
   return nearest?.name;
 }
 
-/** Counts edits row by row: a letter left out, put in, replaced, or swapped with its neighbour is one edit. */
+/** Counts edits row by row: leaving out, adding or replacing a letter, or swapping two neighbours, is one edit. */
 function editDistance(a: string, b: string): number {
   let before: readonly number[] = [];
   let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, i) => i);

@@ -1,14 +1,14 @@
-/** The roles of operators at management: each may do there what a scope may do at the gateway. */
+/** The roles of operators at management. Each role may do there what a scope may do at the gateway. */
 import { fault, type Fault } from "./fault.ts";
 import { type Operation, scopesFor, type TokenScope } from "./token-scope.ts";
 
 /**
- * A `viewer` reads all but signing keys and the tokens of search indexes. An `operator` does what is there once more, pauses and cancels,
- * too. An `admin` does everything.
+ * A `viewer` reads everything except signing keys and the tokens of search indexes. An `operator` also retries,
+ * pauses, resumes and cancels. An `admin` does everything.
  */
 export type OperatorRole = (typeof operatorRoles)[number];
 
-/** The widest first. */
+/** The roles, the widest first. */
 export const operatorRoles = ["admin", "operator", "viewer"] as const;
 
 const scopeOf = {

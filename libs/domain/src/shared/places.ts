@@ -21,7 +21,7 @@ export class Places<V> {
     this.#values[place] = value;
   }
 
-  /** To be called once for each value added. */
+  /** Must be called once for each value added. */
   remove(place: number): void {
     this.#values[place] = undefined;
     this.#free.push(place);

@@ -94,6 +94,6 @@ export type PlanLimits = Pick<Plan, keyof typeof planBounds>;
 
 type Optional = "parallelismMax" | "messagesPerDayMax" | "listsPerSecondMax";
 
-/** Returns the plan's limit; undefined, which means that nothing is counted, when it is the highest that a plan may have. */
+/** Returns the plan's limit; undefined, which means that nothing is counted, if it is the highest that a plan may have. */
 export const limitOf = (plan: Plan, of: Optional): number | undefined =>
   plan[of] < planBounds[of].max ? plan[of] : undefined;

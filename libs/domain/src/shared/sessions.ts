@@ -1,7 +1,4 @@
-/**
- * Sessions of people in a browser (docs/adr/0190-a-session-is-a-sealed-cookie.md): how long one is good, and which have
- * ended.
- */
+/** Sessions of people in a browser (docs/adr/0190-a-session-is-a-sealed-cookie.md): how long a session is valid, and which have ended. */
 import { isOver } from "./time.ts";
 
 export const sessionMs = 12 * 3_600_000;
@@ -27,7 +24,7 @@ export const isSessionOpen = (
   (ended === undefined ||
     (session.madeAt > ended.until && !ended.each.some(({ id }) => id === session.id)));
 
-/** Adds `session` to the ended ones, and drops those that have run out by themselves. */
+/** Adds `session` to the ended ones, and drops sessions that have expired. */
 export function withSessionEnded(
   ended: EndedSessions | undefined = noEndedSessions,
   session: SessionMade,
@@ -44,7 +41,7 @@ export function withSessionEnded(
 const isOld = ({ madeAt }: SessionMade, now: number): boolean =>
   isOver(madeAt + sessionMs, sessionMs, now);
 
-/** One session a line: ids contain no spaces. */
+/** One session on each line: ids contain no spaces. */
 export const endedSessionsText = ({ until, each }: EndedSessions): string =>
   [until, ...each.map(({ id, madeAt }) => `${madeAt} ${id}`)].join("\n");
 

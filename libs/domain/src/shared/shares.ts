@@ -1,6 +1,6 @@
 /**
- * Shares: one holder may have three quarters of what the other holders have left. The next holder always finds room, however many hold all
- * that they may: one leaves a quarter, two a seventh, ten a thirty-first.
+ * Shares: one holder may have three quarters of what the other holders have left. The next holder always finds room,
+ * even if all others hold as much as they may: one leaves a quarter, two a seventh, ten a thirty-first.
  */
 const share = 3 / 4;
 
@@ -12,7 +12,7 @@ export const wholeOf = (part: number): number => part / share;
 export type Share = {
   /** Returns false when the bytes do not fit, or after `giveBack`. */
   take(bytes: number): boolean;
-  /** Gives back all that was taken. Idempotent. */
+  /** Gives back all that was taken. May be called again. */
   giveBack(): void;
 };
 
@@ -21,8 +21,9 @@ type AtAddress = { bytes: number; readonly byTenant: Map<string, number> };
 /**
  * The bytes of one budget, by the tenants and the addresses that hold them.
  *
- * (1) A tenant, and an address, holds at most its share of what the rest have left; a tenant at an address holds at most its
- *     share of what that address may have. So the next holder finds room, however many hold all that they may.
+ * (1) A tenant, and an address, holds at most its share of what the rest have left; a tenant at an address holds at
+ *     most its share of what that address may have. So the next holder finds room, even if all others hold as much as
+ *     they may.
  * (2) A holder of nothing may take its first bytes as long as all fit, and the very first take always fits.
  */
 export class Shares {
@@ -39,7 +40,7 @@ export class Shares {
     return this.#held;
   }
 
-  /** Reports whether `bytes` fit. An `address` of undefined is not known yet; all unknown addresses count as one. */
+  /** Reports whether `bytes` fit. An undefined `address` is not known yet; all unknown addresses count as one. */
   fit(tenant: string, address: string | undefined, bytes: number): boolean {
     if (this.#held === 0) return true;
     if (this.#held + bytes > this.#max) return false;

@@ -1,17 +1,17 @@
 /**
- * A cache of values under texts that callers choose, such as time zones, expressions, URLs and names. A cache holds at most
- * `entriesMax` values, none under a text longer than `lengthMax` characters.
+ * A cache of values under texts that callers choose, such as time zones, expressions, URLs and names. A cache holds
+ * at most `entriesMax` values, none under a text longer than `lengthMax` characters.
  *
  * (1) Texts that mean the same have one key, by `canonical`: spellings cost no entries.
  * (2) A value that was asked for among the last `entriesMax / 2` texts is still there.
  *
- * Two Maps stand for the order of use: the older Map is dropped whole when the younger holds half of all entries. So looking
- * up a value in use reads one Map and changes none.
+ * Two Maps record the order of use: the older Map is dropped whole when the younger holds half of all entries. So
+ * looking up a value in use reads one Map and changes none.
  */
 export type TextCacheOptions = {
   readonly entriesMax: number;
   readonly lengthMax: number;
-  /** Returns one text for all texts that mean the same; absent where no two do. */
+  /** Returns one text for all texts that mean the same; absent if no two do. */
   readonly canonical?: (text: string) => string;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Compares stored times with now (docs/adr/0120-two-clocks.md). The clock that wrote a time may have been ahead and been set
- * back since. Without a bound, what was to last ten minutes would last as long as the clock was ahead.
+ * Compares stored times with now (docs/adr/0120-two-clocks.md). The clock that wrote a time may have been ahead and
+ * been set back since. Without a bound, a period of ten minutes would last as long as the clock was ahead.
  */
 import { leaseMs } from "./limits.ts";
 
@@ -8,8 +8,8 @@ import { leaseMs } from "./limits.ts";
 export const skewMsMax = 60_000;
 
 /**
- * Reports whether a period of `lengthMs` that ends at `until` is over. A period that ends later than any that could have
- * begun by now is over, too.
+ * Reports whether a period of `lengthMs` that ends at `until` is over. A period that ends later than any that could
+ * have begun by now is over, too.
  */
 export const isOver = (until: number, lengthMs: number, now: number): boolean =>
   until <= now || isAhead(until, lengthMs, now);
@@ -25,8 +25,8 @@ export const aheadFrom = (lengthMs: number, now: number): number => now + length
 export const cutOff = (lengthMs: number, now: number): number => now - lengthMs;
 
 /**
- * Reports whether a lease that another process holds and renews is over. `setAheadMs` is by how much the clock was set
- * ahead; the time before that counts, for as long as the owner may take to renew.
+ * Reports whether a lease that another process holds and renews is over. `setAheadMs` is by how much the clock was
+ * set ahead; the time before that counts, for as long as the owner may take to renew.
  */
 export const isLeaseOver = (until: number, now: number, setAheadMs: number): boolean =>
   until <= leaseNow(now, setAheadMs) || isAhead(until, leaseMs, now);
@@ -38,9 +38,7 @@ export const leaseNow = (now: number, setAheadMs: number): number => now - setAh
 export const leftMs = (until: number, lengthMs: number, now: number): number =>
   isOver(until, lengthMs, now) ? 0 : Math.min(until - now, lengthMs);
 
-/**
- * Returns how far ahead `at` lies, from 0 to `msMax`. For timers and for answers; for a period with a length, see `leftMs`.
- */
+/** Returns how far ahead `at` is, from 0 to `msMax`. For timers and for answers; for a period with a length, see `leftMs`. */
 export const untilMs = (at: number, msMax: number, now: number): number =>
   Math.min(Math.max(0, at - now), msMax);
 

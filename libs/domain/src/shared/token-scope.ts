@@ -3,12 +3,13 @@ import { fault, type Fault } from "./fault.ts";
 import { type TenantId } from "./ids.ts";
 
 /**
- * `full` may do everything. `read` reads all but the signing keys. `operate` reads as much, retries, pauses, resumes and cancels.
- * `publish` publishes and starts runs, and reads nothing. `queue:NAME` may do everything whose path names that queue, and nothing else.
+ * `full` may do everything. `read` reads everything except the signing keys. `operate` reads as much, retries,
+ * pauses, resumes and cancels. `publish` publishes and starts runs, and reads nothing. `queue:NAME` may do every
+ * operation whose path names that queue, and nothing else.
  */
 export type TokenScope = (typeof plainScopes)[number] | `${typeof queuePrefix}${string}`;
 
-/** The right of a provider's group: to do in a tenant's name what the scope may do. */
+/** The right of a provider's group: the scope in which its members act for a tenant. */
 export type GroupRight = { readonly tenant: TenantId; readonly scope: TokenScope };
 
 const plainScopes = ["full", "operate", "read", "publish"] as const;
@@ -16,7 +17,7 @@ const queuePrefix = "queue:";
 
 export const queueScope = (queue: string): TokenScope => `${queuePrefix}${queue}`;
 
-/** Matches the text of a scope. The name of a queue is as `isName` of the contract has it. */
+/** Matches the text of a scope. The name of a queue matches `isName` of the contract. */
 export const tokenScopePattern = new RegExp(
   `^(?:${plainScopes.join("|")}|${queuePrefix}(?!\\.{1,2}$)[A-Za-z0-9._-]{1,128})$`,
 );
@@ -27,8 +28,9 @@ export const isTokenScope = (text: string): text is TokenScope => tokenScopePatt
 export const tokenScopeFrom = (text: string): TokenScope => (isTokenScope(text) ? text : "read");
 
 /**
- * The kinds of operations. `self` tells a token of itself, `secret` reads signing keys or tokens. An `act` retries, pauses, resumes or
- * cancels what is there. A `write` changes anything else other than by publishing.
+ * The kinds of operations. `self` reads the token that is used, `secret` reads signing keys or tokens. An `act`
+ * retries, pauses, resumes or cancels something that exists. A `write` changes anything else other than by
+ * publishing.
  */
 export type OperationKind = "self" | "list" | "read" | "secret" | "act" | "write" | "publish";
 
@@ -41,7 +43,7 @@ export type Operation = {
   readonly queue?: string | undefined;
 };
 
-/** Returns the scopes that may do an operation, the widest first. Every scope may do what is of kind `self`. */
+/** Returns the scopes that may do an operation, the widest first. Every scope may do operations of kind `self`. */
 export function scopesFor({ kind, queue }: Operation): readonly TokenScope[] {
   const own = queue === undefined ? [] : [queueScope(queue)];
   switch (kind) {

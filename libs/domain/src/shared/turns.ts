@@ -1,8 +1,8 @@
 /**
  * A map whose entries take turns: the first is taken out, and may be put back behind the rest.
  *
- * `[first] = map` looks at the places of all entries that were deleted before the first, until the map has a new table:
- * taking a hundred thousand entries that way takes seconds. An iterator that is kept passes over each place once.
+ * `[first] = map` visits the places of all entries that were deleted before the first, until the map has a new table:
+ * taking a hundred thousand entries that way takes seconds. An iterator that is kept visits each place once.
  */
 export class Turns<K, V> {
   readonly #entries = new Map<K, V>();
@@ -20,7 +20,7 @@ export class Turns<K, V> {
     return this.#entries.has(key);
   }
 
-  /** Puts the entry behind the rest, also where `key` has stood further in front. */
+  /** Puts the entry behind the rest, even if `key` was further in front. */
   put(key: K, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

@@ -1,7 +1,4 @@
-/**
- * Failed attempts of a run's deliveries that were followed by another attempt. The run itself has everything else that an
- * attempt has caused.
- */
+/** Failed attempts of a run's deliveries that were followed by another attempt. All other effects of an attempt are in the run itself. */
 import { type AttemptFact } from "../message/follow-up.ts";
 import { type InRun } from "../message/message.ts";
 import { runAttemptsMax } from "../shared/limits.ts";

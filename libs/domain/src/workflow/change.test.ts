@@ -27,7 +27,7 @@ const wait = (step: number): Pending => ({ kind: "wait", step, event: "e", deadl
 const namesOf = ({ history }: Run): string =>
   entriesBetween(history, 1, history.length).map(partOf).join(" ");
 
-/** Returns a run that took each of these changes. */
+/** Returns a run after each of these changes. */
 function aRunAfter(...changes: readonly (readonly StepKey[] | Pending)[]): RunIn<"active"> {
   let run = aRun();
   for (const change of changes) {
@@ -174,7 +174,7 @@ describe("a delivery has been answered", () => {
     ["an answer that became the result", answering, true, aRunAfter(call(1), [result(1)])],
   ])("%s", (_, key, is, run) => {
     expect(hasTakenEffect(run, key)).toBe(is);
-    // The entries that the delivery has caused say that it succeeded, so a late failure fails no run.
+    // The entries that the delivery has caused show that it succeeded, so a late failure fails no run.
     expect(failRun(run, key, failure, epochStart) === undefined).toBe(is);
     const inRun = { part: partOf(key), root: run.root };
     expect(wantedOf(run, inRun, 2) === "unwanted").toBe(is);

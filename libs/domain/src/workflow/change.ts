@@ -1,4 +1,4 @@
-/** The changes of a run's head, each a pure decision over the head as it is (docs/design/runs#changes). */
+/** The changes of a run's head, each a pure decision over the present head (docs/design/runs#changes). */
 import { type InRun } from "../message/message.ts";
 import { dlqIdOf } from "../shared/ids.ts";
 import { ringAheadMs, runGroupMax, runStepsMax } from "../shared/limits.ts";
@@ -55,13 +55,13 @@ function unknownOf(
 }
 
 /**
- * Marks that the endpoint of a run started in two phases has started it. Undefined: that was marked before, or it was not
- * asked.
+ * Marks that the endpoint of a run started in two phases has started it. Returns undefined if that was marked before,
+ * or the endpoint was not asked.
  */
 export const adopted = (run: RunIn<"active">): RunIn<"active"> | undefined =>
   run.adoption === "awaited" ? changedRun({ ...run, adoption: "done" }) : undefined;
 
-/** Lets a step wait for something other than a delivery. Undefined: the step waits already, or is done. */
+/** Lets a step wait for something other than a delivery. Returns undefined if the step waits already, or is done. */
 export function awaiting(run: RunIn<"active">, pending: Pending): RunIn<"active"> | undefined {
   const { history, state } = run;
   const { step } = pending;
@@ -74,7 +74,7 @@ export function awaiting(run: RunIn<"active">, pending: Pending): RunIn<"active"
   });
 }
 
-/** Marks that the call of a step has ended. Undefined: that was marked before, the step is done, or the run has ended. */
+/** Marks that the call of a step has ended. Returns undefined if that was marked before, the step is done, or the run has ended. */
 export function callAnswered(run: Run, step: number): RunIn<"active"> | undefined {
   if (!isActive(run)) return undefined;
   const { pending } = run.state;
@@ -90,10 +90,7 @@ const isOpenCall = (pending: Pending, step: number): boolean =>
 
 const refused = (text: string): Appended => ({ kind: "refused", text });
 
-/**
- * Reports whether what the delivery causes has been accepted. The delivery has then succeeded, whatever became of its
- * answer.
- */
+/** Reports whether a publish that the delivery causes has been accepted. The delivery has then succeeded, whatever its answer. */
 export function hasTakenEffect(run: Run, key: DeliveryKey): boolean {
   const { history, reached, state } = run;
   switch (key.role) {
@@ -122,7 +119,7 @@ export const finish = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "
 export const cancelRun = (run: RunIn<"active">, now: number): RunIn<"succeeded" | "canceled"> =>
   leaving(changedRun({ ...run, state: { kind: "canceled", ...ended(run, now) } }));
 
-/** Fails a run. Undefined: the run has ended, or is past the delivery that failed. */
+/** Fails a run. Returns undefined if the run has ended, or is past the delivery that failed. */
 export function failRun(
   run: Run,
   key: DeliveryKey,
@@ -147,8 +144,8 @@ const ended = ({ heirs, invoker, state: { pending } }: RunIn<"active">, now: num
 });
 
 /**
- * Sets when what is left open of an ended run is dropped: whatever becomes of the process that ends the run, none of its
- * messages stays in a line or waits for a time.
+ * Sets when the open deliveries of an ended run are dropped: whatever happens to the process that ends the run, none
+ * of its messages stays in a line or waits for a time.
  */
 const leaving = <S extends Exclude<RunState, { kind: "active" }>>(run: Run<S>): Run<S> =>
   leftOpen(run).length === 0
@@ -158,7 +155,7 @@ const leaving = <S extends Exclude<RunState, { kind: "active" }>>(run: Run<S>): 
 export const owesDrop = ({ state }: Run): boolean =>
   state.kind !== "active" && state.dropBy !== undefined;
 
-/** Marks that what was left open is dropped. Undefined: that was marked before. */
+/** Marks that the open deliveries are dropped. Returns undefined if that was marked before. */
 export function leftDropped(run: Run): Run | undefined {
   if (run.state.kind === "active" || run.state.dropBy === undefined) return undefined;
   const { dropBy: _, ...state } = run.state;
@@ -187,7 +184,7 @@ export const bytesOfEntry = ({ length }: Uint8Array): number =>
 
 const aroundEntryBytes = 128;
 
-/** Removes a run's dead letter and keeps the rest of the run. Undefined: the run has none. */
+/** Removes a run's dead letter and keeps the rest of the run. Returns undefined if the run has none. */
 export function withoutLetter(run: Run): RunIn<"failed"> | undefined {
   const { state } = run;
   if (state.kind !== "failed" || !state.failure.inDlq) return undefined;

@@ -1,6 +1,4 @@
-/**
- * Deliveries of a run: ordinary messages, stored without a body where they carry the history (docs/design/runs#deliveries).
- */
+/** Deliveries of a run: ordinary messages, stored without a body if they carry the history (docs/design/runs#deliveries). */
 import { lanesOf } from "../lane/lane.ts";
 import { type Headers } from "../message/headers.ts";
 import { type InRun, type Message } from "../message/message.ts";
@@ -33,7 +31,7 @@ export function entryOf(name: PartName): EntryKey | undefined {
 export const isEntryKey = (key: DeliveryKey): key is EntryKey =>
   key.role !== "call" && key.role !== "answer";
 
-/** Returns what is stored about how an entry is delivered; undefined for the usual delivery. */
+/** Returns how an entry is delivered, as far as that is stored; undefined for the usual delivery. */
 export function keptDelivery(
   run: Run,
   { callerIp, headers, hop, method, notBefore, policy, url }: EntryDelivery,
@@ -50,7 +48,7 @@ export function keptDelivery(
   return isUsual ? undefined : { callerIp, headers, hop, method, notBefore, policy, url };
 }
 
-/** Returns the delivery of entries of which nothing is stored. */
+/** Returns the delivery of entries for which nothing is stored. */
 export const usualDelivery = ({ callerIp, plan, url }: Run): EntryDelivery => ({
   ...{ url, callerIp, hop: 1 },
   method: "POST",
@@ -85,10 +83,7 @@ export function entryMessage(
   });
 }
 
-/**
- * Returns the message of a step's call to a third party. The message carries only what the call asks for, never the
- * headers of the run.
- */
+/** Returns the message of a step's call to a third party. The message carries only the headers of the call, never those of the run. */
 export const callMessage = (
   run: Run,
   step: number,
@@ -104,7 +99,7 @@ export const callMessage = (
   });
 };
 
-/** Returns the message that tells the endpoint how the call of a step was answered. */
+/** Returns the message that tells the endpoint the answer to a step's call. */
 export const answerMessage = (
   run: Run,
   step: number,
@@ -152,7 +147,7 @@ export const failureDelivery = (
   };
 };
 
-/** Returns the message that tells of the failure of a run, in its last round. */
+/** Returns the message that reports the failure of a run, in its last round. */
 export function failureMessage(
   run: RunIn<"failed">,
   sent: EntryDelivery,
@@ -203,8 +198,8 @@ function messageOfRun(run: Run, part: PartName, now: number, sent: Sent): Messag
 }
 
 /**
- * Returns the policy of an entry. Where the start gave no failure function, the one that the step gives is kept: a client
- * that does not know its endpoint's gives none at the start.
+ * Returns the policy of an entry. If the start gave no failure function, the step's own is kept: a client that does
+ * not know the one of its endpoint gives none at the start.
  */
 function entryPolicy({ plan }: Run, own: Policy): Policy {
   const { callback: _, failureCallback, ...rest } = own;

@@ -1,4 +1,4 @@
-/** Runs that start runs: the step waits for the end of the child, and the child owes its end to the step. */
+/** Runs that start runs: the step waits for the end of the child, and the child reports its end to the step. */
 import { type MessageId } from "../shared/ids.ts";
 import { runHeirsMax } from "../shared/limits.ts";
 import { changedRun, type Invoker, isActive, type Pending, type Run, type RunIn } from "./run.ts";
@@ -15,15 +15,15 @@ export const invocationOf = (run: Run, step: number): Invocation | undefined =>
 export const overdueStarts = (run: Run, now: number): readonly Invocation[] =>
   invocationsOf(run).filter(({ startBy = Infinity }) => startBy <= now);
 
-/** Looks in runs that have ended, too. */
+/** Searches runs that have ended, too. */
 const pendingInvocation = ({ state }: Run, step: number): Invocation | undefined =>
   state.pending.filter((each) => each.kind === "invoke").find((each) => each.step === step);
 
-/** Reports whether the child of a step is not known to be started yet. */
+/** Reports whether it is not known yet that the child of a step has started. */
 export const isStarting = (run: Run, step: number): boolean =>
   pendingInvocation(run, step)?.startBy !== undefined;
 
-/** Marks the child as started. Undefined: nothing waits for that. */
+/** Marks the child as started. Returns undefined if nothing waits for that. */
 export function startedInvocation(run: Run, step: number): RunIn<"active"> | undefined {
   if (!isActive(run) || invocationOf(run, step)?.startBy === undefined) return undefined;
   const pending = run.state.pending.map((each) => {
@@ -42,9 +42,7 @@ export const settledInvocation = (
 ): RunIn<"active"> | undefined =>
   isActive(run) && invocationOf(run, step)?.childRoot === childRoot ? run : undefined;
 
-/**
- * Marks that an ended run has the child's end for its log, once, without an entry. Undefined: the run needs it no longer.
- */
+/** Marks that an ended run has the child's end for its log, once, without an entry. Returns undefined if the run needs it no longer. */
 export function loggedInvocation(run: Run, step: number, childRoot: MessageId): Run | undefined {
   const { state } = run;
   const awaited = pendingInvocation(run, step);
@@ -61,7 +59,7 @@ export const invokersOf = ({ heirs = [], invoker }: Run): readonly Invoker[] =>
 export const tells = (run: Run, { key, step }: Invoker): boolean =>
   invokersOf(run).some((invoker) => invoker.key === key && invoker.step === step);
 
-/** Adds an invoker that waits for the end of the run. Undefined: there are `runHeirsMax` already. */
+/** Adds an invoker that waits for the end of the run. Returns undefined if there are `runHeirsMax` already. */
 export function withHeir(run: RunIn<"active">, heir: Invoker): RunIn<"active"> | undefined {
   const { heirs = [] } = run;
   return heirs.length < runHeirsMax ? changedRun({ ...run, heirs: [...heirs, heir] }) : undefined;
@@ -70,7 +68,7 @@ export function withHeir(run: RunIn<"active">, heir: Invoker): RunIn<"active"> |
 export const owesAnswer = ({ state }: Run): boolean =>
   state.kind !== "active" && state.answerBy !== undefined;
 
-/** Marks that the invokers know of the end. Undefined: that was marked before. */
+/** Marks that the invokers know of the end. Returns undefined if that was marked before. */
 export function told(run: Run): Run | undefined {
   if (run.state.kind === "active" || run.state.answerBy === undefined) return undefined;
   const { answerBy: _, ...state } = run.state;

@@ -1,7 +1,7 @@
 /**
- * Marks of workflows: workflow clients answer each delivery with the version of the protocol, and a page that a proxy or a
- * host answers in their place has no mark. So a success without the mark counts for nothing where the start was answered
- * with it (docs/design/runs#standing-still).
+ * Marks of workflows: workflow clients answer each delivery with the version of the protocol, and a page that a proxy
+ * or a host answers in their place has no mark. So a success without the mark does not count if the start was
+ * answered with it (docs/design/runs#standing-still).
  */
 import { type Headers } from "../message/headers.ts";
 import { type Dialect, type InRun, type Message } from "../message/message.ts";
@@ -33,22 +33,22 @@ export const lacksMark = (
   return role !== undefined && role !== "call" && !isMarked(dialect, outcome.headers);
 };
 
-/** Reports whether a success without the mark leaves the run where it is, by what is known of its start now. */
+/** Reports whether a success without the mark leaves the run as it is, by what is now known of its start. */
 export function needsMark(run: Run | undefined, { part, root }: InRun): boolean {
   const key = deliveryOf(part);
   if (!run || run.root !== root || !isActive(run) || !key) return false;
   return run.marks === "expected" && !hasTakenEffect(run, key);
 }
 
-/** Returns the answer as a failure whose text says what it lacks. */
+/** Returns the answer as a failure whose text says what is missing. */
 export const asUnmarked = <A extends Answer>(dialect: Dialect, answer: A) => ({
   ...answer,
   refused: `the answer, of status ${answer.status}, has no header ${markOf(dialect)}: ${protocolVersion}, which the workflow has answered its start with: something else has answered in its place`,
 });
 
 /**
- * Returns the run that expects no marks: its start was answered without one, or how is not known. Undefined: the run expects
- * none already, or has ended.
+ * Returns the run that expects no marks: its start was answered without one, or its answer is not known. Undefined if
+ * the run expects none already, or has ended.
  */
 export const unmarked = (run: Run): RunIn<"active"> | undefined =>
   isActive(run) && run.marks === "expected" ? changedRun({ ...run, marks: "none" }) : undefined;

@@ -1,7 +1,4 @@
-/**
- * The story of each message of a run. What a message has caused proves that it was delivered, and says when
- * (docs/workflows).
- */
+/** The story of each message of a run. The effects of a message prove that it was delivered, and show when (docs/workflows). */
 import { type DeliveryKey } from "./order.ts";
 import { deliveryOf, type PartKey, partKeyOf, partOf, type PartName } from "./part-key.ts";
 import { isFailed, type Run } from "./run.ts";
@@ -10,15 +7,15 @@ import { openDeliveries } from "./story.ts";
 export type MessageStory = {
   readonly name: PartName;
   readonly key: DeliveryKey;
-  /** Absent: the message is under way, or how it ended is not known. */
+  /** Absent if the message is under way, or its end is not known. */
   readonly end?: { readonly kind: "delivered" | "failed" | "canceled"; readonly at: number };
 };
 
 type Written = { readonly name: PartName; readonly at: number };
 
 /**
- * Returns the messages that belong to the log of this run, and not to that of the failed run which it resumes. `tried`: the
- * messages with failed attempts.
+ * Returns the messages that belong to the log of this run, and not to that of the failed run which it resumes.
+ * `tried`: the messages with failed attempts.
  */
 export function messageStories(
   run: Run,
@@ -45,7 +42,7 @@ export function messageStories(
     return !isOfGroup && (causedAt(key) ?? 0) >= run.createdAt;
   }
 
-  /** A group's result that is not the last causes nothing: its end is known once the group is passed. */
+  /** A group's result that is not the last has no effect: its end is known once the group is passed. */
   function endOf(key: DeliveryKey, name: PartName): MessageStory["end"] {
     const delivered = causedAt(key);
     if (delivered !== undefined) return { kind: "delivered", at: delivered };
@@ -55,7 +52,7 @@ export function messageStories(
     return open.has(name) ? { kind: "canceled", at: state.endedAt } : undefined;
   }
 
-  /** Returns when a message had caused something, and so had been delivered. */
+  /** Returns when a message had an effect, and so had been delivered. */
   function causedAt(key: DeliveryKey): number | undefined {
     switch (key.role) {
       case "start":

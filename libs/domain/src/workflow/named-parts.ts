@@ -1,9 +1,9 @@
-/** The parts that a head names. Each name is given once: a change that gave one again would lose the stored part. */
+/** The parts that a head names. Each name is used once: a change that used one again would lose the stored part. */
 import { has } from "./order.ts";
 import { deliveryOf, partOf, type PartName } from "./part-key.ts";
 import { type Pending, type Run } from "./run.ts";
 
-/** Returns the part that stores how a step waits, until its wait ends. */
+/** Returns the part that stores how a step waits, until the wait ends. */
 export function pendingPart({ kind, step }: Pick<Pending, "kind" | "step">): PartName {
   switch (kind) {
     case "call":

@@ -1,4 +1,4 @@
-/** Finds the open deliveries and calls by which a run goes on. */
+/** Finds the open deliveries and calls by which a run continues. */
 import { type EntryKey, entriesBetween, has, type Order } from "./order.ts";
 import { partOf, type PartName } from "./part-key.ts";
 import { type Run, type RunState } from "./run.ts";
@@ -22,8 +22,9 @@ export function openEntries({ history, state }: Open): readonly EntryKey[] {
 }
 
 /**
- * Returns what may still be undelivered of a run that has ended: what it would have gone on by, except the delivery that it
- * returned from or failed at. Where its deliveries wait in a line, also results of members of groups that it has passed.
+ * Returns the possibly undelivered messages of an ended run: those by which it would have continued, except the
+ * delivery that it returned from or failed at. If its deliveries wait in a line, also results of members of groups
+ * that it has passed.
  */
 export function leftOpen({ history, plan, state }: Run): readonly PartName[] {
   const { pending } = state;

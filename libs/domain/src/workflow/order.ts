@@ -1,10 +1,10 @@
 /**
- * The history of a run: its entries, in the order in which they were accepted (docs/design/runs#history). Run-length coded:
- * ten thousand steps in sequence are one span. Rank 0 is the start; the spans follow it.
+ * The history of a run: its entries, in the order in which they were accepted (docs/design/runs#history). Run-length
+ * coded: ten thousand steps in sequence are one span. Rank 0 is the start; the spans follow.
  */
 type StepRole = "plan" | "result";
 /**
- * The start, `adopted` when the start is delivered once more after its endpoint has said which protocol it speaks, or a
+ * The start; `adopted`, when the start is delivered again after its endpoint has said which protocol it speaks; or a
  * step: the plan of a member of a parallel group, or a result.
  */
 export type EntryKey = { readonly role: "start" | "adopted" } | StepKey;

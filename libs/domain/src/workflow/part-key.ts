@@ -1,24 +1,21 @@
 /**
- * Parts of a run by what they are. The name of a part is its key in the stores and the end of the ids of its messages; only
- * this file makes names and reads them.
+ * The kinds of parts of a run. The name of a part is its key in the stores and the end of the ids of its messages;
+ * only this file makes and reads names.
  */
 import { type DeliveryKey } from "./order.ts";
 
-/** The name of a part, of which the message ids of a run are made, such as `start` or `s3`. */
+/** The name of a part, with which message ids of a run are made, such as `start` or `s3`. */
 export type PartName = string;
 
 export type PartKey = DeliveryKey | StepPartKey | RoundPartKey | NoteKey | EndKey;
 
 /** How a step waits, the run that a step has invoked, and when that run was created. */
 type StepPartKey = { readonly role: "wait" | "invocation" | "invoked"; readonly step: number };
-/** What the failure function is told in a round, from 1, and how that was answered. */
+/** The request to the failure function in a round, counted from 1, and its answer. */
 type RoundPartKey = { readonly role: "told" | "reply"; readonly round: number };
-/** An event that came before its wait; `version` is that of the head which had no such event yet. */
+/** An event that came before its wait; `version` is that of the head to which it was added. */
 type NoteKey = { readonly role: "note"; readonly version: number };
-/**
- * What the run returned, the answer that failed it, and the headers of that answer where no failure function is told of
- * them.
- */
+/** The result of the run, the answer that failed it, and the headers of that answer if no failure function is told of them. */
 type EndKey = { readonly role: "returned" | "failure" | "failureHeaders" };
 
 const words = {
@@ -63,7 +60,7 @@ export function partKeyOf(name: PartName): PartKey | undefined {
   return role && number > 0 ? { role, step: number } : undefined;
 }
 
-/** Returns the delivery of a part. Undefined: the run does not go on by this part. */
+/** Returns the delivery of a part; undefined if the run does not continue by this part. */
 export function deliveryOf(name: PartName): DeliveryKey | undefined {
   const key = partKeyOf(name);
   return key && isDelivery(key) ? key : undefined;

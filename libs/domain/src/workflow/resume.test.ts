@@ -32,7 +32,7 @@ function failedAfter(...did: readonly Did[]): RunIn<"failed"> {
       if (appended.kind === "appended") run = appended.run;
     }
   }
-  // The failed step is one that no run has, so no run is past it.
+  // No run has the failed step, so no run is past it.
   const failed = failRun(run, plan(9_999), { reason: "retries_exhausted" }, epochStart);
   if (!failed) throw new Error("the run has not failed");
   return failed;
@@ -85,7 +85,7 @@ describe("what is delivered again", () => {
         const open = openEntries(failed);
         const pending = state.pending.map((each) => each.step);
 
-        // Something is left to go on by, and nothing that was done is done again.
+        // Something is left by which the run continues, and nothing that was done is done again.
         expect(open.length + pending.length).toBeGreaterThan(0);
         for (const key of open) {
           if (key.role !== "plan") expect(open).toHaveLength(1);

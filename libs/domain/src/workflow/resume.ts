@@ -1,6 +1,6 @@
 /**
- * Resumes a failed run as a new run: what was done stays done, and exactly what the failed run was waiting for is issued
- * again (docs/design/runs#resuming).
+ * Resumes a failed run as a new run: finished steps stay finished, and exactly the work that the failed run was
+ * waiting for is issued again (docs/design/runs#resuming).
  */
 import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
 import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
@@ -50,7 +50,7 @@ export type NewUse = {
   readonly createdAt: number;
   readonly plan: RunPlan;
   readonly behind?: RunRef;
-  /** New deadlines of its waits, by step. */
+  /** New deadlines of waits, by step. */
   readonly deadlines: ReadonlyMap<number, number>;
 };
 
@@ -84,10 +84,10 @@ export function resumedRun(
     from: key,
     aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),
     state: { kind: "active", pending, ...eventsOf(failed), ...(behind && { behind }) },
-    // Names of parts are made of the version, and the run has parts of the failed one.
+    // Names of parts contain the version, and the run has parts of the failed one.
     version: failed.version + 1,
   };
 }
 
-/** Reports whether `run` was made from `failed`: asked for twice under one name, it is the same run. */
+/** Reports whether `run` was made from `failed`, as when a resume is repeated under one name. */
 export const isMadeOf = (run: Run, failed: Run): boolean => run.from === failed.key;

@@ -41,14 +41,14 @@ export type RunFailure = {
   readonly at: PartName;
   /** Whether the run is a dead letter, until that is removed. */
   readonly inDlq: boolean;
-  /** The failure function. Absent: nothing tells of the failure. */
+  /** The failure function. Absent if nothing reports the failure. */
   readonly function?: FailureFunction;
   readonly reason: RunFailureReason;
   readonly error?: string;
   readonly status?: number;
 };
 
-/** `round`: the last, from 1. */
+/** `round`: the last one, counted from 1. */
 export type FailureFunction = {
   readonly round: number;
   readonly state: "running" | "succeeded" | "failed" | "canceled";
@@ -62,15 +62,13 @@ export type Pending =
       readonly kind: "wait";
       readonly step: number;
       readonly event: string;
-      /**
-       * How the event that ends the wait comes. Absent: the build that placed the wait did not say, and either way ends it.
-       */
+      /** How the event that ends the wait comes. Absent if the build that made the wait did not say; then either way ends it. */
       readonly by?: EventWay;
       readonly deadline: number;
     }
   /**
-   * Another run, whose end is the step's result. `startBy`: when the alarm starts that run; present until it is started.
-   * `isLogged`: this run had ended before the other, and has the other's end only for its log.
+   * Another run, whose end is the step's result. `startBy`: when the alarm starts that run; present until it is
+   * started. `isLogged`: this run had ended before the other, and has the other's end only for its log.
    */
   | {
       readonly kind: "invoke";
@@ -82,7 +80,7 @@ export type Pending =
     };
 
 /**
- * How an event comes: told by a caller of the API, or by a webhook, which needs no token, only the webhook's address. An
+ * How an event comes: from a caller of the API, or by a webhook, which needs no token, only the webhook's address. An
  * event of one way does not end a wait for the other.
  */
 export type EventWay = "told" | "webhook";
@@ -91,7 +89,7 @@ export type EventWay = "told" | "webhook";
 export type Note = {
   readonly event: string;
   readonly part: PartName;
-  /** Absent: the build that kept the event did not say, and either kind of wait takes it. */
+  /** Absent if the build that kept the event did not say; then either kind of wait takes it. */
   readonly by?: EventWay;
   readonly bytes?: number;
 };
@@ -99,17 +97,14 @@ export type Note = {
 type Events = {
   readonly notes: readonly Note[];
   /**
-   * Events of the run's webhooks, the latest `runHooksMax`; only they have an address. Absent: the run began under a build
-   * that did not say, and any event has an address.
+   * Events of the run's webhooks, the latest `runHooksMax`; only they have an address. Absent if the run began under
+   * a build that did not say; then any event has an address.
    */
   readonly hooks?: readonly string[];
 };
 
 export type RunState =
-  /**
-   * `behind`: the previous use of its id, deliveries of which may be under way. Until they are over no delivery of this run
-   * begins.
-   */
+  /** `behind`: the previous use of its id, whose deliveries may be under way. Until they are over no delivery of this run begins. */
   | ({
       readonly kind: "active";
       readonly pending: readonly Pending[];
@@ -125,7 +120,7 @@ type Ended = {
   readonly pending: readonly Pending[];
   /** When the alarm tells the invokers of the end; present until they know of it. */
   readonly answerBy?: number;
-  /** When the alarm drops what was left undelivered; present until it is dropped. */
+  /** When the alarm drops undelivered messages; present until they are dropped. */
   readonly dropBy?: number;
 };
 
@@ -144,7 +139,7 @@ export type Invoker = {
 export type Run<S extends RunState = RunState> = {
   readonly key: RunKey;
   readonly id: RunId;
-  /** Which use of its id the run is, counted: an id is free again when its run has ended. */
+  /** The number of the use of its id: an id may be used again when its run has ended. */
   readonly generation: number;
   /** The id of the start's message, and the beginning of all message ids of the run. */
   readonly root: MessageId;
@@ -152,7 +147,7 @@ export type Run<S extends RunState = RunState> = {
   readonly dialect: Dialect;
   /** The shard of the head and of the run's records. */
   readonly shard: number;
-  /** Absent: 1 (ADR 27). The run's records have this format where it is above their own. */
+  /** Absent for format 1 (ADR 27). The run's records have this format if it is above their own. */
   readonly format?: number;
   readonly url: string;
   readonly callerIp: string;
@@ -164,17 +159,17 @@ export type Run<S extends RunState = RunState> = {
   readonly heirs?: readonly Invoker[];
   /** The failed run that this run resumes or restarts. */
   readonly from?: RunKey;
-  /** Ids of the runs that this run resumes: what is addressed to them finds it. */
+  /** Ids of the runs that this run resumes: requests that name one of them find this run. */
   readonly aliases?: readonly RunId[];
   readonly state: S;
   /**
-   * The progress of a start in two phases: the endpoint is asked to start the run itself, or has done so. Absent: the start
-   * has one phase.
+   * The progress of a start in two phases: the endpoint is asked to start the run itself, or has done so. Absent if
+   * the start has one phase.
    */
   readonly adoption?: "awaited" | "done";
   /**
-   * Whether the endpoint marks its answers, as seen from the answer to the start: `expected` until an answer without the
-   * mark is known. Absent: the run began under a build that did not look.
+   * Whether the endpoint marks its answers, by the answer to the start: `expected` until an answer without the mark
+   * is known. Absent if the run began under a build that did not check.
    */
   readonly marks?: "expected" | "none";
   readonly history: Order;
@@ -199,11 +194,11 @@ export type RunPart = {
   readonly at: number;
   readonly body: Uint8Array;
   readonly rank?: number;
-  /** How the part is delivered, where that is not the usual way. */
+  /** How the part is delivered, if not in the usual way. */
   readonly sent?: EntryDelivery;
 };
 
-/** How an entry is delivered, as its publish asks for it. */
+/** How an entry is delivered, as its publish asks for. */
 export type EntryDelivery = {
   readonly url: string;
   readonly method: Method;
@@ -211,9 +206,9 @@ export type EntryDelivery = {
   readonly notBefore: number;
   readonly callerIp: string;
   readonly hop: number;
-  /** Counts where the run's plan does not apply to steps: older clients send a policy with each step. */
+  /** Applies if the run's plan does not apply to steps: older clients send a policy with each step. */
   readonly policy: Policy;
-  /** The endpoint that published the entry fetches a history that is not sent. */
+  /** The endpoint that published the entry fetches the history, which is not sent. */
   readonly fetches?: true;
   /** The endpoint's name of the step. */
   readonly stepName?: string;

@@ -3,10 +3,7 @@ import { openEntries } from "./open.ts";
 import { partOf, type PartName } from "./part-key.ts";
 import { isActive, type Run } from "./run.ts";
 
-/**
- * Reports whether a run stands still after the delivery of `part` was answered with 2xx: what that was to cause is still
- * open.
- */
+/** Reports whether a run stands still after the delivery of `part` was answered with 2xx: the delivery has had no effect. */
 export function standsStill(run: Run, part: PartName): boolean {
   if (!isActive(run)) return false;
   const isUnheard = run.state.pending.some(

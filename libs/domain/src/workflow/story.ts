@@ -1,6 +1,6 @@
 /**
- * The story of a run: its steps in the groups in which they were published, each at the place where the head says it is.
- * Every way of showing a run prints this one account.
+ * The story of a run: its steps in the groups in which they were published, each at its place according to the head.
+ * Every view of a run shows this account.
  */
 import { isFinished, type Progress } from "../message/message.ts";
 import { openEntries } from "./open.ts";
@@ -8,15 +8,15 @@ import { type DeliveryKey, has, type Order } from "./order.ts";
 import { deliveryOf, type PartKey, partOf, type PartName } from "./part-key.ts";
 import { isFailed, type Pending, type Run } from "./run.ts";
 
-/** How a step stands that is not done. `retried`: an attempt of its delivery has failed, and another follows. */
+/** The standing of a step that is not done. `retried`: an attempt of its delivery has failed, and another follows. */
 export type Standing = "open" | "retried" | "failed" | "canceled";
 
 export type StepStory =
-  /** `by`: the delivery by which the step was done. Absent: by the end of a run that it had invoked. */
+  /** `by`: the delivery by which the step was done. Absent if it was done by the end of a run that it had invoked. */
   | { readonly kind: "done"; readonly step: number; readonly by?: DeliveryKey }
-  /** A sleep has its result from its beginning, which is delivered when its time has come. */
+  /** A sleep has its result from its beginning. The result is delivered when its time has come. */
   | (At & { readonly kind: "sleeping"; readonly by: DeliveryKey; readonly until?: number })
-  /** A member of a group, of which only the plan is known. */
+  /** A member of a group with only a plan. */
   | (At & Delivered & { readonly kind: "planned" })
   | (At & Delivered & { readonly kind: "called" })
   | (At & { readonly kind: "waiting"; readonly wait: Pending & { readonly kind: "wait" } })
@@ -32,15 +32,15 @@ export type StoryGroup = {
   readonly steps: readonly StepStory[];
 };
 
-/** What is known of a run beside its head. */
+/** The facts about a run beside its head. */
 export type Known = {
-  /** Of the deliveries of `deliveriesShown` that exist. */
+  /** The progress of existing deliveries of `deliveriesShown`. */
   readonly progress: ReadonlyMap<PartName, Progress>;
   /** Returns when the sleep of a step ends; undefined for any other step. */
   readonly sleepsUntil: (step: number) => number | undefined;
 };
 
-/** Returns the groups after the start, in the order of the history; a result is told where its step was planned. */
+/** Returns the groups after the start, in the order of the history; a result is shown where its step was planned. */
 export function storyOf(run: Run, known: Known): readonly StoryGroup[] {
   const { history, state } = run;
   const groups: StoryGroup[] = [];
@@ -132,13 +132,13 @@ const callKey = ({ isAnswered, step }: Pending & { readonly kind: "call" }): Del
   step,
 });
 
-/** Returns the delivery that goes on with the route, or has failed to. */
+/** Returns the delivery that continues the route, or has failed to. */
 function nextDelivery(run: Run): DeliveryKey | undefined {
   const { state } = run;
   if (state.kind === "succeeded") return undefined;
   if (state.kind === "failed") {
     const failed = deliveryOf(state.failure.at);
-    // These are told at their step.
+    // These are shown at their step.
     const isTold = failed?.role === "plan" || failed?.role === "answer";
     return isTold ? undefined : failed;
   }
@@ -146,7 +146,7 @@ function nextDelivery(run: Run): DeliveryKey | undefined {
   return first && first.role !== "plan" && state.pending.length === 0 ? first : undefined;
 }
 
-/** Returns the deliveries by which a run goes on: open ones of its history, and calls. */
+/** Returns the deliveries by which a run continues: open ones of its history, and calls. */
 export function openDeliveries(run: Run): readonly DeliveryKey[] {
   const entries = openEntries(run).map((key) =>
     key.role === "start" && run.adoption === "done" ? ({ role: "adopted" } as const) : key,
@@ -155,7 +155,7 @@ export function openDeliveries(run: Run): readonly DeliveryKey[] {
   return [...entries, ...calls];
 }
 
-/** Returns the deliveries that tell how far a run is: open ones, or the one that tells of its failure. */
+/** Returns the deliveries that show how far a run is: open ones, or the one that reports its failure. */
 export function deliveriesShown(run: Run): readonly PartName[] {
   if (run.state.kind === "active") return openDeliveries(run).map(partOf);
   const told = isFailed(run) ? run.state.failure.function : undefined;

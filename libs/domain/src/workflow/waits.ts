@@ -1,6 +1,6 @@
 /**
- * Waits of a run for events from outside. An event that comes for a run before its wait is noted. Events told by callers and
- * events by webhooks are of two kinds: neither ends the wait of the other, and each kind has its own bounds.
+ * Waits of a run for events from outside. An event that comes for a run before its wait is noted. Events of callers
+ * and events of webhooks are of two kinds: neither ends the wait of the other, and each kind has its own bounds.
  */
 import {
   runHookNoteBytesMax,
@@ -35,7 +35,7 @@ export const waitsFor = (run: Run, event: string, way?: EventWay): readonly Wait
 export const overdueWaits = (run: Run, now: number): readonly Wait[] =>
   waitsOf(run).filter(({ deadline }) => deadline <= now);
 
-/** Returns the alarm of a run: the earliest deadline of its waits, and of what it owes other runs. */
+/** Returns the alarm of a run: the earliest deadline of its waits, and of its duties to other runs. */
 export function wakeAtOf(run: Run): number | undefined {
   const { state } = run;
   const times =
@@ -75,14 +75,14 @@ export type EventKeeper = RunIn<"active"> | RunIn<"failed">;
 export const keepsEvents = (run: Run): run is EventKeeper =>
   isActive(run) || (isFailed(run) && run.state.failure.inDlq);
 
-/** Keeps an event that nothing waits for yet. Undefined: there are too many. */
+/** Keeps an event that nothing waits for yet. Returns undefined if there are too many. */
 export function noted<R extends EventKeeper>(run: R, note: Note): R | undefined {
   const { notes } = run.state;
   if (isCrowded(notes, note)) return undefined;
   return changedRun({ ...run, state: { ...run.state, notes: [...notes, note] } });
 }
 
-/** Events by webhooks crowd out no events that callers tell. */
+/** Events of webhooks cannot crowd out events of callers. */
 function isCrowded(notes: readonly Note[], { by = "told", bytes = 0, event }: Note): boolean {
   const alike = notes.filter((note) => (note.by ?? "told") === by);
   if (by === "told")
@@ -94,13 +94,13 @@ function isCrowded(notes: readonly Note[], { by = "told", bytes = 0, event }: No
   return alike.length >= runHookNotesMax || held > runHookNoteBytesMax;
 }
 
-/** Removes a note. Part of a change that goes on. */
+/** Removes a note, as part of a change. */
 export const withoutNote = <R extends EventKeeper>(run: R, part: string): R => ({
   ...run,
   state: { ...run.state, notes: run.state.notes.filter((note) => note.part !== part) },
 });
 
-/** Adds webhooks to the run, for these events. Part of a change that goes on. */
+/** Adds webhooks for these events to the run, as part of a change. */
 export function withHooks(run: RunIn<"active">, events: readonly string[]): RunIn<"active"> {
   const { hooks } = run.state;
   const fresh = events.filter((event) => !hooks?.includes(event));

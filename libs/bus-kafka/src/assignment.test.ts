@@ -210,7 +210,7 @@ describe("when the group has given the partitions anew", () => {
   });
 });
 
-/** `calls`: how many messages each call of the handler was given. `finish` ends the oldest call. */
+/** Opens an assignment. `calls`: how many messages each call of the handler was given. `finish` ends the oldest call. */
 function assigned() {
   const calls: number[] = [];
   const paused = new Set<number>();

@@ -1,14 +1,14 @@
 /**
- * The partitions that a group has given to this member, and how far each has been heard.
+ * The partitions that a group has assigned to this member, and how far each has been heard. Owned by one consumer,
+ * for all generations of its group. When a partition moves, its next owner hears the messages again that this member
+ * has not finished.
  *
- * Owned by one consumer, for all generations of its group. The next owner of a partition hears again all that this member still has
- * in hand of it.
- * (1) each partition has one call of the handler under way; messages that come meanwhile go in the next. So the messages heard have
- *     no gaps, and their end may be committed.
- * (2) more than `eventsMax` messages in hand, or more than the partition's share of `bytesMax`, pause the partition. So all that is
- *     in hand is bounded, however many partitions there are, up to a fetch more.
- * (3) a partition that stays this member's over a join keeps what is in hand. The client begins anew at the committed offset;
- *     messages in hand that come again are not taken twice.
+ * (1) each partition has one call of the handler under way; messages that come meanwhile go in the next. So the
+ *     messages heard have no gaps, and the offset after them may be committed.
+ * (2) a partition pauses when more than `eventsMax` of its messages, or more than its share of `bytesMax`, are in
+ *     hand. So all messages in hand are bounded, however many partitions there are, with one more fetch.
+ * (3) a partition that stays with this member over a join keeps its messages in hand. The client begins anew at the
+ *     committed offset; messages in hand that come again are not taken twice.
  */
 import { type KafkaMessage } from "kafkajs";
 import { type Clock, endsWithin } from "@posthaste/ports";
@@ -33,14 +33,14 @@ type Progress = {
   /** Aborts when the partition is taken away. */
   readonly over: AbortController;
   waiting: KafkaMessage[];
-  /** In hand: waiting, and with the handler. */
+  /** The number of messages in hand: waiting, and with the handler. */
   events: number;
   bytes: number;
   paused: boolean;
-  /** The first offset that has come, and the one after the last: all between them has been heard or is in hand. */
+  /** The first offset that has come, and the one after the last: every message between them has been heard or is in hand. */
   began: bigint | undefined;
   come: bigint;
-  /** The offset after the last message heard, and after the last one committed. */
+  /** The offset after the last message heard, and after the last committed. */
   heard: bigint | undefined;
   committed: bigint | undefined;
   working: Promise<void> | undefined;
@@ -107,7 +107,7 @@ export class Assignment {
     }
   }
 
-  /** Hands nothing more over. Resolves when the calls under way have ended, after `msMax` at the latest. */
+  /** Hands no further message over. Resolves when the calls under way have ended, after `msMax` at the latest. */
   async end(clock: Clock, msMax: number): Promise<void> {
     const all = [...this.#progress.values()];
     for (const { over } of all) over.abort();

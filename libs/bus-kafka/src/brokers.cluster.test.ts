@@ -1,4 +1,4 @@
-/** The bus while partitions move between brokers, or have too few copies. The two brokers are this file's own. */
+/** The bus while partitions move between brokers, or have too few copies. This file starts the two brokers. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { recordingLog } from "@posthaste/testing";
 import { joinKafka, type RunningKafka, startKafka } from "@posthaste/local";
@@ -88,7 +88,7 @@ describe("partitions that change their leader", () => {
         for (const { id } of events) heard.add(id);
       });
 
-      // The last of each partition is heard last.
+      // The last facts of each partition are heard last.
       await eventually(() => said.slice(-lastOnes).every((id) => heard.has(id)));
       expect(said.filter((id) => !heard.has(id))).toEqual([]);
     },
@@ -155,7 +155,7 @@ const saidBetweenMoves = 50;
 const speakersMax = 4;
 const lastOnes = 20;
 
-/** Moves the first partition to and fro while facts are said. */
+/** Moves the first partition to and fro while facts are published. */
 async function moveAround(topic: string, said: ReadonlySet<string>): Promise<void> {
   for (let moves = 0; moves < movesMax; moves++) {
     const before = said.size;
@@ -180,7 +180,7 @@ async function place(topic: string, nodes: readonly number[]): Promise<void> {
   });
 }
 
-/** Publishes several at a time, each as soon as the one before is acknowledged. `end` returns all that were acknowledged. */
+/** Publishes several facts at a time, each as soon as the one before is acknowledged. `end` returns all acknowledged ones. */
 function speak(bus: KafkaBus) {
   const said = new Set<string>();
   const over = new AbortController();

@@ -1,4 +1,4 @@
-/** Behaviour that the contract of the bus leaves open and Kafka decides, on the broker of the stack. */
+/** Properties of the bus that its contract leaves open and that Kafka decides, on the broker of the stack. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { allShards, shardCount } from "@posthaste/domain";
 import { type Hint, type SettledEvent, type Topic } from "@posthaste/ports";
@@ -53,7 +53,7 @@ describe("what has been heard", () => {
       await eventually(() => heard.size === said.length);
 
       await eventually(async () => (await committed("group", "message.settled")) >= said.length);
-      // The broker has the commit before its answer is here.
+      // The broker has the commit before its answer arrives here.
       await eventually(() => bus.counts().commits > 0);
 
       expect(heard).toEqual(new Set(said.map(({ id }) => id)));
@@ -553,7 +553,7 @@ async function asAdmin<R>(task: (admin: ReturnType<Kafka["admin"]>) => Promise<R
   }
 }
 
-/** The sum of the offsets that a group has committed. */
+/** Returns the sum of the offsets that a group has committed. */
 const committed = (group: string, topic: string): Promise<number> =>
   asAdmin(async (admin) => {
     const name = buses.prefix + topic;
@@ -575,7 +575,7 @@ const grow = (topic: Topic, count: number): Promise<unknown> =>
     admin.createPartitions({ topicPartitions: [{ topic: buses.prefix + topic, count }] }),
   );
 
-/** 0 while the partition is new and has no leader. */
+/** Returns the end of the partition; 0 while the partition is new and has no leader. */
 const endOf = (topic: Topic, partition: number): Promise<number> =>
   asAdmin(async (admin) => {
     const ends = await admin.fetchTopicOffsets(buses.prefix + topic);

@@ -1,6 +1,7 @@
 /**
- * The bus on Kafka (docs/design/outages#the-bus). The bus opens while the brokers are away, and stays open when they go: facts wait
- * for them as long as their caller does, hints are dropped, subscriptions go on when the brokers are back.
+ * The bus on Kafka (docs/design/outages#the-bus). The bus opens while the brokers are away, and stays open when they
+ * go away: facts wait for them as long as their caller does, hints are dropped, subscriptions continue when the
+ * brokers are back.
  */
 import { type Clock, endsWithin, type EventBus, isFact, type Log } from "@posthaste/ports";
 import { type ClientOptions } from "./client.ts";
@@ -19,20 +20,20 @@ import { type Trace } from "./trace.ts";
 
 export type KafkaBusOptions = {
   readonly brokers: readonly string[];
-  /** Begins the names of topics and groups: several installations may share a cluster. */
+  /** The beginning of the names of topics and groups: several installations may share a cluster. */
   readonly prefix: string;
   readonly clientId: string;
-  /** The partitions of each topic that is made; `scheduler.wake` never gets more than there are shards. */
+  /** The number of partitions of a new topic; `scheduler.wake` never gets more than there are shards. */
   readonly partitions?: number;
-  /** The replicas of each topic that is made; the broker's default when absent. */
+  /** The number of replicas of a new topic; if absent, the broker's default. */
   readonly replication?: number | undefined;
-  /** Whether missing topics are made; otherwise topics are compared with the plans, and missing ones waited for. Default true. */
+  /** Whether missing topics are made. Otherwise topics are compared with the plans, and missing ones waited for. Default true. */
   readonly makesTopics?: boolean;
   /** How long facts and parked messages are kept; hints are kept for an hour at most, and those that may carry bodies for five minutes. */
   readonly retentionMs?: number;
   readonly tls?: Tls;
   readonly sasl?: Sasl;
-  /** A member that is not heard of for this long loses its partitions. */
+  /** A member without a heartbeat for this long loses its partitions. */
   readonly sessionMs?: number;
   /** How long a broker has for an answer before the request fails. */
   readonly requestMs?: number;
@@ -41,7 +42,7 @@ export type KafkaBusOptions = {
   readonly metadataMs?: number;
   readonly clock: Clock;
   readonly log: Log;
-  /** Says what an operator can do about a failure to connect; undefined where the failure says it itself. */
+  /** Returns what an operator can do about a failure to connect; undefined if the failure says so itself. */
   readonly explain?: (error: unknown) => string | undefined;
   /** Called when only a new process can help; the error says why. */
   readonly fatal: (error: Error) => void;
@@ -50,7 +51,7 @@ export type KafkaBusOptions = {
 
 export type KafkaBus = EventBus & {
   readonly close: () => Promise<void>;
-  /** Why the bus is not up, or a subscription does not hear. */
+  /** Returns why the bus is not up, or why a subscription hears nothing. */
   readonly problem: () => string | undefined;
   readonly counts: () => Readonly<Counts> & { readonly connections: number };
 };
@@ -128,7 +129,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
   };
 }
 
-/** Throws on errors that no waiting mends, such as missing keys. */
+/** Throws on errors that waiting cannot repair, such as missing keys. */
 function clientOptions(options: KafkaBusOptions): ClientOptions {
   const { brokers, clientId, tls, sasl, log, clock } = options;
   const secureContext = tls && secureContextOf(tls);

@@ -1,6 +1,6 @@
 /**
- * One kafkajs client, with its log collapsed and its sockets watched: kafkajs does not tell when a connection is lost, and cannot be
- * told to give up on one.
+ * One kafkajs client, with its log condensed and its sockets watched: kafkajs does not report a lost connection, and
+ * cannot be told to give one up.
  */
 import { Kafka, type Mechanism, type SASLOptions } from "kafkajs";
 import { connect, isIP, type Socket } from "node:net";
@@ -27,13 +27,13 @@ export type Client = {
 
 const connectionTimeoutMs = 3_000;
 const keepAliveMs = 60_000;
-/** How long before a broker ends a session its token is shown anew: brokers take none within a second of the last. */
+/** How long before the end of a session its token is presented anew: brokers accept none within a second of the last. */
 const renewalMs = 3_000;
 
 /**
- * `retries`: how often a lost connection, or a request that the broker asks to repeat, is tried again, with waits of at most a
- * second; each try takes the next of the brokers given, so there are at least as many. `onLost`: an established connection has
- * ended, whichever side ended it.
+ * `retries`: how often a lost connection, or a request that the broker asks to repeat, is tried again, with waits of
+ * at most a second; each try takes the next of the given brokers, so there are at least as many. `onLost`: an
+ * established connection has ended, on either side.
  */
 export function newClient(
   options: ClientOptions,
@@ -78,7 +78,7 @@ export function newClient(
   });
   const breakOff = (): void => {
     brokenOff = true;
-    // With an error: kafkajs does not listen to "close".
+    // With an error, since kafkajs does not listen to "close".
     for (const socket of sockets) socket.destroy(givenUp());
   };
   return { kafka, breakOff };

@@ -16,7 +16,7 @@ import fc from "fast-check";
 import { decode, encode, join } from "./codec.ts";
 import { aHint, aSettled } from "./events.fixture.ts";
 
-// Properties are tried a hundred times, on a host however busy.
+// Properties are tried a hundred times, even on a busy host.
 jest.setTimeout(60_000);
 
 const text = fc.string({ minLength: 1, unit: "binary" });

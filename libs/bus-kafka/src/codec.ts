@@ -1,10 +1,9 @@
 /**
- * Events as bytes: one JSON envelope per Kafka message, `{ v: 1, t, e }` for one event and `{ v: 2, t, es }` for many. `v` counts
- * the versions of this form and `t` is the topic, so that an event on a wrong topic is found out. A reader takes only the versions
- * that it knows; all others are parked, not guessed at.
- *
- * Bytes travel in base64: in facts the answer of a destination, cut to what the log keeps (docs/design/wire#the-message-log), and in
- * hints that have the record its body.
+ * Events as bytes: one JSON envelope for each Kafka message, `{ v: 1, t, e }` for one event and `{ v: 2, t, es }` for
+ * many. `v` is the version of this form and `t` is the topic, so that an event on a wrong topic is detected. A reader
+ * accepts only the versions that it knows; all others are parked, not guessed at. Bytes are in base64: in facts the
+ * answer of a destination, cut to the part that the log keeps (docs/design/wire#the-message-log), and in hints with a
+ * record its body.
  */
 import {
   alarmSources,
@@ -80,7 +79,7 @@ const forms: { readonly [T in Topic]: Form<Topics[T]> } = {
   "scheduler.wake": { pack: (event) => event, unpack: unpackWake },
 };
 
-/** A caller may hand over more than the type names: a body does not travel. */
+/** Leaves out a body, which a caller may hand over beyond the type: bodies are not sent. */
 const bodiless = ({
   body: _,
   ...message
@@ -131,10 +130,10 @@ function unpackWake(value: unknown): WakeEvent | undefined {
   return { shard, at, source: alarmSources.find((known) => known === source) ?? "any" };
 }
 
-/** Returns an array of its own, not a view into Node's pool. */
+/** Returns an array with memory of its own, not a view into Node's pool. */
 const bytesOf = (base64: string): Uint8Array => new Uint8Array(Buffer.from(base64, "base64"));
 
-// The checks below look at what a reader needs to tell one event from another and to work it; all else is as the same version wrote it.
+// The checks below cover the fields by which a reader tells events apart and works them; all others are as the same version wrote them.
 
 function isHint(value: unknown): value is Hint {
   return (

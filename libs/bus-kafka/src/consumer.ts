@@ -1,9 +1,10 @@
 /**
- * One member of a group on one topic, from its connection until it is stopped or kafkajs gives up on it.
+ * One member of a group on one topic, from its connection until it is stopped or kafkajs gives it up. Owns a kafkajs
+ * consumer. The subscription starts another when this one has ended.
  *
- * Owns a kafkajs consumer. The subscription starts another when this one has ended.
- * (1) kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a timer commits the
- *     offsets heard, at most one request at a time, and once more when the group rebalances and at the end.
+ * (1) kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a
+ *     timer commits the offsets heard, at most one request at a time, and once more when the group rebalances and at
+ *     the end.
  * (2) eachBatch only hands over, since the next fetch waits for it.
  */
 import { type Clock, endsWithin, type Log } from "@posthaste/ports";
@@ -20,16 +21,16 @@ export type ConsumerOptions = {
   readonly group: string;
   readonly sessionMs: number;
   readonly heartbeatMs: number;
-  /** How many partitions the topic had when last counted: at most this many are handled at once. */
+  /** The number of partitions when the topic was last counted: at most this many are handled at once. */
   readonly partitionCount: number;
-  /** The greatest age of what the member knows of its topic: one that has grown makes the group join anew. */
+  /** The greatest age of the member's metadata. A topic that has grown makes the group join anew. */
   readonly metadataMs: number;
-  /** How long a fetch waits to gather many messages; absent: a fetch returns with the first that is there. */
+  /** How long a fetch waits to gather many messages. If absent, a fetch returns with the first message. */
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
-  /** A broker has removed the messages that were to be heard next of this partition. */
+  /** Called when a broker has removed messages of this partition that were to be heard next. */
   readonly placeGone: (partition: number) => void;
-  /** `countPartitions` counts those of the topic, as the brokers report them for this join. */
+  /** Called after a join. `countPartitions` counts those of the topic, as the brokers report them for this join. */
   readonly joined: (partitions: readonly number[], countPartitions: () => Promise<number>) => void;
   readonly rebalancing: () => void;
   readonly alive: () => void;
@@ -39,13 +40,13 @@ export type ConsumerOptions = {
 };
 
 /**
- * kafkajs bridges an outage of some seconds itself, which keeps the membership: a new member waits until the group gives the old one
- * up. After that the subscription's own loop goes on.
+ * kafkajs bridges an outage of some seconds itself, which keeps the membership: a new member waits until the group
+ * removes the old one. After that the subscription's own loop connects anew.
  */
 const connectionRetries = 10;
 const groupRetries = 5;
 const commitEveryMs = 250;
-/** How long a fetch waits at the broker when there is nothing: it bounds resume and shutdown, not latency. */
+/** How long a fetch waits at the broker when there is no message. This bounds resume and shutdown, not latency. */
 const fetchWaitMs = 150;
 const gatheredBytes = 256 * 1024;
 const fetchBytesMax = 4 * 1024 * 1024;
@@ -53,7 +54,7 @@ const partitionBytesMax = 256 * 1024;
 /** The longest that a rebalance waits for a member that is alive. */
 const rebalanceMs = 15_000;
 const handlersMsMax = 5_000;
-/** For the last commit and for leaving, each: a broker that does not answer need not be told. */
+/** The time for the last commit, and for leaving: a broker that does not answer need not be told. */
 const farewellMsMax = 5_000;
 const deafFarewellMsMax = 500;
 
@@ -109,7 +110,7 @@ export class Consumer {
     return reason;
   }
 
-  /** Hands nothing more over, commits what has been heard, leaves the group. `hears`: whether the brokers answer. */
+  /** Hands no further message over, commits the offsets heard, leaves the group. `hears`: whether the brokers answer. */
   async stop(hears: boolean): Promise<void> {
     this.#stopping = true;
     if (!hears) this.#farewellMs = deafFarewellMsMax;
@@ -121,7 +122,7 @@ export class Consumer {
   async #start(): Promise<void> {
     const { topic, partitionCount } = this.#options;
     await this.#kafka.connect();
-    // A group without a commit has heard nothing: events published before its first member came are still to be heard.
+    // A group without a commit has heard nothing: events published before its first member joined are still to be heard.
     await this.#kafka.subscribe({ topic, fromBeginning: true });
     await this.#kafka.run({
       autoCommit: false,
@@ -151,8 +152,8 @@ export class Consumer {
   }
 
   /**
-   * Returns as many partitions as the leader counted when it gave them, or more: kafkajs compares this count with the one of the
-   * join, and joins anew when the topic has grown.
+   * Returns at least as many partitions as the leader counted when it assigned them: kafkajs compares this count with
+   * that of the join, and joins anew when the topic has grown.
    */
   async #countPartitions(): Promise<number> {
     const { topic, group, partitionCount, log } = this.#options;
@@ -182,7 +183,7 @@ export class Consumer {
     try {
       this.#kafka.resume([{ topic: this.#options.topic, partitions: [partition] }]);
     } catch {
-      // The consumer has just ended, and has not said so yet. The next one starts without a pause.
+      // The consumer has just ended, and has not reported it yet. The next one starts without a pause.
     }
   }
 
@@ -194,7 +195,7 @@ export class Consumer {
     });
   }
 
-  /** At best effort: messages that are not committed are heard again. */
+  /** Commits, if possible: messages that are not committed are heard again. */
   async #commit(): Promise<void> {
     await this.#committing;
     const positions = this.#assignment.uncommitted();

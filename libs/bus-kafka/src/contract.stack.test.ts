@@ -1,4 +1,4 @@
-/** The bus of this package against its contract, on the broker of the stack. Each test has topics of its own. */
+/** The bus of this package keeps its contract, on the broker of the stack. Each test has topics of its own. */
 import { describeEventBus } from "@posthaste/testing/contract";
 import { eventually } from "./events.fixture.ts";
 import { openBuses } from "./opened.fixture.ts";

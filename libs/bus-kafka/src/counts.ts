@@ -1,9 +1,9 @@
 /** Counts that only grow, for metrics. */
 export type Counts = {
-  /** Produce requests begun, and ones that failed and are repeated. */
+  /** Produce requests begun, and failed ones, which are repeated. */
   sends: number;
   sendFailures: number;
-  /** Events acknowledged by the brokers, and the Kafka messages that they went in. */
+  /** Events acknowledged by the brokers, and the Kafka messages that contained them. */
   events: number;
   messages: number;
   hintsDropped: number;

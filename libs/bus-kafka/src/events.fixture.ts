@@ -1,4 +1,4 @@
-/** Events for tests, and waiting for what they cause. */
+/** Events for tests, and functions that wait for their effects. */
 import { type AttemptFact } from "@posthaste/domain";
 import { type EventBus, type Hint, type SettledEvent } from "@posthaste/ports";
 import { aMessage, aTenant, epochStart, type MessageOverrides, newId } from "@posthaste/testing";
@@ -22,7 +22,7 @@ export function aSettled(
   return { id: message.id, message, fact };
 }
 
-/** Publishes the facts again until they are acknowledged, as an outbox does, on a host however busy. */
+/** Publishes the facts again until they are acknowledged, as an outbox does, even on a busy host. */
 export const sayFacts = (bus: EventBus, facts: readonly SettledEvent[]): Promise<void> =>
   eventually(() =>
     bus.publish("message.settled", facts).then(

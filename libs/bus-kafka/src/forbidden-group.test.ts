@@ -1,4 +1,4 @@
-/** Covers patches/kafkajs@2.2.4.patch: kafkajs asked the next broker, and said in the end that there was no coordinator. */
+/** Covers patches/kafkajs@2.2.4.patch: kafkajs asked the next broker, and finally reported that there was no coordinator. */
 import { expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";

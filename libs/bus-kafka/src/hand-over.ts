@@ -1,8 +1,9 @@
 /**
- * Hands Kafka's messages to the handler of a subscription, until it has taken them.
+ * Hands Kafka's messages to the handler of a subscription, until the handler has taken them.
  *
- * (1) a fact is offered again for as long as the handler fails. A fact on which the handler breaks repeatedly, by an error that no
- *     waiting mends, is offered alone and then parked like an unreadable one: nothing behind it waits for ever.
+ * (1) a fact is offered again for as long as the handler fails. If the handler breaks on a fact repeatedly, by an
+ *     error that waiting cannot repair, the fact is offered alone and then parked like an unreadable one, so that no
+ *     message behind it waits for ever.
  */
 import {
   type Clock,
@@ -51,7 +52,7 @@ export function handOver<T extends Topic>(options: HandOverOptions<T>): HandOver
 
 type Read<E> = { readonly event: E; readonly raw: Omit<Unreadable, "reason"> };
 type Sorted<E> = {
-  /** By trace: a handler runs inside one. */
+  /** The events of each trace: a handler runs inside one. */
   readonly traced: ReadonlyMap<string | undefined, Read<E>[]>;
   readonly unreadable: readonly Unreadable[];
 };
@@ -79,7 +80,7 @@ function sorted<T extends Topic>(
   return { traced, unreadable };
 }
 
-/** A hint is offered once: its alarm rings. */
+/** Offers the events of one trace. A hint is offered once, since its alarm rings. */
 async function take<T extends Topic>(
   options: HandOverOptions<T>,
   read: readonly Read<Topics[T]>[],
@@ -114,7 +115,10 @@ async function take<T extends Topic>(
   return true;
 }
 
-/** So many breaks in a row; with the waits between them each fact takes a second and a half, which bounds how many are parked. */
+/**
+ * A fact is parked after this many breaks in a row. With the waits between them this takes a second and a half, which
+ * bounds how many facts are parked.
+ */
 const breaksMax = 5;
 const breakNames: ReadonlySet<string> = new Set([
   "TypeError",
@@ -124,7 +128,7 @@ const breakNames: ReadonlySet<string> = new Set([
   "RefusedError",
 ]);
 
-/** Returns the name of an error that shows a defect of ours or of the fact, and no outage. */
+/** Returns the name of an error that shows a bug or a bad fact, and no outage. */
 const breakNameOf = (error: unknown): string | undefined =>
   Error.isError(error) && breakNames.has(error.name) ? error.name : undefined;
 
@@ -143,7 +147,7 @@ function putAside<T extends Topic>(
 const waitMsMin = 50;
 const waitMsMax = 5_000;
 
-/** `isAgain` hears of each failure, and decides whether the task is tried again. */
+/** Repeats the task until it succeeds. `isAgain` is called after each failure, and decides whether to repeat. */
 async function untilDone(
   task: () => Promise<void>,
   isAgain: (error: unknown, failures: number) => boolean,

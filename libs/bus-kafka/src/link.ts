@@ -1,18 +1,18 @@
 /**
- * The connection to the brokers for what this process publishes.
+ * The connection to the brokers for the events that this process publishes. Owns the producer and the reconnect loop
+ * of the sending side. `Outbound` sends through it.
  *
- * Owns the producer and the reconnect loop of the sending side. `Outbound` sends through it.
- * (1) a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send; had the broker
- *     stored it after all, the broker would take the next send of that length for its repetition, and acknowledge what it does not
- *     store.
- * (2) up and down are each logged once per change, and down anew when the problem with the topics has changed. A failed or stalled
- *     send, or a failed attempt to connect, means down. A connection that ends, and content that is refused, are only reasons to
- *     connect anew: brokers close idle connections.
- * (3) each connection counts the partitions. A sign that a topic has another count ends the connection in use, once the next one has
- *     counted anew.
- * (4) for I3: brokers that answer may still take nothing, for want of copies. So after a failed send the link is up only when
- *     the brokers have taken one message for each of its partitions; such a message is heard twice. Its topics are tried one after
- *     the other, so that a right that is missing is told with its topic.
+ * (1) a producer that has failed to send is not used again. kafkajs takes back the sequence numbers of a failed send;
+ *     if the broker stored it after all, the broker would take the next send of that length for a repetition, and
+ *     acknowledge it without storing it.
+ * (2) up and down are each logged once per change, and down again when the problem with the topics has changed. A
+ *     failed or stalled send, or a failed attempt to connect, means down. A connection that ends, and refused
+ *     content, only cause a new connection: brokers close idle connections.
+ * (3) each connection counts the partitions. A sign that a topic has another count ends the connection in use, once
+ *     the next one has counted anew.
+ * (4) for I3: brokers that answer may still accept nothing, for want of copies. So after a failed send the link is up
+ *     only when the brokers have accepted one message for each of its partitions; such a message is heard twice. Its
+ *     topics are tried one after the other, so that a missing right is reported with its topic.
  */
 import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
 import { type Producer, type RecordMetadata, type TopicMessages } from "kafkajs";
@@ -25,18 +25,18 @@ import { missingRight } from "./rights.ts";
 export type LinkOptions = {
   readonly client: ClientOptions;
   readonly metadataMs: number;
-  /** Makes the topics, or checks them, and counts their partitions; called for each connection. */
+  /** Makes the topics, or checks them, and counts their partitions. Called for each connection. */
   readonly provision: () => Promise<PartitionCounts>;
   readonly explain: ((error: unknown) => string | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** Retries by a producer that has lost its connection: a longer outage is the matter of the reconnect loop. */
+/** Retries by a producer that has lost its connection; the reconnect loop handles longer outages. */
 const connectRetries = 1;
-/** A connection that was of use for less than this is followed by a wait. */
+/** A connection that worked for less than this is followed by a wait. */
 const steadyMs = 5_000;
-/** A broker that hands over its partitions asks to try again; in all about two and a half seconds. */
+/** A broker whose partitions are moving asks the client to try again; in all for about two and a half seconds. */
 const sendRetries = 5;
 const sendRetryMs = 100;
 const sendMsMax = 5_000;
@@ -63,7 +63,7 @@ export class Link {
   #problem = "the brokers have not answered yet";
   #session: Session | undefined;
   #partitions: PartitionCounts | undefined;
-  /** One message for each partition of the send that has failed (4). */
+  /** One message for each partition of the failed send (4). */
   #trial: TopicMessages[] = [];
   #connecting: Promise<void> | undefined;
   connections = 0;
@@ -88,12 +88,12 @@ export class Link {
     return this.#partitions;
   }
 
-  /** Called where a topic seems to have another count of partitions (3). */
+  /** Called when a topic seems to have another count of partitions (3). */
   recount(): void {
     this.#session?.end();
   }
 
-  /** Calls `listener` each time the link comes up. Returns the function that ends this. */
+  /** Calls `listener` each time the link comes up. Returns a function that stops this. */
   onUp(listener: () => void): () => void {
     this.#whenUp.add(listener);
     return () => this.#whenUp.delete(listener);
@@ -154,7 +154,7 @@ export class Link {
         await this.#connect(next);
       } catch (error) {
         void this.#disconnect(next);
-        // A trial that the broker has taken, or refused for its content, has been judged.
+        // The broker has accepted the trial, or refused its content, so it has answered.
         if (isRefusal(error)) this.#trial = [];
         this.#down(error);
         await pause(clock, backOffMs(failures++), signal);
@@ -247,7 +247,7 @@ export class Link {
   }
 }
 
-/** Returns an error that names the topics, where a right is missing: brokers and kafkajs name none. */
+/** Returns an error with the names of the topics if a right is missing, since brokers and kafkajs give none. */
 function saidOfRights(error: unknown, batch: readonly TopicMessages[]): unknown {
   const right = missingRight(error, { to: "write", topics: batch.map(({ topic }) => topic) });
   return right === undefined ? error : topicsError(right, error);
@@ -266,8 +266,9 @@ const oneOfEach = (batch: readonly TopicMessages[]): TopicMessages[] =>
   }));
 
 /**
- * kafkajs asks each broker once for its part of a batch, and leaves out a part that has moved meanwhile to a broker that had
- * answered before: only the partitions in the answers have been stored. Each round at least one partition is.
+ * Returns the part of a batch that was not acknowledged. kafkajs asks each broker once for its part of a batch, and
+ * leaves out a part that has moved meanwhile to a broker that had answered before: only the partitions in the answers
+ * have been stored. In each round at least one partition is stored.
  */
 function unacknowledged(
   batch: readonly TopicMessages[],

@@ -1,6 +1,6 @@
 /**
- * A member of a group in a process of its own, to be killed: `node listening.fixture.ts <broker> <prefix> <group>`. Writes the
- * number of shards that it owns, a line each time.
+ * A member of a group in a process of its own, to be killed: `node listening.fixture.ts <broker> <prefix> <group>`.
+ * Writes the number of shards that it owns, a line each time.
  */
 import { systemClock } from "@posthaste/process";
 import { recordingLog } from "@posthaste/testing";

@@ -1,4 +1,4 @@
-/** Topics that an operator makes, as docs/kafka.md says, on the broker of the stack. */
+/** Topics that an operator makes as docs/kafka.md says, on the broker of the stack. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { blocksOf } from "@posthaste/testing/pages";
 import { type Admin, Kafka, logLevel } from "kafkajs";
@@ -118,7 +118,7 @@ async function settingsOf(name: string) {
 const settingOf = async (name: string, setting: string): Promise<string | undefined> =>
   (await settingsOf(name)).find(({ configName }) => configName === setting)?.configValue;
 
-/** Returns the settings of a topic that are not the broker's. */
+/** Returns the settings of a topic that are not the broker's defaults. */
 async function overridden(name: string): Promise<readonly string[]> {
   const entries = await settingsOf(name);
   return entries

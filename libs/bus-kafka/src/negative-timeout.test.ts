@@ -42,7 +42,7 @@ it(
   timeoutMs,
 );
 
-/** Runs in a process of its own: Node warns once per process, and only on its standard error. */
+/** Runs the script in a process of its own: Node warns once per process, and only on its standard error. */
 function runWithQueue(script: string): Promise<{ stdout: string; stderr: string }> {
   const prepared = `
     const RequestQueue = require(${JSON.stringify(requestQueue)});

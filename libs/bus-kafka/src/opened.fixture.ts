@@ -8,7 +8,7 @@ export type OpenBuses = {
   readonly brokers: readonly string[];
   readonly prefix: string;
   readonly log: RecordingLog;
-  /** Opens the same bus as another process would. */
+  /** Opens the bus as another process would. */
   readonly open: (given?: Partial<KafkaBusOptions>) => Promise<KafkaBus>;
   readonly close: () => Promise<void>;
 };

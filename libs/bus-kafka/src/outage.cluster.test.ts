@@ -1,4 +1,4 @@
-/** The bus when its broker dies, hangs, or is not there yet. The broker is this file's own. */
+/** The bus when its broker dies, hangs, or has not started yet. This file starts the broker. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type RunningKafka, startKafka } from "@posthaste/local";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -199,7 +199,7 @@ it(
   testMsMax,
 );
 
-/** With a short session, so that the successor of a member that was cut off need not wait for long. */
+/** Opens a bus with a short session, so that the successor of a member that was cut off need not wait for long. */
 const open = (of: OpenBuses): Promise<KafkaBus> => of.open({ sessionMs: 2_000 });
 
 const hearing =

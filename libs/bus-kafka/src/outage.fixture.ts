@@ -1,6 +1,7 @@
 /**
- * Tests that share one outage of a broker: the broker is killed when all of them are ready, and started again when each has seen
- * what it wanted. The broker's start and the patience of its clients take long, and pass for all tests at once.
+ * Tests that share one outage of a broker: the broker is killed when all of them are ready, and started again when
+ * each has seen enough. The broker's start and the patience of its clients take long, and elapse for all tests at
+ * once.
  */
 import { beforeAll, it } from "@jest/globals";
 import { type RunningKafka } from "@posthaste/local";
@@ -10,7 +11,7 @@ export type Outage = {
   readonly buses: OpenBuses;
   /** Reports that this test is ready; resolves when the broker is dead. */
   readonly away: () => Promise<void>;
-  /** Reports that this test has seen what it wanted; resolves when the broker is back. */
+  /** Reports that this test has seen enough of the outage; resolves when the broker is back. */
   readonly back: () => Promise<void>;
 };
 
@@ -28,7 +29,7 @@ export function testsOfOneOutage(kafka: () => RunningKafka, tests: OutageTests, 
     try {
       await test({ buses, away, back });
     } finally {
-      // A test that has failed on its way must not keep the others waiting.
+      // A test that has failed must not keep the others waiting.
       await away();
       await back();
       await buses.close();
@@ -48,7 +49,7 @@ export function testsOfOneOutage(kafka: () => RunningKafka, tests: OutageTests, 
   );
 }
 
-/** Calls `act` when all parties have come. Returns the function that each party calls, as often as it likes. */
+/** Calls `act` when all parties have arrived. Returns the function that each party calls, as often as it likes. */
 function gate(parties: number, act: () => Promise<unknown>): () => () => Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let missing = parties;

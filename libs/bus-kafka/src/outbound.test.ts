@@ -1,4 +1,4 @@
-/** The lines in front of the partitions, over a link whose answers the test gives. */
+/** The lines of the partitions, over a link whose answers the test gives. */
 import { describe, expect, it } from "@jest/globals";
 import { type VirtualClock, virtualClock } from "@posthaste/testing";
 import { messageId, tenantId } from "@posthaste/domain";
@@ -372,7 +372,7 @@ function opened(): Opened {
   return { outbound: new Outbound(way, clock, counts), clock, counts, way };
 }
 
-/** Brokers that acknowledge when the test says so. */
+/** Returns brokers that acknowledge when the test says so. */
 function aWay() {
   const listeners: (() => void)[] = [];
   const sent: string[] = [];
@@ -409,7 +409,7 @@ function aWay() {
       open.shift()?.settle(error);
       return turn();
     },
-    /** Answers every request, refusing ones with a refused key. */
+    /** Answers every request, refusing those that contain a refused key. */
     answerAll: () => {
       const all = open;
       open = [];

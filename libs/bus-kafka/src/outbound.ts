@@ -1,12 +1,13 @@
 /**
- * Events of this process that the brokers have not acknowledged yet.
+ * Events of this process that the brokers have not acknowledged yet. Owns the lines of the partitions. The bus calls
+ * `hint` and `fact`.
  *
- * Owns the lines in front of the partitions. The bus calls `hint` and `fact`.
- * (1) each partition has at most one send under way; events said meanwhile go in the next. kafkajs repeats each send on its own, so
- *     two of them might change places when a broker comes back.
- * (2) a fact leaves its line only acknowledged, refused for its content, or after its caller was told that it failed.
- * (3) everything is bounded: hints by bytes, the newest giving way, hints with records apart from the rest; facts by bytes and by
- *     the time that a caller waits.
+ * (1) each partition has at most one send under way; events published meanwhile go in the next. kafkajs repeats each
+ *     send on its own, so two sends might change places when a broker comes back.
+ * (2) a fact leaves its line only when it is acknowledged, refused for its content, or reported to its caller as
+ *     failed.
+ * (3) everything is bounded: hints by bytes, the newest being dropped, hints with records apart from the rest; facts
+ *     by bytes and by the time that a caller waits.
  */
 import { type Clock, type Topic } from "@posthaste/ports";
 import { type Message, type TopicMessages } from "kafkajs";
@@ -16,7 +17,7 @@ import { type Link } from "./link.ts";
 import { isRefusal } from "./refusal.ts";
 import { parentOf } from "./trace.ts";
 
-/** `topic` is its name at the broker. */
+/** An event to send. `topic` is its name at the broker. */
 export type Saying = {
   readonly topic: string;
   readonly partition: number;
@@ -24,11 +25,11 @@ export type Saying = {
   readonly value: Buffer | null;
   readonly headers?: NonNullable<Message["headers"]>;
   /**
-   * Marks an event of this topic that may share a Kafka message with its neighbours: a hint that has its record, for a process of
-   * the roster, which reads such messages.
+   * Marks an event of this topic that may share a Kafka message with its neighbours: a hint with its record, for a
+   * process of the roster, which can read such messages.
    */
   readonly joins?: Topic;
-  /** Marks a hint that says no more than another with the same text: one that still waits for the partition stands for all. */
+  /** Marks a hint that says no more than another with the same text: only one of them waits for the partition. */
   readonly once?: string;
 };
 
@@ -43,7 +44,7 @@ type Item = {
   readonly saying: Saying;
   readonly bytes: number;
   readonly waiter: Waiter | undefined;
-  /** The item was in a refused batch, so it is sent by itself, to find the one that was meant. */
+  /** Whether the item was in a refused batch, so that it is sent by itself, to find the refused item. */
   readonly alone: boolean;
 };
 type Kind = "fact" | "hint" | "record";
@@ -51,7 +52,7 @@ type Line = {
   readonly topic: string;
   readonly partition: number;
   waiting: Item[];
-  /** The `once` texts of items that wait and were in no send that failed. */
+  /** The `once` texts of items that wait and were in no failed send. */
   readonly said: Set<string>;
   sending: boolean;
 };
@@ -60,13 +61,13 @@ type Part = { readonly line: Line; readonly items: readonly Item[] };
 const hintBytesMax = 8 * 1024 * 1024;
 const recordBytesMax = 32 * 1024 * 1024;
 const factBytesMax = 64 * 1024 * 1024;
-/** For one partition in one send: the broker takes a mebibyte at most, and kafkajs copies a batch once per message. */
+/** The bounds of one partition in one send: the broker accepts a mebibyte at most, and kafkajs copies a batch once per message. */
 const batchMax = 256;
 const batchBytesMax = 512 * 1024;
-/** A reader parses a Kafka message in one go. */
+/** A reader parses a Kafka message without a pause. */
 const joinedBytesMax = 128 * 1024;
 const requestBytesMax = 4 * 1024 * 1024;
-/** The longest that a fact waits for its acknowledgement; then its outbox keeps it (docs/design/record#the-outbox). */
+/** The longest that a fact waits for its acknowledgement; after that its outbox keeps it (docs/design/record#the-outbox). */
 export const factMsMax = 10_000;
 const lookEveryMs = 500;
 /** A generous estimate of what Kafka's envelope adds. */
@@ -79,7 +80,7 @@ export class Outbound {
   readonly #lines = new Map<string, Line>();
   /** Lines with something to send and no send under way. */
   readonly #ready = new Set<Line>();
-  /** Oldest first, and so by deadline. */
+  /** Ordered by age, and so by deadline. */
   readonly #waiters = new Set<Waiter>();
   readonly #bytes: Record<Kind, number> = { fact: 0, hint: 0, record: 0 };
   #flushing = false;
@@ -98,7 +99,7 @@ export class Outbound {
     return this.#link.isUp() ? Math.max(0, recordBytesMax - this.#bytes.record) : 0;
   }
 
-  /** Drops hints that cannot be taken at once. */
+  /** Sends hints, and drops those that cannot be accepted at once. */
   hint(sayings: readonly Saying[]): void {
     for (const saying of sayings) {
       const isFull =
@@ -127,7 +128,7 @@ export class Outbound {
     return told;
   }
 
-  /** Resolves when nothing is under way or in line; facts may have failed by then. */
+  /** Resolves when nothing is under way or in line. Facts may have failed by then. */
   async idle(): Promise<void> {
     if (this.#isIdle) return;
     this.#idle ??= Promise.withResolvers<void>();
@@ -171,7 +172,7 @@ export class Outbound {
     return line;
   }
 
-  /** Sends after the code that runs now, so that events said together are sent together. */
+  /** Sends after the code that runs now, so that events published together are sent together. */
   #flushSoon(): void {
     if (this.#flushing) return;
     this.#flushing = true;
@@ -246,7 +247,7 @@ export class Outbound {
     this.#waiters.delete(waiter);
   }
 
-  /** One timer for all waiting callers, while there are any. */
+  /** Arms one timer for all waiting callers, while there are any. */
   #look(): void {
     this.#looking ??= this.#clock.after(lookEveryMs, () => {
       this.#looking = undefined;
@@ -287,7 +288,7 @@ const newLine = (topic: string, partition: number): Line => ({
 const kindOf = ({ saying, waiter }: Item): Kind =>
   waiter ? "fact" : saying.joins === undefined ? "hint" : "record";
 
-/** Takes from the front: one item that is to go alone, or as many as a batch holds. */
+/** Takes items from the front: one that has to go alone, or as many as a batch holds. */
 function take(line: Line): readonly Item[] {
   let bytes = 0;
   let count = 0;
@@ -326,7 +327,7 @@ function neighbours(items: readonly Item[]): readonly (readonly Saying[])[] {
   return groups;
 }
 
-/** Events of different traces are not joined. */
+/** Reports whether two events may share a message. Events of different traces may not. */
 const mayJoin = (a: Saying, b: Saying): boolean =>
   a.joins !== undefined && a.joins === b.joins && traceOf(a) === traceOf(b);
 const traceOf = ({ headers }: Saying): unknown => parentOf(headers);

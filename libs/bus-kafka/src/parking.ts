@@ -1,6 +1,7 @@
 /**
- * Puts unreadable messages aside as they came, with the reason, and only then counts them as heard: an operator can look at a
- * message, and give it again to a version that can read it. Nothing is skipped, and nothing stops for it.
+ * Stores unreadable messages as they came, with the reason, and only then counts them as heard. An operator can
+ * inspect a message, and publish it again for a version that can read it. Nothing is skipped, and nothing stops for
+ * it.
  */
 import { type Log } from "@posthaste/ports";
 import { type IHeaders, type KafkaMessage } from "kafkajs";

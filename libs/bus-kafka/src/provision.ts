@@ -8,7 +8,7 @@ import { settingsOf, type TopicPlan } from "./topics.ts";
 
 export type PartitionCounts = ReadonlyMap<string, number>;
 
-/** An error for an operator: the brokers answer, but topics or rights are wrong. */
+/** Returns an error for an operator: the brokers answer, but topics or rights are wrong. */
 export const topicsError = (message: string, cause?: unknown): Error =>
   Object.assign(new Error(message, { cause }), { name: ofTopics });
 
@@ -19,9 +19,9 @@ const ofTopics = "TopicsError";
 export type ProvisionOptions = {
   readonly client: ClientOptions;
   readonly plans: readonly TopicPlan[];
-  /** Replicas of a topic when it is made; the broker's default when absent. */
+  /** The number of replicas of a new topic; if absent, the broker's default. */
   readonly replication: number | undefined;
-  /** Otherwise topics are made by hand, and compared with the plans. */
+  /** Whether topics are made. Otherwise they are made by hand, and compared with the plans. */
   readonly makes: boolean;
 };
 
@@ -30,7 +30,7 @@ const theBrokersDefault = -1;
 /** The number in the protocol: kafkajs' own name cannot be imported. */
 const topicResource = 2;
 
-/** Throws a `topicsError` that names each topic that will not do, and why. */
+/** Throws a `topicsError` that names each unsuitable topic, and why. */
 export const provision = ({
   client,
   plans,
@@ -39,7 +39,7 @@ export const provision = ({
 }: ProvisionOptions): Promise<PartitionCounts> =>
   asAdmin(client, (admin) => (makes ? made(admin, plans, replication) : looked(admin, plans)));
 
-/** Reports whether a broker answers a question that has nothing to do with groups: here that for its versions. */
+/** Reports whether a broker answers a request that does not concern groups: the one for its versions. */
 export const answers = (client: ClientOptions): Promise<boolean> =>
   asAdmin(client, async () => true).catch(() => false);
 
@@ -91,7 +91,7 @@ type Replicas = ReadonlyMap<string, readonly number[]>;
 const countsOf = (replicas: Replicas): PartitionCounts =>
   new Map([...replicas].map(([name, partitions]) => [name, partitions.length]));
 
-/** Lists topics first: a question for a missing topic would be an error, or make it. */
+/** Lists topics first: a request for a missing topic would be an error, or make it. */
 async function replicasOf(admin: Admin, plans: readonly TopicPlan[]): Promise<Replicas> {
   const there = new Set(await admin.listTopics());
   const wanted = plans.map(({ name }) => name).filter((name) => there.has(name));
@@ -102,7 +102,7 @@ async function replicasOf(admin: Admin, plans: readonly TopicPlan[]): Promise<Re
   );
 }
 
-/** Asking for settings tells a missing topic from one that this process may not describe, which the list of topics leaves out, too. */
+/** Asking for settings tells a missing topic from one that this process may not describe, which the list of topics also leaves out. */
 async function foundAs(
   admin: Admin,
   name: string,
@@ -161,7 +161,7 @@ async function create(
 /** One broker may be away. */
 const inSyncOf = (replication: number): string => String(Math.max(1, Math.min(2, replication - 1)));
 
-/** For several topics kafkajs says only that there were errors. */
+/** Returns the reasons by topic: for several topics kafkajs says only that there were errors. */
 function reasonsOf(error: unknown, names: readonly string[]): readonly string[] {
   if (!Error.isError(error)) return [String(error)];
   if ("errors" in error && Array.isArray(error.errors))

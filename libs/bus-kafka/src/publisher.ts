@@ -20,7 +20,7 @@ export type PublisherOptions = {
   readonly closing: AbortSignal;
 };
 
-/** Below a mebibyte, the most that a broker takes by default. */
+/** Below a mebibyte, the most that a broker accepts by default. */
 const eventBytesMax = 900 * 1024;
 
 export class Publisher {
@@ -52,7 +52,7 @@ export class Publisher {
       throw new Error(`${topic}: ${tooLarge.join(", ")} bytes, more than ${eventBytesMax}`);
   }
 
-  /** Partitions are unknown before the brokers have been reached for the first time. */
+  /** Waits for the partitions, which are unknown before the brokers were reached for the first time. */
   async #firstPartitions(): Promise<PartitionCounts> {
     const { link, clock, closing } = this.#options;
     const late = new AbortController();
@@ -64,7 +64,7 @@ export class Publisher {
     return counts;
   }
 
-  /** `tooLarge`: the sizes of events that no broker would take. */
+  /** `tooLarge`: the sizes of events that no broker would accept. */
   #sayingsOf<T extends Topic>(
     partitions: PartitionCounts,
     topic: T,
@@ -95,9 +95,15 @@ export class Publisher {
   }
 }
 
-/** Wakes of a lane stand for each other, since a lane is looked at whole; traced ones go each in their own trace. */
+/**
+ * Reports whether the event is an untraced wake of a lane. One such wake replaces another, since a lane is looked at
+ * as a whole; traced ones are each sent in their own trace.
+ */
 const isWakeOfLane = (event: Topics[Topic]): event is WakeEvent & { readonly lane: LaneId } =>
   "lane" in event;
 
-/** Reports whether the hint names a process of the roster, which reads several in one Kafka message: an earlier build would park them. */
+/**
+ * Reports whether the hint names a process of the roster, which can read several in one Kafka message: an earlier
+ * build would park them.
+ */
 const isSaidToOne = (event: Topics[Topic]): boolean => "to" in event && event.to !== undefined;

@@ -1,12 +1,13 @@
 /**
- * kafkajs logs each connection, retry and rebalance, by the thousand while a broker is away. Here equal lines count as one a second,
- * at the level of debugging; the bus itself logs what matters, once (`bus.up`, `bus.down`).
+ * The log of kafkajs, condensed. kafkajs logs each connection, retry and rebalance, by the thousand while a broker is
+ * away. Here equal lines are logged once a second, at the level of debugging; the bus itself logs the important
+ * events, once (`bus.up`, `bus.down`).
  */
 import { type Clock, type Log } from "@posthaste/ports";
 import { logLevel, type logCreator } from "kafkajs";
 
 const windowMs = 1_000;
-/** Different lines in one window; more are counted but not logged. */
+/** The different lines in one window; more are counted but not logged. */
 const linesMax = 50;
 
 export type ClientLog = { readonly level: logLevel; readonly creator: logCreator };
@@ -33,7 +34,7 @@ export function quietLog(log: Log, clock: Clock): ClientLog {
   return { level: logLevel.INFO, creator };
 }
 
-/** Only by these words does kafkajs tell that a broker has removed messages that a group was to hear next. */
+/** The only sign by which kafkajs reports that a broker has removed messages that a group was to hear next. */
 const placeGone = "Offset out of range, resetting to default offset";
 
 export const hearingOfPlaces = (

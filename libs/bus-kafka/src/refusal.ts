@@ -1,6 +1,6 @@
 /**
- * Judges failed sends. kafkajs wraps errors that may be tried again into errors that may not (a connection refused ten times is
- * "non-retriable"), so the cause decides: only a broker's word on the content itself is final.
+ * Judges failed sends. kafkajs wraps errors that may be retried into errors that may not (a connection refused ten
+ * times is "non-retriable"), so the cause decides: only a broker's answer about the content itself is final.
  */
 
 const refusals: ReadonlySet<string> = new Set([

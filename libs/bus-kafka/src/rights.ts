@@ -1,6 +1,6 @@
 /**
- * Says which right this process lacks, and how to give it. Brokers and kafkajs name neither topics nor groups, so the caller says what
- * it has asked for.
+ * Says which right this process lacks, and how to grant it. Brokers and kafkajs name neither topics nor groups, so
+ * the caller says what it has asked for.
  */
 import { errorTypesOf } from "./refusal.ts";
 
@@ -8,7 +8,7 @@ export type Asked =
   | { readonly to: "write" | "make"; readonly topics: readonly string[] }
   | { readonly to: "read"; readonly topics: readonly string[]; readonly group: string };
 
-/** Returns undefined where the error speaks of no right. */
+/** Returns undefined if the error does not concern a right. */
 export function missingRight(error: unknown, asked: Asked): string | undefined {
   const types = errorTypesOf(error);
   if (asked.to === "read" && types.includes("GROUP_AUTHORIZATION_FAILED"))
@@ -19,7 +19,7 @@ export function missingRight(error: unknown, asked: Asked): string | undefined {
     const topics = `${isOne ? "the topic" : "one of the topics"} ${asked.topics.join(", ")}`;
     return noRight(`${verb} ${topics}`, `${operations} on ${isOne ? "it" : "each"}`);
   }
-  // Brokers take one in who may write to some topic.
+  // Brokers also admit a user that may write to some topic.
   if (types.includes("CLUSTER_AUTHORIZATION_FAILED"))
     return noRight(
       "be an idempotent producer",
@@ -34,7 +34,7 @@ const ofTopics = {
   make: { verb: "make", operations: "Create and Describe" },
 };
 
-/** Kafka does not tell whether a topic that a user may not describe is there. */
+/** Returns the text for such a topic. Kafka does not tell whether a topic exists that a user may not describe. */
 export const hiddenTopic = (name: string): string =>
   `the topic ${name} is missing, or ${noRight("describe it", "Describe on it")}`;
 

@@ -1,6 +1,5 @@
 /**
  * A subscription: a member of a group for as long as there is a listener, whatever happens to the brokers meanwhile.
- *
  * Owns one consumer after the other: kafkajs ends one for good now and then, and the subscription starts the next.
  */
 import { type Clock, endsWithin, type Log, pause } from "@posthaste/ports";
@@ -23,12 +22,12 @@ export type SubscriptionOptions = {
   readonly gatherMs: number | undefined;
   readonly handOver: HandOver;
   readonly placeGone: (partition: number) => void;
-  /** Called with the partitions heard from now on. `countPartitions` counts those of the topic. */
+  /** Called with the partitions that are heard from now on. `countPartitions` counts those of the topic. */
   readonly assigned: (
     partitions: readonly number[],
     countPartitions: () => Promise<number>,
   ) => Promise<void>;
-  /** Called when no partition may be assigned until the next assignment, or until the next consumer has joined. */
+  /** Called when no partition is assigned until the next assignment, or until the next consumer has joined. */
   readonly unassigned: () => void;
   readonly link: Pick<Link, "isUp" | "untilUp" | "partitions">;
   readonly answers: () => Promise<boolean>;
@@ -39,9 +38,9 @@ export type SubscriptionOptions = {
 };
 
 const joinMsMax = 10_000;
-/** A group that has been silent for longer is not served: fetches return every 150 ms, heartbeats go out every 300. */
+/** A group that has been silent for longer is not served: fetches return every 150 ms, heartbeats are sent every 300. */
 const silentMsMax = 2_000;
-/** A member that has stayed for longer has the right to read: its first fetch ends it otherwise. */
+/** A member that has stayed for longer has the right to read; without it the first fetch ends the member. */
 const stayedMsMin = 2_000;
 
 export class Subscription {
@@ -61,7 +60,7 @@ export class Subscription {
     this.#options = options;
   }
 
-  /** Resolves when the subscription hears, or when that takes too long; it goes on trying. */
+  /** Resolves when the subscription hears, or when that takes too long; it keeps trying. */
   async open(): Promise<void> {
     const { clock, link, answers } = this.#options;
     this.#running = this.#stayMember();
@@ -83,7 +82,7 @@ export class Subscription {
     );
   }
 
-  /** Returns the right that ended the last member, until the next has stayed: joining takes no right to read the topic. */
+  /** Returns the right whose lack ended the last member, until the next has stayed: joining needs no right to read the topic. */
   missingRight(): string | undefined {
     const memberMs = this.#isMember ? this.#options.clock.passedMs() - this.#memberSince : 0;
     return memberMs >= stayedMsMin ? undefined : this.#missing;

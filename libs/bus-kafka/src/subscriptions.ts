@@ -40,7 +40,7 @@ export class Subscriptions {
     this.#options = options;
   }
 
-  /** Returns the function that ends the subscription, which may be called twice. */
+  /** Adds a subscription. Returns the function that ends it, which may be called twice. */
   async add<T extends Topic>(
     topic: T,
     name: string,
@@ -57,7 +57,7 @@ export class Subscriptions {
       group,
       gatherMs,
       placeGone: (partition) => {
-        // Hints are kept for as long as they are of use.
+        // Hints are kept for as long as they are useful.
         if (!isFact(topic)) return;
         options.counts.placesLost++;
         options.log.error("bus.facts_lost", { topic: kafkaTopic, group, partition });
@@ -97,8 +97,8 @@ export class Subscriptions {
 }
 
 /**
- * Tells of changes only, and of the last join only. Each join counts the partitions: counted once, shards would be left without an
- * owner when the topic grows.
+ * Reports changes only, and those of the last join only. Each join counts the partitions: if they were counted once,
+ * shards would have no owner after the topic has grown.
  */
 function telling(
   owns: (shards: readonly number[]) => void,

@@ -1,16 +1,16 @@
-/** Finds what is wrong with a topic that was made by hand. */
+/** Finds the problems of a topic that was made by hand. */
 import { hiddenTopic } from "./rights.ts";
 import { type TopicPlan } from "./topics.ts";
 
 export type FoundTopic = {
   readonly partitions: number;
-  /** The replicas of the partition that has the fewest. */
+  /** The number of replicas of the partition that has the fewest. */
   readonly replicas: number;
-  /** By their names at the broker. Undefined: this process has no right to read them. */
+  /** The settings by their names at the broker; undefined if this process has no right to read them. */
   readonly settings: ReadonlyMap<string, string> | undefined;
 };
 
-/** Hints are heard within seconds, and their alarms ring within minutes. */
+/** The least retention of hints, which are heard within seconds; their alarms ring within minutes. */
 const hintMsMin = 60_000;
 /** A send has half a mebibyte for one partition, or one larger message. */
 const messageBytesMin = 1024 * 1024;
@@ -18,7 +18,7 @@ const messageBytesMin = 1024 * 1024;
 const readable = ["producer", "uncompressed", "gzip"];
 const forever = -1;
 
-/** Returns a line for each problem; empty when the topic will do. Unknown settings are passed over. */
+/** Returns a line for each problem; empty if the topic is suitable. Unknown settings are ignored. */
 export function wrongWith(plan: TopicPlan, found: FoundTopic | "missing" | "hidden"): string[] {
   const { name, partitions } = plan;
   if (found === "missing")

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { aHint } from "./events.fixture.ts";
 import { placingOf, shardsOn, topicPlans } from "./topics.ts";
 
-// A property is tried a hundred times, on a host however busy.
+// A property is tried a hundred times, even on a busy host.
 jest.setTimeout(60_000);
 
 describe("shards and partitions", () => {

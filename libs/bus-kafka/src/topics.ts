@@ -1,15 +1,14 @@
 /**
- * The topics as Kafka has them: names, keys, partitions, how long messages are kept, which services write and read them.
- *
- * Which member hears an event does not depend on its partition, except for `scheduler.wake`: there a shard has a partition, and the
- * member that is assigned the partition owns the shard (docs/design/record#shards).
+ * The topics as Kafka has them: names, keys, partitions, how long messages are kept, which services write and read
+ * them. Which member hears an event does not depend on its partition, except for `scheduler.wake`: there a shard has
+ * a partition, and the member to which the partition is assigned owns the shard (docs/design/record#shards).
  */
 import { allShards, hash32, shardCount } from "@posthaste/domain";
 import { isFact, type Topic, type Topics, topics } from "@posthaste/ports";
 
 type Placing<T extends Topic> = {
   readonly keyOf: (event: Topics[T]) => string;
-  /** Any whole number; modulo the number of partitions it is the partition. */
+  /** Returns any whole number; the partition is that number modulo the number of partitions. */
   readonly placeOf: (event: Topics[T]) => number;
 };
 
@@ -38,7 +37,7 @@ export const parkedTopic = "parked";
 export type KafkaTopic = Topic | typeof parkedTopic;
 
 type Member = "gateway" | "scheduler" | "deliverer" | "callback-dispatcher" | "workflow-log";
-/** Which services may write to a topic, and which read it, each as a group of its name. */
+/** The services that write to a topic, and those that read it, each as a group of its name. */
 type Parties = { readonly writers: readonly Member[]; readonly readers: readonly Member[] };
 
 const publishing: readonly Member[] = ["gateway", "scheduler", "deliverer", "callback-dispatcher"];
@@ -59,25 +58,25 @@ export const partiesOf = (topic: KafkaTopic): Parties => parties[topic];
 export const groupOf = (prefix: string, name: string, topic: Topic): string =>
   `${prefix}${name}.${topic}`;
 
-/** A topic to be made. Times in milliseconds, sizes in bytes. */
+/** A topic to be made. Times are in milliseconds, sizes in bytes. */
 export type TopicPlan = {
   readonly topic: KafkaTopic;
   readonly name: string;
   readonly partitions: number;
-  /** A message that is removed sooner than `retentionMs` is lost. */
+  /** Whether a message that is removed sooner than `retentionMs` is lost. */
   readonly isFact: boolean;
   readonly retentionMs: number;
-  /** For each partition, where it may get so much that its time alone is no bound. */
+  /** The bound for each partition, if it may get so many messages that time alone is no bound. */
   readonly retentionBytes?: number;
   readonly messageBytesMax?: number;
 };
 
-/** A hint that is an hour old is of no use: its alarm has rung. */
+/** A hint that is an hour old is useless: its alarm has rung. */
 const hintRetentionMsMax = 3_600_000;
-/** Hints that have records carry bodies and are of use for seconds: one not heard within minutes waits for its alarm. */
+/** Hints with records carry bodies and are useful for seconds: a hint not heard within minutes waits for its alarm. */
 const recordRetentionMsMax = 300_000;
 const recordRetentionBytes = 256 * 1024 * 1024;
-/** A parked message carries headers of ours beside its own. */
+/** A parked message carries headers of the parking beside its own. */
 const parkedBytesMax = 2 * 1024 * 1024;
 
 export function topicPlans(
@@ -110,10 +109,10 @@ export function topicPlans(
 }
 
 const segmentMsMin = 60_000;
-/** The segments of a partition that is bounded by size. */
+/** The number of segments of a partition that is bounded by size. */
 const segmentsMin = 4;
 
-/** The settings that a topic is made with, by their names at the broker. All other settings are the broker's. */
+/** Returns the settings that a topic is made with, by their names at the broker. All other settings are the broker's. */
 export function settingsOf({
   retentionMs,
   retentionBytes,
@@ -121,10 +120,10 @@ export function settingsOf({
 }: TopicPlan): Readonly<Record<string, string>> {
   return {
     "cleanup.policy": "delete",
-    // A broker that compresses by its own choice may take a codec that no member can read.
+    // A broker that compresses by its own choice may use a codec that no member can read.
     "compression.type": "producer",
     "retention.ms": String(retentionMs),
-    // Only whole segments are removed, so a segment that gets little is closed in time.
+    // Only whole segments are removed, so a segment that gets few messages is closed in time.
     "segment.ms": String(Math.max(segmentMsMin, Math.floor(retentionMs / 6))),
     ...(retentionBytes !== undefined && {
       "retention.bytes": String(retentionBytes),

@@ -1,4 +1,4 @@
-/** Trace context, as the process' tracer has it. Costs nothing when the bus is opened without a tracer. */
+/** Trace context of the process' tracer. Costs nothing if the bus is opened without a tracer. */
 
 /** The header that crosses the wire: W3C `traceparent`, and no other. */
 export type TraceHeaders = Readonly<Record<string, string>>;

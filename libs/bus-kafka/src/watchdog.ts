@@ -1,6 +1,6 @@
 /**
- * Notices a group that stalls although the brokers answer (a broker's defect, a client's): otherwise the process would live and hear
- * nothing. Ending the process and starting it anew is better.
+ * Notices a group that stalls although the brokers answer (a bug of a broker or a client). Otherwise the process
+ * would live and hear nothing; ending the process and starting it anew is better.
  */
 import { type Clock } from "@posthaste/ports";
 
@@ -8,9 +8,9 @@ export type Watched = {
   readonly clock: Clock;
   /** Grows while the group works. */
   readonly progress: () => number;
-  /** Whether the brokers answer, as far as is known; asked often. */
+  /** Reports whether the brokers answer, as far as is known. Called often. */
   readonly isUp: () => boolean;
-  /** Whether a broker answers now; asked once before the end. */
+  /** Reports whether a broker answers now. Called once before the end. */
   readonly answers: () => Promise<boolean>;
   readonly stalled: () => void;
 };
@@ -19,8 +19,8 @@ export const stalledMs = 60_000;
 const lookEveryMs = 5_000;
 
 /**
- * Counts looks, not the time between them, so that a host that slept is not taken for a stalled group. Returns the function that
- * ends the watch.
+ * Counts looks, not the time between them, so that a host that slept is not taken for a stalled group. Returns the
+ * function that ends the watch.
  */
 export function watch({ clock, progress, isUp, answers, stalled }: Watched): () => void {
   let last = progress();

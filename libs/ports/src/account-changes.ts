@@ -88,7 +88,7 @@ async function* pages<T>(
   placeOf: (item: T) => string,
 ): AsyncGenerator<readonly T[]> {
   let after = "";
-  // Each page begins behind the last one, so the loop ends with the items.
+  // Each page begins after the last one, so the loop ends with the items.
   for (;;) {
     const page = await read(after);
     const last = page.at(-1);

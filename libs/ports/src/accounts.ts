@@ -45,18 +45,18 @@ export type AccountsMark = { readonly version: number; readonly wholeAtMs?: numb
 
 export type AccountChanges = {
   readonly mark: AccountsMark;
-  /** The tenants that changed, or whose tokens changed; "all" where the adapter cannot tell. */
+  /** The tenants that changed, or whose tokens changed; "all" if the adapter cannot tell. */
   readonly tenants: readonly TenantId[] | "all";
 };
 
 export interface Accounts {
   tenants(): Promise<readonly Tenant[]>;
   tenant(id: TenantId): Promise<Tenant | undefined>;
-  /** Returns tenants in id order, from behind `after`; "" is before all ids. */
+  /** Returns tenants after `after` in id order; "" is before all ids. */
   tenantPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Tenant[]>;
   tokens(): Promise<readonly Token[]>;
   token(hash: string): Promise<Token | undefined>;
-  /** Returns tokens in hash order, from behind `after`; "" is before all hashes. */
+  /** Returns tokens after `after` in hash order; "" is before all hashes. */
   tokenPage(page: { readonly after: string; readonly limit: number }): Promise<readonly Token[]>;
   tokensOf(tenant: TenantId): Promise<readonly Token[]>;
   /** Returns false when a tenant with this id exists; that tenant stays unchanged. */
@@ -73,8 +73,8 @@ export interface Accounts {
   putToken(token: Token): Promise<void>;
   removeToken(hash: string): Promise<void>;
   /**
-   * Notes that tokens were used at `at`, unless a later use is noted. Is no change that `changedSince` tells of. Hashes of no token
-   * are passed over.
+   * Notes that tokens were used at `at`, unless a later use is noted. `changedSince` does not report this as a
+   * change. Hashes of no token are ignored.
    */
   noteUses(hashes: readonly string[], at: number): Promise<void>;
   /**

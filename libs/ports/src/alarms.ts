@@ -15,8 +15,8 @@ import { type Hint } from "./records.ts";
 export type Rung =
   | { readonly kind: "hint"; readonly hint: Hint }
   /**
-   * Grant this flow lane, or give turns in this queue, now: the lane's alarm was due, or the ring has put a record into it. May be
-   * rung twice at once.
+   * Grant slots of this flow lane, or give turns in this queue, now: the lane's alarm was due, or the ring has put a
+   * record into it. May be rung twice at once.
    */
   | { readonly kind: "lane"; readonly lane: LaneId }
   /** Make the next children of this fan-out. */
@@ -26,7 +26,7 @@ export type Rung =
    * little room there is.
    */
   | { readonly kind: "outbox"; readonly id: MessageId; readonly tenant: TenantId }
-  /** The outbox of a finished message was not cleared in time. The record has no body where only facts are left. */
+  /** The outbox of a finished message was not cleared in time. The record has no body if only facts are left. */
   | { readonly kind: "followUp"; readonly record: MessageRecord }
   /** A slot of this schedule is due or under way. */
   | { readonly kind: "schedule"; readonly schedule: Schedule }

@@ -1,7 +1,7 @@
-/** The audit log: who has changed what, from where, and what came of it. Never holds bodies, queries or secrets. */
+/** The audit log: who has changed what, from where, and with what result. Never holds bodies, queries or secrets. */
 import { type OperatorRole, type TenantId } from "@posthaste/domain";
 
-/** Made a change: a token of the tenant, a group of its provider, or the operator, by password or by a group. */
+/** The author of a change: a token of the tenant, a group of its provider, or the operator, by password or by a group. */
 export type Actor = {
   readonly kind: "token" | "group" | "operator";
   readonly id: string;
@@ -18,20 +18,20 @@ export type AuditEntry = {
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Absent where a change concerns no tenant. */
+  /** Absent if a change concerns no tenant. */
   readonly tenant?: TenantId;
   readonly by: Actor;
   readonly operation: string;
   readonly resource: string;
   readonly address: string;
-  /** "done" or the code of the fault. Absent until the change has ended: for good where the process died before. */
+  /** "done" or the code of the fault. Absent until the change has ended, and for ever if the process died before. */
   readonly result?: string;
-  /** Unix milliseconds. From then on the entry is not listed, and later entries remove it. */
+  /** Unix milliseconds. From this time on the entry is not listed, and later entries remove it. */
   readonly expiresAt: number;
 };
 
 export type AuditPage = {
-  /** Absent: of all tenants, and of none. */
+  /** Absent for entries of all tenants, and of none. */
   readonly tenant?: TenantId;
   /** The id of the last entry of the page before. */
   readonly before?: string;

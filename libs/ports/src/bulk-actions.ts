@@ -1,6 +1,6 @@
 /**
- * The store of bulk actions (docs/design/bulk). A later write succeeds only where the stored version is one lower than the
- * written one, so that one of several workers wins.
+ * The store of bulk actions (docs/design/bulk). A later write succeeds only if the stored version is one lower than
+ * the written one, so that one of several workers wins.
  */
 import { type BulkAction, type BulkActionId, type TenantId } from "@posthaste/domain";
 
@@ -22,10 +22,7 @@ export interface BulkActions {
   /** Writes the next version; returns false when another worker was faster. A crash may undo the write; the work is then done again. */
   move(action: BulkAction): Promise<boolean>;
   get(tenant: TenantId, id: BulkActionId): Promise<BulkAction | undefined>;
-  /**
-   * Returns actions, latest first, from behind `after`, up to the one that reaches `bytesMax` bytes. An empty list means there
-   * are no more.
-   */
+  /** Returns actions after `after`, latest first, up to the one that reaches `bytesMax` bytes. An empty list means there are no more. */
   list(tenant: TenantId, page: BulkActionPage): Promise<readonly BulkAction[]>;
   /** Removes at most `limit` actions that ended before `endedBefore`. */
   removeEnded(endedBefore: number, limit: number): Promise<void>;

@@ -16,8 +16,8 @@ export type SettledEvent = {
 };
 
 /**
- * `at`: the earliest alarm that the publisher has just written. `lane`: the lane to serve now. `source`: of the alarm; a wake of
- * a build that names none is about any.
+ * `at`: the earliest alarm that the publisher has just written. `lane`: the lane to serve now. `source`: of the
+ * alarm; a wake of a build that names none is about any source.
  */
 export type WakeEvent = { readonly shard: number; readonly at: number } & (
   | { readonly lane: LaneId }

@@ -5,9 +5,9 @@ import { type DeduplicationEntry, type Inserted } from "./records.ts";
 
 export interface FanOuts {
   /**
-   * Inserts a fan-out; durable when it resolves (I1). Reserves a place for each endpoint, so that a child has its place in line
-   * from here on, however late it is made (ADR 4). In a queue, no message behind a child gets a turn before the child is made.
-   * `deduplication`: the windows to confirm with the insert, as of `Records.insert`.
+   * Inserts a fan-out; durable when it resolves (I1). Reserves a place for each endpoint, so that a child has its
+   * place in line from here on, however late it is made (ADR 4). In a queue, no message behind a child gets a turn
+   * before the child is made. `deduplication`: the windows to confirm with the insert, as in `Records.insert`.
    */
   insert(
     fanOut: FanOut,
@@ -24,8 +24,8 @@ export interface FanOuts {
     limit: number,
   ): Promise<readonly MessageId[]>;
   /**
-   * Moves the cursor of a fan-out to `upTo` if it still stands at `from`, and sets the alarm of its queue; `done` ends it.
-   * Returns false when another expander was faster.
+   * Moves the cursor of a fan-out to `upTo` if it is still at `from`, and sets the alarm of its queue; `done` ends
+   * it. Returns false when another expander was faster.
    */
   advance(id: MessageId, from: number, upTo: number, done: boolean): Promise<boolean>;
 }

@@ -17,9 +17,9 @@ export interface FlowLanes {
   list(tenant: TenantId, search: string, limit: number): Promise<readonly FlowLane[]>;
   /** Counts the messages that wait in each lane; lanes without any are absent. A tenant's backlog bounds the count. */
   waiting(ids: readonly FlowId[]): Promise<ReadonlyMap<FlowId, number>>;
-  /** Pauses a lane, and makes its row where there is none. A grant that reads the row from now on grants nothing. */
+  /** Pauses a lane, and makes its row if there is none. A grant that reads the row from now on grants nothing. */
   pause(flow: Flow): Promise<void>;
-  /** Resumes a lane, and makes its row where there is none. Sets the lane's alarm to now in the same write. */
+  /** Resumes a lane, and makes its row if there is none. Sets the lane's alarm to now in the same write. */
   resume(flow: Flow): Promise<void>;
   /**
    * Pins limits of a lane, makes its row where there is none, and sets the lane's alarm to now. Publishes no longer change pinned

@@ -3,7 +3,7 @@ import { type Intake } from "./intake.ts";
 
 export interface Groups {
   get(tenant: TenantId, name: string): Promise<Group | undefined>;
-  /** Returns heads in name order, from behind `after`; "" is before all names. */
+  /** Returns heads after `after` in name order; "" is before all names. */
   list(
     tenant: TenantId,
     page: { readonly after: string; readonly limit: number },

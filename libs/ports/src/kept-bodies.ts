@@ -2,12 +2,12 @@
 import { type MessageId, type TenantId } from "@posthaste/domain";
 
 export interface KeptBodies {
-  /** Returns undefined where no body is kept; to be asked where `Records.get` has no record any more. */
+  /** Returns undefined if no body is kept. Must be asked only if `Records.get` has no record any more. */
   get(tenant: TenantId, id: MessageId): Promise<Uint8Array | undefined>;
-  /** Returns what is kept of the answer that delivered the message, from its settle on. */
+  /** Returns the kept part of the answer that delivered the message, from its settle on. */
   answer(tenant: TenantId, id: MessageId): Promise<Uint8Array | undefined>;
   /** Removes bodies of messages, and of their answers, of the tenant that ended before `before`, about `limit`. Returns how many. */
   sweep(tenant: TenantId, before: number, limit: number): Promise<number>;
-  /** Returns which share of the store's disk is in use; 0 where the store does not know. */
+  /** Returns the share of the store's disk that is in use; 0 if the store does not know. */
   diskShare(): Promise<number>;
 }

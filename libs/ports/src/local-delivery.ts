@@ -6,13 +6,13 @@ import { type InState, type MessageId, type Owner, type TenantId } from "@postha
  */
 export interface LocalDelivery {
   /**
-   * Reserves a place in line for a slot; undefined where there is none. A reservation holds up no other attempt, and its own may
-   * have to wait.
+   * Reserves a place in line for a slot; undefined if there is none. A reservation holds up no other attempt, and its
+   * own may have to wait.
    */
   reserve(tenant: TenantId, origin: number, bodyBytes: number): LocalPlace | undefined;
   /**
-   * Returns a wait for a place, after which the caller may ask for one again; undefined when there is nothing to be gained by waiting.
-   * The wait is short, and ends without a place, too.
+   * Returns a wait for a place, after which the caller may ask for one again; undefined when waiting would gain
+   * nothing. The wait is short, and may end without a place.
    */
   turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined;
   /** Aborts an attempt at once if it runs in this process. Returns false if it does not; it may run elsewhere. */

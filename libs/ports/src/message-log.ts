@@ -48,8 +48,8 @@ export interface MessageLog {
    */
   counts(tenant: TenantId, from: number, to: number): Promise<readonly MinuteCounts[]>;
   /**
-   * Calls `grown` within moments of each time that the log gets new events of the tenant, once for many; may also call it when
-   * there are none. Returns a function that ends the watch.
+   * Calls `grown` within moments of each time that the log gets new events of the tenant, once for many. May also
+   * call it when there are none. Returns a function that ends the watch.
    */
   watch(tenant: TenantId, grown: () => void): () => void;
   /** Removes events of the tenant older than `before`, of at most `limit` messages. Returns how many. */

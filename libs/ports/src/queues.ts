@@ -1,6 +1,6 @@
 /**
- * FIFO queues and their turns (docs/design/queues). `Records.insert` puts a message into a queue, gives it its place, and makes
- * the queue where there is none. Only `admit` gives turns.
+ * FIFO queues and their turns (docs/design/queues). `Records.insert` puts a message into a queue, gives it its place,
+ * and makes the queue if there is none. Only `admit` gives turns.
  */
 import {
   type FlowId,
@@ -55,11 +55,14 @@ export type Admitted = {
 
 /** A deliverer that looks at a queue since an attempt there ends a turn. */
 export type Ending = {
-  /** Set where the deliverer has room for one message more: the first that gets a turn and is due is claimed for it, unless its body is heavy. */
+  /**
+   * Set if the deliverer has room for one message more: the first that gets a turn and is due is claimed for it,
+   * unless its body is heavy.
+   */
   readonly owner?: Owner | undefined;
   /**
-   * Resolves when the end is written. A store may look before that, since what a look gives holds only if the end that it has seen does;
-   * it looks again where it has not seen it.
+   * Resolves when the end is written. A store may look before that, since the result of a look only holds if the end
+   * that it has seen does; it looks again if it has not seen the end.
    */
   readonly written: Promise<unknown>;
 };
@@ -72,7 +75,7 @@ export interface Queues {
   /** Resumes a queue. Does nothing when there is no such queue. */
   resume(tenant: TenantId, name: string): Promise<void>;
   get(tenant: TenantId, name: string): Promise<Queue | undefined>;
-  /** Returns queues in name order, from behind `after`; "" is before all names. */
+  /** Returns queues after `after` in name order; "" is before all names. */
   list(
     tenant: TenantId,
     page: { readonly after: string; readonly limit: number },

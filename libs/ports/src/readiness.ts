@@ -1,6 +1,6 @@
 /**
- * The parts that this process still lacks before it should be given work, shown by `/readyz`. Helpful parts, without which the
- * process is slower but not wrong, are shown too and do not count.
+ * The parts that this process still lacks before it should be given work, shown by `/readyz`. Helpful parts, without
+ * which the process is slower but not wrong, are shown too and do not count.
  */
 export type Readiness = {
   /** Sets why `part` is missing; an undefined `reason` means that nothing of it is missing any more. */

@@ -29,11 +29,11 @@ export type Hint = {
   /** Hash of the destination's origin, for fairness. */
   readonly origin: number;
   readonly epoch: number;
-  /** The partition to publish to, where one process is to hear the hint. Not transmitted. */
+  /** The partition to publish to, if one process is to hear the hint. Not transmitted. */
   readonly to?: number;
   /** The record, if its insert claimed it for a named owner; that owner need neither claim nor read it. */
   readonly record?: InState<"claimed">;
-  /** Size of the body, so that a reader knows how much it will hold. Absent: unknown, as in hints of an earlier version. */
+  /** Size of the body, so that a reader knows how much it will hold. Absent if unknown, as in hints of an earlier version. */
   readonly bytes?: number;
 };
 
@@ -97,7 +97,7 @@ export type OutboxItemRef = {
 
 /** The bounds of one step of a walk through a tenant's live messages. */
 export type Walk = {
-  /** Where the step before told the next to go on. Absent: from the beginning. */
+  /** The place at which the step before said that the next begins. Absent for the beginning. */
   readonly after?: string;
   /**
    * The walk skips messages made later: `id` is an id of the store, made at the time `at`. Children count as old as their group
@@ -153,9 +153,10 @@ export interface Records {
   /** Reads no bodies. */
   progress(tenant: TenantId, ids: readonly MessageId[]): Promise<readonly (Progress | undefined)[]>;
   /**
-   * Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children; keeps tombstones of
-   * derived ids. Before that, writes the events that a settler still owed to the log. Leaves to `KeptBodies` the bodies of
-   * messages that did not fail, where `mayKeepBody` holds and `keeps` does not say otherwise. Returns how many.
+   * Removes records that ended before `endedBefore` and have no outbox, and fan-outs without children; keeps
+   * tombstones of derived ids. Before that, writes the events that a settler still owed to the log. Leaves to
+   * `KeptBodies` the bodies of messages that did not fail, if `mayKeepBody` holds and `keeps` does not say otherwise.
+   * Returns how many.
    */
   removeFinished(
     shards: readonly number[],
@@ -164,8 +165,8 @@ export interface Records {
     keeps?: (tenant: TenantId) => boolean,
   ): Promise<number>;
   /**
-   * Returns about since when the oldest due record of the tenant has been due; where there are more than `dueSinceRowsMax`, looks
-   * at that many. Absent: no record is due.
+   * Returns about since when the oldest due record of the tenant has been due, by at most `dueSinceRowsMax` records.
+   * Undefined if no record is due.
    */
   dueSince(tenant: TenantId): Promise<number | undefined>;
   /**

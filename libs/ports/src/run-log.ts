@@ -23,8 +23,8 @@ export interface RunLog {
   /** Lists failed runs that are still dead letters, by the time of their failures. */
   failed(tenant: TenantId, filter: FailedRunFilter, page: RunPage): Promise<Page<RunIn<"failed">>>;
   /**
-   * Returns parts in name order, from behind `after`, as many as `runReadBytesMax` holds; none of a run that has been swept.
-   * `next`: there may be more behind it.
+   * Returns parts after `after` in name order, as many as `runReadBytesMax` holds; none of a run that has been swept.
+   * `next`: there may be more after it.
    */
   parts(run: Pick<Run, "key" | "root">, after?: PartName): Promise<SomeParts>;
   /** Returns the latest `runAttemptsShownMax` attempts, in order of time. */

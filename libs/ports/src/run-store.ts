@@ -16,7 +16,7 @@ import {
 } from "@posthaste/domain";
 import { type Intake } from "./intake.ts";
 
-/** `createdAt` absent: the newest run of the id. */
+/** The newest run of the id if `createdAt` is absent. */
 export type RunAddress = {
   readonly tenant: TenantId;
   readonly id: RunId;
@@ -34,7 +34,7 @@ export type RunWrite = {
 export type Decision<V> = {
   readonly verdict: V;
   readonly write?: RunWrite;
-  /** Absent: the write continues accepted work. */
+  /** Absent if the write continues accepted work. */
   readonly intake?: "new";
 };
 
@@ -44,8 +44,8 @@ export type StartedRun =
   | { readonly kind: "known"; readonly run: Run };
 
 /**
- * The parts that a resumed run copies from `of`: all entries, the parts named in `names`, and, for steps that wait for nothing,
- * what the log shows beside their results (`isOfLog`). Missing parts are left out.
+ * The parts that a resumed run copies from `of`: all entries, the parts named in `names`, and, for steps that wait
+ * for nothing, the parts that the log shows beside their results (`isOfLog`). Missing parts are left out.
  */
 export type Inherited = { readonly of: Run; readonly names: readonly string[] };
 
@@ -57,8 +57,9 @@ export type NextUse = {
 };
 
 /**
- * The body to send for a delivery: "unwanted" means send nothing any more, "wanted" the record's own body, otherwise the history up
- * to the delivery's own entry, which has rank `rank`. `entries`: the entries of that history from the requested rank on.
+ * The body to send for a delivery: "unwanted" means send nothing any more, "wanted" the record's own body, otherwise
+ * the history up to the delivery's own entry, which has rank `rank`. `entries`: the entries of that history from the
+ * requested rank on.
  */
 export type Briefing =
   | "unwanted"
@@ -90,7 +91,7 @@ export interface RunStore {
   ): Promise<V | undefined>;
   get(address: RunAddress | Pick<InRun, "key" | "root">): Promise<Run | undefined>;
   byRoot(root: MessageId): Promise<Run | undefined>;
-  /** Returns the newest run that goes on from one of this id: of the active ones, or of all if none is active. */
+  /** Returns the newest run that continues one of this id: of the active ones, or of all if none is active. */
   byAlias(tenant: TenantId, id: RunId): Promise<Run | undefined>;
   /** Returns runs that wait for an event, in an order of the store's own. */
   waiting(
@@ -101,7 +102,7 @@ export interface RunStore {
   ): Promise<readonly Pick<InRun, "key" | "root">[]>;
   /** Returns undefined when the run has no such part. */
   part(run: Pick<Run, "key" | "root">, name: string): Promise<RunPart | undefined>;
-  /** Returns entries of the history from rank `from` on, as many as `runReadBytesMax` holds; none behind the last. */
+  /** Returns entries of the history from rank `from` on, as many as `runReadBytesMax` holds; none after the last. */
   history(run: Run, from: number): Promise<readonly HistoryEntry[]>;
   /** Returns the bodies to send for claimed deliveries. A delivery that is not its record's first is over if its entry is answered. */
   brief(deliveries: readonly BriefFor[]): Promise<readonly Briefing[]>;

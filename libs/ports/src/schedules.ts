@@ -1,7 +1,7 @@
 /**
- * The store of schedules (docs/design/schedules#the-record). A write succeeds only where the stored version is one lower than the
- * written one, so that one of several concurrent writes wins. A call that rejects has an unknown outcome and may be repeated: the
- * repeat finds its own earlier write by the version, and leaves another writer's alone.
+ * The store of schedules (docs/design/schedules#the-record). A write succeeds only if the stored version is one lower
+ * than the written one, so that one of several concurrent writes wins. A call that rejects has an unknown outcome and
+ * may be repeated: the repeat finds its own earlier write by the version, and leaves another writer's alone.
  */
 import {
   type Schedule,
@@ -31,10 +31,7 @@ export interface Schedules {
    */
   move(schedules: readonly Schedule[]): Promise<readonly boolean[]>;
   get(keys: readonly ScheduleKey[]): Promise<readonly (WholeSchedule | undefined)[]>;
-  /**
-   * Returns schedules, oldest first, from behind `after`, up to the one that reaches `bytesMax` bytes. An empty list means there
-   * are no more.
-   */
+  /** Returns schedules after `after`, oldest first, up to the one that reaches `bytesMax` bytes. An empty list means there are no more. */
   list(tenant: TenantId, page: SchedulePage): Promise<readonly Schedule[]>;
   /** Counts the tenant's schedules; may lag by seconds. */
   count(tenant: TenantId): Promise<number>;

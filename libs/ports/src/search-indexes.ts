@@ -1,7 +1,7 @@
 /** The store of search indexes: the owner of each, the endpoint that serves it, and its limits. Management writes and reads it. */
 import { type SearchIndexRegion, type SearchIndexType, type TenantId } from "@posthaste/domain";
 
-/** Counts and bytes; -1 means unlimited, where docs/design/wire#search-indexes allows it. */
+/** Counts and bytes; -1 means unlimited, if docs/design/wire#search-indexes allows it. */
 export type SearchIndexLimits = {
   readonly vectorsMax: number;
   readonly monthlyReranksMax: number;
@@ -40,7 +40,7 @@ export type SearchIndex = {
 export interface SearchIndexes {
   /** Returns all indexes, oldest first. */
   list(): Promise<readonly SearchIndex[]>;
-  /** Returns a page of that list, from behind `after`. */
+  /** Returns a page of that list, after `after`. */
   page(page: {
     readonly after: Pick<SearchIndex, "createdAt" | "id"> | undefined;
     readonly limit: number;
@@ -60,7 +60,7 @@ export async function* indexPages(
   indexes: Pick<SearchIndexes, "page">,
 ): AsyncGenerator<readonly SearchIndex[]> {
   let after: SearchIndex | undefined;
-  // Each page begins behind the last one, so the loop ends with the indexes.
+  // Each page begins after the last one, so the loop ends with the indexes.
   for (;;) {
     const page = await indexes.page({ after, limit: indexesPerPageMax });
     after = page.at(-1);

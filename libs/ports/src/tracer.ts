@@ -1,9 +1,8 @@
 /**
- * Traces: the way of one message over processes and time. When off, tracing costs one check of `isOn`.
- *
- * A trace context is a W3C `traceparent`. A message keeps one only when its trace is sampled, so a component that finds one
- * continues the trace without asking. A span holds ids, states, sizes and the destination's host; never a path or query of a URL,
- * a header or a body (docs/design/security#what-is-logged).
+ * Traces: the path of one message through processes and time. When off, tracing costs one check of `isOn`. A trace
+ * context is a W3C `traceparent`. A message keeps one only when its trace is sampled, so a component that finds one
+ * continues the trace without asking. A span holds ids, states, sizes and the destination's host; never a path or
+ * query of a URL, a header or a body (docs/design/security#what-is-logged).
  */
 
 import { agoMs } from "@posthaste/domain";
@@ -29,9 +28,9 @@ export type Cause =
 
 export type SpanOptions = {
   readonly kind: SpanKind;
-  /** Absent: the span begins a trace, if that is sampled. */
+  /** Absent if the span begins a trace, if that is sampled. */
   readonly cause?: Cause;
-  /** The place of the span itself, where that follows from something. The span begins the trace. */
+  /** The place of the span itself, if that is derived. The span begins the trace. */
   readonly place?: TraceParent;
   readonly attributes?: Attributes;
   /** Milliseconds since the span began, if it began before it was known to be traced. */
@@ -53,8 +52,8 @@ export interface Tracer {
   within<R>(context: TraceParent | undefined, task: () => R): R;
   current(): TraceParent | undefined;
   /**
-   * Returns the place of the first attempt of an untraced message, whose trace begins when an attempt fails (ADR 199). The place
-   * follows from the message's id. Undefined while no trace may begin.
+   * Returns the place of the first attempt of an untraced message, whose trace begins when an attempt fails (ADR
+   * 199). The place is derived from the message's id. Undefined while no trace may begin.
    */
   placeOfFailure(id: string): TraceParent | undefined;
 }
@@ -78,7 +77,7 @@ export const causeOf = (trace: TraceParent, since: number, now: number): Cause =
 export const traceIdOf = (trace: TraceParent | undefined): string | undefined =>
   trace?.split("-")[1];
 
-/** Returns the fields by which a line of the log says its trace, and the span of it. */
+/** Returns the fields by which a line of the log names its trace and span. */
 export function traceFields(trace: TraceParent | undefined): {
   readonly traceId?: string | undefined;
   readonly spanId?: string | undefined;

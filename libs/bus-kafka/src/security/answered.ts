@@ -16,7 +16,7 @@ export async function answered(
   const late = new Error(`${host} did not answer within ${answerMsMax} ms`);
   const callOff = clock.after(answerMsMax, () => over.abort(late));
   try {
-    // A redirection would take the secret to another host.
+    // A redirection would send the secret to another host.
     const answer = await fetch(url, { ...request, redirect: "error", signal: over.signal });
     let text = "";
     for await (const part of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {

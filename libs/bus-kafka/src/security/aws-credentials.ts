@@ -1,7 +1,7 @@
 /**
- * The keys of this process at AWS, from the first places where AWS' own clients look: variables, the role of a service account in
- * Kubernetes (web identity), the agent of the container (EKS Pod Identity, ECS). Keys are not kept: they are asked for when a token
- * is made, every quarter of an hour.
+ * Finds the keys of this process at AWS, in the first places where AWS' own clients look: variables, the role of a
+ * service account in Kubernetes (web identity), the agent of the container (EKS Pod Identity, ECS). Keys are not
+ * kept: they are requested when a token is made, every quarter of an hour.
  */
 import { type Clock } from "@posthaste/ports";
 import { readFile } from "node:fs/promises";
@@ -62,7 +62,7 @@ async function ofWebIdentity(
     Version: "2011-06-15",
     RoleArn: role,
     RoleSessionName: env.AWS_ROLE_SESSION_NAME || "posthaste",
-    // Kubernetes writes another token before this one ends.
+    // Kubernetes replaces the token before it ends.
     WebIdentityToken: (await readFile(tokenFile, "utf8")).trim(),
   });
   const { status, text } = await answered(url, { method: "POST", body }, clock);

@@ -1,4 +1,4 @@
-/** The token of Amazon MSK: a signed address that asks for leave to connect, and is never called. */
+/** The token of Amazon MSK: a signed address that asks for permission to connect, and is never called. */
 import { untilMs } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 import { awsCredentials, type AwsEnvironment } from "./aws-credentials.ts";
@@ -7,11 +7,11 @@ import { type Token } from "./token.ts";
 
 export type MskIam = {
   readonly env: AwsEnvironment;
-  /** Unix milliseconds by the host's clock: AWS refuses a signature of another time. */
+  /** Returns Unix milliseconds by the host's clock: AWS refuses a signature of another time. */
   readonly hostNow: () => number;
 };
 
-/** The longest life of a token that a broker of MSK takes. */
+/** The longest life of a token that a broker of MSK accepts. */
 const seconds = 900;
 const msPerSecond = 1_000;
 
@@ -34,7 +34,7 @@ export function mskTokens({ env, hostNow }: MskIam, clock: Clock): () => Promise
       },
       now,
     );
-    // The agent is not part of what is signed; it appears in the logs of AWS.
+    // The agent is not part of the signed text; it appears in the logs of AWS.
     const value = Buffer.from(`${url}&User-Agent=posthaste`).toString("base64url");
     return { value, lifeMs: untilMs(keys.endsAt, seconds * msPerSecond, now) };
   };

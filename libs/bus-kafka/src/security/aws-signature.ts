@@ -45,14 +45,14 @@ const sha256 = (text: string): string => createHash("sha256").update(text).diges
 const hmac = (key: Buffer | string, text: string): Buffer =>
   createHmac("sha256", key).update(text).digest();
 
-/** Sorted by name, as the signature requires. */
+/** Sorts parameters by name, as the signature requires. */
 const queryOf = (query: Readonly<Record<string, string>>): string =>
   Object.entries(query)
     .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
     .toSorted()
     .join("&");
 
-/** RFC 3986: encodes five characters more than `encodeURIComponent`. */
+/** Encodes as RFC 3986 does: five characters more than `encodeURIComponent`. */
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(
     /[!'()*]/g,

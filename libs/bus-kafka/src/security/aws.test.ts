@@ -1,4 +1,4 @@
-/** Keys and signatures of AWS, over a server that answers as AWS' do. */
+/** Keys and signatures of AWS, with a server that answers as AWS' servers do. */
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { systemClock } from "@posthaste/process";
 import { answer, type Destination, openDestination, type Respond } from "@posthaste/testing";

@@ -1,6 +1,6 @@
 /**
- * SASL OAUTHBEARER (RFC 7628) for kafkajs. The mechanism of kafkajs takes a broker's refusal for consent, and then reports that the
- * connection was closed.
+ * SASL OAUTHBEARER (RFC 7628) for kafkajs. The mechanism of kafkajs takes a broker's refusal for consent, and then
+ * reports that the connection was closed.
  */
 import { type Mechanism } from "kafkajs";
 import { type TokenSource } from "./token.ts";

@@ -39,13 +39,13 @@ export async function askForToken(given: ClientCredentials, clock: Clock): Promi
 }
 
 const okStatus = 200;
-/** RFC 6750, section 2.1. Nothing else may stand in the message to the broker. */
+/** The characters of a token by RFC 6750, section 2.1. No others may be in the message to the broker. */
 const bearer = /^[A-Za-z0-9._~+/-]+=*$/;
 /** The assumed life of a token that names none; most live for longer. */
 const lifeMsDefault = 300_000;
 const lifeMsMax = 86_400_000;
 
-/** Some issuers write the number as text. */
+/** Parses a number of seconds, which some issuers write as text. */
 function msOf(seconds: unknown): number {
   const ms = Number(seconds) * 1_000;
   return ms > 0 ? Math.min(ms, lifeMsMax) : lifeMsDefault;

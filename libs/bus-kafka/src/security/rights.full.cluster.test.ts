@@ -1,4 +1,4 @@
-/** The rights that docs/kafka.md gives, and no others, at a broker that asks for them. The stores are this file's own. */
+/** The rights that docs/kafka.md gives, and no others, at a broker that asks for them. This file starts the stores. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import {
   type Guard,
@@ -45,7 +45,7 @@ let admin: Admin;
 beforeAll(async () => {
   kafka = await startKafka({ dir }, [guard()], {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-    // The broker itself, and this file where it makes topics and gives rights.
+    // The broker itself, and this file where it makes topics and grants rights.
     "super.users": "User:ANONYMOUS",
   });
   const brokers = [...kafka.brokers];
@@ -155,7 +155,10 @@ describe("a right that a user lacks is named in one line and in /readyz, with ho
 
   const inOneLine = (sentence: string) => `${sentence}: 1 x`;
 
-  /** Returns what a process of a user without this right tells, in how many lines, and whether that ends once the right is given. */
+  /**
+   * Returns the reports of a process of a user without this right, their number of lines, and whether they end once
+   * the right is granted.
+   */
   async function toldWithout(right: Right) {
     const sentences = sentencesOf(right);
     const log = recordingLog(false);
@@ -195,7 +198,7 @@ describe("a right that a user lacks is named in one line and in /readyz, with ho
     );
   }
 
-  /** Does what needs the right: a member hears as its group, the others say. */
+  /** Does the work that needs the right: a member hears as its group, all others publish. */
   async function use(bus: KafkaBus, right: Right): Promise<void> {
     if (right.operation === "Read" || right.name === parked) {
       const [topic] = topics.filter((each) => hears(right, each));
@@ -229,14 +232,14 @@ const topics = [
   "scheduler.wake",
 ] as const satisfies readonly Topic[];
 
-/** Reports whether the right concerns what its user hears of the topic; that to park concerns all that it hears. */
+/** Reports whether the right concerns messages that its user hears of the topic. The right to park concerns all that the user hears. */
 const hears = ({ user, name }: Right, topic: Topic): boolean =>
   rights.some((each) => each.user === user && each.name === `${prefix}${user}.${topic}`) &&
   (name === parked || name.endsWith(topic));
 
 /**
- * Returns what is told without the right. A right to write or read a topic is one to describe it; and without that to read settings they
- * are not compared.
+ * Returns the expected reports without the right. A right to write or read a topic is one to describe it; and without
+ * the right to read settings they are not compared.
  */
 function sentencesOf({ user, operation, kind, name }: Right): readonly string[] {
   const literal = rights.filter((right) => right.user === user && !right.isPrefix);
@@ -258,7 +261,7 @@ function sentencesOf({ user, operation, kind, name }: Right): readonly string[] 
     );
 }
 
-/** Says something on each topic in one request, which tells of no topic. */
+/** Publishes an event to each topic in one request, whose answer names no topic. */
 async function say(bus: KafkaBus): Promise<void> {
   const settled = aSettled();
   await Promise.allSettled([
@@ -269,7 +272,7 @@ async function say(bus: KafkaBus): Promise<void> {
   ]);
 }
 
-/** Says what no member can read, on each partition. */
+/** Publishes a message that no member can read to each partition. */
 async function sayUnreadable(topic: string): Promise<void> {
   const producer = operator.producer();
   await producer.connect();
@@ -305,7 +308,7 @@ function rightsOfPage(): readonly Right[] {
 const nameOf = ({ user, operation, kind, name }: Right): string =>
   `${operation} on ${kind} ${name} by ${user}`;
 
-/** Names the user that has all rights of another but one. */
+/** Names the user that has all rights of another user but one. */
 const userWithout = (right: Right): string =>
   `${right.user}-without-${rights.findIndex((each) => nameOf(each) === nameOf(right))}`;
 
@@ -374,7 +377,7 @@ function madeTopic(words: readonly string[]) {
   };
 }
 
-/** A listener at which each user of the page has the same password. */
+/** Opens a listener at which each user of the page has the same password. */
 function guard(): Guard {
   const users = [
     ...new Set(rights.flatMap((right) => [right.user, userWithout(right)])),

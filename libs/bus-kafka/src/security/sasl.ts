@@ -1,4 +1,4 @@
-/** How this process authenticates to the brokers. */
+/** Authenticates this process to the brokers. */
 import { type Clock } from "@posthaste/ports";
 import { mskTokens, type MskIam } from "./aws-msk-iam.ts";
 import { askForToken, type ClientCredentials } from "./client-credentials.ts";

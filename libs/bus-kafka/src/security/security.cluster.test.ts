@@ -1,4 +1,4 @@
-/** How the bus authenticates to brokers that ask for a certificate or a token. The broker is this file's own. */
+/** How the bus authenticates to brokers that ask for a certificate or a token. This file starts the broker. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type Guard, type RunningKafka, startKafka } from "@posthaste/local";
 import {
@@ -174,7 +174,7 @@ function aToken(socket: Socket, seconds: number): void {
   answer(socket, "200 OK", JSON.stringify(token));
 }
 
-/** A token without a signature: this broker checks only its times. */
+/** Returns a token without a signature: this broker checks only its times. */
 function tokenOf(seconds: number): string {
   const now = Math.floor(Date.now() / 1_000);
   const claims = { sub: "posthaste", iat: now - 60, exp: now + seconds };

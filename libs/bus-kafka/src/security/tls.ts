@@ -1,4 +1,4 @@
-/** TLS to the brokers: which certificates are trusted, and which one is shown. */
+/** TLS to the brokers: which certificates are trusted, and which one is presented. */
 import { createSecureContext, type SecureContext } from "node:tls";
 
 /** PEM texts. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { virtualClock } from "@posthaste/testing";
 import { keptToken, type Token } from "./token.ts";
 
-/** An issuer that gives the next answer, or fails with it. */
+/** Returns an issuer that gives the next answer, or fails with it. */
 function issuer(...answers: readonly (Token | Error)[]) {
   const clock = virtualClock();
   let asked = 0;

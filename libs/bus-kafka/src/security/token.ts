@@ -1,10 +1,10 @@
 /**
- * The token that is shown to the brokers, renewed before it ends.
+ * The token that is presented to the brokers, renewed before it ends.
  *
  * (1) one request is under way at a time, whichever connections wait for it.
- * (2) an issuer that fails is left alone for a while, twice as long each time. Meanwhile the last token is shown for as long as it
- *     lives, and then the connection fails with the reason.
- * (3) a token that a broker refuses is not shown again.
+ * (2) an issuer that fails is not called for a while, twice as long each time. Meanwhile the last token is presented
+ *     for as long as it is valid, and then the connection fails with the reason.
+ * (3) a token that a broker refuses is not presented again.
  */
 import { type Clock } from "@posthaste/ports";
 

@@ -1,4 +1,4 @@
-/** The audit log as both APIs show it. */
+/** The audit log in both APIs. */
 import { type Fault, isFault, operatorRoles } from "@posthaste/domain";
 import * as z from "zod";
 import { parameterFault, readQuery, single } from "./queries/query-values.ts";
@@ -89,7 +89,7 @@ function parse(search: string, names: ReadonlySet<string>): AuditQuery | Fault {
   };
 }
 
-/** `entries`: one more than `limit` where there is a next page. A tenant is not shown the addresses of operators. */
+/** `entries`: one more than `limit` if there is a next page. A tenant is not shown the addresses of operators. */
 export function changesJson(
   entries: readonly AuditedChange[],
   limit: number,

@@ -1,13 +1,13 @@
 /**
- * The endpoints whose path ends with the name of an event. Clients put the name there unescaped: all that follows is the
- * name, slashes and question marks included, and a broken escape stands for itself. No name is refused: endpoints take a 400
- * for "the run has ended" (docs/design/runs#statuses).
+ * The endpoints whose path ends with the name of an event. Clients put the name there unescaped: all that follows is
+ * the name, slashes and question marks included, and a broken escape is taken literally. No name is refused:
+ * endpoints take a 400 for "the run has ended" (docs/design/runs#statuses).
  */
 import { decodedLeniently } from "./wire/text.ts";
 
 const target = /^(\/v2\/(wait|notify|waiters)\/)([^?]+)(?:\?(.*))?$/is;
 
-/** Returns the same target with the name escaped, for the router; undefined for a target that names no event. */
+/** Returns the same target with the name escaped, for the router; undefined for a target without the name of an event. */
 export function eventTarget(url: string): string | undefined {
   const [, prefix, kind, path, search] = target.exec(url) ?? [];
   if (prefix === undefined || path === undefined) return undefined;
@@ -21,7 +21,7 @@ export function eventTarget(url: string): string | undefined {
   return `${prefix}${escaped}${tokens.length > 0 ? `?${tokens.join("&")}` : ""}`;
 }
 
-/** Reports whether a parameter is the caller's token, which may stand in the query of each request. */
+/** Reports whether a parameter is the caller's token, which may be in the query of each request. */
 const isToken = (parameter: string): boolean => parameter.startsWith("qstash_token=");
 
 /** Matches the name of a run and an event for that run alone. */

@@ -1,10 +1,10 @@
-/** Hostile texts for the parsers' properties, and a count of how much of its input a parser looks at. */
+/** Hostile texts for the parsers' properties, and a count of how much of its input a parser reads. */
 import * as fc from "fast-check";
 
 /** Runs of each property; run a million by hand. */
 export const fuzzRuns = Number(process.env["POSTHASTE_TEST_FUZZ_RUNS"] ?? 500);
 
-/** Each of `pieces` may be followed by another of them, or by anything. */
+/** Each of `pieces` may be followed by another of them, or by any text. */
 export const hostileText = (pieces: readonly string[], maxLength = 12): fc.Arbitrary<string> =>
   fc
     .array(

@@ -1,6 +1,6 @@
 /**
- * The endpoints that are taken before the router, decided on the raw target: a router would normalise parts that belong to
- * the destination. Each takes the configuration headers, and any bytes as its body.
+ * The endpoints that are handled before the router, decided on the raw target: a router would normalise parts that
+ * belong to the destination. Each accepts the configuration headers, and any bytes as its body.
  */
 import { type Fault, isFault } from "@posthaste/domain";
 import {
@@ -24,15 +24,15 @@ export const rawTargets = [
 export type RawTargetRow = (typeof rawTargets)[number];
 export type RawOperation = RawTargetRow["operation"];
 
-/** Returns the row of a request target as it came in; undefined where the router takes it. */
+/** Returns the row of a request target as it came in; undefined if the router handles it. */
 export function rawTargetOf(method: string, target: string): RawTargetRow | undefined {
   const row: RawTargetRow | undefined = rawTargets.find(({ prefix }) => isUnder(prefix, target));
   return row && isRouted(row, method, target) ? undefined : row;
 }
 
 /**
- * Reports whether the router takes a target under the prefix. Where the prefix is also a collection, other methods do not
- * name destinations, and neither do paths below one of its names.
+ * Reports whether the router handles a target under the prefix. If the prefix is also a collection, other methods do
+ * not name destinations, and neither do paths below one of its names.
  */
 const isRouted = (row: RawTarget, method: string, target: string): boolean =>
   row.routed !== undefined &&
@@ -46,7 +46,7 @@ function isUnder(prefix: string, target: string): boolean {
 }
 
 export type ParsedTarget = DestinationTarget & {
-  /** In the order of the row's `names`. */
+  /** The names in the order of the row's `names`. */
   readonly names: readonly string[];
 };
 

@@ -1,4 +1,4 @@
-/** The bus as configured. */
+/** Opens the bus as configured. */
 import { type KafkaBus, openKafkaBus, type Sasl } from "@posthaste/bus-kafka";
 import { type ConfigOf, type ProcessParts, systemClock } from "@posthaste/process";
 import { tlsFailure } from "./tls-failures.ts";
@@ -51,7 +51,7 @@ export async function openBus(parts: ProcessParts, config: BusConfig): Promise<K
     fatal,
     ...(telemetry.tracer.isOn && { trace: traceOf(telemetry.tracer) }),
   });
-  // Helpful: without the bus publishes are answered and due messages delivered, only later.
+  // Helpful: without the bus publishes are answered and due messages are delivered, only later.
   readiness.watch("kafka", "helpful", () => bus.problem());
   telemetry.metrics.watch("posthaste_bus_total", () => {
     const { connections: _, ...counts } = bus.counts();

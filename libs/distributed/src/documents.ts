@@ -1,4 +1,4 @@
-/** The storage ports as configured, with secrets sealed at rest, and the store's clock. */
+/** Opens the storage ports as configured, with secrets sealed at rest, and the store's clock. */
 import { openDocuments as openMongo } from "@posthaste/documents-mongo";
 import { type Clock, type Service, StoreError, untilAvailable } from "@posthaste/ports";
 import {

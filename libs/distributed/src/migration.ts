@@ -1,4 +1,4 @@
-/** The migration of the storage ports as configured. */
+/** Opens the migration of the storage ports as configured. */
 import { type DocumentsMigration, openDocumentsMigration } from "@posthaste/documents-mongo";
 import { type ConfigOf, systemClock, systemRandom } from "@posthaste/process";
 import { closedBy, tlsOf } from "./documents.ts";
@@ -23,7 +23,7 @@ export function openMigration(
   }
 }
 
-/** Returns, in one line, what an operator can do about a failure. */
+/** Returns one line on what an operator can do about a failure. */
 export function migrationFailure(config: ConfigOf<"migrate">, error: unknown): string {
   const told =
     tlsFailure("MongoDB", config.mongodbTlsCa !== undefined, error) ?? closedBy(config, error);

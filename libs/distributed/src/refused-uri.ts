@@ -1,6 +1,6 @@
 /** Explains why MongoDB's driver refuses an address. */
 
-/** Names of errors whose messages speak of options, and repeat neither hosts nor credentials. */
+/** Names of errors whose messages are about options, and repeat neither hosts nor credentials. */
 const ofOptions: ReadonlySet<string> = new Set([
   "MongoAPIError",
   "MongoInvalidArgumentError",

@@ -1,4 +1,4 @@
-/** Explains to an operator a failure of TLS with a store: which variable to look at. */
+/** Explains a failure of TLS with a store to an operator: which variable to check. */
 import { type StoreName, tlsVariable } from "@posthaste/process";
 
 /** Codes of Node and OpenSSL. */
@@ -18,11 +18,11 @@ const noTls: ReadonlySet<string> = new Set([
   "ERR_SSL_WRONG_VERSION_NUMBER",
   "ERR_SSL_PACKET_LENGTH_TOO_LONG",
 ]);
-/** The server ended the handshake because of the certificate that it was shown, or for want of one. */
+/** The server ended the handshake because of the client's certificate, or because there was none. */
 const refusal = /^ERR_SSL_.*_ALERT_.*(?:CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
 const causesMax = 10;
 
-/** `ca`: whether authorities were given. Returns undefined for a failure that is none of TLS and explains itself. */
+/** `ca`: whether authorities were configured. Returns undefined for a failure that is not one of TLS and explains itself. */
 export function tlsFailure(store: StoreName, ca: boolean, error: unknown): string | undefined {
   const failure = causesOf(error)
     .map((cause) => ({ code: codeOf(cause), text: cause.message }))

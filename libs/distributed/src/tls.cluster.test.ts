@@ -1,4 +1,4 @@
-/** A MongoDB and a Redis that ask for TLS and for a certificate, as a process with these variables uses them. */
+/** A MongoDB and a Redis that require TLS and a certificate, as a process with these variables uses them. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ const fileOf = (name: string, text: string): string => {
   return file;
 };
 const [ca, otherCa] = [fileOf("ca.pem", authority), fileOf("other-ca.pem", anotherAuthority)];
-// MongoDB's own tools want both in one file; here the file may be named twice.
+// MongoDB's own tools require both in one file; here the file may be named twice.
 const ownPem = fileOf("own.pem", `${clientCertificate}${certificateKey}`);
 
 let server: RunningMongo;
@@ -58,7 +58,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Returns the words of readiness and log once MongoDB is up, or down for a reason. */
+/** Returns the texts of readiness and log once MongoDB is up, or down for a reason. */
 async function started(
   files: Readonly<Record<string, string>>,
   { before = "mongodb://", options = {} } = {},
@@ -151,7 +151,7 @@ describe("a Redis that asks for TLS and a certificate", () => {
   }, startMsMax);
   afterAll(() => redis.process.stop());
 
-  /** Returns the words of readiness and log once Redis is up, or down for a reason. */
+  /** Returns the texts of readiness and log once Redis is up, or down for a reason. */
   async function reached(files: Readonly<Record<string, string>>, scheme = "rediss") {
     const env = {
       POSTHASTE_MONGODB_URI: "mongodb://127.0.0.1:1",

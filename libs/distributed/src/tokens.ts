@@ -1,4 +1,4 @@
-/** The token store as configured. */
+/** Opens the token store as configured. */
 import { type ConfigOf, type ProcessParts } from "@posthaste/process";
 import { openRedisTokens, type RedisTokens } from "@posthaste/tokens-redis";
 import { tlsFailure } from "./tls-failures.ts";
@@ -45,7 +45,7 @@ export function openTokens(parts: ProcessParts, config: TokensConfig): RedisToke
     const { calls, failed, refused } = tokens.counts();
     return { calls, failed, refused };
   });
-  // Helpful: without Redis nothing can be deduplicated, and flow-controlled messages wait; all else goes on
+  // Helpful: without Redis nothing can be deduplicated, and flow-controlled messages wait; everything else goes on
   // (docs/design/outages#the-token-store).
   readiness.watch("redis", "helpful", () => tokens.problem());
   return tokens;

@@ -5,8 +5,8 @@ import { type Tracer } from "@posthaste/ports";
 const header = "traceparent";
 
 /**
- * A handler hands over and returns, and the work that it sets going also concerns other messages: it does not run within the trace.
- * The process that goes on with a message finds its trace in the message.
+ * A handler hands over and returns, and the work that it starts also concerns other messages: the work does not run
+ * within the trace. The process that continues a message finds the trace in the message.
  */
 export const traceOf = (tracer: Tracer): Trace => ({
   inject: () => {

@@ -1,4 +1,4 @@
-/** Reads what a request asks of its endpoint, by the endpoint's row: path parameters, query, body. */
+/** Reads the parameters of a request by the row of its endpoint: path, query, body. */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type AskedOf, type Endpoint, type EndpointSpec, faultOfNames } from "@posthaste/contract";
 import { type Fault, fault, isFault, type Plan } from "@posthaste/domain";
@@ -25,7 +25,8 @@ function faultOfEncoding(headers: IncomingMessage["headers"]): Fault | undefined
 }
 
 /**
- * Returns the request's parameters, or the first fault in the order of path, query and body: a body is read only when all else is right.
+ * Returns the request's parameters, or the first fault in the order of path, query and body: a body is read only when
+ * path and query are valid.
  */
 export async function askedOf<Spec extends EndpointSpec>(
   row: Endpoint<Spec>,

@@ -1,4 +1,4 @@
-/** Writes the audit log around a change: its entry before the change, and the result after it. */
+/** Writes the audit log for a change: the entry before the change, and the result after it. */
 import { type Fault, isFault, type TenantId } from "@posthaste/domain";
 import {
   type Actor,
@@ -18,7 +18,7 @@ type Change = {
   readonly address: string;
 };
 
-/** Makes a change and returns what it returns. Rejects, and changes nothing, where the entry cannot be written. */
+/** Makes a change and returns its result. Rejects, and changes nothing, if the entry cannot be written. */
 export type Audit = <T>(change: Change, make: () => Promise<T | Fault>) => Promise<T | Fault>;
 
 type AuditParts = {
@@ -35,7 +35,7 @@ const randomLength = 12;
 const resourceLengthMax = 256;
 
 export function createAudit({ auditLog, clock, random, log, auditDays }: AuditParts): Audit {
-  /** A change that was made stays made, and is answered, where its result cannot be written. */
+  /** If its result cannot be written, a change stays and is answered. */
   const end = (entry: AuditEntry): Promise<void> =>
     auditLog.end(entry).catch((error: unknown) => log.warn("audit.not_ended", { error }));
   return async ({ tenant, resource, ...change }, make) => {

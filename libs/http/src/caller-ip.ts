@@ -19,15 +19,15 @@ export function addressSet(ranges: readonly string[]): AddressSet {
   };
 }
 
-/** Hops read of X-Forwarded-For; a longer chain is made up. */
+/** Hops read of X-Forwarded-For; a longer chain is fake. */
 const hopsMax = 32;
 
 export const callerIp = (req: IncomingMessage, trustedProxies: AddressSet): string =>
   callerIpOf(req.socket.remoteAddress, req.headers["x-forwarded-for"], trustedProxies);
 
 /**
- * Returns the rightmost address that is no trusted proxy's. Anything to the left of it, or of an entry that is no address, was written by
- * strangers. Empty when the socket has gone.
+ * Returns the rightmost address that is not a trusted proxy's. Anything to the left of it, or of an entry that is not
+ * an address, may be forged. Empty when the socket has gone.
  */
 export function callerIpOf(
   peer: string | undefined,
@@ -46,7 +46,7 @@ export function callerIpOf(
   return address;
 }
 
-/** Returns the address without a zone, and IPv4 as IPv4: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for a text that is no address. */
+/** Returns the address without a zone, and IPv4 as IPv4: `::ffff:10.0.0.1` is `10.0.0.1`. Undefined for a text that is not an address. */
 function plainAddress(text: string): string | undefined {
   const zone = text.indexOf("%");
   const address = zone < 0 ? text : text.slice(0, zone);

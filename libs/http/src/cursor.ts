@@ -1,6 +1,6 @@
 /**
- * Cursors of lists: a position in a tenant's list, signed, so that it comes back unchanged, from the same tenant, for the same filter,
- * within the hour (docs/design/wire#lists-and-cursors).
+ * Cursors of lists: a position in a tenant's list, signed, so that it comes back unchanged, from the same tenant, for
+ * the same filter, within the hour (docs/design/wire#lists-and-cursors).
  */
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import { fault, type Fault, isOver, type TenantId } from "@posthaste/domain";

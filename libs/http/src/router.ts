@@ -1,6 +1,6 @@
 /**
- * Routes with Express everything but the raw targets, which are handled before it. One router, bound from the rows of the endpoints, and
- * no middleware: the door of a service reads bodies, and queries stay text.
+ * Routes everything with Express except the raw targets, which are handled before. One router, bound from the rows of
+ * the endpoints, and no middleware: the door of a service reads bodies, and queries stay text.
  */
 import express, {
   type ErrorRequestHandler,
@@ -63,7 +63,7 @@ export function createExpressApp(routes: readonly Route[], answers: Answers): Ex
 
 type Methods = ReadonlyMap<string, Work>;
 
-/** Groups routes by path. Express takes the first that fits: `/v2/dlq/retry` before `/v2/dlq/{dlqId}`. */
+/** Groups routes by path. Express takes the first that matches: `/v2/dlq/retry` before `/v2/dlq/{dlqId}`. */
 function byPath(routes: readonly Route[]): readonly (readonly [string, Methods])[] {
   const paths = new Map<string, Map<string, Work>>();
   for (const { method, path, work } of routes) {
@@ -72,7 +72,7 @@ function byPath(routes: readonly Route[]): readonly (readonly [string, Methods])
     methods.set(method.toUpperCase(), hasItems && method !== "get" ? ofCollection(work) : work);
     paths.set(path, methods);
   }
-  // "{" sorts behind every letter.
+  // "{" sorts after every letter.
   return [...paths].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
@@ -82,8 +82,8 @@ const isItemOf = (path: string, collection: string): boolean =>
   path.startsWith(`${collection}/{`) && path.indexOf("/", collection.length + 1) < 0;
 
 /**
- * Refuses a path that ends with a slash. With an empty id the path of an item is that of its collection, and the request must not change
- * the whole of it.
+ * Refuses a path that ends with a slash. With an empty id the path of an item is that of its collection, and the
+ * request must not change the whole collection.
  */
 const ofCollection =
   (work: Work): Work =>
@@ -94,7 +94,7 @@ const emptyId = fault("malformed", "the id at the end of the path is empty");
 
 const notFound = fault("not_found", "no such endpoint");
 
-/** Returns the query of a request, each name as often as it stands there. */
+/** Returns the query of a request, with each name as often as it occurs. */
 export function queryOf(req: Pick<Request, "url">): URLSearchParams {
   const mark = req.url.indexOf("?");
   return new URLSearchParams(mark < 0 ? "" : req.url.slice(mark + 1));
@@ -125,7 +125,7 @@ async function send(
   else answer(res, result.status, result.body, result.headers);
 }
 
-/** Handles Express's errors. Its own refusal, of a broken escape in a parameter, has a status; everything else is ours. */
+/** Handles Express's errors. Express's own refusal, of a broken escape in a parameter, has a status; every other error is ours. */
 function failure(answers: Answers): ErrorRequestHandler {
   // Express tells error handlers by their four parameters.
   return (error: unknown, _req: Request, res: Response, _next: NextFunction) => {

@@ -14,7 +14,7 @@ describe("work in turns", () => {
       for (let item = 0; item < 10_000; item++) {
         if (turns !== seen) [since, seen] = [0, turns];
         longest.push(++since);
-        // Waits, so that the timer is due whenever the loop comes round.
+        // Waits, so that the timer is due whenever the loop turns.
         if (item % 200 === 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
         yield item;
       }

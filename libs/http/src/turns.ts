@@ -2,12 +2,12 @@
 import { type InTurns, pause, type Pause } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 
-/** A few milliseconds of judging URLs. */
+/** A few milliseconds of checking URLs. */
 const itemsPerTurn = 200;
 
 /**
- * Returns all items in their order, or the first fault; no item behind a fault is asked for. `weightOf` gives the work of an item, in
- * small items. A pause ends a turn, too.
+ * Returns all items in their order, or the first fault; no item after a fault is asked for. `weightOf` gives the work
+ * of an item, in small items. A pause ends a turn, too.
  */
 export async function inTurns<T>(
   items: Iterable<T | Fault | Pause>,

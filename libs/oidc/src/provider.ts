@@ -4,7 +4,7 @@ import { type Attempt, type IdentityProvider, type SignInRefusal } from "@postha
 export type OidcSettings = {
   readonly issuer: string;
   readonly clientId: string;
-  /** Absent for a public client, which PKCE alone protects. */
+  /** Absent for a public client, which only PKCE protects. */
   readonly clientSecret?: string | undefined;
   /** Separated by spaces. */
   readonly scopes: string;
@@ -78,7 +78,7 @@ export function createOidcProvider(settings: OidcSettings): IdentityProvider {
   };
 }
 
-/** Codes of openid-client for a provider that did not answer, or not as a provider. */
+/** Codes of openid-client for a provider that did not answer, or answered in another form. */
 const awayCodes: ReadonlySet<unknown> = new Set(["OAUTH_TIMEOUT", "OAUTH_ABORT"]);
 
 function refusalOf(error: unknown): SignInRefusal {

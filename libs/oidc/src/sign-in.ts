@@ -1,4 +1,4 @@
-/** Makes sign-in by a provider from the settings of a service. Each function returns undefined where no group is let in. */
+/** Makes sign-in by a provider from the settings of a service. Each function returns undefined if no group is let in. */
 import { type GroupRight, type OperatorRole } from "@posthaste/domain";
 import { type IdentityProvider, type ProviderSignIn } from "@posthaste/http";
 import { createOidcProvider } from "./provider.ts";

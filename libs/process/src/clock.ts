@@ -20,8 +20,8 @@ export function systemClock(options: { readonly unref?: boolean } = {}): Clock {
 }
 
 /**
- * A clock that no step of the host's clock moves: the time of its making plus the time passed since. For processes that take the
- * time from their store, and measure by this clock how long they wait for answers.
+ * Returns a clock that no step of the host's clock moves: the time of its making plus the time passed since. For
+ * processes that take the time from their store, and measure by this clock how long they wait for answers.
  */
 export function steadyClock(clock: Clock, passedMs = () => performance.now()): Clock {
   const startedAt = clock.now() - passedMs();

@@ -22,7 +22,8 @@ describe("the system's random", () => {
     }
 
     expect(counts.size).toBe(62);
-    // 10,000 expected, standard deviation 99: eight of them. Without rejection eight characters would have 12,500.
+    // 10,000 are expected, with a standard deviation of 99, so this allows eight deviations. Without rejection eight
+    // characters would have 12,500.
     for (const count of counts.values()) expect(Math.abs(count - 10_000)).toBeLessThan(800);
   });
 

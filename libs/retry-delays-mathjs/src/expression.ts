@@ -1,10 +1,11 @@
 /**
  * The language of `-Retry-Delay`: numbers, `retried`, `+ - * /`, unary minus, parentheses, nine functions.
  *
- * mathjs accepts far more than that, so it is restricted three times (docs/design/wire#retry-delays): the text is read token by token
- * before its parser sees it, the parsed tree must hold nothing but the list, and the instance that compiles it is made of the listed
- * functions only. The numbers are those of mathjs: `floor(2.9999999999999996)` is 3. All of them are doubles, so that a step costs the
- * same whatever its values are, and the size of an expression says what it costs.
+ * mathjs accepts far more than that, so it is restricted three times (docs/design/wire#retry-delays): the text is
+ * read token by token before its parser sees it, the parsed tree must contain only listed nodes, and the instance
+ * that compiles it is made of the listed functions only. The numbers are those of mathjs: `floor(2.9999999999999996)`
+ * is 3. All are doubles, so that a step costs the same whatever its values are, and the size of an expression gives
+ * its cost.
  */
 import { createRequire } from "node:module";
 import { limits } from "@posthaste/domain";
@@ -13,7 +14,7 @@ import type * as MathJs from "mathjs/number";
 export type Expression =
   /** `why` is for the caller and quotes nothing of the text. */
   | { readonly kind: "refused"; readonly why: string }
-  /** `valueAt` returns NaN where the value is no number; it never throws. */
+  /** `valueAt` returns NaN if the value is not a number; it never throws. */
   | {
       readonly kind: "compiled";
       readonly valueAt: (retried: number) => number;
@@ -21,7 +22,7 @@ export type Expression =
       readonly steps: number;
     };
 
-/** Reports whether the text is whole milliseconds, as most callers write them: read without mathjs, and in no time. */
+/** Reports whether the text is whole milliseconds, as most callers write them: read without mathjs, and at once. */
 export const isWholeNumber = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 /** Never throws, whatever the text. */
@@ -67,9 +68,7 @@ const listed = [
 
 let loaded: ReturnType<typeof load> | undefined;
 
-/**
- * Loads mathjs once: 660 modules, half a second of a core and 60 MiB. Done with the first expression, or ahead where no caller may wait.
- */
+/** Loads mathjs once: 660 modules, half a second of a core and 60 MiB. Done with the first expression, or ahead if no caller may wait. */
 export function loadedMathjs(): ReturnType<typeof load> {
   return (loaded ??= load());
 }
@@ -77,7 +76,7 @@ export function loadedMathjs(): ReturnType<typeof load> {
 function load() {
   // `require` is lazy without a promise, for which the hot path would have to wait.
   const mathjs = createRequire(import.meta.url)("mathjs/number") as typeof MathJs;
-  /** The types say of each factory that it may be missing; a missing one would break everything here. */
+  /** By their types each factory may be missing; a missing one would break everything here. */
   const factories = listed.map((name) => {
     const found = mathjs[name];
     if (!found) throw new Error(`mathjs/number has no ${name}`);
@@ -90,8 +89,8 @@ function load() {
 }
 
 /**
- * Replaces mathjs's own `round`, on which its `floor` and `ceil` are built, too: that one writes the number out and reads it back, which
- * takes a hundred times as long as any other step for a number of three hundred digits.
+ * Replaces mathjs's own `round`, which its `floor` and `ceil` use, too: that function writes the number out and reads
+ * it back, which takes a hundred times as long as any other step for a number of three hundred digits.
  */
 const roundHalfAwayFromZero = (value: number): number =>
   Math.sign(value) * Math.round(Math.abs(value));
@@ -105,7 +104,7 @@ function parsed(text: string): MathJs.MathNode | undefined {
   }
 }
 
-/** A decimal number, a name, an operator or a bracket. A number must end at a boundary: `0x10` and `1_000` are none. */
+/** A decimal number, a name, an operator or a bracket. A number must end at a boundary: `0x10` and `1_000` are not numbers. */
 const token =
   /[ \t]*(?:((?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])|([A-Za-z_]\w*)|([-+*/(),]))[ \t]*/y;
 
@@ -146,7 +145,7 @@ const arity: ReadonlyMap<string, number> = new Map([
   ["max", 2],
 ]);
 
-/** Returns why the tree holds more than the language has. A chain of sums is not deep; nesting is. */
+/** Returns why the tree is not in the language. A chain of sums is not deep; nesting is. */
 function whyForbidden(node: MathJs.MathNode, depth: number): string | undefined {
   const { mathjs } = loadedMathjs();
   if (depth > limits.expressionDepthMax + 1) return tooDeep;

@@ -159,7 +159,7 @@ describe("a retry delay expression", () => {
       return (user + system) / 1_000;
     });
 
-    // The thread's own time, so that a busy host changes little. Without the bound in steps it is a hundred milliseconds.
+    // The thread's own time, so that a busy host matters little. Without the bound in steps it is a hundred milliseconds.
     expect(cpuMs.toSorted((a, b) => a - b)[50]).toBeLessThan(25);
   });
 
@@ -302,8 +302,8 @@ type Tree =
     };
 
 /**
- * Roundings of a value that arithmetic has smeared across a boundary differ by design (mathjs forgives 1e-12), so they are left to the
- * table above.
+ * Roundings of a value that arithmetic has moved across a boundary differ by design (mathjs forgives 1e-12), so they
+ * are left to the table above.
  */
 const functions = {
   pow: { arity: 2, value: (x: number, y: number) => x ** y },

@@ -1,9 +1,9 @@
 /**
- * Retry delays by expression (port `RetryDelays`), on mathjs. An expression is compiled once and kept with what its check found; publish
- * checks it, so that no delivery meets it for the first time.
+ * Retry delays by expression (port `RetryDelays`), on mathjs. An expression is compiled once and kept with the result
+ * of its check; publish checks it, so that no delivery is the first to use it.
  *
- * The caller decides how many expressions are new, so a check is bounded in steps, whatever the expression and its number of retries:
- * about a millisecond.
+ * The caller decides how many expressions are new, so a check is bounded in steps, whatever the expression and its
+ * number of retries: about a millisecond.
  */
 import { backoffMs, clampRetryDelayMs, fault, limits, TextCache } from "@posthaste/domain";
 import { type RetryDelays } from "@posthaste/ports";
@@ -12,11 +12,11 @@ import { compileExpression, type Expression, isWholeNumber, loadedMathjs } from 
 const expressionsMax = 1_000;
 /** Steps that one check may take, a fraction of a microsecond each. */
 const stepsMax = 2_500;
-/** Values looked at even of the longest expression. */
+/** The least number of values that are checked, for the longest expression. */
 const valuesMin = 8;
 
 export type RetryDelaysOptions = {
-  /** Loads mathjs now. Otherwise the first expression waits for it, and so does everything else, for half a second. */
+  /** Whether to load mathjs now. Otherwise the first expression waits for it, and so does everything else, for half a second. */
   readonly loadedAhead?: boolean;
 };
 
@@ -48,7 +48,7 @@ export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): R
     delayMs: (text, retried) => {
       const { expression } = compiled(text);
       const value = expression.kind === "refused" ? Number.NaN : expression.valueAt(retried);
-      // For records of another version, since publish has checked it otherwise. A delivery must not fail on an expression.
+      // For records of another version, since publish checks others. A delivery must not fail on an expression.
       return clampRetryDelayMs(Number.isFinite(value) ? value : backoffMs(retried, 0));
     },
   };
@@ -60,7 +60,7 @@ type Kept = {
   readonly firstNotFinite: (end: number) => number | undefined;
 };
 
-/** Remembers what was found: the thousandth publish with an expression evaluates nothing. */
+/** Keeps the result: the thousandth publish with an expression evaluates nothing. */
 function keep(text: string): Kept {
   const expression = compileExpression(text);
   if (expression.kind === "refused") return { expression, firstNotFinite: () => undefined };
@@ -80,9 +80,9 @@ function keep(text: string): Kept {
 type Compiled = Extract<Expression, { readonly kind: "compiled" }>;
 
 /**
- * Looks at every `retried` below `end` where the steps allow it. Otherwise looks at the first ones, and at as many again spread over the
- * rest, the last among them: an expression that grows beyond all numbers does so to the end. A value missed here falls back to the
- * default back-off at delivery.
+ * Evaluates every `retried` below `end` if the steps allow it. Otherwise evaluates the first ones, and as many again
+ * spread over the rest, the last among them: an expression that grows beyond all numbers does so to the end. A value
+ * missed here falls back to the default back-off at delivery.
  */
 function lookForNotFinite({ steps, valueAt }: Compiled, end: number): number | undefined {
   const isFinite = (retried: number): boolean => Number.isFinite(valueAt(retried));

@@ -1,4 +1,4 @@
-/** The result of a ring, sorted by kind; each kind keeps its order, and a lane is named once. */
+/** Sorts the result of a ring by kind; each kind keeps its order, and a lane is named once. */
 import { type LaneId, type MessageId, type MessageRecord } from "@posthaste/domain";
 import { type Hint, type Rings, type Rung } from "@posthaste/ports";
 

@@ -64,7 +64,7 @@ tSNRMZTWzoDBffPqC8LSH9GCvNPhd08IEBjCJz5S+6c0BXX2Xn8Yv0Y5
 -----END PRIVATE KEY-----
 `;
 
-/** The key of no certificate. */
+/** Belongs to no certificate. */
 export const anotherKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg+iUi47UsvJDhzbhj
 MLzcui+SIgL5l6lyO2nnJ8cAPO+hRANCAARm9T7qAxydBjfrx3GFc6BqL9c+WwGD

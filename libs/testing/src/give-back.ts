@@ -1,14 +1,14 @@
-/** The proof for code that takes and gives back: whatever is drawn, everything can be taken again at the end. */
+/** The proof for code that takes and gives back: after any drawn sequence, everything can be taken again. */
 import { expect } from "@jest/globals";
 import fc from "fast-check";
 
-/** A thing that was taken, or that waits to be. */
+/** A thing that was taken, or that waits to be taken. */
 export type Taken = {
-  /** Gives it back, or ends the wait. Idempotent, unless its type allows only one call (`endsOnce`). */
+  /** Gives the thing back, or ends the wait. May be called again, unless its type allows only one call (`endsOnce`). */
   readonly giveBack: () => unknown;
-  /** Fails the work that holds it, or makes its caller go away. */
+  /** Fails the work that holds the thing, or makes its caller go away. */
   readonly fail?: () => unknown;
-  /** Returns false while it waits. Absent: held unless refused. */
+  /** Returns false while the take waits. If absent, the thing is held unless it was refused. */
   readonly isHeld?: () => boolean;
 };
 
@@ -16,7 +16,7 @@ export type Taking = {
   /** Takes of different owners and sizes. A take returns undefined when it is refused. */
   readonly takes: readonly (() => Taken | undefined | Promise<Taken | undefined>)[];
   readonly held: () => unknown;
-  /** Giving back twice cannot be written, since a take ends when its work has ended. */
+  /** Whether giving back twice cannot be written, since a take ends when its work has ended. */
   readonly endsOnce?: boolean;
 };
 
@@ -25,7 +25,7 @@ const step = fc.record({
   which: fc.nat({ max: 1_000 }),
 });
 const stepsMax = 40;
-/** How often each way of taking is tried, to see how much can be held. */
+/** How often each way of taking is tried, to find how much can be held. */
 const roundsMax = 12;
 
 /** Takes and gives back in any order, twice, by failing and by going away. Then nothing may be held, and as much must fit as at first. */
@@ -67,7 +67,7 @@ export async function expectAllGivenBack(
   );
 }
 
-/** Takes until everything is refused, and returns what was held. */
+/** Takes until everything is refused, and returns the results. */
 async function filled({ takes }: Taking): Promise<readonly (boolean | undefined)[]> {
   const taken: (Taken | undefined)[] = [];
   for (let round = 0; round < roundsMax; round++)
@@ -76,10 +76,10 @@ async function filled({ takes }: Taking): Promise<readonly (boolean | undefined)
   return taken.map((each) => each && (each.isHeld?.() ?? true));
 }
 
-/** Lets everything that waits for a promise go on. */
+/** Lets all code continue that waits for a promise. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Work that holds what was taken until it is told to end. `run` begins the work when it is let in. */
+/** Returns work that holds a thing until it is told to end. `run` begins the work when it is let in. */
 export function heldByWork(run: (work: () => Promise<void>) => Promise<unknown>): Required<Taken> {
   const end = Promise.withResolvers<void>();
   let isHeld = false;

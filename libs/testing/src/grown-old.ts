@@ -9,8 +9,8 @@ const atOnce = 100;
 export const passingBytes = entries * entryBytes;
 
 /**
- * Lets values of a kilobyte pass through a collection, a hundred at once, and returns the bytes that young collections moved to
- * the old generation meanwhile. `enter` returns a function that lets the value leave.
+ * Lets values of a kilobyte pass through a collection, a hundred at once, and returns the bytes that young
+ * collections moved to the old generation meanwhile. `enter` returns a function that removes the value.
  */
 export function grownOldIn(enter: (value: unknown, key: number) => () => void): number {
   enter("old", 0);

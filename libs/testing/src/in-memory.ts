@@ -1,4 +1,4 @@
-/** Stores in memory, with time and chance of the test. */
+/** Stores in memory. The test sets time and chance. */
 import { afterEach } from "@jest/globals";
 import { recordingLog } from "./recording-log.ts";
 import { seededRandom } from "./seeded-random.ts";
@@ -25,6 +25,6 @@ const partsOver = (clock: ReturnType<typeof virtualClock>) => ({
   clock,
   random: seededRandom(1),
   log: recordingLog(),
-  // Commits come in the turn that asked for them, so that time stands still until a step's effects have all happened.
+  // Commits come in the turn that asked for them, so that no time passes until all effects of a step have happened.
   schedule: queueMicrotask,
 });

@@ -1,4 +1,4 @@
-/** A log that keeps its lines, for tests that check what was logged and what must never be. */
+/** A log that keeps its lines, for tests that check what was logged and what must never be logged. */
 import { type Log, type LogFields } from "@posthaste/ports";
 
 export type LogLine = {

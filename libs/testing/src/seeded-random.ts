@@ -11,7 +11,7 @@ export type Dice = {
   readonly pick: <T>(items: readonly [T, ...(readonly T[])]) => T;
   readonly shuffled: <T>(items: readonly T[]) => readonly T[];
   readonly bytes: (length: number) => Uint8Array;
-  /** Returns a separate generator, so that one more throw here does not change what is drawn there. */
+  /** Returns a separate generator, so that one more draw here does not change the draws there. */
   readonly fork: () => Dice;
 };
 
@@ -36,7 +36,7 @@ export function dice(seed: number): Dice {
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** The port `Random`; guessable, of course. */
+/** The port `Random`; guessable. */
 export function seededRandom(seed: number): Random {
   const { fraction, integer } = dice(seed);
   const character = (): string => alphabet.charAt(integer(0, alphabet.length - 1));

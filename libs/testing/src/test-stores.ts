@@ -8,7 +8,7 @@ export type TestStores = {
   readonly mongodb?: { readonly name: string; readonly uri: string };
 };
 
-/** Reads the file that `POSTHASTE_TEST_STORES` names. Throws when there is none: a suite never passes by not running. */
+/** Reads the file that `POSTHASTE_TEST_STORES` names. Throws when there is none: a suite must not pass by not running. */
 export function testStores(): TestStores {
   const file = process.env["POSTHASTE_TEST_STORES"];
   if (file === undefined)

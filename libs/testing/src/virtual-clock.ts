@@ -1,10 +1,9 @@
 /**
- * A clock that stands still until it is told to move.
+ * A clock that stands still until it is told to move. Owns every timer armed through it. Only the test moves it.
  *
- * Owns every timer armed through it. Only the test moves it.
  * (1) Timers run in order of their time, then in the order in which they were armed.
  * (2) `now()` is a timer's own time while it runs, never later.
- * (3) Everything that a timer has set going has come to rest before the next timer runs, so a run repeats exactly.
+ * (3) All effects of a timer have come to rest before the next timer runs, so a run repeats exactly.
  */
 import assert from "node:assert/strict";
 import { type Clock, watchSetting } from "@posthaste/ports";
@@ -28,11 +27,11 @@ const afterMsMax = 3_600_000;
 
 type Timer = { readonly at: number; readonly task: () => void };
 
-/** `rest` resolves when everything that a timer has set going has come to rest. */
+/** `rest` resolves when all effects of a timer have come to rest. */
 export function virtualClock(startAt = epochStart, rest = turns): VirtualClock {
   let now = startAt;
   let setMs = 0;
-  /** Sorted with the next timer last, so that it is taken off the end. */
+  /** Sorted with the next timer last, so that it is removed from the end. */
   const timers: Timer[] = [];
 
   const arm = (ms: number, task: () => void): (() => void) => {
@@ -82,7 +81,7 @@ export function virtualClock(startAt = epochStart, rest = turns): VirtualClock {
   };
 }
 
-/** Returns the place behind all timers that run later, and before all that run at the same time or sooner. */
+/** Returns the place after all timers that run later, and before all that run at the same time or sooner. */
 function placeFor(at: number, timers: readonly Timer[]): number {
   let [low, high] = [0, timers.length];
   while (low < high) {
@@ -93,7 +92,7 @@ function placeFor(at: number, timers: readonly Timer[]): number {
   return low;
 }
 
-/** Returns the same clock, whose `armed` counts the timers that were armed through this view of it. */
+/** Returns the same clock, with an `armed` that counts the timers that were armed through this view of it. */
 export function withOwnTimers(clock: VirtualClock): VirtualClock {
   const armed = new Set<symbol>();
   return {

@@ -1,4 +1,4 @@
-/** The adapter against the contract of its port, and its own additions, on the Redis of `npm run stack -- stores`. */
+/** The adapter keeps the contract of its port, and its own additions, on the Redis of `npm run stack -- stores`. */
 import { describe, expect, it } from "@jest/globals";
 import { flowLaneId, limits } from "@posthaste/domain";
 import { systemRandom } from "@posthaste/process";

@@ -1,9 +1,9 @@
 /**
- * Questions to one script in one turn of the event loop go out as one call (ADR 2): under load a turn brings many questions,
- * and an idle process does not wait.
+ * Gathers the questions to one script in one turn of the event loop into one call (ADR 2): under load a turn has many
+ * questions, and an idle process does not wait.
  *
- * Calls do not wait for each other's answers, since waiting would use up a question's budget; Redis answers in order over the one
- * connection, and the budget bounds how many calls are under way.
+ * Calls do not wait for each other's answers, since waiting would use up a question's budget; Redis answers in order
+ * over the one connection, and the budget bounds how many calls are under way.
  */
 export type Question = { readonly keys: readonly string[]; readonly args: readonly string[] };
 
@@ -18,7 +18,7 @@ type Asked = {
   readonly reject: (cause: unknown) => void;
 };
 
-/** Answers stand in the order of the questions. Questions that one call cannot hold go out in several, one after the other. */
+/** Answers are in the order of the questions. Questions that one call cannot hold are sent in several, one after the other. */
 export function gather(send: Send): Send {
   let waiting: Asked[] = [];
   const sendAll = (): void => {
@@ -39,7 +39,7 @@ export function gather(send: Send): Send {
   };
 }
 
-/** As `gather`, where only questions of one group may go out together; the groups of a turn go out at the same time. */
+/** Is like `gather`, but only questions of one group are sent together; the groups of a turn are sent at the same time. */
 export function gatherByGroup(send: Send, groupOf: (question: Question) => number): Send {
   let ofTurn: Map<number, Send> | undefined;
   const groups = (): Map<number, Send> => {

@@ -1,4 +1,4 @@
-/** A server that speaks Redis' protocol and talks nonsense, or talks no protocol at all. */
+/** A server that speaks Redis' protocol with nonsense answers, or speaks no protocol at all. */
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { flowLaneId } from "@posthaste/domain";
 import { aKey, aTenant, newId } from "@posthaste/testing";
@@ -45,7 +45,7 @@ describe("a Redis that answers", () => {
   });
 });
 
-/** Answers each script with `reply`, and the questions by which a connection proves itself correctly. */
+/** Answers each script with `reply`, and the checks of a connection correctly. */
 async function answering(reply: string): Promise<string> {
   const proofs: Readonly<Record<string, string>> = {
     config: "*2\r\n$16\r\nmaxmemory-policy\r\n$10\r\nnoeviction\r\n",

@@ -1,4 +1,4 @@
-/** Token stores for suites that run against a real Redis, and patience for busy hosts: nothing here is measured. */
+/** Token stores for suites that run against a real Redis, and time limits for busy hosts: these suites measure no time. */
 import { systemClock, systemRandom } from "@posthaste/process";
 import { type RecordingLog, recordingLog } from "@posthaste/testing";
 import { openRedisTokens, type RedisTokens, type RedisTokensOptions } from "./redis-tokens.ts";
@@ -11,7 +11,10 @@ export const clock = systemClock();
 
 export type Opened = RedisTokens & { readonly log: RecordingLog; readonly prefix: string };
 
-/** Uses a prefix of its own unless one is given, and a budget that a busy host keeps. A search ends as soon as in production. */
+/**
+ * Opens a store with a prefix of its own unless one is given, and a budget that a busy host can keep. A search ends
+ * as soon as in production.
+ */
 export function openTokens(
   url: string,
   options: Partial<Omit<RedisTokensOptions, "url" | "clock" | "log">> = {},

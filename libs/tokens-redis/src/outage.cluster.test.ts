@@ -1,4 +1,4 @@
-/** Outages of a Redis of this file's own. */
+/** Outages of a Redis that this file starts. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,9 +1,10 @@
 /**
- * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may forget (docs/design/lanes#slots-and-rates,
- * docs/design/deduplication#take-over).
+ * The TokenStore port on Redis: deduplication windows and flow slots, which a flush may erase
+ * (docs/design/lanes#slots-and-rates, docs/design/deduplication#take-over).
  *
- * One call asks about many keys. On one server all keys of a prefix carry one hash tag, and the questions of a turn go out as one
- * call. In a cluster only the two keys of a lane share a tag, and the questions of a turn go out as one call a slot.
+ * One call asks about many keys. On one server all keys of a prefix have one hash tag, and the questions of a turn
+ * are sent as one call. In a cluster only the two keys of a lane share a tag, and the questions of a turn are sent as
+ * one call for each slot.
  */
 import { type FlowId } from "@posthaste/domain";
 import {
@@ -24,9 +25,9 @@ import { type Counts, Link } from "./link/link.ts";
 import * as scripts from "./scripts.ts";
 
 export type RedisTokensOptions = Omit<RedisPlace, "connectMs"> & {
-  /** As in `RedisPlace`. Absent: two seconds, or the budget if that is more. */
+  /** As in `RedisPlace`. If absent, two seconds, or the budget if that is more. */
   readonly connectMs?: number | undefined;
-  /** Begins all keys; installations that share a Redis have different prefixes. */
+  /** The beginning of all keys; installations that share a Redis have different prefixes. */
   readonly prefix: string;
   /** The time that Redis has for an answer before it counts as away. */
   readonly budgetMs?: number;
@@ -36,7 +37,7 @@ export type RedisTokensOptions = Omit<RedisPlace, "connectMs"> & {
 };
 
 export type RedisTokens = TokenStore & {
-  /** Reports whether calls go out now, as far as this process knows. */
+  /** Reports whether calls are sent now, as far as this process knows. */
   isUp(): boolean;
   problem(): string | undefined;
   counts(): Counts;
@@ -94,7 +95,7 @@ export function openRedisTokens(given: RedisTokensOptions): RedisTokens {
     release: async (lane, ids) => void (await release([inLane(lane, countedIds(ids))])),
     restore: async (lane, holders, window) => {
       let told = 0;
-      // Many calls that each take Redis little time; the lane is known with the last.
+      // Many calls that each take Redis little time; the lane is known after the last.
       do {
         const some = holders.slice(told, told + holdersAtOnceMax);
         told += some.length;

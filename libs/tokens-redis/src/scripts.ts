@@ -1,34 +1,34 @@
 /**
  * The scripts of the token store. Redis runs each in one step, by its own clock. All may be repeated: a call whose
- * answer was lost finds at its repetition what it did, and does it to the same ids again.
+ * answer was lost finds its own effects when repeated, and applies to the same ids again.
  *
  * deduplication key   "p<id>": pending, or "d<id>": done, for ten minutes
  * lane                hash: `server`, `startedAt` and `count` of its rate window, and for each id whose slot is unused the
  *                     start of the window that its token was counted in, "" without a rate
  * slots of a lane     sorted set: the ids that hold one, each scored with the end of its lease
  *
- * A lane is known on the server that was told it: `server` is the run id, another one after each start. So a Redis that
- * restarts from its disk, which may lack its last second, or a replica that takes over with less, is told everything
- * once more before it grants.
+ * A lane is known on the server on which it was restored: `server` is the run id, another one after each start. So a
+ * Redis that restarts from its disk, which may lack its last second, or a replica that takes over with less, is
+ * restored from the records before it grants.
  *
- * Each call that makes a key gives it an end; the two keys of a lane have the same end, so that no lane is known without its
- * slots. A million flow keys of a minute ago take no memory.
+ * Each call that makes a key gives it an end; the two keys of a lane have the same end, so that no lane is known
+ * without its slots. A million flow keys of a minute ago take no memory.
  */
 import { limits, skewMsMax } from "@posthaste/domain";
 import { script } from "./link/connection.ts";
 
-/** A lane that is not used is forgotten with the leases of its slots, and told from the records when it is next in use. */
+/** A lane that is not used is forgotten with the leases of its slots, and restored from the records when it is next in use. */
 const laneMs = 2 * limits.leaseMs;
-/** A lane with an open window is kept until that ends, but no longer than this: the rest of a long window stands in the lane's row. */
+/** A lane with an open window is kept until the window ends, but no longer than this: the rest of a long window is in the lane's row. */
 export const laneMsMax = 3_600_000;
-/** One call looks at so many slots that have ended; further ones count as taken until the next call. */
+/** One call handles this many ended slots; further ones count as taken until the next call. */
 const endedMax = 1_000;
 
 /**
- * A time that lies further ahead than its own length is over, as in `isOver` of the domain: Redis keeps the ends of keys, too, by
- * the time of its host, which may have been ahead and set back.
+ * A time that is further ahead than its own length is over, as in `isOver` of the domain: Redis keeps the ends of
+ * keys, too, by the time of its host, which may have been ahead and set back.
  *
- * `ask` answers one question: `key`, and `slots` where a question has two keys; its arguments come by `take`.
+ * `ask` answers one question: `key`, and `slots` if a question has two keys; its arguments come by `take`.
  */
 const forEachQuestion = (keys: 1 | 2, ask: string) =>
   script(`
@@ -83,7 +83,7 @@ local answers = {}
 for i = 1, #KEYS, ${keys} do answers[#answers + 1] = ask(KEYS[i], KEYS[i + 1]) end
 return answers`);
 
-/** id, and the id that the key may name all the same → the key's value if another id has it, or "" when it is the claimer's. */
+/** id, and the id that the key may still name → the key's value if another id has it, or "" when it is the claimer's. */
 export const claim = forEachQuestion(
   1,
   `
@@ -95,7 +95,7 @@ export const claim = forEachQuestion(
   return ''`,
 );
 
-/** id → 1. Sets a key that has run out, too: its record is there. */
+/** id → 1. Also sets an expired key, since its record exists. */
 export const confirm = forEachQuestion(
   1,
   `
@@ -185,10 +185,10 @@ export const release = forEachQuestion(
 );
 
 /**
- * startedAt, count ("" for no window), ids, then how long each still holds its slot, and 1 if the lane is known with these → 1. Adds
- * to what the lane has. A server that knows the lane knows its window better; otherwise the later or fuller of two windows holds,
- * and neither may lie further ahead than one of ours could: it may come from another clock. For slots that ended in use the holders
- * answer.
+ * startedAt, count ("" for no window), ids, then how long each still holds its slot, and 1 if the lane is known with
+ * these → 1. Adds to the lane's data. A server that knows the lane knows its window better; otherwise the later or
+ * fuller of two windows is used, and neither may be further ahead than one of ours could: it may come from another
+ * clock. For slots that ended in use the holders decide.
  */
 export const restore = forEachQuestion(
   2,
@@ -213,7 +213,7 @@ export const restore = forEachQuestion(
   return 1`,
 );
 
-/** → startedAt. An unknown lane takes the later window when it is told. */
+/** → startedAt. An unknown lane takes the later window when it is restored. */
 export const resetRate = forEachQuestion(
   2,
   `
@@ -233,7 +233,7 @@ export const peek = forEachQuestion(
   return { held, tonumber(window[1]) or false, tonumber(window[2]) or false }`,
 );
 
-/** n, max, how long it lasts → whether it is within, and how much is left. */
+/** n, max, how long it lasts → whether it is within the bound, and how much is left. */
 export const spend = forEachQuestion(
   1,
   `

@@ -1,7 +1,7 @@
 /**
- * The grammar of JSON (RFC 8259) as a table: what a byte leads to in a state, another state or an action. The reader of the
- * text knows what is open, and so what a comma or the end of a string leads to. A state holds all that is known of a value
- * that has begun, so reading may stop after any byte.
+ * The grammar of JSON (RFC 8259) as a table: the effect of a byte in a state, which is another state or an action.
+ * The reader of the text knows which arrays and objects are open, and so what follows a comma or the end of a string.
+ * A state holds all that is known of a value that has begun, so reading may stop after any byte.
  */
 const names = [
   ...["start", "end", "value", "firstValue", "name", "firstName", "colon", "after"],
@@ -18,7 +18,7 @@ export const firstValue = stateOf("firstValue");
 export const name = stateOf("name");
 export const firstName = stateOf("firstName");
 export const colon = stateOf("colon");
-/** A value has ended. */
+/** The state after a value has ended. */
 export const after = stateOf("after");
 export const string = stateOf("string");
 

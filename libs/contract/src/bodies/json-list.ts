@@ -1,6 +1,6 @@
 /**
- * Reads a JSON object of one long list, element by element: only one element is parsed at a time, and nothing after the
- * first fault is looked at. A caller may give way between two elements.
+ * Reads a JSON object of one long list, element by element: only one element is parsed at a time, and nothing after
+ * the first fault is read. A caller may run other work between two elements.
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import type * as z from "zod";
@@ -42,7 +42,7 @@ export function* readJsonList<S extends z.ZodType>(
   }
 }
 
-/** Finds the list. A body that is not JSON is refused as such; else a body with anything beside the list is refused. */
+/** Finds the list. A body that is not JSON is refused as such; otherwise a body with anything beside the list is refused. */
 function* listIn(body: Uint8Array, field: string): InTurns<Span | Fault> {
   if (body.length === 0) return noObject;
   const whole = trimmed(body, { from: 0, to: body.length });

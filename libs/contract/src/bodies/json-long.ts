@@ -10,14 +10,14 @@ import { jsonBytesMax, readJson, repeated, type Repeats } from "./json.ts";
 import { type InTurns } from "./pause.ts";
 
 export type LongString = StringSize & {
-  /** Makes the bytes when they are asked for. */
+  /** Makes the bytes when called. */
   readonly said: () => InTurns<Uint8Array>;
 };
 
 export type WithLong = {
   /** The object, with an empty string in place of the long one. */
   readonly json: unknown;
-  /** Absent: the string is in `json`. */
+  /** Absent if the string is in `json`. */
   readonly long?: LongString;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Finds members of a JSON object by their names. The whole text is checked byte by byte, and only the places of the wanted
- * members are kept: however many values the text has, it costs one look at each byte and no memory.
+ * Finds members of a JSON object by their names. The whole text is checked byte by byte, and only the places of the
+ * wanted members are kept: however many values the text has, this reads each byte once and takes no memory.
  */
 import { isUtf8 } from "node:buffer";
 import { fault, type Fault } from "@posthaste/domain";
@@ -10,7 +10,7 @@ import { bytesPerTurn, type InTurns, pause } from "./pause.ts";
 
 const membersMax = 1_024;
 
-/** Where the value is; of a repeated name, the last. */
+/** The place of the value; for a repeated name, of the last one. */
 type Member = Span & { readonly isRepeated?: true };
 type Members = ReadonlyMap<string, Member>;
 
@@ -19,7 +19,7 @@ export function* readMembers(
   names: ReadonlySet<string>,
   depthMax = jsonDepthMax,
 ): InTurns<Members | Fault> {
-  // A plain view, since the native check takes no proxy, by which tests count looks.
+  // A plain view, since the native check does not accept a proxy, by which tests count reads.
   if (!isUtf8(new Uint8Array(text.buffer, text.byteOffset, text.length))) return notJson;
   const scan = new MemberScan(text, names, depthMax);
   for (;;) {
@@ -53,7 +53,7 @@ class MemberScan {
     this.#closing = new Uint8Array(depthMax);
   }
 
-  /** Looks at `bytes` more bytes. Returns undefined when the end is not reached. */
+  /** Reads `bytes` more bytes. Returns undefined when the end is not reached. */
   lookOn(bytes: number): Members | Fault | undefined {
     const text = this.#text;
     const until = Math.min(this.#at + bytes, text.length);

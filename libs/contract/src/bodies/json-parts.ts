@@ -1,6 +1,6 @@
 /**
- * Finds where the parts of a JSON text are without parsing it: one look at each byte, and nothing kept. The content of a
- * part is left to its parser. In UTF-8 no byte of a longer character looks like one of the bytes that are looked for.
+ * Finds the parts of a JSON text without parsing it: reads each byte once, and keeps nothing. The content of a part
+ * is left to its parser. In UTF-8 no byte of a longer character equals one of the bytes that are searched.
  */
 import { type Fault, fault } from "@posthaste/domain";
 import { bytesPerTurn, pause, type Pause } from "./pause.ts";
@@ -38,8 +38,9 @@ export function trimmed(text: Uint8Array, { from, to }: Span): Span {
 }
 
 /**
- * Yields what is between the commas of an array or object, trimmed, or a fault, which is the last item. An empty one yields
- * nothing. A part longer than `partBytesMax` comes as its first `partBytesMax + 1` bytes, and nothing after it.
+ * Yields the text between the commas of an array or object, trimmed, or a fault, which is the last item. An empty one
+ * yields nothing. A part longer than `partBytesMax` is yielded as its first `partBytesMax + 1` bytes, and nothing
+ * after it.
  */
 export function* partsOf(
   text: Uint8Array,
@@ -75,8 +76,9 @@ export function* partsOf(
 type Place = { at: number; depth: number; isInString: boolean };
 
 /**
- * Moves past the comma behind a part, the bracket that closes all, or a bracket that opens too deep, and returns that byte;
- * or stops at `until`. A function of its own: the loop inside the generator would take ten times as long for each byte.
+ * Moves past the comma after a part, the bracket that closes all, or a bracket that opens too deep, and returns that
+ * byte; or stops at `until`. A function of its own: the loop inside the generator would take ten times as long for
+ * each byte.
  */
 function passTo(text: Uint8Array, place: Place, until: number): number | undefined {
   let { at, depth } = place;
@@ -113,8 +115,8 @@ export function memberOf(
 }
 
 /**
- * `from` is behind the opening quote. Returns where the closing quote is; without one, `to`, or one more when an escape
- * begins right before `to`.
+ * Returns the place of the closing quote; without one, `to`, or one more when an escape begins right before `to`.
+ * `from` is after the opening quote.
  */
 function endOfString(text: Uint8Array, from: number, to: number): number {
   let at = from;
@@ -127,8 +129,8 @@ function endOfString(text: Uint8Array, from: number, to: number): number {
 }
 
 /**
- * Refuses text that nests too deep or has more than `valuesMax` values, where each name of an object counts as one. Returns
- * the number of names.
+ * Refuses text that nests too deep or has more than `valuesMax` values, where each name of an object counts as one.
+ * Returns the number of names.
  */
 export function countNames(text: Uint8Array, valuesMax: number): number | Fault {
   let depth = 0;

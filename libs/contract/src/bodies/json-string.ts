@@ -6,7 +6,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 const letterU = 0x75;
 
-/** The character that a letter after a backslash stands for. */
+/** The character for each letter after a backslash. */
 const escapes = new Uint8Array(256);
 for (const [i, letter] of [...'"\\/bfnrt'].entries())
   escapes[letter.charCodeAt(0)] = '"\\/\b\f\n\r\t'.charCodeAt(i);
@@ -16,7 +16,7 @@ export type StringSize = { readonly bytes: number; readonly isWellFormed: boolea
 
 export const isString = (text: Uint8Array, { from }: Span): boolean => text[from] === quote;
 
-/** `span`: a string of a JSON text, with its quotes. */
+/** Returns the size of a string. `span`: a string of a JSON text, with its quotes. */
 export function* readSize(text: Uint8Array, { from, to }: Span): InTurns<StringSize> {
   let saved = 0;
   let isWellFormed = true;
@@ -29,7 +29,7 @@ export function* readSize(text: Uint8Array, { from, to }: Span): InTurns<StringS
   }
 }
 
-/** `saved`: by how many bytes the escapes shrink when they are read. The last escape may end behind `to`. */
+/** `saved`: by how many bytes the escapes shrink when they are read. The last escape may end after `to`. */
 function sizeUpTo(text: Uint8Array, from: number, to: number) {
   let saved = 0;
   let isWellFormed = true;
@@ -50,8 +50,8 @@ function sizeUpTo(text: Uint8Array, from: number, to: number) {
 }
 
 /**
- * `size` is the result of `readSize`. The bytes of a longer string end a few bytes after `bytesMax`, for a reader that cuts
- * them.
+ * Reads a string. `size` is the result of `readSize`. The bytes of a longer string end a few bytes after `bytesMax`,
+ * for a reader that cuts them.
  */
 export function* readBytes(
   text: Uint8Array,

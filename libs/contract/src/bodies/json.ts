@@ -22,8 +22,8 @@ export function parseJson<S extends z.ZodType>(body: Uint8Array, schema: S): z.o
 }
 
 /**
- * A name that occurs twice in an object is refused, or its last value counts. The latter holds in a step of a run, whose
- * JSON belongs to its client.
+ * Says whether a name that occurs twice in an object is refused, or its last value counts. The latter holds in a step
+ * of a run, whose JSON belongs to its client.
  */
 export type Repeats = "refused" | "last";
 
@@ -39,7 +39,7 @@ export function readJson(
     return fault("too_large", `${field}: must be at most ${jsonBytesMax} bytes`);
   const json = parsed(text);
   if (json === undefined) return notJson;
-  // The parser keeps one key of each name. The repeated name is looked for only when the counts differ.
+  // The parser keeps one key of each name. The repeated name is searched only when the counts differ.
   const path = repeats === "last" || keysIn(json) === names ? undefined : firstRepeat(text);
   return path ? repeated(field === "body" ? "" : field, path) : { json };
 }

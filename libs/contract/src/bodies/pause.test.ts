@@ -1,4 +1,4 @@
-/** How much of a long body is looked at between two pauses. */
+/** How much of a long body is read between two pauses. */
 import { describe, expect, it } from "@jest/globals";
 import { messageId, newOrder, type Run, runId, runKey } from "@posthaste/domain";
 import { readBatch } from "../endpoints/batch.ts";
@@ -10,7 +10,7 @@ import { bytesPerTurn, pause } from "./pause.ts";
 
 const turns = 3;
 const bytes = turns * bytesPerTurn;
-/** A turn may look at the end of what was looked at before, and at the beginning of what is looked at next. */
+/** A turn may read the end of one portion and the beginning of the next. */
 const looksPerTurnMax = 2 * bytesPerTurn + 1_024;
 
 const repeated = (shape: string): string => shape.repeat(Math.ceil(bytes / shape.length));
@@ -21,7 +21,7 @@ const shapes: Readonly<Record<string, string>> = {
 };
 const texts = Object.entries(shapes);
 
-/** Counts looks at single bytes, also of parts taken out of the body; taking out a short part counts whole. */
+/** Counts reads of single bytes, also in parts taken out of the body. Taking out a short part counts as reading all of it. */
 function watched(text: string) {
   let looks = 0;
   const watch = (list: Uint8Array): Uint8Array =>

@@ -1,6 +1,6 @@
 /**
- * A delivery as its destination gets it: the headers beside those that the caller gave (docs/design/wire#dialects), and the claims in its
- * signature (docs/design/delivery#signatures).
+ * A delivery as its destination receives it: the headers beside those that the caller gave
+ * (docs/design/wire#dialects), and the claims in its signature (docs/design/delivery#signatures).
  */
 import {
   type Configuration,
@@ -26,7 +26,7 @@ export type AttemptMarks = {
 };
 
 /**
- * Returns the headers to send after `message.headers`. `message.headers` may have User-Agent, which then stands, and
+ * Returns the headers to send after `message.headers`. `message.headers` may have User-Agent, which is then kept, and
  * none of the other names.
  */
 export function deliveryHeaders(message: Configuration, marks: AttemptMarks): Headers {
@@ -51,8 +51,8 @@ export function deliveryHeaders(message: Configuration, marks: AttemptMarks): He
 }
 
 /**
- * Returns the headers of a run's delivery. `Workflow-Sdk-Version` says that the request is not the first of a run; a message
- * that tells of an answer or a failure has none. A third party is told nothing of the run.
+ * Returns the headers of a run's delivery. `Workflow-Sdk-Version` says that the request is not the first of a run; a
+ * message that reports an answer or a failure has none. A third party is told nothing of the run.
  */
 function runHeaders({ dialect, policy }: Configuration, run: InRun): HeaderPair[] {
   const role = deliveryOf(run.part)?.role;

@@ -1,6 +1,6 @@
 /**
- * Where a message goes: the rest of a raw target. It is never split at `&` or decoded as a whole: everything but this
- * service's own query keys belongs to the destination (docs/design/wire#targets).
+ * The destination of a message: the rest of a raw target, which is never split at `&` or decoded as a whole.
+ * Everything except this service's own query keys belongs to the destination (docs/design/wire#targets).
  */
 import {
   type Api,
@@ -35,7 +35,7 @@ export function parseDestinationTarget(rest: string): DestinationTarget | Fault 
   return { destination, queryConfig: config, ...(token !== undefined && { token }) };
 }
 
-/** Parses what a target or an element of a batch names: a URL, which is not read yet, or the name of a URL group. */
+/** Parses the destination in a target or an element of a batch: a URL, which is not read yet, or the name of a URL group. */
 export function parseDestination(text: string): NamedDestination | Fault {
   if (text.length === 0 || text.startsWith("?")) return emptyDestination;
   if (hasScheme(text) || /^https?:\/\//i.test(text)) return { kind: "url", url: text };
@@ -49,13 +49,13 @@ export function parseDestination(text: string): NamedDestination | Fault {
   return isName(name) ? { kind: "group", name } : invalidScheme;
 }
 
-/** Decodes a URL once, ASCII only: other characters must stay encoded in a URL anyway. */
+/** Decodes a URL once, ASCII only: other characters must be encoded in a URL anyway. */
 function parseEncoded(text: string): NamedDestination | Fault {
   const decoded = decodePath(text);
   return /^https?:\/\/?(?=[^/])/i.test(decoded) ? parseDestination(decoded) : invalidScheme;
 }
 
-/** The query behind an encoded destination belongs to the request, and is appended to the destination's query. */
+/** The query after an encoded destination belongs to the request, and is appended to the destination's query. */
 function decodePath(text: string): string {
   const queryAt = text.indexOf("?");
   const encoded = queryAt < 0 ? text : text.slice(0, queryAt);
@@ -117,8 +117,6 @@ function isOurs(lower: string): boolean {
   return isConfiguration(suffix) || misspelt(suffix) !== undefined;
 }
 
-/**
- * Decodes a value to what a header would bring. Never throws: broken percent-encoding stays, and is refused with its value.
- */
+/** Decodes a value into the text that a header would have. Never throws: broken percent-encoding stays, and is refused with its value. */
 const decode = (value: string): string =>
   bytesOfText(new URLSearchParams(`v=${value}`).get("v") ?? "");

@@ -1,4 +1,4 @@
-/** An endpoint as the documents need it, from whichever table. */
+/** An endpoint in the form that the documents need, from whichever table. */
 import { type FaultCode } from "@posthaste/domain";
 import {
   type AnswerRow,
@@ -9,7 +9,7 @@ import {
 
 export type EndpointEntry = {
   readonly operation: string;
-  /** Absent: the gateway's API, with a token. Management has another listener, and wants a user and a password. */
+  /** Absent for the gateway's API, with a token. Management has another listener, and requires a user and a password. */
   readonly api?: "management";
   readonly method: "get" | "post" | "patch" | "delete";
   readonly path: string;

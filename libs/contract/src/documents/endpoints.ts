@@ -32,8 +32,8 @@ const entriesOf = (rows: Readonly<Record<string, Endpoint>>): readonly EndpointE
   }));
 
 /**
- * Adds `forbidden`, for a token without the scope, and `malformed`, for an unknown name in the query or a broken escape in the path.
- * Where the path ends with the name of an event, both are part of that name.
+ * Adds `forbidden`, for a token without the scope, and `malformed`, for an unknown name in the query or a broken
+ * escape in the path. If the path ends with the name of an event, both are part of that name.
  */
 const faultsOf = ({ path, kind, faults }: Pick<Endpoint, "path" | "kind" | "faults">) => [
   ...new Set<FaultCode>([

@@ -8,7 +8,7 @@ import { type RawOperation } from "../raw-targets.ts";
 type Operation = OperationId | RawOperation | ManagementOperationId;
 
 type Example = {
-  /** Given where a parameter means something else than in other paths. */
+  /** Given if a parameter means something else than in other paths. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ type Example = {
 const shop = "https://shop.example";
 const order = { order: 17 };
 const item = { destination: `${shop}/orders`, body: JSON.stringify(order) };
-/** A dry run: the answer tells what would be done, and nothing is done. */
+/** A dry run: the answer says what would be done, and nothing is done. */
 const matching = { label: "orders", dryRun: true };
 const failedRuns = { workflowUrl: `${shop}/workflow` };
 

@@ -185,7 +185,7 @@ class Components {
 
 const withoutId = ({ id: _, ...definition }: object & { id?: unknown }): object => definition;
 
-/** Leaves out the bounds of safe integers, which go without saying. */
+/** Leaves out the bounds of safe integers, which are implied. */
 function override({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;

@@ -69,5 +69,5 @@ export function tagOf(operation: string): string {
   return name;
 }
 
-/** In the order of the page. */
+/** The groups in the order of the page. */
 export const tags = groups.map(([name, description]) => ({ name, description }));

@@ -129,7 +129,7 @@ describe("a batch", () => {
 
     refused(items(good, { destination: 5 }, good, good), { readUrl });
 
-    // The first two items are read by their own rules and by those of any publish.
+    // The first two items are checked by their own rules and by those of any publish.
     expect(judged).toBe(2);
   });
 

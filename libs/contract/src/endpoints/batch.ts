@@ -20,7 +20,7 @@ import { type BodyRow, endpoint } from "./endpoint.ts";
 import { publish, publishResultSchema } from "./publish.ts";
 
 const itemsMax = 10_000;
-/** The most bytes that JSON makes of one: \u0000. */
+/** The most bytes that JSON uses for one: \u0000. */
 const escapedBytesMax = 6;
 
 const text = z.string("must be a string");
@@ -39,22 +39,20 @@ const itemSchema = strictObject({
 });
 type Item = z.output<typeof itemSchema>;
 
-/**
- * The rules for all items of a batch. `completed` returns the headers of an item with those that it leaves out.
- */
+/** The rules for all items of a batch. `completed` returns the headers of an item with the omitted ones. */
 export type BatchJudges = Omit<
   PublishInput,
   "rawHeaders" | "queryConfig" | "destination" | "queue" | "body"
 > & { readonly completed?: (headers: FlatHeaders) => FlatHeaders };
 
-/** `bytes`: the length of the item's text, for a reader that gives way to other requests between items. */
+/** `bytes`: the length of the item's text, for a reader that runs other requests between items. */
 export type BatchItem = { readonly command: PublishCommand; readonly bytes: number };
 
 type BatchDestination = { readonly destination: NamedDestination; readonly bytes: number };
 
 export type BatchBody = {
   readonly judge: (judges: BatchJudges) => Iterable<BatchItem | Fault | Pause>;
-  /** Yields where each item goes, as far as items can be read. */
+  /** Yields the destination of each item, as far as items can be read. */
   readonly destinations: () => Iterable<BatchDestination | Pause>;
 };
 
@@ -134,7 +132,7 @@ export function* readBatch(
   }
 }
 
-/** Reads an item. One that is too long is not looked at. */
+/** Reads an item, unless it is too long. */
 function* readItem(
   bytes: Uint8Array,
   { from, to }: Span,
@@ -148,7 +146,7 @@ function* readItem(
 
 const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${itemsMax} items`);
 
-/** Returns the headers of something that may not be an item. */
+/** Returns the headers of a value that may not be an item. */
 function namesIn(json: unknown): readonly string[] {
   const item: { readonly headers?: unknown } = Object(json) as object;
   return Object.entries(Object(item.headers) as object).flatMap(([name, value]) => [

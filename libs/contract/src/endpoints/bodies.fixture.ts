@@ -1,6 +1,6 @@
 /**
- * A process of its own, `node --expose-gc`: gives each endpoint that reads a body the largest bodies of every hostile shape,
- * and prints the memory that they took, as JSON.
+ * A process of its own, `node --expose-gc`: gives each endpoint that reads a body the largest bodies of every hostile
+ * shape, and prints the memory that they took, as JSON.
  */
 import { defaultPlan, isFault } from "@posthaste/domain";
 import * as z from "zod";
@@ -90,7 +90,7 @@ const usedBytes = (): number => {
   return heapUsed + arrayBuffers;
 };
 
-/** Collects until a collection frees nothing more: buffers are freed beside it. */
+/** Collects garbage until a collection frees nothing more: buffers are freed beside it. */
 async function settledBytes(): Promise<number> {
   for (let before = usedBytes(); ;) {
     globalThis.gc?.();

@@ -10,7 +10,7 @@ const attempts = fileURLToPath(new URL("bodies.fixture.ts", import.meta.url));
 const smallBytes = 1024 * 1024;
 
 it("no JSON body of any endpoint takes more than three times its size to be read or refused", async () => {
-  // A small new space is collected before it hides what is kept.
+  // With a small new space, garbage is collected before it hides the memory that is kept.
   const flags = ["--expose-gc", "--max-semi-space-size=1"];
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, attempts], {
     maxBuffer: 16 * 1024 * 1024,

@@ -1,4 +1,4 @@
-/** Bodies that are nearly right, for every endpoint that reads one: read, or refused by a text that names what is wrong. */
+/** Bodies that are nearly valid, for every endpoint that reads one: each is read, or refused by a text that names the mistake. */
 import { describe, expect, it } from "@jest/globals";
 import { isFault } from "@posthaste/domain";
 import * as fc from "fast-check";
@@ -38,7 +38,7 @@ function bodiesFor(fields: readonly string[]): fc.Arbitrary<string> {
   return fc.oneof({ arbitrary: one, weight: 3 }, { arbitrary: many, weight: 3 }, cut, wrong);
 }
 
-/** Yields everything that a reader makes of a body, to its end. */
+/** Yields every value that a reader makes of a body, to its end. */
 function* madeOf(made: unknown): Generator<unknown> {
   yield made;
   if (isFault(made) || made instanceof Uint8Array) return;
@@ -83,9 +83,7 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 const jsonSchema = (schema: z.ZodType = z.any()): JsonSchema =>
   z.toJSONSchema(schema, { unrepresentable: "any", io: "input" });
 
-/**
- * Yields each object in a body with what is before and after it, and its place; not objects whose names the caller chooses.
- */
+/** Yields each object in a body with the text before and after it, and its place; not objects whose names the caller chooses. */
 function* objectsIn(
   schema: JsonSchema,
   before = "",

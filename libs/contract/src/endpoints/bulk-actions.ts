@@ -1,4 +1,4 @@
-/** Bulk actions: how far an action that a filter began has come (docs/bulk.md). */
+/** Bulk actions: the progress of an action that a filter began (docs/bulk.md). */
 import {
   type BulkAction,
   type BulkWork,

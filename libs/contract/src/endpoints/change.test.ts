@@ -1,4 +1,4 @@
-/** Which requests the audit log has. */
+/** Decides which requests are in the audit log. */
 import { describe, expect, it } from "@jest/globals";
 import { isChanging } from "@posthaste/domain";
 import { endpoints } from "../documents/endpoints.ts";
@@ -9,7 +9,7 @@ import { gatewayEndpoints } from "./index.ts";
 import { queues } from "./queues.ts";
 import { runs } from "./runs.ts";
 
-/** Steps of runs send these. */
+/** Requests that steps of runs send. */
 const ofRuns = ["waitForEvent", "notifyEvent", "notifyRun"];
 
 const rows = [...Object.entries(gatewayEndpoints), ...Object.entries(managementEndpoints)];

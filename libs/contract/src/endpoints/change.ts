@@ -1,8 +1,8 @@
-/** Which requests are changes for the audit log, and how the log names what they change. */
+/** Decides which requests are changes for the audit log, and how the log names the changed resource. */
 import { isChanging } from "@posthaste/domain";
 import { type Endpoint, type EndpointSpec } from "./endpoint.ts";
 
-/** Reports whether a request is a change. Publishing is none, and no dry run is. */
+/** Reports whether a request is a change. Publishes and dry runs are not. */
 export const isChange = <Spec extends EndpointSpec>(
   row: Pick<Endpoint<Spec>, "kind" | "isAudited">,
   query: Spec["query"],
@@ -11,7 +11,7 @@ export const isChange = <Spec extends EndpointSpec>(
 const isDryRun = (query: unknown): boolean =>
   typeof query === "object" && query !== null && "dryRun" in query && query.dryRun === true;
 
-/** Returns the path with its parameters filled in, and behind it the name in the body where the row has one. */
+/** Returns the path with its parameters filled in, and after it the name in the body if the row has one. */
 export function resourceOf<Spec extends EndpointSpec>(
   row: Pick<Endpoint<Spec>, "path" | "namedBy">,
   params: Readonly<Record<string, string | readonly string[]>>,

@@ -1,4 +1,4 @@
-/** Dead letters: the message, and what the destination answered last (docs/design/wire#dead-letters). */
+/** Dead letters: the message, and the destination's last answer (docs/design/wire#dead-letters). */
 import {
   type DeadLetter,
   type DeadLetterFilter,
@@ -89,9 +89,7 @@ const dryRunSchema = z
 
 const retryNames: ReadonlySet<string> = new Set(["replaceBody"]);
 
-/**
- * Whether the body of the request replaces the body of the message. Clients of the vendor may send a body without meaning.
- */
+/** Whether the body of the request replaces the body of the message. Clients of the vendor may send a body without meaning. */
 const retryQuery: QueryRow<{ readonly replaceBody: boolean }> = {
   names: retryNames,
   parse: (search) => {
@@ -200,7 +198,7 @@ function parseListQuery(search: string): DeadLetterListQuery | Fault {
   return isFault(runs) ? runs : { runs };
 }
 
-/** `search` is the text after the `?`. A bulk operation without any filter selects all. */
+/** `search` is the text after the `?`. A bulk operation without any filter selects everything. */
 export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {
   const values = readQuery(search, deadLetterParameters, withoutEffect);
   if (isFault(values)) return values;
@@ -212,7 +210,7 @@ export function parseDeadLetterQuery(search: string): DeadLetterQuery | Fault {
 
 export type DeadLetterSelection = DeadLetterQuery & { readonly dryRun: boolean };
 
-/** Selects what one call of a bulk operation takes. Returns `none` when a list of ids was given that is empty. */
+/** Selects the items for one call of a bulk operation. Returns `none` for an empty list of ids. */
 export function parseDeadLetterSelection(
   query: QueryValues,
   body: SelectedByBody,

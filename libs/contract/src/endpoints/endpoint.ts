@@ -1,6 +1,6 @@
 /**
- * An endpoint as a row: what it takes, answers and refuses. The router, the types of the works, the documents and the tests
- * of tokens are made from the row.
+ * An endpoint as a row: its parameters, answers and refusals. The router, the types of the works, the documents and
+ * the tests of tokens are made from the row.
  */
 import {
   type Fault,
@@ -16,13 +16,13 @@ import { badName, isName } from "../wire/text.ts";
 import { type Seat } from "./seat.ts";
 
 /**
- * Says which scopes of tokens may ask (`scopesFor`). Under load lists are refused first. Publishes are refused last but for
- * what belongs to steps of runs; only publishes ask whether the tenant's backlog has room.
+ * Says which scopes of tokens may call the endpoint (`scopesFor`). Under load lists are refused first. Publishes are
+ * refused last, except those of steps of runs; only publishes check whether the tenant's backlog has room.
  */
 export type EndpointKind = OperationKind;
 
 export type QueryRow<Query> = {
-  /** Every name that is taken; any other is refused. */
+  /** Every accepted name; any other is refused. */
   readonly names: ReadonlySet<string>;
   /** `search` is the text after the `?`. */
   readonly parse: (search: string) => Query | Fault;
@@ -30,24 +30,24 @@ export type QueryRow<Query> = {
 
 export type BodyRow<Body> = {
   readonly schema?: z.ZodType;
-  /** The longest body; 0: the body is not read. */
+  /** The longest body; 0 if the body is not read. */
   readonly bytesMax: number;
-  /** Given where the tenant's plan bounds the body; at most `bytesMax`. */
+  /** Given if the tenant's plan bounds the body; at most `bytesMax`. */
   readonly bytesMaxBy?: (plan: Plan) => number;
   readonly parse: (bytes: Uint8Array) => Body | Fault;
 };
 
 export type AnswerRow = {
   readonly says: string;
-  /** Absent: the body is empty. */
+  /** Absent if the body is empty. */
   readonly schema?: z.ZodType;
-  /** The body comes only where it was asked for; otherwise it is empty. */
+  /** The body comes only if it was asked for; otherwise it is empty. */
   readonly mayBeEmpty?: true;
-  /** Read in seats of the room for long answers and written as it is read: never held whole. */
+  /** Whether the answer is read in seats of the room for long answers and written as it is read, never held whole. */
   readonly inPieces?: true;
-  /** Headers that the answer may have: names, with a sentence for each. */
+  /** The optional headers of the answer: names, with a sentence for each. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Read in a seat of the room for long answers. */
+  /** Whether the answer is read in a seat of the room for long answers. */
   readonly isLarge?: true;
 };
 
@@ -66,14 +66,14 @@ type Plain<Path extends string, Answers> = {
   readonly path: Path;
   readonly kind: EndpointKind;
   readonly summary: string;
-  /** The work itself asks whether there is room, in the tenant's backlog and under load, once it knows what is exempt. */
+  /** Whether the work itself checks for room, in the tenant's backlog and under load, once it knows what is exempt. */
   readonly asksForRoom?: true;
-  /** Steps of runs call this while they run: it is not refused under load. */
+  /** Whether steps of runs call this while they run: then it is not refused under load. */
   readonly isOfStep?: true;
   /** Parameters of the path that must be names (docs/design/wire#targets). */
   readonly names?: readonly ParameterOf<Path>[];
   readonly answers: Answers;
-  /** The faults beside `faultsEverywhere`, and beside `malformed`, which every endpoint answers except those of events. */
+  /** The faults beside `faultsEverywhere`, and beside `malformed`, which every endpoint returns except those of events. */
   readonly faults: readonly FaultCode[];
 };
 
@@ -83,9 +83,9 @@ export interface Endpoint<Spec extends EndpointSpec = EndpointSpec> extends Plai
 > {
   readonly query: QueryRow<Spec["query"]>;
   readonly body: BodyRow<Spec["body"]>;
-  /** Reports whether a write is a change for the audit log. Default: every write is. */
+  /** Reports whether a write is a change for the audit log. By default every write is. */
   isAudited?(query: Spec["query"]): boolean;
-  /** Returns the name in the body of what is changed, where the path has none. */
+  /** Returns the name of the changed resource in the body, if the path has none. */
   namedBy?(body: Spec["body"]): string;
 }
 
@@ -103,7 +103,7 @@ export type AskedOf<Spec extends EndpointSpec> = {
   readonly body: Spec["body"];
 };
 
-/** The answer of a row's work: one of the row's statuses, with what the row says of it. */
+/** The answer of a row's work: one of the row's statuses, with the content that the row declares for it. */
 export type AnswerOf<Spec extends EndpointSpec> = {
   [Status in keyof Spec["answers"] & number]: Shaped<Status, Spec["answers"][Status]>;
 }[keyof Spec["answers"] & number];
@@ -117,12 +117,12 @@ type Shaped<Status extends number, Row> = Row extends { readonly inPieces: true 
         | (Row extends { readonly mayBeEmpty: true } ? { readonly status: Status } : never)
       : { readonly status: Status };
 
-/** Begun with a seat, which is taken again for each piece. */
+/** Begins with a seat, which is taken again for each piece. */
 type Reading<Read> = (seat: Seat) => Promise<Read | Fault>;
 
 export type Pieces = (
   | {
-      /** JSON text; a fault may come instead of the first piece. */
+      /** JSON text. A fault may be yielded instead of the first piece. */
       readonly pieces: AsyncIterable<string | Fault>;
     }
   /** The whole answer, made in one seat. */

@@ -1,4 +1,4 @@
-/** Flow keys: the state of one, and what is set by hand (docs/flow-control.md). */
+/** Flow keys: the state of a key, and settings made by hand (docs/flow-control.md). */
 import {
   type Fault,
   fault,
@@ -199,7 +199,7 @@ export type FlowKeyView = {
   readonly window: RateWindow | undefined;
 };
 
-/** Every field is always there. */
+/** Every field is always present. */
 export function flowKeyJson({ lane, slots, waiting, window }: FlowKeyView): FlowKeyJson {
   const { parallelism = 0, rate = 0, periodMs } = lane.limits;
   return {

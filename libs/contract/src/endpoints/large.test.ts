@@ -4,7 +4,7 @@ import { managementEndpoints } from "../management/index.ts";
 import { type AnswerRow, type Endpoint } from "./endpoint.ts";
 import { gatewayEndpoints } from "./index.ts";
 
-/** Answers that contain an array or a body and are made whole, with what bounds each. */
+/** Answers that contain an array or a body and are made whole, with the bound of each. */
 const boundedOtherwise: Readonly<Record<string, string>> = {
   readBulkAction: "one, of a few filters",
   retryDeadLetters: "100 ids",

@@ -1,7 +1,4 @@
-/**
- * The message log: what happened to messages (docs/design/wire#the-message-log). Every entry of a message has its
- * configuration.
- */
+/** The message log: the events of messages (docs/design/wire#the-message-log). Every entry of a message has its configuration. */
 import {
   type AttemptFact,
   type Configuration,
@@ -80,12 +77,12 @@ export type LogEntryJson = JsonOf<typeof logEntrySchema>;
 export type LogQuery = {
   readonly filter: LogFilter;
   readonly page: PageQuery;
-  /** Answers one item for each message, with its events. */
+  /** Whether the answer has one item for each message, with its events. */
   readonly byMessage: boolean;
 };
 
 export type EventQuery = LogQuery & {
-  /** How long the answer waits for events behind the cursor. */
+  /** How long the answer waits for events after the cursor. */
   readonly waitMs?: number;
 };
 
@@ -272,7 +269,7 @@ export const logPageJson = (events: readonly LogEntryJson[], cursor?: string) =>
   logs: events,
 });
 
-/** `groupBy=messageId`: the events of each message together, in the order in which the messages came. */
+/** With `groupBy=messageId`: the events of each message together, in the order in which the messages came. */
 export function groupedLogPageJson(events: readonly LogEntryJson[], cursor?: string) {
   const byMessage = new Map<string, LogEntryJson[]>();
   for (const event of events) {

@@ -161,8 +161,8 @@ export function publishedJson(message: Published, view: ReadView): PublishedJson
 type Logged = { readonly event: LogEvent; readonly fact?: AttemptFact };
 
 /**
- * `log` is in the order of time, `keptMs` as long as the plan keeps bodies, `answer` what is kept of the answer to the last attempt. Without a
- * body the message is read as its log has it.
+ * `log` is in the order of time, `keptMs` is how long the plan keeps bodies, `answer` is the kept part of the last
+ * attempt's answer. Without a body the message is read from its log.
  */
 export function messageJson(
   message: Published,

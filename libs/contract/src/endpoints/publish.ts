@@ -15,7 +15,7 @@ export const publishResultSchema = z
   .meta({ id: "PublishResult" });
 
 export type PublishResult = {
-  /** The earlier message's id, when this message is its duplicate. */
+  /** The id of the earlier message, if this message is its duplicate. */
   readonly messageId: MessageId;
   readonly url: string;
   readonly deduplicated: boolean;
@@ -41,6 +41,6 @@ export const publish = {
   faults: ["forbidden", "not_found", "beyond_plan", "too_large", "outcome_unknown", "disk_full"],
 } as const satisfies RawTarget;
 
-/** Writes `publishResultSchema` by hand: this is on the path of every message. */
+/** Writes `publishResultSchema` by hand, since every message uses this. */
 export const publishResultText = ({ messageId, url, deduplicated }: PublishResult): string =>
   `{"messageId":"${messageId}","url":${JSON.stringify(url)}${deduplicated ? ',"deduplicated":true' : ""}}`;

@@ -1,6 +1,6 @@
 /**
- * Failed runs run again: restarted from their beginning, or resumed from where they failed. A header of a publish replaces
- * what the run was started with; Workflow-RunId names the new run.
+ * Failed runs are run again: restarted from their beginning, or resumed from where they failed. A header of the
+ * publish replaces the one that the run was started with; Workflow-RunId names the new run.
  */
 import * as z from "zod";
 import { failedRunNames, parseFailedRunSelection } from "../queries/run-filter.ts";

@@ -156,7 +156,7 @@ export const schedules = {
 const countMax = 1_000;
 
 export type ScheduleListQuery = PagePlace & {
-  /** Absent: all. */
+  /** Absent for all. */
   readonly count?: number;
 };
 
@@ -174,7 +174,7 @@ export const scheduleResultText = (id: ScheduleId): string => `{"scheduleId":"${
 export const dryRunText = (times: readonly number[]): string =>
   `{"dryRun":true,"nextScheduleTimes":[${times.join(",")}]}`;
 
-/** `body`: undefined where it is not shown. */
+/** `body`: undefined if it is not shown. */
 export function scheduleJson(
   schedule: Schedule,
   body: Uint8Array | undefined,

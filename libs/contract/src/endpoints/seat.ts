@@ -1,7 +1,4 @@
-/**
- * Proves that a read has a seat in the room for long answers. Only that room gives out seats
- * (libs/http/src/answers/answer-room.ts).
- */
+/** Proves that a read has a seat in the room for long answers. Only that room gives out seats (libs/http/src/answers/answer-room.ts). */
 declare const brand: unique symbol;
 
 export type Seat = {

@@ -1,4 +1,4 @@
-/** Triggering: a plain request starts a run, without a workflow client. */
+/** Triggers: a plain request starts a run, without a workflow client. */
 import { type Dialect, features } from "@posthaste/domain";
 import * as z from "zod";
 import { type FlatHeaders } from "../headers/publish-input.ts";
@@ -45,7 +45,7 @@ export const triggers = {
 
 /**
  * Returns the headers with those that a workflow client would add. Older clients know only the `Upstash-` names, so a
- * request with no prefixed header is read in that dialect. `newId` makes the id of a run without a name.
+ * request without a prefixed header is read in that dialect. `newId` makes the id of a run without a name.
  */
 export function triggerHeaders(rawHeaders: FlatHeaders, newId: () => string): FlatHeaders {
   const given = new Set<string>();

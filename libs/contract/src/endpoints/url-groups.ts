@@ -51,7 +51,7 @@ const name = z
   .max(endpointNameLengthMax, `must be at most ${endpointNameLengthMax} characters`);
 
 const upserted = strictObject({ url, name: name.nullish() });
-/** The client in Go sends an empty text for none. */
+/** Accepts an empty text, which the client in Go sends for none. */
 const ifGiven = (text: z.ZodString) =>
   z.preprocess((given) => (given === "" ? undefined : given), text.nullish());
 
@@ -63,8 +63,8 @@ const removed = strictObject({ url: ifGiven(url), name: ifGiven(name) }).refine(
 const bytesMax = 2 * 1024 * 1024;
 
 /**
- * Endpoints are read one by one, so that a caller may give way in between; each is checked by the plan and the destination
- * policy.
+ * Endpoints are read one by one, so that a caller may run other work in between; each is checked by the plan and the
+ * destination policy.
  */
 const upsertBody: BodyRow<(judges: EndpointJudges) => Iterable<GroupEndpoint | Fault | Pause>> = {
   schema: strictObject({ endpoints: z.array(upserted).min(1) }),
@@ -147,8 +147,8 @@ export type EndpointJudges = {
 };
 
 /**
- * Yields the endpoints, and a fault as the last. The engine, which adds them to the group, checks that the whole group stays
- * within the plan.
+ * Yields the endpoints, and a fault as the last. The engine, which adds them to the group, checks that the whole
+ * group stays within the plan.
  */
 export function* readUpsertEndpoints(
   body: Uint8Array,
@@ -188,7 +188,7 @@ export function* readRemoveEndpoints(
   if (count === 0) yield noEndpoint;
 }
 
-/** The largest group that there can be. */
+/** The largest possible group. */
 const selectorsMax = planBounds.groupEndpointsMax.max;
 const tooManySelectors = fault("malformed", `endpoints: must hold at most ${selectorsMax}`);
 const noEndpoint = fault("malformed", "endpoints: must hold at least one endpoint");

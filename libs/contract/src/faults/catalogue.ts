@@ -112,7 +112,7 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   },
 };
 
-/** Names the code of each refusal: several faults share a status, and differ in whether the request may be repeated. */
+/** Holds the code of each refusal: several faults share a status, and differ in whether the request may be repeated. */
 export const faultHeader = "Posthaste-Fault";
 
 /** Clients tell the two quotas apart by the family of names alone. */

@@ -26,7 +26,7 @@ import {
 } from "./setting.ts";
 import { faultOfNotBefore } from "./values.ts";
 
-/** A request whose headers are well-formed each, with its destination known. */
+/** A request whose headers are each well-formed, with its destination known. */
 export type PublishRequest = {
   readonly draft: PublishDraft;
   readonly dialect: Dialect;
@@ -70,8 +70,7 @@ function messageHeaders(
   { forwardsAll, message, representation, run }: PublishDraft,
   { leaveOut, rawHeaders }: PublishInput,
 ): Headers | Fault {
-  // A call's headers are named by its step; every other request of a run hands on the headers that its endpoint was asked
-  // with.
+  // A step names the headers of a call; every other request of a run passes on the headers that its endpoint was called with.
   const isHandedOn = run.id !== undefined && run.callType?.value !== "toCallback";
   const forwarded = headersOf(message, "", isHandedOn ? leaveOut : undefined);
   if (isFault(forwarded)) return forwarded;
@@ -83,7 +82,7 @@ function messageHeaders(
   return [...fitting(incoming, own, leaveOut), ...own];
 }
 
-/** A forwarded header wins over the request's own. */
+/** A forwarded header replaces the request's own. */
 function withRepresentation(representation: Headers, forwarded: Headers): Headers {
   if (representation.length === 0) return forwarded;
   if (forwarded.length === 0) return representation;
@@ -92,8 +91,8 @@ function withRepresentation(representation: Headers, forwarded: Headers): Header
 }
 
 /**
- * Returns the headers to send. With `leaveOut` the caller hands its headers on, and what does not fit is left out; else the
- * caller named each, and one that does not fit is refused.
+ * Returns the headers to send. With `leaveOut` the caller passes its headers on, and those that cannot be sent are
+ * left out; otherwise the caller named each, and one that cannot be sent is refused.
  */
 export function headersOf(
   { forwarded, unfit = [] }: RequestDraft,
@@ -137,7 +136,7 @@ function policyOf(draft: PublishDraft, input: Bounds): Policy | Fault {
   };
 }
 
-/** Returns the settings that are given for a request, with those that several headers give. */
+/** Returns the settings that are given for a request, with those that several headers make. */
 function settingsOf<Draft extends RequestDraft>(request: Draft): Draft["settings"] | Fault {
   const flow = flowOf(request);
   if (isFault(flow)) return flow;
@@ -185,9 +184,7 @@ export function callbackPlan(
   };
 }
 
-/**
- * Each expression must be valid for all retries that it may be used for: a callback without its own inherits the message's.
- */
+/** Each expression must be valid for all retries that it may be used for: a callback without its own inherits the message's. */
 function checkRetryDelays(
   draft: PublishDraft,
   retriesMax: number,
@@ -209,7 +206,7 @@ function checkRetryDelays(
   return field && bounds.checkRetryDelay(field.value, inheritedMax, field.name);
 }
 
-/** Returns the queue. The target's and the header's must be the same where both are given. */
+/** Returns the queue. If target and header both name one, it must be the same. */
 function queueOf({ queue: field }: PublishDraft, input: PublishInput): string | Fault | undefined {
   const { queue = field?.value } = input;
   return field && field.value !== queue
@@ -217,7 +214,7 @@ function queueOf({ queue: field }: PublishDraft, input: PublishInput): string | 
     : queue;
 }
 
-/** A time wins over a delay. */
+/** Returns the time or the delay. A time takes precedence. */
 export function postponementOf(
   { notBefore, message }: PublishDraft,
   bounds: Bounds,
@@ -227,7 +224,7 @@ export function postponementOf(
   return message.delayMs ? { kind: "delay", delayMs: message.delayMs } : undefined;
 }
 
-/** An explicit id wins over the content's hash. */
+/** Returns the deduplication. An explicit id takes precedence over the content's hash. */
 function deduplicationOf({
   deduplicationId,
   contentBased,

@@ -6,12 +6,12 @@ import { parseSchedule } from "./parse-schedule.ts";
 import { judges } from "./publish-input.fixture.ts";
 import { headerRules } from "./table.ts";
 
-/** Headers that a header needs beside it. */
+/** The headers that a header requires beside it. */
 const partners: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "Flow-Control-Key": { "Flow-Control-Value": "parallelism=1" },
   "Flow-Control-Value": { "Flow-Control-Key": "carrier" },
 };
-/** Headers of runs are for clients of workflows, and mean something only together. */
+/** Headers of runs are for clients of workflows, and are meaningful only together. */
 const shown = headerRules.filter(({ suffix }) => !suffix.startsWith("Workflow-"));
 /** Shortly before the time in the example. */
 const now = 1_767_000_000_000;

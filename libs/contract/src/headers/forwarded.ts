@@ -1,6 +1,4 @@
-/**
- * Headers that a caller wants the destination to get: which may pass, and which belong to this service or to the connection.
- */
+/** Headers that a caller wants to send to the destination: which are allowed, and which belong to this service or to the connection. */
 import {
   type Fault,
   type HeaderPair,
@@ -13,8 +11,9 @@ import { dialectOf, prefixLength } from "../wire/dialects.ts";
 import { type LeaveOut, malformed, type RequestDraft } from "./setting.ts";
 
 /**
- * Takes one header to send on. `field` is its full name as the caller wrote it. A header that must not be named is noted as
- * unfit: a request that names it is refused, and one that hands on all its headers goes without what cannot be sent.
+ * Takes one header to send on. `field` is its full name as the caller wrote it. A header that must not be named is
+ * noted as unfit: a request that names it is refused, and a request that passes on all its headers goes without those
+ * that cannot be sent.
  */
 export function takeForwarded(
   field: string,
@@ -50,10 +49,7 @@ const isSendable = (name: string, value: string): boolean =>
   value.length <= limits.headerValueBytesMax &&
   isFieldValue(value);
 
-/**
- * Returns the headers that fit into one request beside `own`, in their order. Prefixed headers and those of the body are
- * chosen first.
- */
+/** Returns the headers that fit into one request beside `own`, in their order. Prefixed headers and those of the body are chosen first. */
 export function fitting(headers: Headers, own: Headers, leaveOut: LeaveOut): Headers {
   let count = own.length;
   let bytes = sizeOf(own);
@@ -83,8 +79,8 @@ const sizeOf = (headers: Headers): number =>
   headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
 /**
- * Returns the headers of `given` that are sent: without those of the connection, those that a Connection header lists, and
- * those that this service sets itself.
+ * Returns the headers of `given` that are sent: without those of the connection, those that a Connection header
+ * lists, and those that this service sets itself.
  */
 export function forwardable(given: Headers): Headers {
   const listed = listedByConnection(given);
@@ -114,7 +110,7 @@ export const representationNames: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** Only these suffixes, so that `-Forward-Upstash-Workflow-*` passes (docs/design/wire#headers). */
+/** Only these suffixes, so that `-Forward-Upstash-Workflow-*` is allowed (docs/design/wire#headers). */
 const ownSuffixes: ReadonlySet<string> = new Set([
   "signature",
   "message-id",

@@ -1,4 +1,4 @@
-/** `-Header-Forward: true`: the request's own headers go to the destination, too, for webhooks that cannot set prefixes. */
+/** With `-Header-Forward: true`, the request's own headers are sent to the destination, too, for webhooks that cannot set prefixes. */
 import { type Headers } from "@posthaste/domain";
 import { dialectOf } from "../wire/dialects.ts";
 import { takeForwarded } from "./forwarded.ts";

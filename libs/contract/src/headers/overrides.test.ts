@@ -128,7 +128,7 @@ describe("the headers of a retry", () => {
   });
 });
 
-/** One character may take up to six in JSON, and a parser's own text comes on top. */
+/** One character may take up to six in JSON, and a parser's own text is added. */
 const escapedLengthMax = 6;
 const wordsLengthMax = 1_024;
 

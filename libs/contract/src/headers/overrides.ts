@@ -1,12 +1,13 @@
-/** The headers of a retried dead letter: what they name replaces what is stored, and the rest stays. */
+/** The headers of a retried dead letter: each replaces the stored value, and the rest stays. */
 import { type Fault, type Overrides, isFault } from "@posthaste/domain";
 import { callbackPlan, headersOf, postponementOf } from "./complete.ts";
 import { type Bounds, malformed, type PublishDraft } from "./setting.ts";
 import { refusedAtRetry } from "./table.ts";
 
 /**
- * Returns the changes that the headers make. Their rows say which are refused: the message's id is derived from the letter,
- * which deduplicates the retry, and a retry has no headers to hand on and goes to the end of the queue that its message was in.
+ * Returns the changes that the headers make. Their rows say which are refused: the message's id is derived from the
+ * letter, which deduplicates the retry, and a retry has no headers to pass on and joins the end of the queue that its
+ * message was in.
  */
 export function completeOverrides(draft: PublishDraft, bounds: Bounds): Overrides | Fault {
   const { message } = draft;

@@ -1,6 +1,6 @@
 /**
- * Parses a publish from headers to command: one pass over the headers, then one check of how they go together. This is on
- * the path of every publish, so it uses no schema library and spends nothing on other headers.
+ * Parses a publish from headers to command: one pass over the headers, then one check of how they go together. Every
+ * publish uses this, so it uses no schema library and spends nothing on other headers.
  */
 import {
   type Destination,
@@ -64,7 +64,7 @@ function readCommand(input: PublishInput): PublishCommand | Fault | OfRun {
   return { ofRun };
 }
 
-/** Refuses a forwarded Host, except in runs: clients of workflows forward all headers that they were asked with. */
+/** Refuses a forwarded Host, except in runs: clients of workflows forward all headers that they were called with. */
 export function refuseHost({
   message,
   callback,
@@ -122,8 +122,8 @@ function readDefaults(
 }
 
 /**
- * Returns the default headers of a group with their URLs as `readUrl` writes them. Refuses what a publish with these headers
- * alone would be refused for.
+ * Returns the default headers of a group with their URLs as `readUrl` writes them. Refuses headers for which a
+ * publish with these alone would be refused.
  */
 export function parseDefaults(
   judges: Omit<PublishInput, "rawHeaders" | "destination" | "body">,
@@ -148,15 +148,13 @@ export function parseDefaults(
   ]);
 }
 
-/**
- * Passes unknown names: default headers were checked when the group was configured, by a release that may have known more.
- */
+/** Ignores unknown names: default headers were checked when the group was configured, by a release that may have known more. */
 const passed = (): undefined => undefined;
 
 const namesOf = (headers: Headers): ReadonlySet<string> =>
   new Set(headers.map(([name]) => name.toLowerCase()));
 
-/** Returns what the headers of a retry change of a stored message, only what they name. The message keeps its dialect. */
+/** Returns the changes that the headers of a retry make to a stored message. The message keeps its dialect. */
 export function parseOverrides(input: OverridesInput): Overrides | Fault {
   const reading = read(input);
   if (isFault(reading)) return reading;

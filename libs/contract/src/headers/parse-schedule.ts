@@ -1,4 +1,4 @@
-/** Parses a schedule from headers to command: a publish whose message is made later, and when that is. */
+/** Parses a schedule from headers to command: a publish whose message is made later, and the times for that. */
 import {
   type Deduplication,
   type Fault,
@@ -15,7 +15,7 @@ import { malformed } from "./setting.ts";
 
 export type ScheduleRequest = {
   readonly command: ScheduleCommand;
-  /** Absent: a new schedule is made. */
+  /** Absent if a new schedule is made. */
   readonly id?: ScheduleId;
   /** Applies to this call, not to the messages. */
   readonly deduplication?: Deduplication;

@@ -1,6 +1,6 @@
 /**
- * The settings of a policy as rows: the header that gives each, what a retry of a dead letter does with it, and the fields that
- * show it. Whether a callback has one, with a header of its own, `inCallbacks` of the domain says.
+ * The settings of a policy as rows: the header of each, its meaning in a retry of a dead letter, and the fields that
+ * show it. `inCallbacks` of the domain says whether a callback has the setting, with a header of its own.
  */
 import { type Policy } from "@posthaste/domain";
 import * as z from "zod";
@@ -9,7 +9,7 @@ import { type Header } from "./setting.ts";
 import { parseLabels, parseRedaction, parseRetries, parseTimeoutMs } from "./values.ts";
 
 type PolicySetting<Value> = {
-  /** The header, or `several` that `settingsOf` and the callbacks of `complete.ts` make one value of. */
+  /** The header, or `several`, whose value `settingsOf` and the callbacks of `complete.ts` make. */
   readonly header: Header<Value> | "several";
   /** The fields of messages, dead letters, logs and schedules that show the value; or why there are no such fields. */
   readonly shown: Shown<Value> | "under two names" | "nowhere";

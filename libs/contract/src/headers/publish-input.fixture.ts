@@ -5,7 +5,7 @@ import { type PublishInput } from "./publish-input.ts";
 
 export const now = 1_700_000_000_000;
 
-/** The caller, to which everything is allowed. */
+/** The checks of a caller to which everything is allowed. */
 export const judges: Omit<PublishInput, "rawHeaders" | "destination" | "body"> = {
   tenant: tenantId("tenant"),
   plan: defaultPlan,

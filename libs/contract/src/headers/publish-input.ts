@@ -13,11 +13,11 @@ export type OverridesInput = Bounds & {
 
 export type PublishInput = OverridesInput & {
   readonly destination: NamedDestination;
-  /** The URL of the operator's provider; absent: there is none. */
+  /** The URL of the operator's provider; absent if there is none. */
   readonly llmUrl?: string | undefined;
   /** The queue that the target names. */
   readonly queue?: string | undefined;
-  /** Returns the default headers of a group; each counts where the request does not give its own. */
+  /** Returns the default headers of a group. Each applies if the request does not give its own. */
   readonly defaultsOf?: (group: string) => Headers | undefined;
   /** The caller checks its size. */
   readonly body: Uint8Array;

@@ -1,4 +1,4 @@
-/** The headers that a message has and a callback has not. */
+/** The headers that only a message has, not a callback. */
 import { type Fault, fault } from "@posthaste/domain";
 import { badName, isName } from "../wire/text.ts";
 import { type Field, made, type PublishDraft, type Setting } from "./setting.ts";

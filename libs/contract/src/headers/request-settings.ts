@@ -1,4 +1,4 @@
-/** The headers that configure a request beside its policy: a message, or with `Callback-` or `Failure-Callback-` in front a callback. */
+/** The headers that configure a request beside its policy: a message, or, with `Callback-` or `Failure-Callback-` in front, a callback. */
 import { fault, limits } from "@posthaste/domain";
 import { made, malformed, type RequestDraft, type Setting } from "./setting.ts";
 import { parseDelayMs, parseFlowLimits, parseKey, parseMethod } from "./values.ts";

@@ -4,7 +4,7 @@ import { isHeaderValue } from "../wire/text.ts";
 import { type Field, type HeaderRule, malformed, type RunDraft } from "./setting.ts";
 import { parseBoolean } from "./values.ts";
 
-/** Two of these go to one member of the draft, or one to two. A retry of a dead letter passes them over. */
+/** Two of these set one member of the draft, or one sets two. A retry of a dead letter ignores them. */
 type RunSetting = HeaderRule & {
   readonly take: (field: Field, draft: RunDraft) => Fault | undefined;
 };
@@ -96,7 +96,7 @@ export const runSettings: readonly RunSetting[] = [
   },
 ];
 
-/** Passes a good value on, and returns a fault. */
+/** Passes a valid value to `set`, and returns a fault. */
 function into<T>(value: T | Fault, set: (value: T) => void): Fault | undefined {
   if (isFault(value)) return value;
   set(value);

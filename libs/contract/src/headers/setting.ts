@@ -1,4 +1,4 @@
-/** A configuration header as a row: its name, the values that it takes, where the value goes, and what a retry does with it. */
+/** A configuration header as a row: its name, its values, the member that gets the value, and its meaning in a retry. */
 import {
   type CallbackPlan,
   type CallbackSettings,
@@ -29,20 +29,17 @@ export type Bounds = {
     retriesMax: number,
     field: string,
   ) => Fault | undefined;
-  /** Asked before an unknown expression is read; a fault that it returns is the answer. */
+  /** Called before an unknown expression is read. A fault that it returns is the answer. */
   readonly spendExpression: (field: string) => Fault | undefined;
-  /**
-   * Returns the text that is dialled, shown and signed (ADR 130), or a fault. The fault names the field, except for the
-   * destination.
-   */
+  /** Returns the text that is dialled, shown and signed (ADR 130), or a fault. The fault names the field, except for the destination. */
   readonly readUrl: ReadUrl;
   readonly leaveOut: LeaveOut;
 };
 
-/** Told the name of a header that a request does not hand on. */
+/** Called with the name of a header that a request does not pass on. */
 export type LeaveOut = (name: string) => void;
 
-/** A header that is refused when a caller names it. `isSent`: where headers are handed on, this one can be sent as it is. */
+/** A header that is refused when a caller names it. `isSent`: when headers are passed on, this one can be sent as it is. */
 type Unfit = { readonly name: string; readonly isSent: boolean; readonly refusal: Fault };
 
 export type ReadUrl = (given: string, field: string) => string | Fault;
@@ -51,7 +48,7 @@ type Given<Settings> = { -readonly [Key in keyof Settings]?: Settings[Key] };
 
 /** The headers that the caller gives for one request: the message itself, or one of its callbacks. */
 export type RequestDraft = {
-  /** The settings under their names in the policy. `settingsOf` adds those that several headers give. */
+  /** The settings under their names in the policy. `settingsOf` adds those that several headers make. */
   readonly settings: Given<CallbackSettings>;
   readonly forwarded: HeaderPair[];
   /** Headers that a caller must not name one by one. */
@@ -94,7 +91,7 @@ export type PublishDraft = {
   failureCallback?: RequestDraft;
   callbackUrl?: CallbackPlan["url"];
   failureCallbackUrl?: CallbackPlan["url"];
-  /** The callback that is told once the delivery of a call's answer has failed for good. */
+  /** The callback that is called once the delivery of a call's answer has failed for good. */
   answerFailure?: RequestDraft;
   answerFailureUrl?: CallbackPlan["url"];
   notBefore?: { readonly field: Field; readonly at: number };
@@ -109,13 +106,13 @@ export type PublishDraft = {
   readonly run: RunDraft;
 };
 
-/** The words of the documents and of help about a header. */
+/** The texts about a header in the documents and in help. */
 export type HeaderRule = {
   /** The name without its prefix, in its canonical form. */
   readonly suffix: string;
   /** The meaning of the header, with its unit. */
   readonly rule: string;
-  /** The value that holds where the header is not given. */
+  /** The value that applies if the header is not given. */
   readonly fallback: string;
   readonly example: string;
 };
@@ -124,10 +121,10 @@ export type HeaderRule = {
 export type Reader<Value> = (field: Field, bounds: Bounds) => Exclude<Value, undefined> | Fault;
 
 export type Header<Value> = HeaderRule & {
-  /** The value is text in UTF-8, not ASCII alone. */
+  /** The value is text in UTF-8, not only ASCII. */
   readonly isUrl?: true;
   readonly read: Reader<Value>;
-  /** Says whether the header of a retried dead letter changes the stored message, is passed over, or is refused. */
+  /** Says whether the header of a retried dead letter changes the stored message, is ignored, or is refused. */
   readonly retry: "changes" | "passed" | "refused";
 };
 
@@ -136,7 +133,7 @@ export type Setting<Draft> = {
   readonly [Key in keyof Draft]-?: Header<Draft[Key]> & { readonly key: Key };
 }[keyof Draft];
 
-/** Makes something of a good value, and returns a fault. */
+/** Makes a result of a valid value, and returns a fault. */
 export const made = <T, Made>(value: T | Fault, make: (value: T) => Made): Made | Fault =>
   isFault(value) ? value : make(value);
 

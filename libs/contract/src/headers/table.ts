@@ -1,4 +1,4 @@
-/** The table of all configuration headers: the suffix, and what becomes of the value (docs/design/wire#dialects). */
+/** The table of all configuration headers: the suffix, and the use of the value (docs/design/wire#dialects). */
 import {
   type CallbackSettings,
   type Fault,
@@ -39,7 +39,8 @@ const families = [
 ] as const;
 
 /**
- * Workflow clients before 1.0 send these with each call: told once the delivery of the call's answer has failed for good.
+ * Workflow clients before 1.0 send these with each call, for the callback that is called once the delivery of the
+ * call's answer has failed for good.
  */
 const ofAnswer = {
   prefix: "Callback-Failure-Callback-",
@@ -54,7 +55,7 @@ const isOfEach = (key: keyof Policy): key is keyof CallbackSettings => inCallbac
 const ofEach = givenByOne(policyKeys.filter(isOfEach));
 const ofMessages = givenByOne(policyKeys.filter((key) => !isOfEach(key)));
 
-/** Returns the headers of the settings that one header gives. */
+/** Returns the headers of settings that have one header each. */
 function givenByOne<Key extends keyof Policy>(keys: readonly Key[]) {
   return keys.flatMap((key) => {
     const { header } = rowOf(key);
@@ -62,10 +63,7 @@ function givenByOne<Key extends keyof Policy>(keys: readonly Key[]) {
   });
 }
 
-/**
- * Handlers by lower-case suffix. A suffix that is not here and begins with none of `forwardPrefixes` goes to
- * `refuseUnknown`.
- */
+/** Handlers by lower-case suffix. A suffix that is missing here and begins with none of `forwardPrefixes` is passed to `refuseUnknown`. */
 export const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...publishSettings.map((row) => handled(row, whole)),
   ...scheduleSettings.map((row) => handled(row, (draft: PublishDraft) => (draft.schedule ??= {}))),

@@ -47,10 +47,7 @@ export function parseDelayMs(field: Field, { plan }: Bounds): number | Fault {
   return delayMs > plan.delayMsMax ? beyond("maxDelay", plan.delayMsMax) : delayMs;
 }
 
-/**
- * Parses Unix seconds with an optional fraction into whole Unix milliseconds. Accepting the message turns a past time into
- * now.
- */
+/** Parses Unix seconds with an optional fraction into whole Unix milliseconds. Accepting the message turns a past time into now. */
 export function parseNotBefore(field: Field): number | Fault {
   const [, seconds, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,16}))?$/.exec(field.value) ?? [];
   if (seconds === undefined) {
@@ -132,7 +129,10 @@ function parseFlowPart(field: Field, name: string, value: string): number | Faul
 
 const redactForm = "must be a comma-separated list of body, headers and header[<name>]";
 
-/** SDKs write `header`, the documentation writes `headers`: both stand for all headers, and both take a name in brackets. */
+/**
+ * Accepts `header`, which SDKs write, and `headers`, which the documentation writes: both mean all headers, and both
+ * may have a name in brackets.
+ */
 export function parseRedaction(field: Field): Redaction | Fault {
   const items = field.value.toLowerCase().split(",", limits.redactItemsMax + 1);
   if (items.length > limits.redactItemsMax) {
@@ -153,7 +153,7 @@ export function parseRedaction(field: Field): Redaction | Fault {
   return { body, headers: all ? "all" : names };
 }
 
-/** Returns how often a chain of messages has passed through this service, with this publish (docs/design/delivery#loops). */
+/** Returns how often a chain of messages has passed through this service, this publish included (docs/design/delivery#loops). */
 export function parseHop(field: Field): number | Fault {
   if (!/^\d{1,4}$/.test(field.value)) return malformed(field, "must be an integer");
   const hop = Number(field.value) + 1;

@@ -1,4 +1,4 @@
-/** Fields of the bodies that management takes. */
+/** Fields in the bodies of management. */
 import * as z from "zod";
 
 export function wholeNumber({ min, max }: { readonly min: number; readonly max: number }) {

@@ -1,4 +1,4 @@
-/** Search indexes as the management API shows and takes them (docs/design/wire#search-indexes). */
+/** Search indexes in the management API (docs/design/wire#search-indexes). */
 import { searchIndexTypes, searchIndexRegions } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";

@@ -1,4 +1,4 @@
-/** The keys that sign a tenant's deliveries, as the management API shows and rotates them. */
+/** The keys that sign a tenant's deliveries, in the management API, which shows and rotates them. */
 import { endpoint } from "../endpoints/endpoint.ts";
 import { keysSchema } from "../endpoints/signing-keys.ts";
 

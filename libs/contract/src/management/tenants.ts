@@ -1,4 +1,4 @@
-/** Tenants and their plans as the management API shows and takes them. */
+/** Tenants and their plans in the management API. */
 import {
   type Dialect,
   dialects,

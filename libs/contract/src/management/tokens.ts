@@ -1,4 +1,4 @@
-/** A tenant's tokens as the management API shows and takes them. */
+/** A tenant's tokens in the management API. */
 import { tokenScopePattern } from "@posthaste/domain";
 import * as z from "zod";
 import { jsonBody } from "../bodies/json-body.ts";

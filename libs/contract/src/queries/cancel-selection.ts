@@ -25,7 +25,7 @@ export type CancelSelection = { readonly dryRun: boolean } & (
   /** An empty filter selects all. */
   | {
       readonly filter: LiveFilter;
-      /** The most messages that one call cancels. Absent: all, by a bulk action. */
+      /** The most messages that one call cancels. Absent for all, by a bulk action. */
       readonly count: number | undefined;
       readonly async: boolean;
     }
@@ -33,7 +33,7 @@ export type CancelSelection = { readonly dryRun: boolean } & (
 
 const countMax = 500;
 
-/** Ids win over everything else. Returns `none` when a list was given that is empty. */
+/** Selects messages. Ids take precedence over everything else. Returns `none` for an empty list. */
 export function parseCancelSelection(
   query: QueryValues,
   body: SelectedByBody,

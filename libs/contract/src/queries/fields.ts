@@ -3,9 +3,9 @@ import { type Fault, isFault } from "@posthaste/domain";
 import { integer, parameterFault, type QueryValues, several } from "./query-values.ts";
 
 export type Field<Value> = {
-  /** Names of the parameters; none where the list has no such filter. */
+  /** Names of the parameters; none if the list has no such filter. */
   readonly names: readonly string[];
-  /** The parameter under which a filter that is shown has this field. */
+  /** The parameter by which a shown filter names this field. */
   readonly shownAs: string;
   readonly read: (values: QueryValues) => Value | undefined | Fault;
 };
@@ -19,7 +19,7 @@ export const field = <Value>(
   read: (values: QueryValues, names: readonly string[]) => Value | undefined | Fault,
 ): Field<Value> => ({ names, shownAs: names[0], read: (values) => read(values, names) });
 
-/** A field that this list does not take. */
+/** Returns a field that this list does not accept. */
 export const notAsked = (shownAs: string): Field<never> => ({
   names: [],
   shownAs,

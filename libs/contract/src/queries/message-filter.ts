@@ -1,6 +1,6 @@
 /**
- * The filters that all lists of messages share (docs/design/wire#lists-and-cursors): a filter matches any of its values, and
- * all filters must match.
+ * The filters that all lists of messages share (docs/design/wire#lists-and-cursors): a filter matches any of its
+ * values, and all filters must match.
  */
 import { isFault, type LiveFilter, type MessageFilter, messageId } from "@posthaste/domain";
 import { field, type Fields, place, shownFields, times } from "./fields.ts";

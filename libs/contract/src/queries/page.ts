@@ -1,21 +1,18 @@
-/** Pages of lists: how many items, in which order, from where, and how much of each body. */
+/** Pages of lists: how many items, in which order, from which position, and how much of each body. */
 import { type Fault, isFault, type ListOrder, listOrders } from "@posthaste/domain";
 import { type QueryValues, integer, parameterFault, single } from "./query-values.ts";
 
 export type PagePlace = {
   /** The cursor as the caller sent it back: its signer must verify it and turn it into `PageRequest.after`. */
   readonly cursor?: string;
-  /** Given in place of a cursor: the page begins at this time, in Unix milliseconds. */
+  /** Given instead of a cursor: the page begins at this time, in Unix milliseconds. */
   readonly startAt?: number;
 };
 
 export type PageQuery = PagePlace & {
   readonly limit: number;
   readonly order: ListOrder;
-  /**
-   * Bodies are cut at this length; 0 leaves them out. All bodies of a page have a bound together, whatever the caller asked
-   * for.
-   */
+  /** Bodies are cut at this length; 0 leaves them out. All bodies of a page together have a bound, whatever the caller asks for. */
   readonly bodyBytesMax: number;
 };
 
@@ -51,7 +48,7 @@ export function parsePage(values: QueryValues, defaults: PageDefaults): PageQuer
   };
 }
 
-/** Some clients send an empty cursor for the first page, and some a time of their own, such as `Date.now()`. */
+/** Reads the place of a page. Some clients send an empty cursor for the first page, and some a time of their own, such as `Date.now()`. */
 export function parsePlace(values: QueryValues): PagePlace | Fault {
   const cursor = single(values, "cursor");
   if (isFault(cursor)) return cursor;

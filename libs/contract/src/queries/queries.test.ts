@@ -37,7 +37,7 @@ const hostileQuery = (names: readonly string[]): fc.Arbitrary<string> => {
 const expectNamed = (text: string, names: readonly string[]): void =>
   expect(text).toMatch(new RegExp(`^((${names.join("|")}|body): |unknown parameter ")`));
 
-/** All values together are no longer than what was asked, and no more than a thousand for each name. */
+/** All values together are no longer than the query, and no more than a thousand for each name. */
 function expectWithin(filter: object, length: number): void {
   const lists = Object.values(filter).filter((value): value is string[] => Array.isArray(value));
   expect(Math.max(0, ...lists.map((list) => list.length))).toBeLessThanOrEqual(1_000);
@@ -236,7 +236,7 @@ describe("a list of events", () => {
     expect(parseLogQuery("groupBy=messageId&count=11")).toMatchObject({ fault: "malformed" });
     expect(parseLogQuery("groupBy=url")).toMatchObject({ text: "groupBy: must be messageId" });
     expect(parseLogQuery("")).toMatchObject({ byMessage: false });
-    // Otherwise the parameter would be read, and nothing would be grouped.
+    // Otherwise the parameter would be read without effect.
     expect(parseEventQuery("groupBy=messageId")).toMatchObject({
       text: expect.stringMatching(/^unknown parameter "groupBy"/),
     });

@@ -12,11 +12,11 @@ const noNames: ReadonlySet<string> = new Set();
 const valueLengthMax = limits.urlLengthMax;
 export const valuesMax = 1_000;
 
-/** The token was read before. */
+/** The token was read earlier. */
 const tokenName = "qstash_token";
 /**
  * Parameters without effect that older clients send to lists of messages. A call that changes something refuses them:
- * without them all would be meant.
+ * without them all messages would be meant.
  */
 export const withoutEffect: ReadonlySet<string> = new Set(["api"]);
 
@@ -63,7 +63,7 @@ export function several(
   for (const name of names) {
     for (const value of values.get(name) ?? []) {
       const parts = whole ? [value] : value.split(",", valuesMax + 1).map((part) => part.trim());
-      // An empty value must not turn a filter into none.
+      // An empty value must not remove a filter.
       if (parts.some((part) => part === "")) return parameterFault(name, "must not be empty");
       all.push(...parts);
       if (all.length > valuesMax)
@@ -74,8 +74,8 @@ export function several(
 }
 
 /**
- * Returns URLs to find messages by: each as given, since older messages have theirs in that form, and as it is read now (ADR
- * 130). A URL may contain commas.
+ * Returns URLs by which to find messages: each as given, since older messages have theirs in that form, and as it is
+ * read now (ADR 130). A URL may contain commas.
  */
 export function severalUrls(
   values: QueryValues,

@@ -58,7 +58,7 @@ export const commonFields: Fields<
   ...times,
 };
 
-/** `states`: the states of runs that may have what the `state` parameter asks for. */
+/** `states`: the states of runs that may match the `state` parameter. */
 const fieldsWith = (states: Kinds): Fields<RunFilter> => ({
   ...commonFields,
   urlPrefixes: notAsked("workflowUrl"),
@@ -112,18 +112,18 @@ export type RunLogQuery = {
   readonly page: PageQuery;
   /** Lists only runs with a step that is being retried. */
   readonly isRetried: boolean;
-  /** The parts of runs and the attempts of their steps are read, too. */
+  /** Whether the parts of runs and the attempts of their steps are read, too. */
   readonly withSteps: boolean;
-  /** Set when events of runs are listed in place of runs: all events, or those that led to `state`. */
+  /** Set when events of runs are listed instead of runs: all events, or those that led to `state`. */
   readonly events?: { readonly state?: string };
 };
 
 export type RunMessageQuery = {
   readonly filter: RunFilter;
   readonly page: PageQuery;
-  /** Absent: every state. */
+  /** Absent for every state. */
   readonly state?: string;
-  /** Absent: every message. */
+  /** Absent for every message. */
   readonly messageIds?: ReadonlySet<string>;
 };
 
@@ -151,8 +151,8 @@ const kindsOf: ReadonlyMap<string, Kinds> = new Map<string, Kinds>(
 );
 
 /**
- * The states of runs that may have an event of the given state: an event of a run's end only a run in that state now, most
- * other events any run.
+ * The states of runs that may have an event of the given state: an event of a run's end only a run in that state now,
+ * most other events any run.
  */
 const kindsWithEvent: typeof kindsOf = new Map<string, Kinds>([
   ...[...kindsOf].map(([state, kinds]): [string, Kinds] => [
@@ -168,8 +168,8 @@ const groupedMax = 10;
 export const failedRunsMax = 100;
 
 /**
- * `bodies`: whether bodies are there unless the query decides. `ungrouped`: what is listed without `groupBy`. `search` is
- * the text after the `?`.
+ * Parses the query of a log of runs. `bodies`: whether bodies are included unless the query decides. `ungrouped`: the
+ * items without `groupBy`. `search` is the text after the `?`.
  */
 export const parseRunLogQuery =
   (bodies: "shown" | "left out", ungrouped: "runs" | "events") =>
@@ -303,7 +303,7 @@ function parseDlqIds(values: QueryValues): FailedRunFilter["dlqIds"] | Fault {
 export const namesNoRun = (ids: string): Fault =>
   parameterFault(ids, "must be given, or count, or a filter: nothing names a run");
 
-/** Selects failed runs, up to `max` a call. Something must select them, if only a count. */
+/** Selects failed runs, up to `max` in each call. The call must select them somehow, if only by a count. */
 export const parseFailedRunSelection =
   (max: number) =>
   (search: string): FailedRunQuery | Fault => {

@@ -33,13 +33,13 @@ export const cancelRunNames: ReadonlySet<string> = new Set([
   "count",
 ]);
 
-/** The selected runs: by ids, which win over everything else, or the newest that a filter finds. */
+/** The selected runs: by ids, which take precedence over everything else, or the newest that a filter finds. */
 export type RunSelection =
   | { readonly kind: "ids"; readonly ids: readonly RunId[] }
   | {
       readonly kind: "filter";
       readonly filter: ActiveRunFilter;
-      /** Absent: all. */
+      /** Absent for all. */
       readonly count?: number;
     };
 

@@ -1,6 +1,6 @@
 /**
- * Selects what a bulk operation works on: filters in the query, or the same names in a JSON body. No filter at all selects
- * everything, so an unknown name is refused, and an empty list selects nothing.
+ * Selects the items of a bulk operation: filters in the query, or the same names in a JSON body. No filter at all
+ * selects everything, so an unknown name is refused, and an empty list selects nothing.
  */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";

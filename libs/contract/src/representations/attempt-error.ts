@@ -7,7 +7,7 @@ type Failed = {
   readonly response?: Pick<Answer, "headers" | "status"> | undefined;
 };
 
-/** Returns undefined where the status alone says why. */
+/** Returns undefined if the status alone says why. */
 export function attemptErrorText(
   { error, response }: Failed,
   url: string,

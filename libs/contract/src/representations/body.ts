@@ -1,4 +1,4 @@
-/** Bodies as JSON: text where they are UTF-8, base64 where not, a hash where they are redacted. */
+/** Bodies as JSON: text if they are UTF-8, base64 if not, a hash if they are redacted. */
 import {
   type Configuration,
   cutAtCharacter,
@@ -14,14 +14,14 @@ export type ReadableBody =
 
 export type ReadView = {
   readonly sha256: Sha256Hex;
-  /** Longer bodies are cut there; 0 leaves them out. Absent: whole. */
+  /** Longer bodies are cut there; 0 leaves them out. Absent for whole bodies. */
   readonly bodyBytesMax?: number;
 };
 
 export type BodyView = {
   readonly redaction: Redaction | undefined;
   readonly sha256: Sha256Hex;
-  /** Longer bodies are cut there; 0 leaves them out. Absent: whole. */
+  /** Longer bodies are cut there; 0 leaves them out. Absent for whole bodies. */
   readonly bytesMax?: number;
 };
 
@@ -36,7 +36,7 @@ export const bodyView = (
 
 export function readableBody(bytes: Uint8Array | undefined, view: BodyView): ReadableBody {
   if (!bytes || bytes.length === 0 || view.bytesMax === 0) return { kind: "none" };
-  // Holds for a response, too: a destination may answer with what it was sent (docs/design/wire#redaction).
+  // Also for a response: a destination may answer with the request (docs/design/wire#redaction).
   if (view.redaction?.body) return { kind: "text", text: redacted(bytes, view.sha256) };
   const text = textOf(cutAtCharacter(bytes, view.bytesMax ?? Infinity));
   if (text !== undefined) return { kind: "text", text };
@@ -50,8 +50,7 @@ export function base64Body(bytes: Uint8Array | undefined, view: BodyView): strin
   return base64Of(bytes.subarray(0, view.bytesMax));
 }
 
-// `fatal`, since bad bytes would come out as U+FFFD; `ignoreBOM`, which keeps a byte order mark, since it is part of the
-// body.
+// `fatal`, since invalid bytes would be read as U+FFFD; `ignoreBOM`, which keeps a byte order mark, since it is part of the body.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 function textOf(bytes: Uint8Array): string | undefined {

@@ -1,4 +1,4 @@
-/** The fields that reads of a message, its dead letter and its log share, and those of them that a schedule has, too. */
+/** The fields that reads of a message, its dead letter and its log share, and those that a schedule has, too. */
 import { type Configuration, type Policy } from "@posthaste/domain";
 import * as z from "zod";
 import { type policySettings, shownSettings } from "../headers/policy-settings.ts";
@@ -57,7 +57,7 @@ function settingsShape(): object {
   return shape;
 }
 
-/** Returns the settings as the rows show them. */
+/** Returns the settings in the form that the rows give. */
 export function policyJson(policy: Policy): JsonOf<z.ZodObject<SettingsShape>>;
 export function policyJson(policy: Policy): object {
   const json = {};

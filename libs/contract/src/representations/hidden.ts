@@ -1,4 +1,4 @@
-/** Redacts what is read, once: a value that a fact redacted on its way into the log is left as it is. */
+/** Redacts read values, once: a value that a fact redacted on its way into the log is left as it is. */
 import {
   type Headers,
   type Redaction,

@@ -1,4 +1,4 @@
-/** The two dialects of the wire: all that differs between them. */
+/** The two dialects of the wire, with all differences between them. */
 import { type Dialect } from "@posthaste/domain";
 
 export type DialectNames = {

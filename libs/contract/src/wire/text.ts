@@ -1,4 +1,4 @@
-/** Character rules for every name and value that enters or leaves in a header. */
+/** Character rules for every name and value in a header, received or sent. */
 
 import { type Fault, fault } from "@posthaste/domain";
 
@@ -27,7 +27,7 @@ export function textOfBytes(bytes: string): string | undefined {
   }
 }
 
-/** Returns what Node would give if `text` had come in a header as UTF-8. */
+/** Returns the text that Node would give if `text` had come in a header as UTF-8. */
 export const bytesOfText = (text: string): string =>
   beyondAscii.test(text) ? Buffer.from(text).toString("latin1") : text;
 
@@ -37,7 +37,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Matches a field value (RFC 9110 §5.5): visible ASCII, space, tab, and bytes beyond ASCII. */
 export const isFieldValue = (text: string): boolean => /^[\t -~\x80-\xff]*$/.test(text);
 
-/** Matches visible ASCII without space, of which request targets and URLs are made. */
+/** Matches visible ASCII without space, as in request targets and URLs. */
 export function isVisibleAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -46,7 +46,7 @@ export function isVisibleAscii(text: string): boolean {
   return true;
 }
 
-/** Decodes a part of a path. A broken escape stands for itself. */
+/** Decodes a part of a path. A broken escape is taken literally. */
 export const decodedLeniently = (text: string): string =>
   text.replaceAll(/(?:%[0-9a-f]{2})+/gi, (escaped) => {
     try {
@@ -57,7 +57,7 @@ export const decodedLeniently = (text: string): string =>
   });
 
 /**
- * Matches the name of a URL group or schedule (docs/design/wire#targets). `.` and `..` are none: a client's path
+ * Matches the name of a URL group or schedule (docs/design/wire#targets). `.` and `..` are not names: a client's path
  * normalisation would remove them.
  */
 export const isName = (text: string): boolean =>

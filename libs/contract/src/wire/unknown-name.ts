@@ -2,7 +2,7 @@
 
 const nameLengthMax = 64;
 
-/** Returns the fault's text: the name, the known names, and the nearest of these where one is near. */
+/** Returns the fault's text: the name, the known names, and the nearest of these if one is near. */
 export function unknownText(
   kind: "field" | "parameter",
   name: string,
@@ -15,7 +15,7 @@ export function unknownText(
   return `unknown ${kind} ${shown}; ${others}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }
 
-/** Returns the known name of which at most a third of the letters are wrong, ignoring case and separators between words. */
+/** Returns the known name with at most a third of the letters wrong, ignoring case and separators between words. */
 function nearest(name: string, known: readonly string[]): string | undefined {
   if (name.length > nameLengthMax) return undefined;
   const given = letters(name);

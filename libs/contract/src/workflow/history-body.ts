@@ -1,6 +1,7 @@
 /**
- * The history of a run as its endpoint gets it: JSON as `JSON.stringify` writes it, since frameworks parse the body and
- * write it again before they check its signature. Made of fragments, one for each entry, so that a reader may keep them.
+ * The history of a run as its endpoint receives it: JSON as `JSON.stringify` writes it, since frameworks parse the
+ * body and write it again before they check its signature. Made of fragments, one for each entry, so that a reader
+ * may keep them.
  */
 import { type HistoryEntry } from "@posthaste/domain";
 

@@ -1,4 +1,4 @@
-/** The body of an invocation, from an endpoint: what the child gets, and the step that gets its end. */
+/** The body of an invocation, from an endpoint: the request to the child, and the step that gets its end. */
 import { type Fault, fault, isFault } from "@posthaste/domain";
 import * as z from "zod";
 import { longOf, readWithLong } from "../bodies/json-long.ts";
@@ -18,7 +18,7 @@ export type InvokeBody = Omit<z.output<typeof invokeSchema>, "body"> & {
   readonly body: Uint8Array;
 };
 
-/** Never faults with 400, which an endpoint takes for the end of its run. */
+/** Never returns a fault with 400, which an endpoint takes for the end of its run. */
 export function* readInvoke(bytes: Uint8Array): InTurns<InvokeBody | Fault> {
   const read = yield* readWithLong(bytes, "body", "body", "last");
   if (isFault(read)) return { ...read, fault: "run_refused" };

@@ -1,6 +1,6 @@
 /**
- * The events of a run: its start and its end, and of each step its beginning, its failed attempts and its end
- * (docs/workflows). The events are made from the run as its readers see it, so they hide what that hides.
+ * The events of a run: its start and its end, and for each step its beginning, its failed attempts and its end
+ * (docs/workflows). The events are made from the run as its readers see it, so they hide the same values.
  */
 import { isFailed, type PartKey, type Run } from "@posthaste/domain";
 import * as z from "zod";
@@ -128,10 +128,7 @@ export const toldError = ({ body, error, headers, status }: AttemptError) => ({
   ...(body !== undefined && { responseBody: body }),
 });
 
-/**
- * Returns a step's beginning, failed attempts and end. A step that goes on with the route begins with the end of the step
- * before.
- */
+/** Returns a step's beginning, failed attempts and end. A step that continues the route begins with the end of the step before. */
 function stepEvents(
   reading: RunReading,
   shown: RunStepJson,
@@ -168,7 +165,7 @@ function stepEvents(
   ];
 }
 
-/** Returns the first part of a step: its plan, or what it began by itself. */
+/** Returns the first part of a step: its plan, or the part that it began by itself. */
 const beginningOf = (reading: RunReading, step: number) =>
   beginningRoles.flatMap((role) => partFor(reading, { role, step }) ?? [])[0];
 const beginningRoles = [

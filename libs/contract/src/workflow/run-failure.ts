@@ -1,4 +1,4 @@
-/** The failure of a run: what its endpoint answered last, and what became of its failure function. */
+/** The failure of a run: its endpoint's last answer, and the result of its failure function. */
 import {
   type Headers,
   isFailed,
@@ -48,8 +48,8 @@ export function functionState(run: Run): FunctionState | undefined {
 }
 
 /**
- * Returns the answer that failed the run. The headers are in the part that the failure function is told, or in a part of
- * their own where there is no failure function.
+ * Returns the answer that failed the run. The headers are in the part for the failure function, or in a part of their
+ * own if there is no failure function.
  */
 export function failureAnswer({ parts, run }: Reading): {
   readonly status: number;
@@ -79,11 +79,11 @@ function lastError(reading: Reading, of: readonly PartName[], view: ReadView) {
   return [shownError(run, { ...answer, error, time: endedAt }, view)];
 }
 
-/** Returns undefined where the answer says why. */
+/** Returns undefined if the answer says why. */
 const unansweredReason = ({ error, reason, status }: RunFailure): string | undefined =>
   error ?? (status === undefined ? reason : undefined);
 
-/** Returns why the run failed, where the status of the answer does not say it. */
+/** Returns why the run failed, if the status of the answer does not say. */
 export const failureError = (reading: Reading): string | undefined =>
   isFailed(reading.run)
     ? attemptErrorText(
@@ -131,9 +131,7 @@ export function failureJson(
   };
 }
 
-/**
- * Returns how the failure function was answered. An endpoint without one says so in a header; its body is then not shown.
- */
+/** Returns the answer of the failure function. An endpoint without one says so in a header; its body is then not shown. */
 export function functionAnswer({ parts, run }: Reading, view: ReadView) {
   const told = isFailed(run) ? run.state.failure.function : undefined;
   const part = told && parts.get(partOf({ role: "reply", round: told.round }))?.answer;

@@ -1,7 +1,7 @@
 /**
- * The log of the messages of a run, as older clients ask for it (docs/workflows): when each delivery was created, which of
- * its attempts failed and how it ended, beside the events of the run. The log is made from the run: what a delivery has
- * caused proves that it was delivered, and says when.
+ * The log of the messages of a run, as older clients ask for it (docs/workflows): when each delivery was created,
+ * which of its attempts failed and how it ended, beside the events of the run. The log is made from the run: the
+ * effects of a delivery prove that it was delivered, and show when.
  */
 import {
   type DeliveryKey,
@@ -51,10 +51,7 @@ type Whole = {
   readonly steps: ReadonlyMap<string | undefined, RunStepJson>;
 };
 
-/**
- * Returns the events, latest first. A resumed run has only the events since it was resumed: the run that it goes on from has
- * the rest.
- */
+/** Returns the events, latest first. A resumed run has only the events since it was resumed: the run that it continues has the rest. */
 export function runMessages(
   reading: RunReading,
   view: ReadView,
@@ -134,7 +131,7 @@ const roles: readonly DeliveryKey["role"][] = [
   ...(["start", "adopted", "plan", "call", "answer", "result"] as const),
 ];
 
-/** Returns the step that a message tells of. */
+/** Returns the step of a message. */
 function stepOf({ reading, steps, view }: Whole, key: DeliveryKey, part: ShownPart): RunStepJson {
   const { run } = reading;
   const common = { messageId: runMessageId(run.root, part.name), createdAt: part.at };

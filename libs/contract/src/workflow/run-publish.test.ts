@@ -22,7 +22,7 @@ const calling = {
   "Upstash-Callback-Forward-Upstash-Workflow-StepId": "4",
 };
 
-/** A step that invokes another run: its headers are the child's, and its body tells of the step. */
+/** A step that invokes another run: its headers are the child's, and its body describes the step. */
 const invoking = { ...starting, "Upstash-Workflow-Invoke": "true" };
 const anInvocation = (overrides: object = {}): Uint8Array =>
   bytes(

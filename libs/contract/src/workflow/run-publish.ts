@@ -1,6 +1,6 @@
 /**
- * A publish as part of a run: its start, or a step's plan or result. Clients take a 400 for "the run has ended" and drop the
- * step, so a fault of a step has another status (docs/design/runs#statuses).
+ * A publish as part of a run: its start, or a step's plan or result. Clients take a 400 for "the run has ended" and
+ * drop the step, so a fault of a step has another status (docs/design/runs#statuses).
  */
 import {
   type CallbackPlan,
@@ -85,8 +85,8 @@ export function* withRun(
 }
 
 /**
- * Refuses another version of the protocol, whose steps may mean anything (ADR 100). Clients name the version to the server,
- * to their endpoint, or to both.
+ * Refuses another version of the protocol, whose steps may mean anything (ADR 100). Clients name the version to the
+ * server, to their endpoint, or to both.
  */
 function strangeVersion(
   { headers }: PublishCommand,
@@ -129,7 +129,7 @@ function* invocation(start: Start, readStep: ReadStep): InTurns<PublishCommand |
   return { ...start, body, run };
 }
 
-/** Reads a step that goes to that URL. */
+/** Reads a step that is sent to that URL. */
 export type ReadStep = (
   rawHeaders: FlatHeaders,
   url: string,
@@ -146,8 +146,8 @@ function stepOfCall({ policy: { callback } }: PublishCommand): number | Fault {
 }
 
 /**
- * Turns a fault of a publish that belongs to a run that exists into `run_refused`: no 400, and no fault that a repeat could
- * mend.
+ * Turns a fault of a publish that belongs to an existing run into `run_refused`: never a 400, and never a fault after
+ * which a repeat might succeed.
  */
 export const faultOfRun = (refused: Fault, rawHeaders: FlatHeaders): Fault =>
   (refused.fault === "malformed" || refused.fault === "too_large") && belongsToRun(rawHeaders)
@@ -181,8 +181,8 @@ const stepNames: ReadonlySet<string> = new Set([
 const hasNone = "must be JSON with a stepId, or a targetStep that is planned";
 
 /**
- * Finds the members of a step. The rest of the body is not parsed: what a step holds is as large, and has as many values, as
- * its endpoint likes.
+ * Finds the members of a step. The rest of the body is not parsed: the content of a step is as large, and has as many
+ * values, as its endpoint likes.
  */
 function* stepMembers(body: Uint8Array): InTurns<ReadonlyMap<string, Span> | Fault> {
   const members = yield* readMembers(body, stepNames, limits.runStepDepthMax);
@@ -230,7 +230,7 @@ const refusedStep = (why: string): Fault => fault("run_refused", `body: a step o
 
 const nameBytesMax = 256;
 
-/** Returns a name, or undefined for one that is long, has escapes or is no text. */
+/** Returns a name, or undefined for one that is long, has escapes or is not text. */
 function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
   if (!place || place.to - place.from > nameBytesMax) return undefined;
   const text = Buffer.from(body.subarray(place.from, place.to)).toString();
@@ -239,7 +239,7 @@ function nameAt(body: Uint8Array, place: Span | undefined): string | undefined {
 
 const numberLengthMax = 32;
 
-/** Returns NaN, which is no step, for what is no number. */
+/** Returns NaN, which is not a step, for anything but a number. */
 const numberAt = (body: Uint8Array, { from, to }: Span): number =>
   to - from > numberLengthMax ? NaN : Number(Buffer.from(body.subarray(from, to)).toString());
 
@@ -247,9 +247,9 @@ const isStep = (value: number | undefined): value is number =>
   value !== undefined && Number.isInteger(value) && value > 0 && value <= limits.runStepsMax;
 
 /**
- * Returns the headers forwarded to the run's endpoint: always a Content-Type, and of prefixed names only those that clients
- * send for their own endpoints. Every other prefixed name is set by this service, or belonged to the request that made the
- * endpoint start the run.
+ * Returns the headers forwarded to the run's endpoint: always a Content-Type, and of prefixed names only those that
+ * clients send for their own endpoints. Every other prefixed name is set by this service, or belonged to the request
+ * that made the endpoint start the run.
  */
 const withOwnNames = ({ headers }: PublishCommand): Headers => {
   const kept = headers.filter(isOwnName);
@@ -257,7 +257,7 @@ const withOwnNames = ({ headers }: PublishCommand): Headers => {
   return hasType ? kept : [["Content-Type", "application/json"], ...kept];
 };
 
-/** Leaves out what clients send to a failure function of the run: this service sets it, and a name has one value. */
+/** Leaves out the header that clients send to a failure function of the run: this service sets it, and a name has one value. */
 function withOwnFailure(command: PublishCommand): PublishCommand {
   const { callback, failureCallback, ...policy } = command.policy;
   const onFailure = withOwn(failureCallback);

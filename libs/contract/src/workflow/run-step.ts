@@ -1,4 +1,4 @@
-/** The fields of a step that readers of a run see, made from what the endpoint has published. */
+/** The fields of a step that readers of a run see, made from the text that the endpoint has published. */
 import {
   type Headers,
   isFault,
@@ -88,7 +88,7 @@ const callNames = ["callBody", "callHeaders"];
 const stepNames = new Set([...textNames, ...invokedNames, ...otherNames, ...callNames]);
 const answerNames = new Set(["status", "header", "body"]);
 
-/** Clients write what they like: only values in the form of a step's field are read. */
+/** Reads a step. Clients write any JSON, so only values in the form of a step's field are read. */
 export const publishedStep = (text: Uint8Array): InTurns<Published> => fieldsOf(text, stepNames);
 
 /** Reads a step that is inside a part. */
@@ -108,7 +108,7 @@ function valueOf({ at, text }: Published, name: string): unknown {
   return isFault(read) ? undefined : read?.json;
 }
 
-/** Returns a field that may be long: the content of a string, else the text of the value. A little more than `bytesMax`. */
+/** Returns a field that may be long: the content of a string, otherwise the text of the value. A little more than `bytesMax`. */
 function* bytesOf(
   { at, text }: Published,
   name: string,
@@ -202,7 +202,7 @@ export function* invokedFields(
   };
 }
 
-/** Returns when the invoked run was created, from the part that says it. */
+/** Returns when the invoked run was created, from the part that stores it. */
 export function* invokedSince({ body }: RunPart): InTurns<RunStepJson> {
   const createdAt = valueOf(yield* fieldsOf(body, new Set(["createdAt"])), "createdAt");
   return typeof createdAt === "number" ? { invokedWorkflowCreatedAt: createdAt } : {};
@@ -308,7 +308,7 @@ export function bodyOfRun(
   return readableBody(body, { redaction, sha256, ...max });
 }
 
-/** Returns a body as text: base64 where it is not text. */
+/** Returns a body as text; base64 if it is not text. */
 export function textIn(body: ReadableBody | undefined): string | undefined {
   if (!body || body.kind === "none") return undefined;
   return body.kind === "text" ? body.text : body.base64;

@@ -1,5 +1,5 @@
 /**
- * A run as its readers see it: its head, its steps in the groups in which they were published, and what is under way
+ * A run as its readers see it: its head, its steps in the groups in which they were published, and the work under way
  * (docs/workflows). Redacted values are shown as their hashes.
  */
 import { type Run, type RunState, storyOf } from "@posthaste/domain";
@@ -30,7 +30,7 @@ export function runJson(reading: RunReading, view: ReadView, withCaller: boolean
   };
 }
 
-/** Returns what the head alone says. */
+/** Returns the fields that the head alone gives. */
 export function runHeadJson(run: Run, withCaller: boolean) {
   const { createdAt, id, invoker, plan, state, url } = run;
   const [label] = plan.policy.labels;
@@ -55,7 +55,7 @@ export function runHeadJson(run: Run, withCaller: boolean) {
   };
 }
 
-/** Returns the groups of the run's story, behind its start. */
+/** Returns the groups of the run's story after its start. */
 export function stepGroups(reading: RunReading, view: ReadView): readonly StepGroup[] {
   const { progress, run } = reading;
   const groups = storyOf(run, { progress, sleepsUntil: (step) => sleepsUntil(reading, step) });

@@ -1,6 +1,4 @@
-/**
- * A part of a run as its readers see it, made as the part is read: only what is shown is kept, and of a very large run less.
- */
+/** A part of a run as its readers see it, made as the part is read: only the shown text is kept, and less for a very large run. */
 import {
   type EntryDelivery,
   type Headers,

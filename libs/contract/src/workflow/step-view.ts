@@ -1,4 +1,4 @@
-/** Prints one step of a run's story as readers of the run see it. */
+/** Returns one step of a run's story as readers of the run see it. */
 import {
   type EntryDelivery,
   type PartKey,
@@ -20,7 +20,7 @@ import { type ShownAttempt, type ShownPart } from "./shown-part.ts";
 export type RunReading = {
   readonly run: Run;
   readonly parts: ReadonlyMap<PartName, ShownPart>;
-  /** The records that exist of `deliveriesShown`. */
+  /** The existing records of `deliveriesShown`. */
   readonly progress: ReadonlyMap<PartName, Progress>;
   /** The latest attempts, in the order of time. */
   readonly attempts: readonly ShownAttempt[];
@@ -173,7 +173,7 @@ function waitingView(
   }
 }
 
-/** Returns how far a delivery without a result is. */
+/** Returns the progress of a delivery without a result. */
 function deliveryView(
   reading: RunReading,
   { by, progress, standing }: StepStory & { readonly kind: "planned" | "called" | "running" },
@@ -195,7 +195,7 @@ const retriesView = ({ plan: { policy } }: Run, retries = policy.retriesMax) => 
   ...(policy.retryDelay !== undefined && { retryDelay: policy.retryDelay }),
 });
 
-/** Returns the parts of a call: the call itself, and the message that tells of its answer. */
+/** Returns the parts of a call: the call itself, and the message that reports its answer. */
 const callParts = (step: number): readonly PartName[] => [
   partOf({ role: "call", step }),
   partOf({ role: "answer", step }),
@@ -245,7 +245,7 @@ export function callView(reading: RunReading, step: number, view: ReadView): Run
 
 const stepNameHeader = /^(service|upstash)-workflow-stepname$/i;
 
-/** Returns the answer as the endpoint is told of it. */
+/** Returns the answer as the endpoint receives it. */
 function answerView(
   run: Run,
   { body: said, headers, status = 0 }: NonNullable<ShownPart["answer"]>,

@@ -1,4 +1,4 @@
-/** The body of a wait, from an endpoint: the step, how long it waits, and what is sent at the timeout. */
+/** The body of a wait, from an endpoint: the step, how long it waits, and the message at the timeout. */
 import {
   canonicalName,
   type Fault,
@@ -32,7 +32,7 @@ export type WaitBody = {
 
 const timeoutMsDefault = 7 * 86_400_000;
 
-/** Never faults with 400, which an endpoint takes for the end of its run. */
+/** Never returns a fault with 400, which an endpoint takes for the end of its run. */
 export function parseWait(json: unknown): WaitBody | Fault {
   const read = judged(json, waitSchema, "");
   if (isFault(read)) return { ...read, fault: "run_refused" };
@@ -51,7 +51,7 @@ export function parseWait(json: unknown): WaitBody | Fault {
   };
 }
 
-/** Reports whether a step is too long: its result repeats all that the step says. */
+/** Reports whether a step is too long, since its result repeats all of it. */
 export const isLong = (step: object): boolean =>
   JSON.stringify(step).length > limits.runStepBytesMax;
 
@@ -60,7 +60,7 @@ export const stepIsTooLong = fault(
   `step: must have at most ${limits.runStepBytesMax} bytes`,
 );
 
-/** Writes names in canonical form; of two spellings of one name the first counts. */
+/** Writes names in canonical form; of two spellings of one name the first is used. */
 function onceEach(headers: Readonly<Record<string, readonly string[]>>) {
   const once = new Map<string, readonly string[]>();
   for (const [name, values] of Object.entries(headers)) {

@@ -22,7 +22,7 @@ type Waiter = Omit<WaiterJson, "headers" | "timeoutHeaders"> & {
   readonly timeoutHeaders?: Grouped;
 };
 
-/** Returns a waiter with the values that its run redacts hidden. */
+/** Returns a waiter. Values that its run redacts are hidden. */
 export function waiterJson(
   { headers, timeoutBody, timeoutHeaders, ...waiter }: Waiter,
   { plan: { policy } }: Pick<Run, "plan">,
@@ -49,8 +49,8 @@ export function waiterJson(
 }
 
 /**
- * Returns the user's name of a header, which may follow a prefix of this service. Undefined for this service's own headers,
- * by which clients know their runs.
+ * Returns the user's name of a header, which may follow a prefix of this service. Undefined for this service's own
+ * headers, by which clients know their runs.
  */
 function userNameOf(name: string): string | undefined {
   const sent = name.toLowerCase().replace(forwarded, "");

@@ -94,7 +94,7 @@ describe("admission", () => {
     }
     expect(refusedOf("list", admission.refuse)).toBe(1_000);
     expect(refusedOf("health", admission.refuse)).toBe(0);
-    // 0.8 of the scale: six publishes in ten.
+    // 0.8 of the scale refuses six publishes in ten.
     expect(Math.abs(refusedOf("publish", admission.refuse) - 600)).toBeLessThan(80);
     expect(admission.refuse("list")).toMatchObject({ fault: "overloaded" });
 

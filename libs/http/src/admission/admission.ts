@@ -1,6 +1,7 @@
 /**
- * Refuses requests early under load (docs/design/outages#refusing-early): a rising share of requests gets 503, the kinds that can wait
- * first. The share moves once a second, when a request asks, so that an idle process does no work for it.
+ * Refuses requests early under load (docs/design/outages#refusing-early): a rising share of requests gets 503, the
+ * kinds that can wait first. The share moves once a second, when a request arrives, so that an idle process does no
+ * work for it.
  */
 import { fault } from "@posthaste/domain";
 import { type Clock, type Random } from "@posthaste/ports";
@@ -8,15 +9,16 @@ import { type Refusal } from "../answers/answers.ts";
 import { createLoopDelay } from "./loop-delay.ts";
 
 /**
- * Kinds in the order in which they are refused. `ongoing` requests continue or end what was accepted and are never refused: a step that
- * has run would run again, and a cancellation or a pause takes load away. `health` is never refused either.
+ * Kinds in the order in which they are refused. `ongoing` requests continue or end accepted work and are never
+ * refused: a step that has run would run again, and a cancellation or a pause reduces load. `health` is never refused
+ * either.
  */
 export type RequestKind = "list" | "read" | "publish" | "ongoing" | "health";
 
-/** The load of about the last second; of the event loop its worst delay. */
+/** The load of about the last second: the worst delay of the event loop, and the longest wait for the store. */
 export type Load = { readonly loopDelayMs: number; readonly storeWaitMs: number };
 
-/** `share`: how hard requests are refused, from 0 to 1. `slowSince`: since when the event loop has been slow without a break. */
+/** `share`: the strength of refusals, from 0 to 1. `slowSince`: since when the event loop has been slow without a break. */
 export type Pressure = {
   readonly share: number;
   readonly slowSince: number | undefined;
@@ -28,7 +30,7 @@ const slowForMs = 5_000;
 const storeWaitMsMax = 500;
 const sampleEveryMs = 1_000;
 const stepPerSample = 0.1;
-/** After this long without a request, earlier samples count for nothing. */
+/** After this long without a request, earlier samples do not count. */
 const breakMs = 3 * sampleEveryMs;
 
 /** Raises the share by one step while the load is too high, and lowers it by one for each second in which it is not. Pure. */
@@ -55,7 +57,7 @@ export function refusalChance(kind: RequestKind, share: number): number {
     case "read":
       return Math.min(1, share * 2);
     case "publish":
-      // Never all of them: some must get through to show that the load is over.
+      // Never all: some must get through to show that the load is over.
       return Math.min(0.95, Math.max(0, share - 0.5) * 2);
   }
 }
@@ -69,7 +71,7 @@ export type Admission = {
 export type AdmissionOptions = {
   readonly clock: Clock;
   readonly random: Random;
-  /** How long the oldest insert has waited for its commit. */
+  /** Returns how long the oldest insert has waited for its commit. */
   readonly storeWaitMs: () => number;
 };
 

@@ -5,7 +5,7 @@
 import { type Clock } from "@posthaste/ports";
 
 type LoopDelay = {
-  /** Keeps watching for a while. To be called when there is work. */
+  /** Keeps watching for a while. Must be called when there is work. */
   watch(): void;
   /** Returns the worst delay since the last call. */
   takeMs(): number;

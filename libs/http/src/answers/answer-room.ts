@@ -1,18 +1,18 @@
 /**
- * Room for long answers, which are made and sent piece by piece. Owns how many pieces all streams of a process are making, and how much
- * made text is not sent yet, so that callers that read slowly, or not at all, cost little.
+ * Room for long answers, which are made and sent piece by piece. Owns how many pieces all streams of a process are
+ * making, and how much text is made but not sent, so that callers that read slowly, or not at all, cost little.
  *
- * (1) A stream makes a piece in a seat, and seats are given while there is room for unsent text: at most `seatsMax` pieces beyond
- *     `charsMax`, and for one owner at most its share of both.
+ * (1) A stream makes a piece in a seat, and seats are given while there is room for unsent text: at most `seatsMax`
+ *     pieces beyond `charsMax`, and for one owner at most its share of both.
  * (2) A seat is taken before the first read, and no port is asked for a page without one: `Seat` is made only here.
- * (3) Waiting streams get the next seat that their owner may have, in the order in which they began to wait. Of one owner, streams that
- *     have begun go first, since each of them keeps what it has read.
+ * (3) Waiting streams get the next seat that their owner may have, in the order in which they began to wait. Among
+ *     those of one owner, streams that have begun go first, since each of them keeps the data that it has read.
  */
 import { type Seat } from "@posthaste/contract";
 import { fault, type Fault, limits } from "@posthaste/domain";
 
 export type AnswerRoom = {
-  /** Returns fault `overloaded` when too many streams are under way, all in all or of this owner. */
+  /** Returns fault `overloaded` when too many streams are under way, in total or for this owner. */
   open(owner: string): AnswerStream | Fault;
 };
 
@@ -21,11 +21,11 @@ export type AnswerStream = {
   seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
   /** Makes a piece in a seat. The piece takes room until `sent` is called; calling it again does nothing. */
   piece(make: (seat: Seat) => Promise<Made>): Promise<Piece>;
-  /** Idempotent. */
+  /** May be called again. */
   close(): void;
 };
 
-/** A piece. A stream that is not at its end keeps as much as it reads at a time, beside its text. */
+/** A piece. Until the last piece, a stream keeps the data of one read, beside its text. */
 type Made = { readonly text: string; readonly isLast: boolean };
 type Piece = { readonly text: string; readonly sent: () => void };
 
@@ -81,7 +81,7 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
   }
 
   function seatWaiting(): void {
-    // Each turn seats one stream or is the last.
+    // Each turn except the last seats one stream.
     for (let next = nextSeated(); next; next = nextSeated()) {
       waiting.splice(waiting.indexOf(next), 1);
       next.sit(seats.take(next.owner, 1));

@@ -1,6 +1,6 @@
 /**
- * Sends answers. The status and all headers go out in one write with the body, in an array that Node takes as it is: the progressive
- * `setHeader` costs several times as much.
+ * Sends answers. The status and all headers go out in one write with the body, in an array that Node takes as it is:
+ * `setHeader` for each costs several times as much.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 
@@ -8,7 +8,7 @@ import { type IncomingMessage, type ServerResponse } from "node:http";
 export type FlatHeaders = readonly string[];
 
 export const noHeaders: FlatHeaders = [];
-/** `nosniff`: a browser must take stored data for nothing but its declared type. */
+/** `nosniff`: a browser must not take stored data for anything but its declared type. */
 export const jsonHeaders: FlatHeaders = [
   "Content-Type",
   "application/json",
@@ -17,7 +17,7 @@ export const jsonHeaders: FlatHeaders = [
 ];
 const closing: FlatHeaders = ["Connection", "close"];
 
-/** Sends `body`, a JSON text. Does nothing when the caller has gone or was answered already. */
+/** Sends `body`, a JSON text. Does nothing when the caller has gone or was already answered. */
 export function answer(
   res: ServerResponse,
   status: number,

@@ -15,12 +15,12 @@ import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } 
 import { traceOfFailure } from "./failed-in.ts";
 import { sendStreamed, type StreamedReply } from "./streamed.ts";
 
-/** A fault with the time at which the caller may come back and, for a 401, the challenge where it is not the API's. */
+/** A fault with the time after which the caller may repeat the request and, for a 401, the challenge if it is not the API's. */
 export type Refusal = Fault & { readonly retryAfterSeconds?: number; readonly challenge?: string };
 
 export type Answers = {
   fault(res: ServerResponse, fault: Refusal, extra?: FlatHeaders): void;
-  /** Opens a stream for an answer that tells what was done: the request is refused before its work or not at all. */
+  /** Opens a stream for an answer that reports finished work: the request is refused before its work or not at all. */
   open(owner: string): AnswerStream | Fault;
   /** Sends the answer without ever holding it whole. */
   streamed(res: ServerResponse, reply: StreamedReply): Promise<void>;
@@ -70,7 +70,7 @@ export function createAnswers(options: AnswersOptions): Answers {
     return ["Retry-After", String(retryAfterSeconds ?? spread(retryAfter))];
   }
 
-  /** Spreads the times at which callers that were refused together come back (docs/design/outages#refusing-early). */
+  /** Spreads the times at which callers that were refused together repeat their requests (docs/design/outages#refusing-early). */
   const spread = (seconds: number): number =>
     Math.max(1, seconds - 1 + Math.floor(random.fraction() * spreadSeconds));
 

@@ -1,10 +1,10 @@
-/** Runs work that needs the room for long answers before it begins: its answer tells what was done, or it reads a page. */
+/** Runs work that needs the room for long answers before it begins: its answer reports finished work, or it reads a page. */
 import { type Seat } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
 import { type AnswerStream } from "./answer-room.ts";
 import { type Answers } from "./answers.ts";
 
-/** Runs `work`. Its result carries the stream that the answer is to be sent through, if the answer comes in pieces. */
+/** Runs `work`. The result has the stream through which to send the answer, if the answer comes in pieces. */
 export async function doneInRoom<A extends object>(
   answers: Pick<Answers, "open">,
   owner: string,

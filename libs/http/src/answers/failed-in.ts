@@ -3,7 +3,7 @@ import { type TraceParent } from "@posthaste/ports";
 
 const traces = new WeakMap<IncomingMessage, TraceParent>();
 
-/** Notes the trace in which the work of a request has failed. The failure is answered outside it. */
+/** Notes the trace in which the work of a request has failed. The failure is answered outside of the trace. */
 export const failedIn = (req: IncomingMessage, trace: TraceParent): void =>
   void traces.set(req, trace);
 

@@ -67,7 +67,7 @@ describe("an answer in pieces", () => {
     socket.write(get);
     await until(() => made > 0);
     let before = -1;
-    // The kernel takes a few megabytes for the caller; then the stream waits for the caller.
+    // The kernel buffers a few megabytes; then the stream waits for the caller.
     for (let still = 0; still < 2_000; still++) {
       if (made !== before) still = 0;
       before = made;

@@ -11,17 +11,17 @@ export type StreamedReply = {
   readonly read: (seat: Seat) => Promise<Pieces | Fault>;
   /** The owner whose share of the room the answer takes, or the stream of an answer that may not be refused any more. */
   readonly owner: string | AnswerStream;
-  /** Sent in addition to the headers of what is read. */
+  /** Sent in addition to the headers of the read. */
   readonly headers?: FlatHeaders;
 };
 
 const textLengthMin = 64 * 1024;
-/** A caller that takes nothing of a piece for this long is cut off. */
+/** A caller that accepts nothing of a piece for this long is cut off. */
 const stalledMsMax = 30_000;
 
 /**
- * Sends the answer. A returned fault, or a throw, is for the caller of this function to answer: nothing was sent yet. A failure behind
- * the first piece cuts the connection, by which the caller knows that the answer is not whole.
+ * Sends the answer. If a fault is returned or thrown, nothing was sent yet and the caller of this function answers
+ * it. A failure after the first piece cuts the connection, by which the caller knows that the answer is incomplete.
  */
 export async function sendStreamed(
   res: ServerResponse,
@@ -57,7 +57,7 @@ export async function sendStreamed(
   try {
     while (!isDone && !res.destroyed) {
       const { text, sent } = await stream.piece(async (seat) => {
-        // Nothing is read for a caller that has gone while it waited.
+        // Nothing is read for a caller that went away while it waited.
         let made = hasBegun || res.destroyed ? "" : await begin(seat);
         // Small pieces are joined; a short answer is sent like any other.
         while (iterator && !isDone && made.length < textLengthMin && !res.destroyed) {
@@ -94,7 +94,7 @@ function refusedBefore(res: ServerResponse, refusal: Fault): Fault {
   return refusal;
 }
 
-/** Sends a piece, or the whole answer where the first piece is the last, and waits until it has left the process. */
+/** Sends a piece, or the whole answer if the first piece is the last, and waits until it has left the process. */
 async function sendPiece(
   res: ServerResponse,
   piece: { text: string; isDone: boolean; status: number; headers: FlatHeaders },

@@ -1,10 +1,11 @@
 /**
- * Finds the tenant of a token. Owns a copy of all accounts in memory, at most five seconds old while the store answers: a request costs
- * one hash and one look into the copy, and a revoked token lives no longer than that. A refresh reads only changed accounts, and an
- * unknown token is looked up in the store by its hash.
+ * Finds the tenant of a token. Owns a copy of all accounts in memory, at most five seconds old while the store
+ * answers: a request costs one hash and one look into the copy, and a revoked token is valid no longer than that. A
+ * refresh reads only changed accounts, and an unknown token is looked up in the store by its hash.
  *
- * Every failure but expiry is answered alike (docs/design/security#authentication): a caller does not learn what was wrong with its token. A known
- * token passes even from a network that has failed too often: tokens are too long to be guessed, and neighbours must not be locked out.
+ * Every failure except expiry is answered alike (docs/design/security#authentication): a caller does not learn what
+ * was wrong with its token. A known token passes even from a network that has failed too often: tokens are too long
+ * to be guessed, and neighbours must not be locked out.
  */
 import {
   fault,
@@ -33,7 +34,7 @@ import { tokenHash, tokenIdOf } from "./credentials.ts";
 import { createFailureLimit } from "./failure-limit.ts";
 import { createTokenUses } from "./token-uses.ts";
 
-/** The caller, the scope of its token, and how the audit log names it. */
+/** The caller, the scope of its token, and its name in the audit log. */
 export type Caller = {
   readonly tenant: Tenant;
   readonly scope: TokenScope;
@@ -42,12 +43,12 @@ export type Caller = {
 
 export interface Authenticator extends Service {
   /**
-   * `authorization` is the header's value, or undefined when there is none or more than one. `queryToken` is the value of `qstash_token`,
-   * used when there is no header. Returns a promise only where an unknown token is looked up, since the token may be new. Faults:
-   * `unauthorized`, `too_many_requests`.
+   * Authenticates a request. `authorization` is the header's value, or undefined when there is none or more than one.
+   * `queryToken` is the value of `qstash_token`, used when there is no header. Returns a promise only if an unknown
+   * token is looked up, since the token may be new. Faults: `unauthorized`, `too_many_requests`.
    *
-   * A page must not be able to lock its reader out. So a missing token is not counted as a failure and, where `isOfOtherOrigin` is true,
-   * neither is an unknown one.
+   * A page must not be able to lock its reader out. So a missing token is not counted as a failure and, if
+   * `isOfOtherOrigin` is true, neither is an unknown one.
    */
   readonly authenticate: (
     authorization: string | undefined,
@@ -62,9 +63,9 @@ export interface Authenticator extends Service {
   holderOf(hash: string): Caller | Promise<Caller | undefined> | undefined;
   /** Returns the tenant as last read, or undefined when there is none or it is closed. */
   openTenant(id: TenantId): Tenant | undefined;
-  /** As last read. */
+  /** Returns the plan as last read. */
   planOf(tenant: TenantId): Plan | undefined;
-  /** As last read. */
+  /** Reports whether the tenant was closed when last read. */
   isClosed(tenant: TenantId): boolean;
   /** Returns false until a token has been read: on a first start management makes the first tenant. */
   knowsAnybody(): boolean;
@@ -81,11 +82,11 @@ export type AuthenticatorOptions = {
   readonly log: Log;
 };
 
-/** Together with the reading itself less than the promised five seconds. */
+/** With the reading itself, less than the promised five seconds. */
 const refreshMs = 4_000;
-/** Used until a token is known: the first tenant must not wait so long. */
+/** Used until a token is known: the first tenant must not wait that long. */
 const firstRefreshMs = 250;
-/** Bounds the look-ups, however many unknown tokens come. */
+/** Bounds the look-ups, whatever the number of unknown tokens. */
 const lookUpsPerSecondMax = 100;
 const tokenLengthMax = 1_024;
 const scheme = "bearer ";
@@ -243,7 +244,7 @@ export function hashOfBearer(authorization: string | undefined): string | undefi
   return token ? tokenHash(token) : undefined;
 }
 
-/** Returns what follows one space; a token with a space of its own is unknown. */
+/** Returns the text after one space; a token that contains a space is unknown. */
 const bearerToken = (authorization: string): string | undefined =>
   authorization.length <= scheme.length + tokenLengthMax &&
   authorization.slice(0, scheme.length).toLowerCase() === scheme

@@ -1,8 +1,8 @@
-/** The formats of tokens and signing keys, and the public ones. */
+/** The formats of tokens and signing keys, and the public credentials. */
 import { hash } from "node:crypto";
 import { type Random, type SigningKeys } from "@posthaste/ports";
 
-/** Returns SHA-256 of the whole token in base64url, the only form in which a token is kept (docs/design/security#authentication). */
+/** Returns the SHA-256 of the whole token in base64url, the only form in which a token is stored (docs/design/security#authentication). */
 export const tokenHash = (token: string): string => hash("sha256", token, "base64url");
 
 /**
@@ -12,7 +12,7 @@ export const tokenHash = (token: string): string => hash("sha256", token, "base6
 const tokenIdPrefix = "tok_";
 const tokenIdLength = 16;
 
-/** Returns the id of a token, which names it and is no secret. `ofHash`: of its hash. */
+/** Returns the id of a token, which names it and is not secret. `ofHash`: of its hash. */
 export const tokenIdOf = (ofHash: string): string =>
   `${tokenIdPrefix}${ofHash.slice(0, tokenIdLength)}`;
 
@@ -49,8 +49,8 @@ export type DevelopmentUser = {
 };
 
 /**
- * The public credentials that SDKs bring along in development mode (docs/design/security#development). The dev profile adopts them, every
- * other profile refuses them. The first is the default tenant's.
+ * The public credentials that SDKs contain for development mode (docs/design/security#development). The dev profile
+ * adopts them, every other profile refuses them. The first is the default tenant's.
  */
 export const developmentUsers = [
   {

@@ -1,19 +1,19 @@
 /**
- * Counts failed authentications per network: /24 of IPv4, /64 of IPv6, since that is what one attacker has. After ten in a minute the
- * network is told to come back later, each time after twice as long (docs/design/security#authentication).
+ * Counts failed authentications per network: /24 of IPv4, /64 of IPv6, since one attacker has that much. After ten in
+ * a minute the network is told to wait, each time twice as long (docs/design/security#authentication).
  */
 import { isIPv6 } from "node:net";
 import { Turns } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 export type FailureLimit = {
-  /** Returns the seconds for which this address is to stay away, or undefined when it may try. */
+  /** Returns the seconds for which this address must wait, or undefined when it may try. */
   blockedSeconds(address: string): number | undefined;
-  /** Counts one more failure, and returns what `blockedSeconds` now returns. */
+  /** Counts one more failure, and returns the new result of `blockedSeconds`. */
   failed(address: string): number | undefined;
 };
 
-/** `blocks` counts the times in a row that the network was told to stay away. */
+/** `blocks` counts the times in a row that the network was told to wait. */
 type Failures = {
   readonly count: number;
   readonly windowEndsAt: number;

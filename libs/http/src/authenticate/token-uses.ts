@@ -16,7 +16,7 @@ const noteEveryMs = 60_000;
 const hashesPerWriteMax = 1_000;
 
 export function createTokenUses({ accounts, clock, log }: TokenUsesParts): TokenUses {
-  /** Bounded by the tokens that there are. */
+  /** Bounded by the number of tokens. */
   const used = new Set<string>();
   let isStopped = false;
   let callOff = (): void => undefined;

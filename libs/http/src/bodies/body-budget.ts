@@ -1,21 +1,21 @@
 /**
- * The memory for bodies. Owns how many bytes of the bodies of a process have arrived and are in use, and by whom. Announced bytes do not
- * count: they cost nothing until they arrive.
+ * The memory for bodies. Owns how many bytes of the bodies of a process have arrived and are in use, and by which
+ * owner. Announced bytes do not count: they cost nothing until they arrive.
  *
- * (1) Any caller may take the first half of the bytes. Of the other half, the reserve, no tenant and no address has more than its share,
- *     so that a caller that sends much, slowly, or never to the end leaves room for the rest.
- * (2) An upload keeps pace with what it holds, or is told that it is too slow. A caller that holds little may take its time: Node ends
- *     each request after a minute.
+ * (1) Any caller may take the first half of the bytes. Of the other half, the reserve, no tenant and no address has
+ *     more than its share, so that a caller that sends much, slowly, or never to the end leaves room for the rest.
+ * (2) An upload keeps pace with the bytes that it holds, or is told that it is too slow. A caller that holds little
+ *     may take its time: Node ends each request after a minute.
  */
 import { networkOf, Places } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
-/** The tenant that is charged, and the address that it calls from (of IPv6 its /64). */
+/** The tenant that is charged, and the calling address (for IPv6 its /64). */
 export type BodyOwner = { readonly tenant: string; readonly address: string };
 
 export type BodyBudget = {
   open(owner: BodyOwner, onSlow: () => void): Upload;
-  /** Returns false when not even a byte would fit now. */
+  /** Returns false when not even a byte fits now. */
   hasRoom(owner: BodyOwner): boolean;
   readonly taken: number;
 };
@@ -25,15 +25,15 @@ type Upload = {
   take(bytes: number): boolean;
   /** The body has arrived whole: its pace is no longer watched. */
   arrived(): void;
-  /** Gives the bytes back. Idempotent. */
+  /** Gives the bytes back. May be called again. */
   giveBack(): void;
 };
 
 type Bounds = {
   readonly bytesMax: number;
-  /** Bound of a tenant in the reserve. Above the longest body, so that every caller can send one. */
+  /** The bound of a tenant in the reserve. Above the longest body, so that every caller can send one. */
   readonly tenantBytesMax: number;
-  /** Bound of an address in the reserve. Several tenants may stand behind one address. */
+  /** The bound of an address in the reserve. Several tenants may be behind one address. */
   readonly addressBytesMax: number;
 };
 
@@ -45,11 +45,11 @@ const bounds: Bounds = {
 };
 
 const lookEveryMs = 5_000;
-/** The part of what an upload holds that has to come between two looks: of 10 MiB, 32 KiB a second. */
+/** The part of an upload's bytes that has to arrive between two looks: for 10 MiB, 32 KiB a second. */
 const partPerLook = 1 / 64;
 
 type Watched = {
-  /** The place among the watched. Undefined once the pace does not matter any more. */
+  /** The place among the watched uploads; undefined once the pace does not matter. */
   place?: number | undefined;
   bytes: number;
   reserved: number;
@@ -59,7 +59,7 @@ type Watched = {
 
 export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): BodyBudget {
   const { bytesMax, tenantBytesMax, addressBytesMax } = { ...bounds, ...changed };
-  // Bytes of the reserve alone: a request that fits beside the reserve looks nothing up.
+  // Bytes of the reserve alone: a request that fits beside the reserve needs no look-up.
   const byTenant = new Map<string, number>();
   const byAddress = new Map<string, number>();
   // Not a Set, whose tables would keep bodies and their requests alive (ADR 11).
@@ -88,7 +88,7 @@ export function createBodyBudget(clock: Clock, changed: Partial<Bounds> = {}): B
     for (const upload of [...watched.values()]) {
       const { before, bytes } = upload;
       upload.before = bytes;
-      // Compares with the last look; an upload seen for the first time is not judged yet.
+      // Compares with the last look; an upload that is new is not judged yet.
       if (before !== undefined && bytes - before <= bytes * partPerLook) {
         unwatch(upload);
         upload.onSlow();

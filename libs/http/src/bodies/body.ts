@@ -13,9 +13,10 @@ export type ReadBodyOptions = {
 const empty = new Uint8Array(0);
 
 /**
- * Returns the whole body, or a fault: `too_large`, `overloaded` (the budget), `timed_out`, `malformed` (the caller went away half-way).
- * The budget gets its bytes back when the response closes, since until then the body is in use; where the caller went away before its
- * answer, when the work has ended (`workEnded`). A body that came in one chunk is that chunk.
+ * Resolves to the whole body, or a fault: `too_large`, `overloaded` (the budget), `timed_out`, `malformed` (the
+ * caller went away half-way). The budget gets its bytes back when the response closes, since until then the body is
+ * in use; if the caller went away before its answer, when the work has ended (`workEnded`). A body that came in one
+ * chunk is that chunk.
  */
 export function readBody(
   res: ServerResponse<IncomingMessage>,
@@ -77,7 +78,7 @@ const abandoned = new WeakMap<ServerResponse, () => void>();
 /** Responses whose work ended without an answer, and which may not have closed yet. */
 const withoutAnswer = new WeakSet<ServerResponse>();
 
-/** To be called at the end of all work on a request. Otherwise the body of a caller that has gone would be charged for ever. */
+/** Must be called at the end of all work on a request. Otherwise the body of a caller that has gone would be charged for ever. */
 export function workEnded(res: ServerResponse): void {
   if (res.writableEnded) return;
   withoutAnswer.add(res);
@@ -94,7 +95,7 @@ class Collected {
   #room: Uint8Array | undefined;
   bytes = 0;
 
-  /** At most `bytesMax` bytes come. */
+  /** At most `bytesMax` bytes arrive. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
@@ -121,7 +122,7 @@ class Collected {
     return room;
   }
 
-  /** To be called once. A body much smaller than its room gets one of its own, since it may be kept for long. */
+  /** Must be called once. A body much smaller than its room gets one of its own, since it may be kept for long. */
   whole(): Uint8Array {
     const room = this.#room;
     const body = room ? room.subarray(0, this.bytes) : (this.#first ?? empty);

@@ -142,7 +142,7 @@ describe("the console's files", () => {
     const head = await ask(asset, [], "HEAD");
 
     expect(again).toMatchObject({ status: 304, body: "" });
-    // The same file in another coding has a tag of its own.
+    // The same file in another coding has another tag.
     expect(plain).toMatchObject({ status: 200, body: script });
     expect(head).toMatchObject({ status: 200, body: "" });
     expect(headerOf(head, "Content-Length")).toBe(String(script.length));

@@ -1,4 +1,4 @@
-/** Serves pages for a browser, without credentials and without data: the console (ADR 59), and the reference of the API (ADR 177). */
+/** Serves pages to browsers, without credentials and without data: the console (ADR 59), and the reference of the API (ADR 177). */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { type Clock } from "@posthaste/ports";
@@ -12,7 +12,7 @@ type ConsoleOptions = {
   readonly page: "index.html" | "operator.html";
 };
 
-/** Returns false for a request for something else, and for a missing file. */
+/** Returns false for any other request, and for a missing file. */
 export type AnswerConsole = (req: IncomingMessage, res: Response) => Promise<boolean>;
 
 const policyWith = (images: string): string =>
@@ -40,7 +40,7 @@ function createPages(files: ConsoleFiles, { name, page, policy }: Pages): Answer
   return async (req, res) => {
     const path = pathOf(req);
     if (path === `/${name}`) {
-      // Relative, since a proxy may have put the server below a path.
+      // Relative, since a proxy may have put the server under a path.
       res.writeHead(308, ["Location", `${name}/`, "Content-Length", "0"]).end();
       return true;
     }
@@ -77,14 +77,14 @@ const documents = {
 } as const satisfies Record<ConsoleOptions["page"], string>;
 
 export type BrowsedOptions = Pick<ConsoleOptions, "page"> & {
-  /** The folder of the built pages; absent where none are served. */
+  /** The folder of the built pages; absent if none are served. */
   readonly folder?: string | undefined;
   readonly session?: AnswerConsole | undefined;
 };
 
 /**
- * Returns the function that answers requests for pages, which returns undefined for any other request. `/` leads a browser to the
- * console.
+ * Returns the function that answers requests for pages, which returns undefined for any other request. `/` leads a
+ * browser to the console.
  */
 export function createBrowsed(
   { folder, page, session }: BrowsedOptions,
@@ -110,7 +110,7 @@ const toConsole: AnswerConsole = async (_, res) => {
   return true;
 };
 
-/** Reports whether a browser opens this address; a program accepts anything, or JSON. */
+/** Reports whether a browser opens this address: a program accepts anything, or JSON. */
 const wantsPage = ({ headers: { accept = "" } }: IncomingMessage): boolean =>
   /(^|,)\s*text\/html\s*(;|,|$)/i.test(accept);
 
@@ -119,7 +119,7 @@ function pathOf({ method, url = "" }: IncomingMessage): string | undefined {
 }
 
 type Answered = {
-  /** True where the file's name changes with its content. */
+  /** True if the file's name changes with its content. */
   readonly isKept: boolean;
   readonly policy: string;
 };

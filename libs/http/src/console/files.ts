@@ -1,8 +1,8 @@
 /**
  * The files of a built console, in memory: read at the first request, and again when the folder was built anew.
  *
- * (1) A request for a file costs no reading; the folder is looked at at most once in `lookEveryMs`.
- * (2) Answers are of one build: the files of two are never mixed.
+ * (1) A request for a file reads nothing; the folder is checked at most once in `lookEveryMs`.
+ * (2) Answers belong to one build: the files of two are never mixed.
  * (3) Only names that a build makes are read, so no path leads out of the folder.
  */
 import { hash } from "node:crypto";
@@ -62,7 +62,7 @@ export class ConsoleFiles {
     return this.#files.get(name);
   }
 
-  /** Looks at the folder. While it is being built or missing, the files read before stay. */
+  /** Checks the folder. While it is being built or missing, the files read before stay. */
   async #look(): Promise<void> {
     const made = await stat(join(this.#folder, lastMade)).catch(() => undefined);
     if (made === undefined || made.mtimeMs === this.#madeAt) return;

@@ -1,4 +1,4 @@
-/** Answers bytes that are no HTTP request. The parser has given up, so the text goes to the socket as it is. */
+/** Answers bytes that are not an HTTP request. The parser has given up, so the text is written to the socket as it is. */
 import { type IncomingMessage, ServerResponse } from "node:http";
 import { type Duplex } from "node:stream";
 
@@ -22,12 +22,12 @@ export function answerClientError(
   }
   const response = responseUnderWay(socket);
   if (response?.req.complete && !response.writableEnded) {
-    // The broken bytes came behind a whole request, whose answer is still to come and is the last here.
+    // The broken bytes came after a whole request, whose answer is still to come and is the last here.
     response.shouldKeepAlive = false;
     response.once("finish", () => socket.end());
     return;
   }
-  // A second status line inside a begun answer would corrupt it.
+  // A second status line inside an answer under way would corrupt it.
   endAndLinger(socket, response?.headersSent ? "" : textFor(error.code), after);
 }
 

@@ -1,14 +1,14 @@
 /**
  * The connections of a listener. Owns which are open, from which address, and which have not sent a request yet.
  *
- * (1) At most `connectionsMax` are open, the reserve included. When all places are taken, a newcomer gets the place of the oldest silent
- *     connection, else of the oldest idle one of the address with the most connections.
- * (2) Once half of the places are taken, newcomers of an address that has its share take the places of its own connections. An address is
- *     an IPv4 address or a /64 of IPv6, which is what one caller has.
- * (3) A connection with a request under way is not cut. A newcomer without a place stands in the reserve, where only health is answered:
- *     probes need no place.
- * (4) A trusted proxy has no share, since many callers stand behind it: the share is of their requests under way, by the address that the
- *     proxy has seen.
+ * (1) At most `connectionsMax` are open, the reserve included. When all places are taken, a newcomer gets the place
+ *     of the oldest silent connection, otherwise of the oldest idle one of the address with the most connections.
+ * (2) Once half of the places are taken, newcomers of an address that has its share take the places of its own
+ *     connections. An address is an IPv4 address or a /64 of IPv6, which is what one caller has.
+ * (3) A connection with a request under way is not cut. A newcomer without a place is in the reserve, where only
+ *     health is answered: probes need no place.
+ * (4) A trusted proxy has no share, since many callers are behind it: the share is of their requests under way, by
+ *     the address that the proxy has seen.
  */
 import { type IncomingMessage, ServerResponse } from "node:http";
 import { type Socket } from "node:net";
@@ -17,7 +17,7 @@ import { type AddressSet, callerIp } from "../caller-ip.ts";
 
 export type Connections = {
   arrived(socket: Socket): void;
-  /** Notes a request. Returns false when its connection stands in the reserve, or its caller has its share of requests under way. */
+  /** Notes a request. Returns false when its connection is in the reserve, or its caller has its share of requests under way. */
   hasAsked(req: IncomingMessage, res: ServerResponse<IncomingMessage>): boolean;
 };
 
@@ -35,7 +35,7 @@ export function createConnections(
   const placesMax = connectionsMax - reserveMax;
   const perAddressMax = Math.ceil(placesMax / sharesMax);
   const addresses = new WeakMap<Socket, string>();
-  // Sockets in the order in which they came.
+  // Sockets in the order of their arrival.
   const byAddress = new Map<string, Set<Socket>>();
   const silent = new Set<Socket>();
   const reserve = new Set<Socket>();
@@ -86,7 +86,7 @@ export function createConnections(
     socket.once("close", () => reserve.delete(socket));
   }
 
-  /** Returns the oldest silent connection, else the oldest without a request under way. */
+  /** Returns the oldest silent connection, otherwise the oldest without a request under way. */
   function leaverOf(own: ReadonlySet<Socket> | undefined): Socket | undefined {
     let idle: Socket | undefined;
     for (const socket of own ?? []) {

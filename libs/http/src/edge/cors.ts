@@ -1,17 +1,17 @@
 /**
- * Which pages the dev profile serves (docs/design/security#development). The token of the profile is public, so a token alone does not
- * tell a console in a browser from any page that a developer happens to read.
+ * Decides which pages the dev profile serves (docs/design/security#development). The token of the profile is public,
+ * so a token alone does not tell a console in a browser from any page that a developer happens to read.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { isIPv4 } from "node:net";
 import { fault, type Fault, isLoopbackName } from "@posthaste/domain";
 
-/** `none`: pages of other origins may not read answers. `local`: only pages and names of this machine are served. `any`: all are. */
+/** `none`: pages of other origins may not read answers. `local`: only pages and names of this machine are served. `any`: all are served. */
 export type Origins = "none" | "local" | "any";
 
 /**
- * Returns a check that finds a fault with pages of other machines, and with names of other machines. A page may give its own name the
- * address of this machine (DNS rebinding): its requests are then of its own origin, and only their Host tells.
+ * Returns a check that refuses pages of other machines, and names of other machines. A page may give its own name the
+ * address of this machine (DNS rebinding): its requests are then of its own origin, and only their Host shows it.
  */
 export function createOriginCheck(): (req: IncomingMessage) => Fault | undefined {
   /** The last host that passed: most requests name the same one. */
@@ -40,7 +40,7 @@ function isLocalOrigin(origin: string): boolean {
   return host !== undefined && isLocalHost(host);
 }
 
-/** With or without a port. */
+/** Reports whether the host, with or without a port, is this machine. */
 function isLocalHost(host: string): boolean {
   const name = host.replace(/:\d{0,5}$/, "").toLowerCase();
   return isLoopbackName(name) || name === "[::1]" || (isIPv4(name) && name.startsWith("127."));
@@ -58,7 +58,7 @@ export function allowOrigin(req: IncomingMessage, res: ServerResponse): boolean 
     "Access-Control-Allow-Methods",
     "GET, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers",
-    // A star does not cover Authorization.
+    // A star does not include Authorization.
     req.headers["access-control-request-headers"] ?? "*",
     "Access-Control-Max-Age",
     "600",

@@ -1,7 +1,8 @@
 /**
- * The edge of the HTTP server. Owns the listening socket and its connections; a request refused here never reaches a handler.
+ * The edge of the HTTP server. Owns the listening socket and its connections; a request refused here never reaches a
+ * handler.
  *
- * (1) Every request gets exactly one answer, always JSON, also when a handler throws.
+ * (1) Every request gets exactly one answer, always JSON, even when a handler throws.
  * (2) Every wait has an end: headers 10 s, the whole request 60 s, an idle connection 65 s, stopping `drainMs`.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -16,7 +17,7 @@ import { allowOrigin, createOriginCheck, type Origins } from "./cors.ts";
 import { answerHealth } from "./health.ts";
 import { faultOfHead, headersMax } from "./request-head.ts";
 
-/** Returns a promise of the end of its work, or undefined when the answer is under way by other means. */
+/** Returns a promise of the end of its work, or undefined when the answer is made in another way. */
 export type RequestHandler = (
   req: IncomingMessage,
   res: ServerResponse<IncomingMessage>,
@@ -30,11 +31,11 @@ type EdgeLimits = {
   readonly idleMsMax: number;
   readonly connectionsMax: number;
   readonly requestsPerConnectionMax: number;
-  /** How often Node looks for requests that have run out of time. */
+  /** How often Node checks for requests that have run out of time. */
   readonly checkEveryMs: number;
 };
 
-/** Used where the system has enough files. */
+/** Used if the system allows enough files. */
 export const connectionsMax = 8_192;
 
 const edgeLimits: EdgeLimits = {
@@ -60,11 +61,11 @@ export type EdgeOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly drainMs: number;
-  /** Absent: `/healthz` and `/readyz` are left to the handler. */
+  /** Absent if the handler answers `/healthz` and `/readyz`. */
   readonly readiness?: Readiness;
   /** Default: `none`. */
   readonly origins?: Origins;
-  /** Proxies whose word on the caller's address is believed. */
+  /** Proxies that are trusted about the caller's address. */
   readonly trustedProxies?: AddressSet;
   readonly limits?: Partial<EdgeLimits>;
 };
@@ -167,7 +168,7 @@ function createTunedServer(
   server.maxHeadersCount = headersMax + 1;
   server.maxRequestsPerSocket = limits.requestsPerConnectionMax;
   server.on("request", onRequest);
-  // A client that asks before it sends a body is told by the reader of the body (body.ts), or refused before it sends.
+  // A client that asks before it sends a body is answered by the reader of the body (body.ts), or refused before it sends.
   server.on("checkContinue", onRequest);
   server.on("checkExpectation", onRequest);
   return server;
@@ -196,7 +197,7 @@ const closeIdleEveryMs = 50;
 async function close(server: Server, clock: Clock, drainMs: number): Promise<void> {
   if (!server.listening) return;
   let callOff = (): void => undefined;
-  // A connection whose last answer was under way at the stop is idle only later.
+  // A connection whose last answer was under way at the stop becomes idle later.
   const closeIdle = (): void => {
     server.closeIdleConnections();
     callOff = clock.after(closeIdleEveryMs, closeIdle);

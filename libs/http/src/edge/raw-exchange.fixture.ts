@@ -1,4 +1,4 @@
-/** Sends raw bytes over a socket, and returns everything that comes back until the server closes. */
+/** Sends raw bytes over a socket, and returns all answers until the server closes. */
 import { connect, type Socket } from "node:net";
 import { fault } from "@posthaste/domain";
 import { type Log } from "@posthaste/ports";

@@ -1,4 +1,4 @@
-/** Refuses heads that Node's parser lets through (docs/design/wire#front-door). */
+/** Refuses heads that Node's parser accepts (docs/design/wire#front-door). */
 import { type IncomingMessage } from "node:http";
 import { fault, type Fault } from "@posthaste/domain";
 
@@ -12,12 +12,12 @@ export function faultOfHead(req: IncomingMessage): Fault | undefined {
   const hosts = countOf(rawHeaders, "host");
   if (hosts > 1) return fault("malformed", "more than one Host header");
   if (hosts === 0 && req.httpVersion !== "1.0") return fault("malformed", "no Host header");
-  // Any other coding, or a list of them, is read in one way here and in another by a proxy before us.
+  // Any other coding, or a list of codings, could be read in one way here and in another by a proxy in front.
   const coding = req.headers["transfer-encoding"];
   if (coding !== undefined && coding.toLowerCase() !== "chunked")
     return fault("malformed", "Transfer-Encoding: must be chunked and nothing else");
   const url = originForm(req);
-  // A fragment never belongs on the wire.
+  // A fragment is never sent.
   if (!url.startsWith("/") && !(url === "*" && req.method === "OPTIONS")) {
     return fault("malformed", "the request target must start with a slash");
   }
@@ -26,7 +26,8 @@ export function faultOfHead(req: IncomingMessage): Fault | undefined {
 }
 
 /**
- * Returns what follows the host in an absolute form (RFC 9112 §3.2.2), which clients of a proxy send; the host replaces the Host header.
+ * Returns the text after the host in an absolute form (RFC 9112 §3.2.2), which clients of a proxy send; the host
+ * replaces the Host header.
  */
 function originForm(req: IncomingMessage): string {
   const target = req.url ?? "";
@@ -40,7 +41,7 @@ function originForm(req: IncomingMessage): string {
   return req.url;
 }
 
-/** Returns the value of a header that may stand once, or undefined when it is absent or there are several. */
+/** Returns the value of a header that may occur once, or undefined when it is absent or there are several. */
 export function onlyValueOf(req: IncomingMessage, name: "authorization"): string | undefined {
   const value = req.headers[name];
   return value !== undefined && countOf(req.rawHeaders, name) === 1 ? value : undefined;

@@ -1,4 +1,4 @@
-/** Reads the cookies of a request, and hides those of sessions from code that hands the headers of a request on. */
+/** Reads the cookies of a request, and hides those of sessions from code that passes the headers of a request on. */
 import { type IncomingMessage } from "node:http";
 
 /** Names the session that a page means. */
@@ -19,8 +19,8 @@ export function cookiesIn(header: string | undefined): readonly Cookie[] {
 const isOurs = ({ name }: Cookie): boolean => /^(__Host-)?posthaste-/i.test(name);
 
 /**
- * Removes what proves a session from `rawHeaders`. Code that hands the headers of a request on (`Header-Forward`, a webhook, the start of
- * a run) takes them from there; `headers` stays unchanged and is read by the door alone.
+ * Removes the proof of a session from `rawHeaders`. Code that passes the headers of a request on (`Header-Forward`, a
+ * webhook, the start of a run) takes them from there; `headers` stays unchanged and is read by the door alone.
  */
 export function hideSessions(req: IncomingMessage): void {
   const { cookie, [sessionHeader]: named } = req.headers;

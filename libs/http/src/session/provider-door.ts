@@ -1,10 +1,11 @@
 /**
- * `/console/sign-in` leads to the provider, which leads back to `/console/sign-in/back`. The browser goes to both, and both redirect; no
- * part of a request can change where to.
+ * Serves `/console/sign-in`, which leads to the provider, which leads back to `/console/sign-in/back`. The browser
+ * goes to both, and both redirect; no part of a request can change where to.
  *
- * (1) An attempt is good once, in the browser that began it: its seed is in a cookie, which the way back removes.
- * (2) The session that begins is new, whatever the browser had.
- * (3) The provider is asked on behalf of strangers, so a network whose attempts fail too often is led back without asking it.
+ * (1) An attempt is valid once, in the browser that began it: its seed is in a cookie, which the way back removes.
+ * (2) A new session begins, whatever session the browser had.
+ * (3) The provider is called on behalf of strangers, so a network whose attempts fail too often is led back without a
+ *     call.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { type Fault, isFault } from "@posthaste/domain";
@@ -30,7 +31,7 @@ type ProviderDoorParts = {
   readonly log: Log;
 };
 
-/** The console has a text for each. */
+/** The reasons of a refusal, for each of which the console has a text. */
 type Refused = SignInRefusal["refused"] | "no-group";
 
 const seedLength = 43;

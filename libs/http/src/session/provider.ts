@@ -1,7 +1,7 @@
-/** Signing in by an identity provider: its port, and how an attempt is bound to the browser that began it. */
+/** Signing in by an identity provider: its port, and how an attempt is tied to the browser that began it. */
 import { hash } from "node:crypto";
 
-/** An attempt to sign in. `state` and `nonce` go to the provider and must come back. */
+/** An attempt to sign in. `state` and `nonce` are sent to the provider and must come back. */
 export type Attempt = {
   /** The address that the provider leads back to. */
   readonly redirectUri: string;
@@ -13,13 +13,13 @@ export type Attempt = {
 
 export type IdentityProvider = {
   readonly issuer: string;
-  /** Returns the address at the provider where a person signs in. Throws where the provider does not answer. */
+  /** Returns the address at the provider where a person signs in. Throws if the provider does not answer. */
   addressOf(attempt: Attempt): Promise<string>;
   /** Returns the groups of the person that has signed in. `came` is the address that the provider has led back to. */
   groupsOf(attempt: Attempt, came: URL): Promise<readonly string[] | SignInRefusal>;
 };
 
-/** `why` is for the log, and holds nothing that came from outside. */
+/** `why` is for the log, and contains nothing that came from outside. */
 export type SignInRefusal = { readonly refused: "refused" | "away"; readonly why: string };
 
 /**
@@ -32,12 +32,12 @@ export function attemptOf(seed: string, redirectUri: string): Attempt {
   return { redirectUri, state: state ?? "", nonce: nonce ?? "", verifier: verifier ?? "" };
 }
 
-/** How people sign in by a provider. `Right`: what a group may do. */
+/** The settings of sign-in by a provider. `Right`: what a group may do. */
 export type ProviderSignIn<Right = unknown> = {
   readonly provider: IdentityProvider;
   /** The address of the console as browsers have it; ends in a slash. */
   readonly consoleUrl: string;
-  /** The groups that are let in, with their rights. The first that a person is in counts. */
+  /** The groups that are let in, with their rights. The first group that a person is in decides. */
   readonly groups: ReadonlyMap<string, Right>;
 };
 

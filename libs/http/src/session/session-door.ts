@@ -1,7 +1,7 @@
 /**
- * `/console/session`, where the pages of console and reference sign in and out: POST with an `Authorization` begins a session, POST
- * without one tells which session the browser has, DELETE ends the session that the page names. With a provider, `/console/sign-in` is
- * served too. Neither is part of the API.
+ * Serves `/console/session`, where the pages of console and reference sign in and out: POST with an `Authorization`
+ * begins a session, POST without one tells which session the browser has, DELETE ends the session that the page
+ * names. With a provider, `/console/sign-in` is served too. Neither is part of the API.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import { fault, isFault, type OperatorRole, type TenantId } from "@posthaste/domain";
@@ -19,7 +19,7 @@ import { type Session, type SessionOwner, type Sessions } from "./sessions.ts";
 export type SessionKeeper = {
   /** Checks the `Authorization` of the request. */
   enter(req: IncomingMessage, address: string): Promise<SessionOwner | Refusal>;
-  /** Returns undefined where the session is not open. */
+  /** Returns undefined if the session is not open. */
   holderOf(session: Session): Promise<SessionHolder | undefined>;
   /** Ends a session that is open. */
   end(session: Session): Promise<Refusal | undefined>;
@@ -37,13 +37,13 @@ export type SessionDoorParts = {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Absent where there is no provider. */
+  /** Absent if there is no provider. */
   readonly signIn?: ProviderSignIn | undefined;
 };
 
 type Response = ServerResponse<IncomingMessage>;
 
-/** Not `Basic`: a browser would ask for user and password in a dialog of its own. */
+/** Not `Basic`, for which a browser would ask for user and password in a dialog of its own. */
 const challenge = "Session";
 const resource = "/console/session";
 
@@ -57,7 +57,7 @@ export const refusalOfOtherOrigin = fault("forbidden", "a page of another origin
 export function createSessionDoor(parts: SessionDoorParts) {
   const { answers, audit, keeper, sessions, signIn, trustedProxies } = parts;
 
-  /** Begins a session for somebody that was let in. The audit log has an entry of it before the browser has its cookie. */
+  /** Begins a session for a person that was let in. The audit log has an entry of it before the browser has its cookie. */
   async function begin(owner: SessionOwner, address: string, isSecure: boolean) {
     const begun = sessions.begin(owner, isSecure);
     const holder = await keeper.holderOf(begun.session);
@@ -128,7 +128,7 @@ function answerDone(res: Response, { provider, role, session, setCookie }: Done)
   answer(res, 200, body, ["Cache-Control", "no-store", ...cookie]);
 }
 
-/** Reports whether the request came over TLS: by the browser's `Origin`, else by the word of a trusted proxy. */
+/** Reports whether the request came over TLS: by the browser's `Origin`, otherwise by the header of a trusted proxy. */
 function isOverTls({ headers, socket }: IncomingMessage, trustedProxies: AddressSet): boolean {
   if (headers.origin !== undefined) return headers.origin.startsWith("https://");
   const proto = String(headers["x-forwarded-proto"] ?? "").split(",")[0];

@@ -1,9 +1,9 @@
 /**
- * Sessions of people in a browser: sealed cookies, so that every process with the secret of the installation accepts every other
- * process's sessions, and none keeps any (docs/adr/0190-a-session-is-a-sealed-cookie.md).
+ * Sessions of people in a browser: sealed cookies, so that every process with the secret of the installation accepts
+ * every other process's sessions, and none stores any (docs/adr/0190-a-session-is-a-sealed-cookie.md).
  *
- * (1) A cookie counts only where the page names its session beside it: a request that another page forges carries the cookie but not the
- *     name.
+ * (1) A cookie counts only if the page names its session beside it: a request that another page forges has the cookie
+ *     but not the name.
  * (2) Over TLS a session begins in a cookie with the prefix `__Host-`, which no other host of the domain can set.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
@@ -22,14 +22,15 @@ export type Session = SessionMade & { readonly owner: SessionOwner };
 
 const shownIdLength = 8;
 
-/** Returns the part of a session's id that the audit log may show: the whole id is half of what a session takes. */
+/** Returns the part of a session's id that the audit log may show: the whole id is half of what a request needs. */
 export const shortSessionId = ({ id }: Session): string => id.slice(0, shownIdLength);
 
 type SessionCookie = { readonly value: string; readonly isSecure: boolean };
 
 export type Sessions = {
   /**
-   * Returns the session that the page means, "none" when the page names none, or "ended" when there is no such session or it has run out.
+   * Returns the session that the page means, "none" when the page names none, or "ended" when there is no such
+   * session or it has expired.
    */
   named(req: IncomingMessage): Session | "none" | "ended";
   /** Returns the session that this browser has; over TLS only one that began there. */
@@ -64,7 +65,7 @@ export function createSessions({ audience, secret, clock, random }: SessionsOpti
     isSecure ? `__Host-${names[audience]}` : names[audience];
   const known = [nameOf(true), nameOf(false)];
 
-  /** Opens at most `cookiesMax` cookies: another host of the domain may have set more of the name. */
+  /** Opens at most `cookiesMax` cookies: another host of the domain may have set more of the same name. */
   function opened(req: IncomingMessage, wanted: readonly string[]): readonly Session[] {
     const found: SessionCookie[] = [];
     for (const { name, value } of cookiesIn(req.headers.cookie))

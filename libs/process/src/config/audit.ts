@@ -1,4 +1,4 @@
-/** The audit log: for how long its entries are kept. */
+/** The audit log: how long its entries are kept. */
 import { variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";
 

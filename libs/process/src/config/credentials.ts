@@ -90,7 +90,10 @@ export const credentialRules: readonly Rule[] = [
   },
 ];
 
-/** In a token with a user only the password is secret. Public tokens are not weak: another problem names them. */
+/**
+ * Reports whether the token is weak. In a token with a user only the password is secret. Public tokens are not weak:
+ * another problem names them.
+ */
 function isWeak(token: string): boolean {
   if (isPublicSecret(token)) return false;
   const user = userOf(token);

@@ -1,4 +1,4 @@
-/** Attempts: how many at once, and where they may go. */
+/** Attempts: how many at once, and which destinations they may call. */
 import { variables } from "./variable.ts";
 import { addressRanges, wholeNumber } from "./values.ts";
 

@@ -7,11 +7,11 @@ export type DestinationConfig = {
   readonly allowPrivateCidrs: readonly string[];
   readonly host: string;
   readonly port: number;
-  /** Set where the management API is on the port after the next. */
+  /** Set if the management API is on the port after the next. */
   readonly managementUser?: string | undefined;
 };
 
-/** `config` has been validated: a value that cannot be read is a defect of ours. */
+/** `config` has been validated: a value that cannot be read is a bug. */
 export function destinationPolicyOf(config: DestinationConfig): DestinationPolicy {
   const isDev = config.profile === "dev";
   const host = config.host.includes(":") ? `[${config.host}]` : config.host;

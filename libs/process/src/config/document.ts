@@ -1,4 +1,4 @@
-/** `docs/configuration.md`, made from the schemas. */
+/** Renders `docs/configuration.md` from the schemas. */
 import { type z } from "zod";
 import { callerVariables } from "./callers.ts";
 import { describeDefault } from "./load.ts";
@@ -78,7 +78,7 @@ function row({ key, variable, users }: Entry): string {
   return `| ${name}<br>${variable.summary} | ${variable.rule} | ${defaultsCell(users)} | ${usersCell(users)} |`;
 }
 
-/** Names the services that do not use the variable, where these are few. */
+/** Names the services that do not use the variable, if there are few. */
 function usersCell(users: Entry["users"]): string {
   const names = users.map(({ service }) => service);
   const others = Object.keys(configSchemas).filter((service) => !names.includes(service));
@@ -87,7 +87,7 @@ function usersCell(users: Entry["users"]): string {
 }
 const exceptionsMax = 2;
 
-/** The default of most services, then the exceptions: `8080; management: 8082`. */
+/** Returns the default of most services, then the exceptions: `8080; management: 8082`. */
 function defaultsCell(users: Entry["users"]): string {
   const byText = Map.groupBy(users, ({ variable }) => shortDefault(variable));
   const [most, ...others] = [...byText].toSorted(([, a], [, b]) => b.length - a.length);

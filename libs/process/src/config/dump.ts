@@ -1,4 +1,4 @@
-/** The configuration as it may be shown: secrets only as set or not. */
+/** The configuration in a form that may be shown: secrets only as set or not. */
 import { type z } from "zod";
 import { environmentName, variableOf } from "./variable.ts";
 

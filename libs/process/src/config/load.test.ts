@@ -35,7 +35,7 @@ const onServersToo = {
   POSTHASTE_MANAGEMENT_PASSWORD: "p".repeat(16),
 };
 
-/** Returns the problems, one a line; empty when the configuration was loaded. */
+/** Returns the problems, one a line; empty if the configuration was loaded. */
 function problemsOf(env: Environment, files: Readonly<Record<string, string>> = {}): string[] {
   const readFile = (path: string): string => {
     const text = files[path];

@@ -114,7 +114,7 @@ function parseEach(
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [key, schema] of Object.entries(shape)) {
-    // A file that cannot be read is one problem, and nothing more is said about its variable.
+    // A file that cannot be read is one problem, and its variable is not checked further.
     if (files.get(key) === "unread") continue;
     const result = schema.safeParse(texts[key]);
     if (result.success) values[key] = result.data;
@@ -152,7 +152,7 @@ function unknownVariables(env: Environment): readonly string[] {
     });
 }
 
-/** Variables that callers, the local stack and the tests read: they may be set in the shell that starts a service by hand. */
+/** Variables of callers, of the local stack and of the tests: they may be set in the shell that starts a service by hand. */
 const passedOver: ReadonlySet<string> = new Set([
   ...Object.keys(callerVariables),
   "POSTHASTE_CACHE",
@@ -160,7 +160,7 @@ const passedOver: ReadonlySet<string> = new Set([
   "POSTHASTE_TEST_STORES",
 ]);
 
-/** The variables of all services: a shared environment may hold those of another one. */
+/** The variables of all services: a shared environment may hold those of another service. */
 const knownNames: ReadonlySet<string> = new Set(
   Object.values(configSchemas)
     .flatMap(({ shape }) => Object.entries<z.ZodType>(shape))

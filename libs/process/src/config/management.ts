@@ -1,4 +1,4 @@
-/** The credentials of the management API: of the admin, and of operators that may do less. */
+/** The credentials of the management API: of the admin, and of operators with fewer rights. */
 import { type OperatorRole } from "@posthaste/domain";
 import { z } from "zod";
 import { type Rule, variableOf, variables } from "./variable.ts";
@@ -85,7 +85,7 @@ type ManagementConfig = {
   readonly managementViewers?: readonly OperatorCredentials[] | undefined;
 };
 
-/** Returns all users of the management API, or undefined where it is off. */
+/** Returns all users of the management API, or undefined if it is off. */
 export function operatorsOf({
   managementUser: user,
   managementPassword: password,

@@ -42,7 +42,7 @@ const tenants = () =>
     .refine(namesEachOnce)
     .optional();
 
-/** Group and role. A group without a role is let in as admin. */
+/** Returns group and role. A group without a role is let in as admin. */
 const roleOf = (one: string): readonly [group: string, OperatorRole] => {
   const at = one.lastIndexOf("=");
   const role = operatorRoles.find((each) => each === one.slice(at + 1).trim());

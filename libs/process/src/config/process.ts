@@ -1,4 +1,4 @@
-/** The process itself: profile, log, and how it ends. */
+/** The process itself: profile, log, and shutdown. */
 import { planBounds } from "@posthaste/domain";
 import { levels } from "../log/human-line.ts";
 import { z } from "zod";

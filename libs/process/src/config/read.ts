@@ -14,7 +14,7 @@ export function readConfig<S extends Readonly<Record<string, z.ZodType>>>(
   return refuse(loaded.message);
 }
 
-/** Ends the process for a problem that only a driver finds. `problem` names the variable, and holds no secret. */
+/** Ends the process for a problem that only a driver finds. `problem` names the variable, and contains no secret. */
 export const refuseConfig = (problem: string): never => refuse(messageOf([problem]));
 
 function refuse(message: string): never {

@@ -1,4 +1,4 @@
-/** Redis: where it is, and how it is reached. The standalone reads none of these variables. */
+/** Redis: its address, and how to connect. The standalone reads none of these variables. */
 import { z } from "zod";
 import { tlsCa, tlsCertificate, tlsKey, tlsRules, tlsThough } from "./tls.ts";
 import { address, printable, wholeNumber } from "./values.ts";

@@ -1,4 +1,4 @@
-/** Retention: how full the disk may be beside bodies that are kept. */
+/** Retention: how full the disk may be while bodies are kept. */
 import { variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";
 

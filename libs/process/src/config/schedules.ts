@@ -1,4 +1,4 @@
-/** Schedules: which slots are made up after an outage. */
+/** Schedules: which missed slots fire after an outage. */
 import { variables } from "./variable.ts";
 import { wholeNumber } from "./values.ts";
 

@@ -12,7 +12,7 @@ const sealingKeyBytes = 32;
 const sealingKeysMax = 16;
 /** The most heavy reads of one tenant at once, as in documents-mongo. */
 const listsOfTenantMax = 3;
-/** Between the end of a heavy read at the server and the end of the patience: for the way of the answer. */
+/** Between the end of a heavy read at the server and the end of the patience, for the answer to arrive. */
 const heavyBelowPatienceMs = 100;
 
 /** For services that insert messages. */

@@ -1,4 +1,4 @@
-/** Metrics to be read, and signals to be sent. All are off until they are configured. */
+/** Metrics that are read, and signals that are sent. All are off until they are configured. */
 import { z } from "zod";
 import { variables } from "./variable.ts";
 import { printable, wholeNumber } from "./values.ts";
@@ -35,7 +35,7 @@ const exporter = (signal: string) =>
 const intervalMsMin = 100;
 const intervalMsMax = 3_600_000;
 
-/** The variables of OpenTelemetry's standard that say whether, where and how often. Its exporters read the headers and certificates. */
+/** The variables of OpenTelemetry's standard for whether, where and how often to send. The exporters read the headers and certificates. */
 const standardShape = {
   otelSdkDisabled: z.enum(["true", "false"]).optional().register(variables, {
     subject,

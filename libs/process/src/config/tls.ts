@@ -1,6 +1,6 @@
 /**
- * TLS to a store beyond Node's defaults: the authorities that are trusted, and the certificate that a service shows. The variables
- * hold PEM texts, so that a mounted file is read by `…_FILE` as any secret is.
+ * TLS to a store beyond Node's defaults: the trusted authorities, and the certificate that a service presents. The
+ * variables hold PEM texts, so that a mounted file is read by `…_FILE` as any secret is.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { z } from "zod";
@@ -10,10 +10,10 @@ export type StoreName = "MongoDB" | "Redis" | "Kafka";
 type Part = "CA" | "CERTIFICATE" | "KEY";
 
 const subject = "Kafka, Redis and MongoDB";
-/** A bundle of all public authorities has a quarter of that. */
+/** A bundle of all public authorities has a quarter of this. */
 const pemLengthMax = 1_048_576;
 
-/** Names the variable as it is mostly given: by a file. */
+/** Returns the name of the variable as it is mostly given: by a file. */
 export const tlsVariable = (store: StoreName, part: Part): string =>
   `POSTHASTE_${store.toUpperCase()}_TLS_${part}_FILE`;
 
@@ -86,6 +86,6 @@ export function tlsRules(
   ];
 }
 
-/** The problem of a store whose own setting `off` says that it is reached without TLS. */
+/** Returns the problem of a store whose own setting `off` says that it is reached without TLS. */
 export const tlsThough = (store: StoreName, off: string): string =>
   `${off}, and ${tlsVariable(store, "CA")} and ${tlsVariable(store, "CERTIFICATE")} want TLS`;

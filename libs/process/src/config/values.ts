@@ -12,7 +12,7 @@ export const wholeNumber = (min: number, max: number) =>
 
 const rangesMax = 256;
 
-/** Parses `10.0.0.0/8,fd00::/8`; a bare address is a range of one. Empty when not set. */
+/** Parses `10.0.0.0/8,fd00::/8`; a single address is a range of one. Empty if not set. */
 export const addressRanges = () =>
   z
     .string()
@@ -38,7 +38,7 @@ export const printable = (lengthMin: number, lengthMax: number) =>
 
 const urlLengthMax = 4_096;
 
-/** An https URL, or an http URL of this machine, for trying out. `isRight`: a further condition. */
+/** Accepts an https URL, or an http URL of this machine, for trying out. `isRight`: a further condition. */
 export const httpsUrl = (isRight: (url: URL) => boolean = () => true) =>
   z
     .string()

@@ -6,12 +6,12 @@ export type Profile = (typeof profiles)[number];
 
 export type Variable = {
   readonly subject: string;
-  /** Read after "must be". */
+  /** The rule, as it is read after "must be". */
   readonly rule: string;
   readonly summary: string;
-  /** As written in the environment. Absent: the variable may be left out, or its rule says when it must not. */
+  /** The default, as written in the environment. Absent if the variable may be left out, or if its rule says when it must not. */
   readonly default?: string | { readonly [P in Profile]?: string };
-  /** Never shown; may be given as a file (`…_FILE`). */
+  /** Whether the value is secret: never shown; may be given as a file (`…_FILE`). */
   readonly secret?: boolean;
 };
 

@@ -1,12 +1,13 @@
-/** Tells whether the event loop of this process has time to spare. */
+/** Reports whether the event loop of this process has time to spare. */
 import { performance } from "node:perf_hooks";
 
 const sampleMsMin = 50;
 const busyShare = 0.9;
 
 /**
- * Returns a function that reports whether the event loop ran for nine tenths of the time, at least, between its last two samples. Only a
- * call takes samples, 50 ms or more apart, so that a process that is not asked does no work for it.
+ * Returns a function that reports whether the event loop ran for at least nine tenths of the time between its last
+ * two samples. Only a call takes samples, 50 ms or more apart, so that a process that is not asked does no work for
+ * it.
  */
 export function createBusyReading(): () => boolean {
   let sampledAt = performance.now();

@@ -10,7 +10,10 @@ type Collect = (options: { readonly type: "major"; readonly flavor: "last-resort
 
 const lookEveryMs = 5_000;
 const idleShareMax = 0.02;
-/** The growth of the heap that is worth a collection, which takes about half a millisecond a MiB: half of what the last one left, at least this. */
+/**
+ * The growth of the heap that is worth a collection, which takes about half a millisecond a MiB: half of the heap
+ * that the last one left, and at least this.
+ */
 const grownBytesMin = 32 * 1024 * 1024;
 
 /** Looks at the heap every `everyMs`, and collects once the event loop has been idle in between. Returns a function that ends this. */

@@ -1,6 +1,6 @@
 /**
- * Fits the sockets of a process to the number of files that it may have open. A process that is allowed too few says so when it
- * starts and runs with fewer connections: otherwise it would find out in the middle of its work.
+ * Fits the sockets of a process to the number of files that it may have open. A process that is allowed too few says
+ * so when it starts and runs with fewer connections, instead of failing in the middle of its work.
  */
 import { readFileSync } from "node:fs";
 import { type Log } from "@posthaste/ports";
@@ -16,10 +16,10 @@ export const callsMaxOf = ({ maxInFlight = 0, maxWaiting = 0 }: CallsConfig): nu
 
 /** Files of the store, threads, the listeners, collectors and stores, name servers, and files open for a moment. */
 const ownFilesMax = 64;
-/** A connection must be able to come in, and a call to go out. */
+/** At least one connection must be able to come in, and one call to go out. */
 const socketsMin = 8;
 
-/** Gives half to the calls, if they need it, and the rest to the callers. `limit` undefined: it is not known. Pure. */
+/** Gives half to the calls, if they need it, and the rest to the callers. `limit`: undefined if it is not known. Pure. */
 export function socketsWithin(limit: number | undefined, wanted: Sockets): Sockets {
   if (limit === undefined || ownFilesMax + wanted.connections + wanted.calls <= limit)
     return wanted;
@@ -29,7 +29,7 @@ export function socketsWithin(limit: number | undefined, wanted: Sockets): Socke
   return { calls, connections: Math.min(wanted.connections, rest - calls) };
 }
 
-/** A listener beside the one for callers gets one such part of all connections. */
+/** A further listener, beside the one for callers, gets one part in this many of all connections. */
 const partsOfListener = 16;
 const listenerMin = 4;
 
@@ -54,7 +54,7 @@ export function fitSockets(wanted: Sockets, log: Log, limit = openFilesMax()): S
   return fitting;
 }
 
-/** Returns undefined where the system tells no limit in a file. */
+/** Returns undefined if the system does not show the limit in a file. */
 export function openFilesMax(): number | undefined {
   try {
     return limitIn(readFileSync("/proc/self/limits", "utf8"));

@@ -22,10 +22,10 @@ export type ProcessParts = {
   readonly host: string;
   readonly port: number;
   readonly drainMs: number;
-  /** How many callers' connections and calls the system lets this process have. */
+  /** How many callers' connections and calls the system allows this process. */
   readonly sockets: Sockets;
   readonly origins: Origins;
-  /** Unmoved by steps of the host's clock; due times are compared with the store's time, which is measured against this clock. */
+  /** A clock that no step of the host's clock moves; due times are compared with the store's time, which is measured against this clock. */
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

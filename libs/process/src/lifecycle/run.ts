@@ -1,4 +1,4 @@
-/** A process from its start to its exit code: 0 after a clean drain, 1 otherwise, each with one line that says why. */
+/** Runs a process from its start to its exit code: 0 after a clean drain, 1 otherwise, each with one line that says why. */
 import {
   type Clock,
   type Log,
@@ -91,8 +91,8 @@ async function drain(starting: Promise<Running>, log: Log): Promise<void> {
 const forEver = new Promise<never>(() => undefined);
 
 /**
- * Says which part could not start, and why, for an operator. An error that no part has thrown is logged with its stack, which helps
- * to mend the code.
+ * Returns which part could not start, and why, for an operator. An error that no part has thrown is logged with its
+ * stack, which helps to fix the code.
  */
 function whyOf(error: unknown): LogFields {
   if (!Error.isError(error) || !Error.isError(error.cause)) return { error };
@@ -102,5 +102,5 @@ function whyOf(error: unknown): LogFields {
     : { error, why: cause.message };
 }
 
-/** Such as a taken port, or a server that is away. */
+/** Reports whether the system caused the error, such as a taken port or a server that is away. */
 const isOfTheSystem = (error: unknown): boolean => Error.isError(error) && "syscall" in error;

@@ -1,6 +1,6 @@
 /**
- * One service as a process of its own. Health starts first, so that a supervisor sees what the process waits for; then the services,
- * in order; then the doors. All stop in reverse.
+ * One service as a process of its own. Health starts first, so that a supervisor sees what the process waits for;
+ * then the services, in order; then the doors. All stop in reverse.
  */
 import { fault } from "@posthaste/domain";
 import { createAnswers, createEdge, type RequestHandler } from "@posthaste/http";

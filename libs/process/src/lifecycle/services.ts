@@ -2,7 +2,7 @@
 import { type Log, type Readiness, type Service } from "@posthaste/ports";
 
 export type Running = {
-  /** Stops all in reverse order, once; later calls wait for the same end. Resolves to false where at least one failed to stop. */
+  /** Stops all in reverse order, once; later calls wait for the same end. Resolves to false if at least one failed to stop. */
   stop(): Promise<boolean>;
 };
 

@@ -2,7 +2,7 @@ import { type Clock, type Log, type LogFields } from "@posthaste/ports";
 import { loggable, type LogLine } from "./fields.ts";
 import { type Level, levels } from "./human-line.ts";
 
-/** A line as it is written: no field that is not. */
+/** A line as it is written: it has the written fields only. */
 export type Line = {
   /** Unix milliseconds. */
   readonly at: number;
@@ -11,7 +11,7 @@ export type Line = {
   readonly fields: LogLine;
 };
 
-/** Hands a copy of each line at `lowest` or above to `copy`. */
+/** Passes a copy of each line at `lowest` or above to `copy`. */
 export function copiedLog(
   log: Log,
   { lowest, clock, copy }: { lowest: Level; clock: Pick<Clock, "now">; copy: (line: Line) => void },

@@ -1,6 +1,7 @@
 /**
- * Judges fields of log lines (docs/design/security#what-is-logged): an allow-list of names, and only values that cannot hide a body.
- * A field that is not on the list leaves its name in `dropped`, so that forgetting to list one is seen, not silent.
+ * Judges fields of log lines (docs/design/security#what-is-logged): an allow-list of names, and only values that
+ * cannot hide a body. A field that is not on the list leaves its name in `dropped`, so that a missing entry is
+ * noticed.
  */
 import { type LogFields } from "@posthaste/ports";
 
@@ -55,7 +56,7 @@ function plainList(values: readonly unknown[]): LogValue | undefined {
   return plain;
 }
 
-/** Takes the frames of a stack without its first line, which repeats the message, uncut. */
+/** Returns the frames of a stack without its first line, which repeats the message, uncut. */
 function errorFields(error: Error): Record<string, LogValue> {
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
   const cause = Error.isError(error.cause) ? harmlessText(error.cause.message) : undefined;
@@ -73,7 +74,7 @@ function errorFields(error: Error): Record<string, LogValue> {
   };
 }
 
-/** In texts of other programs secrets hide in queries and user names of URLs and in bearer tokens. */
+/** Removes secrets from texts of other programs: queries and user names of URLs, and bearer tokens. */
 function harmlessText(text: string): string {
   const cut = text.length > textLengthMax ? `${text.slice(0, textLengthMax)}…` : text;
   if (!cut.includes("://") && !/\b(?:bearer|basic) /i.test(cut)) return cut;

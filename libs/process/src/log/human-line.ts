@@ -13,7 +13,7 @@ export function humanLine(
   return `${time} ${level.padEnd(5)} ${event}${pairs.join("")}\n`;
 }
 
-/** Quoted as JSON unless it is one plain word: a value cannot start a line of its own or another field. */
+/** Quotes a value as JSON unless it is one plain word: a value cannot start a line of its own or another field. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return value.map(shown).join(",");
   const text = typeof value === "string" ? value : JSON.stringify(value);

@@ -12,7 +12,7 @@ export type LogOptions = {
   readonly write?: (line: string) => void;
 };
 
-/** The port Log. Lines are written at once: the last one before a crash is the one that matters. */
+/** The port Log. Lines are written at once, since the last one before a crash is the most important. */
 export function createLog(options: LogOptions): Log {
   const emit = options.format === "json" ? jsonEmitter(options) : humanEmitter(options);
   const lowest = levels.indexOf(options.level);

@@ -1,4 +1,4 @@
-/** The secrets that a first start needs: each in a file of its own, made once, for its owner only. */
+/** The secrets that a first start needs: each in a file of its own, made once, readable by its owner only. */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { writeOnce } from "./write-once.ts";
 const passwordLength = 32;
 const keyBytes = 32;
 
-/** By the names of their files, in the forms that the configuration takes as `POSTHASTE_<NAME>_FILE`. */
+/** By the names of their files, in the forms that the configuration accepts as `POSTHASTE_<NAME>_FILE`. */
 const makers = {
   token: (random: Random) => newToken("default", random),
   "signing-key-current": newSigningKey,

@@ -8,8 +8,8 @@ const fileName = "sealing.key";
 const keyBytes = 32;
 
 /**
- * Returns the key in `folder`, made if there is none and `make` is true. The caller has the folder to itself. A key is never seen
- * half-written, and is on the disk before it seals anything: without it no sealed secret can be read.
+ * Returns the key in `folder`, made if there is none and `make` is true. The caller has the folder to itself. A key
+ * is never seen half-written, and is on the disk before it seals anything: without it no sealed secret can be read.
  */
 export function keyInFile(folder: string, make: boolean): Uint8Array | undefined {
   const path = join(folder, fileName);

@@ -1,4 +1,4 @@
-/** Opens secrets when they are used: a reader of many accounts opens the keys of none. */
+/** Opens secrets when they are used, so that reading many accounts opens no keys. */
 import { TextCache } from "@posthaste/domain";
 import { type Sealer } from "./sealer.ts";
 
@@ -6,8 +6,8 @@ import { type Sealer } from "./sealer.ts";
 const keptSecrets = { entriesMax: 2_000, lengthMax: 1_024 };
 
 /**
- * Opens a text once and keeps recently used ones: each delivery is signed, and decrypts nothing. Throws at once for a text that was
- * sealed with an unknown key, since a process without the right keys must not seem ready.
+ * Opens a text once and keeps recently used ones: each delivery is signed without decrypting anything. Throws at once
+ * for a text that was sealed with an unknown key, since a process without the right keys must not seem ready.
  */
 export function openedLately({ checkKey, open }: Sealer): Open {
   const kept = new TextCache<string>(keptSecrets);

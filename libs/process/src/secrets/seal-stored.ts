@@ -1,12 +1,12 @@
-/** Seals stored secrets anew at a start; `Accounts.secret` does so for its own when it is called. */
+/** Seals stored secrets anew at a start. `Accounts.secret` does so for its own when it is called. */
 import { type Accounts, indexPages, type SearchIndexes, tenantPages } from "@posthaste/ports";
 import { sealAccounts } from "./sealed-accounts.ts";
 import { sealIndexes } from "./sealed-indexes.ts";
 import { type Sealer } from "./sealer.ts";
 
 /**
- * Seals secrets that are not sealed, or are with a key that is being replaced. `stored` are the store's own ports. Rejects when a
- * secret to be sealed anew cannot be opened: a process without the right keys had better not start.
+ * Seals secrets that are not sealed, or are sealed with a key that is being replaced. `stored` are the store's own
+ * ports. Rejects when a secret to be sealed anew cannot be opened: a process without the right keys should not start.
  */
 export async function sealStored(
   stored: { readonly accounts: Accounts; readonly indexes: SearchIndexes },

@@ -1,10 +1,10 @@
-/** Accounts whose signing keys and secrets the store sees only sealed. */
+/** Accounts whose signing keys and secrets are sealed in the store. */
 import { isFault } from "@posthaste/domain";
 import { type Accounts, type Tenant } from "@posthaste/ports";
 import { type Open, openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";
 
-/** Wraps `accounts` so that each key is opened when it is used. Keys that an older Posthaste has stored unsealed are read, too. */
+/** Wraps `accounts` so that each key is opened when it is used. Also reads keys that an older Posthaste has stored unsealed. */
 export function sealAccounts(accounts: Accounts, sealer: Sealer): Accounts {
   const { isFresh, seal } = sealer;
   const open = openedLately(sealer);

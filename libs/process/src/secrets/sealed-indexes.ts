@@ -1,4 +1,4 @@
-/** Search indexes whose tokens the store sees only sealed. */
+/** Search indexes whose tokens are sealed in the store. */
 import { type SearchIndex, type SearchIndexes } from "@posthaste/ports";
 import { type Open, openedLately } from "./opened-lately.ts";
 import { type Sealer } from "./sealer.ts";

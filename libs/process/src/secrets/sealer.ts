@@ -1,17 +1,21 @@
 /**
- * Sealing: secrets that must be shown or used again are stored only as AES-256-GCM makes them, under a key that the store does not
- * have (docs/design/security#secrets).
+ * Sealing: secrets that must be shown or used again are stored only encrypted with AES-256-GCM, under a key that the
+ * store does not have (docs/design/security#secrets).
  *
- * (1) a sealed text opens only in the place that it was sealed for, so that two of them cannot be swapped in the store.
+ * (1) a sealed text opens only in the place that it was sealed for, so that two of them cannot be swapped in the
+ *     store.
  */
 import { createCipheriv, createDecipheriv, hash, randomBytes } from "node:crypto";
 
 export type Sealer = {
   /** `place` says where the text is kept, in the caller's words. */
   readonly seal: (text: string, place: string) => string;
-  /** Returns a text that was never sealed, from before there was a sealer, as it is. Throws when no key opens the text. */
+  /**
+   * Returns the secret. A text that was never sealed, from before there was a sealer, is returned as it is. Throws
+   * when no key opens the text.
+   */
   readonly open: (stored: string, place: string) => string;
-  /** Throws for a text sealed with an unknown key: looks at the text's beginning and opens nothing. */
+  /** Throws for a text sealed with an unknown key. Reads the text's beginning and opens nothing. */
   readonly checkKey: (stored: string, place: string) => void;
   /** Reports whether the text is sealed with the key that seals now. */
   readonly isFresh: (stored: string) => boolean;
@@ -52,7 +56,7 @@ export function createSealer(keys: readonly Uint8Array[]): Sealer {
   };
 }
 
-/** Tells keys apart without revealing them: they are random. */
+/** Returns an id that tells keys apart without revealing them: they are random. */
 const keyIdOf = (key: Uint8Array): string => hash("sha256", key, "hex").slice(0, keyIdLength);
 
 function encrypt(key: Uint8Array, text: string, place: string): string {

@@ -1,18 +1,18 @@
-/** A collector that is sent to, and the bounds of sending. */
+/** A collector to send to, and the bounds of sending. */
 import { type Clock, type Log, type Reporter } from "@posthaste/ports";
 
 export type OtlpOptions = {
   readonly service: Reporter;
   /** Tells this process from others of its service. */
   readonly instance: string;
-  /** Where the signal is sent, whole. */
+  /** The whole address to which the signal is sent. */
   readonly url: string;
   readonly protocol: "http/json" | "http/protobuf";
   readonly clock: Clock;
   readonly log: Log;
 };
 
-/** What waits is dropped beyond it. */
+/** Items beyond this number are dropped. */
 export const queueMax = 2_048;
 export const batchMax = 256;
 export const sendEveryMs = 1_000;

@@ -1,4 +1,4 @@
-/** Where each signal is sent, from the variables that say so. */
+/** Finds where each signal is sent, from the variables. */
 import { type ConfigOf } from "../config/services.ts";
 
 export type CollectorsConfig = Partial<
@@ -17,12 +17,12 @@ export type CollectorsConfig = Partial<
 >;
 type Collectors = { readonly [Signal in "traces" | "metrics" | "logs"]?: string | undefined };
 
-/** The endpoint of the standard where none is named. */
+/** The standard's endpoint, if none is named. */
 const standardEndpoint = "http://localhost:4318";
 
 /**
- * Returns the whole address of each signal that is sent. `POSTHASTE_OTLP_ENDPOINT` asks for traces only, and says where metrics and
- * logs go that are asked for by name.
+ * Returns the whole address of each signal that is sent. `POSTHASTE_OTLP_ENDPOINT` asks for traces only, and is also
+ * the address of metrics and logs that are asked for by name.
  */
 export function collectorsOf(config: CollectorsConfig): Collectors {
   if (config.otelSdkDisabled === "true") return {};

@@ -1,8 +1,8 @@
 /**
  * The numbers of one process: added to by the services, read by the endpoint.
  *
- * (1) a watched gauge is asked for at most every `keepMs`, and each watched value is waited for at most `readMsMax`; a read that
- *     fails or takes longer leaves out its line and nothing else.
+ * (1) a watched gauge is read at most every `keepMs`, and each watched value is waited for at most `readMsMax`; a
+ *     read that fails or takes longer leaves out its line and nothing else.
  */
 import {
   type Clock,
@@ -117,7 +117,7 @@ async function ask(source: Watched, clock: Clock): Promise<void> {
   try {
     source.last = await source.ask();
   } catch {
-    // The store's own lines tell that it is away; here the value is missing.
+    // The store's own log lines report that it is away; here the value is missing.
   } finally {
     source.askedAt = clock.passedMs();
     source.asking = undefined;

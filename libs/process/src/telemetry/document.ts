@@ -1,4 +1,4 @@
-/** `docs/telemetry.md`: the metrics from their catalogue, and a text about traces. */
+/** Renders `docs/telemetry.md`: the metrics from their catalogue, and a text about traces. */
 import { type Metric, metricCatalogue, type Reporter } from "@posthaste/ports";
 import { typeOf } from "./exposition.ts";
 

@@ -1,4 +1,4 @@
-/** Watches lines: how many messages stand in lanes and queues, and for how long the oldest turn has lasted. */
+/** Watches lines: how many messages are in lanes and queues, and for how long the oldest turn has lasted. */
 import { agoMs } from "@posthaste/domain";
 import { type Clock, countedMax, type Metrics, type Queues, type Sizes } from "@posthaste/ports";
 

@@ -1,6 +1,6 @@
 /**
- * `GET /metrics` on a listener of its own, so that only collectors reach it. The answer holds nothing of tenants or messages, so a token
- * is wanted only where one is set.
+ * Serves `GET /metrics` on a listener of its own, so that only collectors reach it. The answer has no data of tenants
+ * or messages, so a token is required only if one is set.
  */
 import { timingSafeEqual, hash } from "node:crypto";
 import { once } from "node:events";
@@ -12,9 +12,9 @@ import { openMetrics, openMetricsType, wantsOpenMetrics } from "./open-metrics.t
 
 export type MetricsEndpointOptions = {
   readonly host: string;
-  /** 0: any free port, which is logged. */
+  /** 0 for any free port, which is logged. */
   readonly port: number;
-  /** Undefined: none is wanted. */
+  /** Undefined if none is required. */
   readonly token: string | undefined;
   readonly counted: Counted;
   readonly log: Log;
@@ -73,7 +73,7 @@ async function answerMetrics(
 
 type TokenCheck = (authorization: string | undefined) => boolean;
 
-/** Compares digests, whose time says nothing of the token (RFC 6750, 2.1 for the header). */
+/** Compares digests, so that the time reveals nothing about the token (RFC 6750, 2.1 for the header). */
 function createTokenCheck(token: string | undefined): TokenCheck {
   if (token === undefined) return () => true;
   const wanted = hash("sha256", token, "buffer");

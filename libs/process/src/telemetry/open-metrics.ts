@@ -1,13 +1,14 @@
 /**
- * The metrics as OpenMetrics (version 1.0.0), for collectors that ask for it, as Prometheus does. The format differs in how counters
- * are declared, how bounds are written, and in exemplars, which lead from a bucket to the trace of one message in it.
+ * The metrics as OpenMetrics (version 1.0.0), for collectors that ask for it, as Prometheus does. The format differs
+ * in how counters are declared, how bounds are written, and in exemplars, which lead from a bucket to the trace of
+ * one message in it.
  */
 import { type Exemplar, type Histogram, type Sample } from "./counted.ts";
 import { labelOf, linesOfValue, typeOf } from "./exposition.ts";
 
 export const openMetricsType = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/** A collector that takes OpenMetrics at all prefers it. */
+/** Reports whether to send OpenMetrics. A collector that accepts it at all prefers it. */
 export const wantsOpenMetrics = (accept = ""): boolean =>
   accept.includes("application/openmetrics-text");
 
@@ -41,7 +42,7 @@ function linesOfHistogram(
   return [...lines, `${name}_sum ${sum}`, `${name}_count ${below}`];
 }
 
-/** A bound is a float and looks like one. */
+/** Writes a bound as a float. */
 const boundOf = (bound: number | undefined): string => {
   if (bound === undefined) return "+Inf";
   return Number.isInteger(bound) ? bound.toFixed(1) : String(bound);

@@ -1,6 +1,6 @@
 /**
- * Makes spans by OpenTelemetry and sends them, as OTLP over HTTP. Loaded only where traces are sent.
- * Nothing is detected and nothing instrumented.
+ * Makes spans by OpenTelemetry and sends them, as OTLP over HTTP. Loaded only if traces are sent. Nothing is detected
+ * and nothing instrumented.
  */
 import { cutOff } from "@posthaste/domain";
 import {
@@ -57,7 +57,7 @@ export async function openOtel({
       : await import("@opentelemetry/exporter-trace-otlp-proto");
   const exporter = saying(new OTLPTraceExporter({ url, timeoutMillis: sendMsMax }), "traces", log);
   const drawn = new RandomIdGenerator();
-  /** The place of the span that is being started, where that is not drawn. */
+  /** The place of the span that is being started, if it is not random. */
   let given: SpanPlace | undefined;
   const provider = new TracerProvider({
     idGenerator: {

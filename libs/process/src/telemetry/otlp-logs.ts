@@ -1,4 +1,4 @@
-/** Sends lines of the log as OTLP. Loaded only where they are sent. */
+/** Sends lines of the log as OTLP. Loaded only if they are sent. */
 import { ROOT_CONTEXT, SeverityNumber, trace, TraceFlags } from "@opentelemetry/api";
 import { BatchLogRecordProcessor, LoggerProvider } from "@opentelemetry/sdk-logs";
 import { type Level } from "../log/human-line.ts";

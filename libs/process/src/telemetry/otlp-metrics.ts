@@ -1,4 +1,4 @@
-/** Sends the numbers of a process as OTLP, under the names that Prometheus reads. Loaded only where they are sent. */
+/** Sends the numbers of a process as OTLP, under the names that Prometheus reads. Loaded only if they are sent. */
 import { type HrTime, ValueType } from "@opentelemetry/api";
 import {
   AggregationTemporality,

@@ -1,4 +1,4 @@
-/** What the three signals share that are sent to a collector as OTLP over HTTP. Loaded only where one of them is sent. */
+/** The parts that the three signals share that are sent to a collector as OTLP over HTTP. Loaded only if one of them is sent. */
 import { type ExportResult } from "@opentelemetry/core";
 import {
   detectResources,
@@ -11,7 +11,7 @@ import { type Log } from "@posthaste/ports";
 import { version } from "../version.ts";
 import { type OtlpOptions } from "./bounds.ts";
 
-/** Says nothing of the host but what `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` say. */
+/** Returns only the attributes of the host that `OTEL_RESOURCE_ATTRIBUTES` and `OTEL_SERVICE_NAME` give. */
 export function resourceOf({
   instance,
   service,
@@ -31,7 +31,7 @@ type Exporter<T> = {
   forceFlush(): Promise<void>;
 };
 
-/** Logs one line when the collector goes and one when it is back: only what it does not take is lost. */
+/** Logs one line when the collector goes away and one when it is back: only data that it does not accept is lost. */
 export function saying<T>(
   exporter: Exporter<T>,
   signal: "traces" | "metrics" | "logs",

@@ -10,7 +10,7 @@ const everyMs = 20;
 const nanosecondsPerSecond = 1e9;
 const microsecondsPerSecond = 1e6;
 
-/** Returns the function that ends the watch. Node's histogram ticks until then, so the watch begins only where it is read. */
+/** Returns the function that ends the watch. Node's histogram ticks until then, so the watch begins only when it is read. */
 export function watchProcess(metrics: Metrics, clock: Pick<Clock, "now">): () => void {
   const startedAt = clock.now() / 1_000 - process.uptime();
   const filesMax = openFilesMax();

@@ -15,7 +15,7 @@ import { meteredRuns } from "./runs.ts";
 
 const address = { tenant: aTenant, id: aRunId };
 
-/** A store of one run. Each change is decided twice, as where another process comes first. */
+/** Returns a store of one run. Each change is decided twice, as when another process comes first. */
 function aStore(): RunStore {
   let run: Run | undefined;
   const unused = () => Promise.reject(new Error("it is not asked for"));

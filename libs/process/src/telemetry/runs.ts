@@ -27,7 +27,7 @@ export function meteredRuns(runs: RunStore, metrics: Metrics): RunStore {
       return started;
     },
     change: async (address, decide) => {
-      // A change may be decided again, and the last decision is the one that is written.
+      // A change may be decided again, and the last decision is written.
       let made: { readonly from: Run; readonly write: RunWrite | undefined } | undefined;
       const verdict = await runs.change(address, (from) => {
         const decision = decide(from);
@@ -60,5 +60,5 @@ function countWrite(metrics: Metrics, from: Run, { parts, run }: RunWrite): void
   }
 }
 
-/** The roles of parts that are entries, or something that a step waits for. */
+/** The roles of parts that are entries, or that a step waits for. */
 const roles = ["plan", "result", "call", "answer", "wait", "invocation"] as const;

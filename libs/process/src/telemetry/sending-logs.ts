@@ -3,10 +3,10 @@ import { type Line } from "../log/copied-log.ts";
 import type { OtlpLogs } from "./otlp-logs.ts";
 import { closeMsMax, type OtlpOptions } from "./bounds.ts";
 
-/** Lines that are written before the SDK is there. */
+/** Lines that are written before the SDK is loaded. */
 const earlyMax = 256;
 
-/** Sends copies of lines to a collector. What is written after its end is in the log alone. */
+/** Sends copies of lines to a collector. Lines after its end are in the log alone. */
 export function sendLogs(collector: OtlpOptions): {
   readonly copy: (line: Line) => void;
   readonly sending: Service;

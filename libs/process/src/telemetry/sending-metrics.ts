@@ -9,7 +9,7 @@ export type SendingMetricsOptions = {
   readonly collector: OtlpOptions;
 };
 
-/** Sends the numbers of a process to a collector at regular times, and once more at the end. One is on its way at a time. */
+/** Sends the numbers of a process to a collector at regular times, and once more at the end. One request is under way at a time. */
 export function sendMetrics({ counted, everyMs, collector }: SendingMetricsOptions): Service {
   const { clock } = collector;
   let otlp: OtlpMetrics | undefined;

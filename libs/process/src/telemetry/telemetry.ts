@@ -1,4 +1,4 @@
-/** Metrics, traces and copies of the log as configured; where none is configured they cost nothing. */
+/** Metrics, traces and copies of the log as configured; those that are not configured cost nothing. */
 import {
   type Clock,
   type Log,
@@ -31,7 +31,7 @@ type World = { readonly clock: Clock; readonly log: Log; readonly random: Random
 
 export type Reporting = {
   readonly telemetry: Telemetry;
-  /** The log, whose lines say inside which trace they are written. */
+  /** The log, whose lines name the trace in which they are written. */
   readonly log: Log;
   /** Services to start before the ones that report, and to stop after them. */
   readonly reporting: readonly Service[];

@@ -43,7 +43,7 @@ async function listen(at: number): Promise<void> {
   await once(collector, "listening");
 }
 
-/** Returns undefined where the span is not traced. */
+/** Returns undefined if the span is not traced. */
 const begun = () => tracing.tracer.start("publish", { kind: "server" });
 
 /** Polls until the log has a line of that name. */

@@ -1,9 +1,9 @@
 /**
- * The Tracer port over OpenTelemetry. Sampling is decided here, once per trace, before anything is made: a trace that began
- * elsewhere goes by its own flag, one that is kept with a message or linked is sampled, the others are drawn. A failed attempt of a
- * message that was not drawn begins a trace all the same (ADR 199).
+ * The Tracer port over OpenTelemetry. Sampling is decided here, once per trace, before anything is made: a trace that
+ * began elsewhere follows its own flag, a trace that is kept with a message or linked is sampled, and others are
+ * drawn. A failed attempt of a message that was not drawn begins a trace, too (ADR 199).
  *
- * The SDK is loaded when the process starts, and only then: until it is there nothing is traced.
+ * The SDK is loaded when the process starts, and only then: until it is loaded nothing is traced.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { hash } from "node:crypto";
@@ -20,14 +20,14 @@ import { closeMsMax, type OtlpOptions } from "./bounds.ts";
 import { parseTraceParent, type SpanPlace, traceParentOf } from "./trace-parent.ts";
 
 export type TracingOptions = OtlpOptions & {
-  /** The part of the traces that begin here, 0 to 1. */
+  /** The share of the traces that begin here and are sampled, 0 to 1. */
   readonly ratio: number;
   readonly random: Random;
 };
 
 export type Tracing = { readonly tracer: Tracer; readonly sending: Service };
 
-/** While the collector is away, one trace in this time finds out whether it is back. No other is begun. */
+/** While the collector is away, one trace in this time tests whether it is back. No other is begun. */
 const probeEveryMs = 10_000;
 
 export function createTracing(options: TracingOptions): Tracing {
@@ -92,7 +92,7 @@ function placeOf(
 const traceIdLength = 32;
 const spanIdLength = 16;
 
-/** Every process finds the same place, and none keeps it. */
+/** Every process computes the same place, and none stores it. */
 function placeFrom(id: string): TraceParent {
   const digest = hash("sha256", id, "hex");
   const traceId = digest.slice(0, traceIdLength);

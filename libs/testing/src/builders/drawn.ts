@@ -29,7 +29,7 @@ const names: Values = ["one", "two", "three"];
 const texts: Values = ["one", 'a "quoted" \\ one', "ü/𝒳 %_*"];
 const unheardOf = "unheard-of";
 
-/** Times of drawn messages and filters are at most this far after `from`. */
+/** Times of drawn messages and filters are at most this much after `from`. */
 export const drawnForMs = 20;
 
 export function drawnMessage(chance: Dice, from: number): MessageOverrides & { now: number } {
@@ -52,7 +52,7 @@ export function drawnMessage(chance: Dice, from: number): MessageOverrides & { n
   };
 }
 
-/** How each field of a filter is drawn. A field of the filter that is missing here does not compile. */
+/** How each field of a filter is drawn. A missing field does not compile. */
 export type Drawn<Filter> = {
   readonly [Field in keyof Filter]-?: () => NonNullable<Filter[Field]>;
 };

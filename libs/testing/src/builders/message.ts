@@ -1,4 +1,4 @@
-/** Valid messages and records: the test names only what matters to it. */
+/** Valid messages and records: the test names only the values that matter to it. */
 import {
   accept,
   type CallbackPlan,
@@ -91,7 +91,7 @@ export function aMessage(overrides: MessageOverrides = {}): Message {
   };
 }
 
-/** A record as it is first written. */
+/** Returns a record as it is first written. */
 export const anAcceptedRecord = (overrides: MessageOverrides = {}): MessageRecord =>
   accept(aMessage(overrides), overrides.now ?? epochStart);
 
@@ -109,7 +109,7 @@ export function aClaimedRecord(
   };
 }
 
-/** The moving part of a record without its state. */
+/** The changing part of a record without its state. */
 export type Progress = {
   readonly retried: number;
   readonly leaseLosses: number;
@@ -144,7 +144,7 @@ export function aRecordIn<S extends MessageState>(
   };
 }
 
-/** One example of each live state, as it is at `now`. */
+/** Returns one example of each live state, as it is at `now`. */
 export const liveStates = (
   now = epochStart,
 ): readonly Extract<MessageState, { kind: LiveKind }>[] => [

@@ -50,7 +50,7 @@ export function aRun(overrides: Partial<RunIn<"active">> = {}): RunIn<"active"> 
   };
 }
 
-/** The write of the start of the use of an id that `use` names. */
+/** Returns the write of the start of a run, for the use of an id that `use` names. */
 export function aRunStart(
   { after, generation }: NextUse,
   {

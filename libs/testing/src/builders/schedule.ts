@@ -1,4 +1,4 @@
-/** Valid schedules: the test names only what matters to it. */
+/** Valid schedules: the test names only the values that matter to it. */
 import {
   type Cron,
   isFault,
@@ -18,7 +18,7 @@ export function aCron(text: string): Cron {
   return cron;
 }
 
-/** By default every ten minutes in UTC. */
+/** Returns a schedule; by default every ten minutes in UTC. */
 export function aScheduleCommand(
   text = "*/10 * * * *",
   overrides: Partial<Pick<ScheduleCommand, "tenant" | "body" | "template">> = {},

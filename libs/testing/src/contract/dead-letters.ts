@@ -424,7 +424,7 @@ function newLetter(
   };
 }
 
-/** An answer as a letter holds it: without the kind of an outcome. */
+/** Returns the answer as a letter has it: without the kind of an outcome. */
 function bare({ response, ...letter }: Partial<DeadLetter>): Partial<DeadLetter> {
   if (!response) return letter;
   const { status, headers, body, truncated } = response;

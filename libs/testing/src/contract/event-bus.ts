@@ -381,7 +381,7 @@ async function eventually({ advance }: EventBusHarness, heard: () => boolean): P
   throw new Error(`not heard within ${heardMsMax} ms`);
 }
 
-/** Lets time pass during a publish, which may wait for that. Publishes again what was not taken. */
+/** Lets time pass during a publish, which may wait for that. Publishes refused events again. */
 async function publishAll(
   harness: EventBusHarness,
   publish: () => Promise<unknown>,

@@ -378,7 +378,7 @@ async function finish(harness: RecordsHarness, message: Message): Promise<void> 
   await clearAll(harness, message);
 }
 
-/** Removes twice: a fan-out may be looked at before the last of its children is gone. */
+/** Removes twice: a fan-out may be checked before the last of its children is removed. */
 async function removeAll(harness: RecordsHarness, keeps = () => true): Promise<void> {
   await harness.records.removeFinished(allShards, harness.now(), 100, keeps);
   await harness.records.removeFinished(allShards, harness.now(), 100, keeps);

@@ -7,7 +7,7 @@ import { anotherTenant, aTenant } from "../builders/message.ts";
 import { anEndpoint, someEndpoints } from "../builders/url-group.ts";
 import { type Closable, contract, type Guarantee } from "./guarantee.ts";
 
-/** `fanOuts` and `ids` belong to the publishes that use the groups' chunks. */
+/** `fanOuts` and `ids` are for the publishes that use the groups' chunks. */
 export type GroupsHarness = Closable & {
   readonly groups: Groups;
   readonly fanOuts: FanOuts;

@@ -1,6 +1,6 @@
 /**
- * How a contract suite is written: each test is a guarantee of the port, proved on a fresh adapter. An adapter that cannot give a
- * guarantee names it with the reason; the test is then shown as skipped, with that reason.
+ * How a contract suite is written: each test is a guarantee of the port, proved on a fresh adapter. An adapter that
+ * cannot give a guarantee names it with the reason; the test is then shown as skipped, with that reason.
  */
 import { describe, it } from "@jest/globals";
 
@@ -8,11 +8,11 @@ export type Deviation = { readonly test: string; readonly reason: string };
 
 export type ContractOptions = {
   readonly deviations?: readonly Deviation[];
-  /** The longest wait that `advance` may be asked for, where an adapter's clock cannot be moved. */
+  /** The longest wait that `advance` may be asked for, if an adapter's clock cannot be moved. */
   readonly waitMsMax?: number;
 };
 
-/** `waitMs` is by how much the proof moves the clock in total, where an adapter may have a real one. */
+/** `waitMs` is by how much the proof moves the clock in total, for adapters with a real clock. */
 export type Guarantee<H> = (
   title: string,
   prove: (harness: H) => Promise<void>,
@@ -35,7 +35,7 @@ export function contract<H extends Closable>(
     if (deviation) return it.skip(`${title} (deviates: ${deviation.reason})`, () => undefined);
     if (waitMs > waitMsMax)
       return it.skip(`${title} (its clock would have to move by ${waitMs} ms)`, () => undefined);
-    // Proofs that wait for a real clock wait side by side.
+    // Proofs that wait for a real clock run at the same time.
     const test = waitMs > 0 && Number.isFinite(waitMsMax) ? it.concurrent : it;
     return test(title, () => proveOn(open, prove), timeoutOf(Math.min(waitMs, waitMsMax)));
   };

@@ -30,7 +30,7 @@ import { bytesOfThree, fatHeaders, readAll, readByBytes } from "./paging.ts";
 export type MessageLogHarness = Closable & {
   readonly log: MessageLog;
   readonly ids: Pick<Ids, "next">;
-  /** Lets a second pass, for an adapter that looks from time to time. */
+  /** Lets a second pass, for an adapter that polls. */
   readonly aSecond?: () => Promise<void>;
 };
 
@@ -624,7 +624,7 @@ function sweeping(guarantee: Guarantee<MessageLogHarness>): void {
 
 let made = 0;
 
-/** Each message is a little later than the last, so that the log lists them in this order. */
+/** Makes each message a little later than the last, so that the log lists them in this order. */
 function newMessage({ ids }: MessageLogHarness, overrides: MessageOverrides = {}): Message {
   made += 1;
   return aMessage({ id: ids.next(), now: epochStart + made, body: new Uint8Array(), ...overrides });

@@ -3,7 +3,7 @@ import { type Page } from "@posthaste/ports";
 
 const pagesMax = 1_000;
 
-/** Reads all items page by page; `between` runs after each page, to disturb. */
+/** Reads all items page by page; `between` runs after each page, to make changes. */
 export async function readAll<T>(
   list: (page: PageRequest) => Promise<Page<T>>,
   limit: number,

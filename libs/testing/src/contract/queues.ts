@@ -1,4 +1,4 @@
-/** The contract of `Queues`: what the engine relies on, whichever store keeps the turns. */
+/** The contract of `Queues`: the properties that the engine relies on, whichever store keeps the turns. */
 import { contract } from "./guarantee.ts";
 import { type QueuesHarness } from "./queues/harness.ts";
 import { groups } from "./queues/groups.ts";

@@ -1,4 +1,4 @@
-/** The contract of `RecordPorts`: what the engine relies on, whichever store keeps the records. */
+/** The contract of `RecordPorts`: the properties that the engine relies on, whichever store keeps the records. */
 import { contract } from "./guarantee.ts";
 import { accepting } from "./records/accepting.ts";
 import { canceling } from "./records/canceling.ts";

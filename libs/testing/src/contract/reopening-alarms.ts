@@ -1,4 +1,4 @@
-/** Whatever had rung before a process was killed rings as its successor opens; everything else rings at its time. */
+/** Everything that had rung before a process was killed rings when its successor opens; everything else rings at its time. */
 import { expect } from "@jest/globals";
 import {
   allShards,
@@ -23,7 +23,7 @@ import { type SchedulesHarness } from "./schedules.ts";
 type Stores = RecordsHarness & RunsHarness & SchedulesHarness & BulkActionsHarness;
 
 export type ReopeningHarness = Stores & {
-  /** Opens the store again, as it is, with nothing closed before. */
+  /** Opens the store again, as it is, without closing anything before. */
   readonly reopen: () => Promise<Stores>;
 };
 
@@ -99,7 +99,7 @@ export function alarmsAfterReopening(guarantee: Guarantee<ReopeningHarness>): vo
   guarantee(
     "a schedule whose slot is due rings at once, and one that is early in its time",
     async (before) => {
-      // The clock may begin at a full minute: the slot is the next one.
+      // The clock may begin at a full minute, and then the slot is the next one.
       const schedule = aSchedule("scd_1", everyMinute, before.now());
       await before.schedules.put(schedule, "new");
       const slot = schedule.next ?? 0;

@@ -1,6 +1,6 @@
 /**
- * The contract of a message store that one process has alone: what a successor finds when that process was killed. Claims and hints of
- * the dead process hold nothing up.
+ * The contract of a message store that one process has alone: the state that a successor finds after that process was
+ * killed. Claims and hints of the dead process hold nothing up.
  */
 import { expect } from "@jest/globals";
 import { acceptClaimed, allShards, isFinished, limits } from "@posthaste/domain";

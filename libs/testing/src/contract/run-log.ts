@@ -1,4 +1,4 @@
-/** The contract of `RunLog`: lists of what `RunStore` has written. */
+/** The contract of `RunLog`: lists of runs that `RunStore` has written. */
 import { expect } from "@jest/globals";
 import {
   type AttemptFact,
@@ -145,7 +145,7 @@ function listing(guarantee: Guarantee<RunLogHarness>): void {
     "runs are listed newest first, page by page, nothing twice and nothing left out",
     async (harness) => {
       const runs: Run[] = [];
-      // Two of each millisecond.
+      // Two in each millisecond.
       for (let i = 0; i < 12; i++)
         runs.push(await aRun(harness, { at: epochStart + Math.floor(i / 2) }));
 

@@ -1,4 +1,4 @@
-/** The contract of `Sender`, against a real destination: sends the request as given, returns the answer as it comes, and no more. */
+/** The contract of `Sender`, against a real destination: sends the request as given, and returns the answer as it comes, and no more. */
 import { expect } from "@jest/globals";
 import { type Method, methods, type Outcome, tenantId } from "@posthaste/domain";
 import { type OutgoingRequest, type Sender } from "@posthaste/ports";

@@ -1,4 +1,4 @@
-/** The code on the pages: each fenced block, with the words behind its fence, which name its runner (runners.ts). */
+/** The code on the pages: each fenced block, with the words after its fence, which name its runner (runners.ts). */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,6 +1,6 @@
 /**
- * The runners of the blocks of the pages, by the words behind their fence: a test, which takes them by `blocksOf`, or a reason why no
- * test does. A block without a runner is refused (ADR 95).
+ * The runners of the blocks of the pages, by the words after their fence: a test, which gets them by `blocksOf`, or a
+ * reason why no test does. A block without a runner is refused (ADR 95).
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A Redis Cluster of this file's own: the contract, slots that move, masters that die. */
+/** A Redis Cluster that this file starts: the contract, slots that move, masters that die. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -108,7 +108,7 @@ function laneOn(master: RunningRedis | undefined, name: string): FlowId {
   }
 }
 
-/** Begins to move the keys of one slot: half of `move`'s work. */
+/** Begins to move the keys of one slot: half of the work of `move`. */
 async function beginMove(slot: number, from: RunningRedis, to: RunningRedis): Promise<void> {
   await adminOf(to).cluster("SETSLOT", slot, "IMPORTING", await nodeIdOf(from));
   await adminOf(from).cluster("SETSLOT", slot, "MIGRATING", await nodeIdOf(to));
@@ -311,7 +311,7 @@ describe("with masters alone", () => {
     expect(tokens.isUp()).toBe(false);
     await lost?.process.restart();
     await untilUp(tokens);
-    // A node that takes writes may hear from the others that the cluster is down for a moment more.
+    // A node that accepts writes may hear from the others for a moment more that the cluster is down.
     await until("both lanes are restored", async () => {
       const restored = await Promise.allSettled(
         lanes.map((lane) => tokens.restore(lane, [], undefined)),

@@ -1,11 +1,12 @@
 /**
  * The connection to a Redis Cluster. Owns a link to each node that has slots, and the map of slots to nodes.
  *
- * (1) questions asked together are all of one slot, and go to the node that owns it.
+ * (1) questions asked together are all of one slot, and are sent to the node that owns it.
  * (2) a node that names another one is believed, `hopsMax` times for a question; each hop has the whole budget.
- * (3) the map is learnt at the start, and while it is in doubt: a node has named another one, or is away. No node is asked for it
- *     while all is well.
- * (4) the link to a node that owns no slot any more is closed after `budgetMs`, when its last questions have had their time.
+ * (3) the map is read at the start, and while it is in doubt: a node has named another one, or is away. No node is
+ *     asked for it while all is well.
+ * (4) the link to a node that owns no slot any more is closed after `budgetMs`, when its last questions have had
+ *     their time.
  */
 import assert from "node:assert/strict";
 import { pause, StoreError, within } from "@posthaste/ports";
@@ -23,11 +24,11 @@ export type ClusterOptions = Pick<
   "budgetMs" | "connectMs" | "explain" | "clock" | "log"
 > & {
   readonly place: RedisPlace;
-  /** Begins the keys that are written to find out whether nodes take writes. */
+  /** The beginning of the keys that are written to find out whether nodes accept writes. */
   readonly probeStart: string;
 };
 
-/** From the node that was asked to the owner, or to the node that a slot is moving to. */
+/** From the node asked first to the owner, or to the node that a slot is moving to. */
 const hopsMax = 2;
 
 export class Cluster {
@@ -60,7 +61,7 @@ export class Cluster {
     return missing > 0 ? `${missing} slots of the cluster have no node` : undefined;
   }
 
-  /** As `Link.ask`, for questions whose keys are all in one slot. */
+  /** Is like `Link.ask`, for questions whose keys are all in one slot. */
   async ask(script: Script, questions: readonly Question[]): Promise<readonly unknown[]> {
     const slot = slotOf(questions[0]?.keys[0] ?? "");
     const owner = this.#map.owners[slot];
@@ -116,7 +117,7 @@ export class Cluster {
     return answers.flat();
   }
 
-  /** The node may be new and not in the map: waits for its first connection as long as for an answer. */
+  /** Returns the link to the node, which may be new and not in the map: waits for its first connection as long as for an answer. */
   async #linkFor({ to, slot }: Exclude<Redirection, { kind: "split" }>): Promise<Link> {
     const { clock, budgetMs } = this.#options;
     const link = this.#links.get(to) ?? this.#open(to, slot);
@@ -126,7 +127,7 @@ export class Cluster {
     return link;
   }
 
-  /** `slot`: the slot for which the node was named, while the map does not have it. */
+  /** `slot`: the slot for which the node was named, until the map has it. */
   #open(address: string, slot?: number): Link {
     const { place, probeStart, ...options } = this.#options;
     const node = endpointOf(address);
@@ -172,7 +173,7 @@ export class Cluster {
     }
   }
 
-  /** Uses the latest of the maps that the nodes report. */
+  /** Reads the map. Uses the latest of those that the nodes report. */
   async #learn(): Promise<void> {
     const up = [...this.#links].filter(([, { problem }]) => problem === undefined);
     const looks = await Promise.allSettled(
@@ -192,7 +193,7 @@ export class Cluster {
       return slotMapOf(await lookOnce(lookOptions, this.#closing.signal), seed);
     });
     return Promise.any(asked).catch(async () => {
-      // All have failed: the first rejection says why.
+      // All have failed; the first rejection says why.
       const [first] = asked;
       assert(first !== undefined, "a cluster has an address");
       return first;

@@ -5,7 +5,7 @@ import { slotsTotal } from "./hash-slot.ts";
 export type SlotMap = {
   /** The map with the higher number is the later one. */
   readonly epoch: number;
-  /** By slot; `undefined` where no node has it. */
+  /** The owner of each slot; `undefined` if no node has it. */
   readonly owners: readonly (string | undefined)[];
   readonly missing: number;
 };
@@ -34,7 +34,7 @@ export function slotMapIn(slots: unknown, info: string, asked: Endpoint): SlotMa
 
 export type Redirection =
   | { readonly kind: "moved" | "ask"; readonly slot: number; readonly to: string }
-  /** Some of the keys are at another node by now: one question may be answered where several are not. */
+  /** Some of the keys have moved to another node: one question may be answered while several are not. */
   | { readonly kind: "split" };
 
 export function redirectionIn(error: string, asked: Endpoint): Redirection | undefined {
@@ -45,7 +45,7 @@ export function redirectionIn(error: string, asked: Endpoint): Redirection | und
   return { kind: kind === "ASK" ? "ask" : "moved", slot: Number(slot), to };
 }
 
-/** IPv6 without brackets, as nodes write it. */
+/** Returns the address with IPv6 without brackets, as nodes write it. */
 export const addressOf = ({ host, port }: Endpoint): string => `${host}:${port}`;
 
 export function endpointOf(address: string): Endpoint {
@@ -53,7 +53,7 @@ export function endpointOf(address: string): Endpoint {
   return { host: address.slice(0, colon), port: Number(address.slice(colon + 1)) };
 }
 
-/** A node that does not know its own host means the one under which it was asked. */
+/** A node that does not know its own host means the host under which it was called. */
 const hostOr = (host: unknown, asked: Endpoint): string =>
   typeof host === "string" && host !== "" && host !== "?" ? host : asked.host;
 

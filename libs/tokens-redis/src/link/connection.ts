@@ -1,6 +1,6 @@
 /**
- * One connection that has proved itself: this Redis answers, runs scripts, takes writes and evicts nothing. A connection is used
- * until it ends, and never mended: the next one is made anew and has to prove the same.
+ * One checked connection: this Redis answers, runs scripts, accepts writes and evicts nothing. A connection is used
+ * until it ends, and never repaired: the next one is made anew and checked again.
  */
 import { createHash } from "node:crypto";
 import { type Clock, type Log, within } from "@posthaste/ports";
@@ -34,14 +34,14 @@ export type Look = { readonly slots: unknown; readonly info: string };
 
 export type ConnectionOptions = {
   readonly dial: Dial;
-  /** Set for a node of a cluster, whose answers may lead elsewhere. */
+  /** Set for a node of a cluster, whose answers may name another node. */
   readonly node?: Endpoint;
   /** The time for an answer; making the connection has `connectMs`. */
   readonly budgetMs: number;
   readonly connectMs: number;
-  /** Returns a key that may be written to find out whether this server takes writes. */
+  /** Returns a key that may be written to find out whether this server accepts writes. */
   readonly probeKey: () => string;
-  /** Explains a failure to connect where its own message does not. */
+  /** Explains a failure to connect whose own message does not. */
   readonly explain?: ((error: unknown) => string | undefined) | undefined;
   readonly clock: Clock;
   readonly log: Log;
@@ -105,7 +105,7 @@ async function look(client: Redis): Promise<Look> {
   return { slots, info };
 }
 
-/** The caller reads the answer: each script has a form of its own. */
+/** Returns the raw answer: each script has a form of its own. */
 async function run(
   client: Redis,
   { lua, sha1 }: Script,
@@ -117,7 +117,7 @@ async function run(
     if (isAsking) void client.asking().catch(() => undefined);
     return await client.evalsha(sha1, keys.length, ...keys, ...args);
   } catch (error) {
-    // After its first start, or a SCRIPT FLUSH, the server needs the script's text once more.
+    // After its first start, or a SCRIPT FLUSH, the server needs the script's text again.
     if (!reasonOf(error).startsWith("NOSCRIPT")) throw error;
     if (isAsking) void client.asking().catch(() => undefined);
     return client.eval(lua, keys.length, ...keys, ...args);
@@ -153,7 +153,7 @@ async function write(client: Redis, { node, probeKey }: ConnectionOptions): Prom
   }
 }
 
-/** Returns undefined where asking is forbidden, as with some hosted Redis services. */
+/** Returns undefined if asking is forbidden, as with some hosted Redis services. */
 async function evictionPolicy(client: Redis): Promise<string | undefined> {
   try {
     const answer: unknown = await client.config("GET", "maxmemory-policy");

@@ -3,7 +3,7 @@ import { type ConnectionOptions } from "node:tls";
 import { Redis, type RedisOptions } from "ioredis";
 
 export type RedisPlace = {
-  /** redis:// or rediss://, with user and password of the servers; hosts of a cluster or of sentinels are separated by commas. */
+  /** redis:// or rediss://, with user and password of the servers. Hosts of a cluster or of sentinels are separated by commas. */
   readonly url: string;
   /** The kind of the hosts: one server, nodes of a Redis Cluster, or sentinels. */
   readonly mode?: RedisMode;
@@ -13,7 +13,7 @@ export type RedisPlace = {
     readonly user?: string | undefined;
     readonly password?: string | undefined;
   };
-  /** PEM. `ca` replaces the public authorities; `certificate` and `key` are shown to a server that asks for them. */
+  /** PEM texts. `ca` replaces the public authorities; `certificate` and `key` are presented to a server that asks for them. */
   readonly tls?: {
     readonly ca?: string | undefined;
     readonly certificate?: string | undefined;
@@ -86,7 +86,7 @@ function dialMaster(place: RedisPlace): Dial {
   };
 }
 
-/** The client queues, resends and mends nothing: a caller hears at once whether Redis is away. */
+/** The client queues, resends and repairs nothing: a caller hears at once whether Redis is away. */
 const common = ({ connectMs }: RedisPlace) =>
   ({
     lazyConnect: true,

@@ -1,8 +1,8 @@
 /**
- * The breaker: whether Redis is asked at all. Pure.
+ * The breaker: whether Redis is called at all. Pure.
  *
- * Up: calls go out. Down: calls are refused at once, and one new connection at a time is tried, which has to prove itself before any
- * call may use it.
+ * Up: calls are sent. Down: calls are refused at once, and one new connection at a time is tried, which has to pass
+ * its checks before any call may use it.
  */
 export type Health = Up | Down;
 
@@ -23,8 +23,8 @@ export const answered = (up: Up): Up =>
   up.failures === 0 && up.tries === 0 ? up : { kind: "up", failures: 0, tries: 0 };
 
 /**
- * `asked`: the health when the call that failed began. Calls that were under way together fail together and count once, so a single
- * pause of the server does not cost the connection.
+ * `asked`: the health when the call that failed began. Calls that were under way together fail together and count
+ * once, so a single pause of the server does not cost the connection.
  */
 export function failed(up: Up, asked: Up, reason: string): Health {
   if (asked.failures !== up.failures) return up;

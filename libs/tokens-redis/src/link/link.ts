@@ -1,8 +1,9 @@
 /**
- * The connection to one server, or to one node of a cluster. Owns the one connection; the scripts of a token store ask through it.
+ * The connection to one server, or to one node of a cluster. Owns the one connection; the scripts of a token store
+ * are called through it.
  *
  * (1) a call is answered or rejected within the budget, and at once while Redis is away; calls are never queued.
- * (2) a call goes out only over a connection that has proved itself.
+ * (2) a call is sent only over a connection that has passed its checks.
  * (3) one line is logged per change; connecting is tried until `close`.
  */
 import assert from "node:assert/strict";
@@ -40,9 +41,9 @@ export type Counts = {
   calls: number;
   /** Calls that were answered by an error, or not in time. */
   failed: number;
-  /** Calls that did not go out, because Redis was away. */
+  /** Calls that were not sent, because Redis was away. */
   refused: number;
-  /** Connections that were tried, and ones that proved themselves. */
+  /** Connections that were tried, and those that passed their checks. */
   tries: number;
   connections: number;
 };
@@ -125,7 +126,7 @@ export class Link {
     }
   }
 
-  /** As `Connection.look`; rejects when the node is away, or does not answer within the budget. */
+  /** Is like `Connection.look`, but rejects when the node is away, or does not answer within the budget. */
   async look(): Promise<Look> {
     const { clock, budgetMs } = this.#options;
     if (this.#connection === undefined) throw new Error(`Redis is away: ${this.problem}`);
@@ -164,7 +165,7 @@ export class Link {
     this.#become(connected(this.#health), connection);
   }
 
-  /** Ignores news of an earlier connection. */
+  /** Ignores changes of an earlier connection. */
   #become(next: Health, connection: Connection | undefined): void {
     if (this.#closing.signal.aborted || connection !== this.#connection) return;
     const before = this.#health;

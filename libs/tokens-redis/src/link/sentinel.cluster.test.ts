@@ -1,4 +1,4 @@
-/** Sentinels of this file's own over a master and a replica. Covers patches/ioredis@6.0.0.patch, too. */
+/** Sentinels that this file starts, over a master and a replica. Also covers patches/ioredis@6.0.0.patch. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

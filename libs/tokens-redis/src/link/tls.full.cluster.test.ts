@@ -1,4 +1,4 @@
-/** Sentinels, and a Redis Cluster, that ask for TLS and for a certificate, of a private authority. */
+/** Sentinels, and a Redis Cluster, that require TLS and a certificate, of a private authority. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,7 +40,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Returns settings of servers that show a certificate to clients and to each other, and ask for one. */
+/** Returns settings of servers that present a certificate to clients and to each other, and require one. */
 function asking(): Readonly<Record<string, string>> {
   const fileOf = (name: string, text: string): string => {
     const file = join(dir, name);

@@ -1,6 +1,6 @@
 /**
- * Publishes to URL groups in a queue: the children have places from the publish on, and no message passes a child that is not made yet
- * (F1).
+ * Publishes to URL groups in a queue: the children have places from the publish on, and no message passes a child
+ * that is not made yet (F1).
  */
 import { expect } from "@jest/globals";
 import { accept, allShards, childOf, type FanOut, limits, type Message } from "@posthaste/domain";

@@ -1,4 +1,4 @@
-/** Queues under test, and the steps that bring one to where a proof begins. */
+/** Queues under test, and the steps that bring a queue into the state in which a proof begins. */
 import { expect } from "@jest/globals";
 import {
   type InState,
@@ -53,7 +53,7 @@ export async function admit(
 
 export const hinted = ({ hints }: Admitted): readonly MessageId[] => hints.map(({ id }) => id);
 
-/** Claims those of `messages` that can be claimed, each once. */
+/** Claims the claimable ones of `messages`, each once. */
 export async function claimable(
   { records: store }: QueuesHarness,
   messages: readonly Message[],

@@ -214,7 +214,7 @@ export function settings(guarantee: QueueGuarantee): void {
         await Promise.all([queues.resume(aTenant, name), other.queues.admit([theQueue])]);
         await admit(harness);
       }
-      // The second look corrects what an overtaken look has given.
+      // The second look corrects the result of an overtaken look.
       await admit(harness);
       expect(await claimable(harness, messages)).toHaveLength(2);
     },

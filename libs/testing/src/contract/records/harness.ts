@@ -1,4 +1,4 @@
-/** A store under test, and the steps that bring its records to where a proof begins. */
+/** A store under test, and the steps that bring its records into the state in which a proof begins. */
 import { expect } from "@jest/globals";
 import {
   accept,
@@ -33,9 +33,9 @@ import { type Closable, type Guarantee } from "../guarantee.ts";
 
 export type RecordsHarness = Closable &
   RecordPorts & {
-    /** The same records as another process sees them. Absent: the one process races against itself. */
+    /** The same records as another process sees them. If absent, the one process races against itself. */
     readonly other?: RecordPorts;
-    /** The tokens of a store that keeps the deduplication windows, too. */
+    /** The tokens of a store that also keeps the deduplication windows. */
     readonly tokens?: TokenStore;
     readonly log: MessageLog;
     readonly ids: Pick<Ids, "next">;
@@ -133,7 +133,7 @@ export async function stateOf(
   return state.kind;
 }
 
-/** The settlement that the domain decides, ended now, with neither jitter nor expression. */
+/** Returns the settlement that the domain decides, ended now, with neither jitter nor expression. */
 export const settlementOf = (
   harness: RecordsHarness,
   record: InState<"claimed">,
@@ -216,8 +216,8 @@ export const rungBy = ({ hints, lanes, fanOuts, outboxes, followUps }: RungByKin
   hints.length + lanes.length + fanOuts.length + outboxes.length + followUps.length;
 
 /**
- * Expects the alarm that `alarmOf` gives the record's state, entered between two readings of the store's clock. Where the store has made
- * a follow-up safe in the same write, the earlier alarm of an outbox may still stand.
+ * Expects the alarm that `alarmOf` gives the record's state, entered between two readings of the store's clock. If
+ * the store has made a follow-up safe in the same write, the earlier alarm of an outbox may remain.
  */
 export function expectAlarm(record: MessageRecord, from: number, to: number): void {
   const hasOutbox = record.outbox.length > 0;

@@ -446,7 +446,7 @@ const dayMs = 86_400_000;
 
 type Entry = {
   readonly what: string;
-  /** Returns how a message then gets into the line. */
+  /** Returns a function by which a message then joins the line. */
   readonly prepare: (harness: RecordsHarness) => Promise<() => Promise<unknown>>;
 };
 
@@ -482,7 +482,7 @@ const entries: readonly Entry[] = [
   },
 ];
 
-/** Here no message joins the line: the lane wakes for a granter that looks again. */
+/** Entries without a message: the lane wakes for a granter that looks again. */
 const otherAlarms: readonly Entry[] = [
   {
     what: "by other limits, brought by a delayed publish",

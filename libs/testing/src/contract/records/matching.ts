@@ -87,7 +87,7 @@ export function matching(guarantee: StoreGuarantee): void {
     const before = await insert(harness);
     const upTo = upToNow(harness);
     await insert(harness);
-    // An earlier id, as that of a retried dead letter.
+    // An earlier id, like that of a retried dead letter.
     await insert(harness, { id: messageId("msg_00000000100000000000000001"), now: upTo.at + 1 });
 
     expect(await walk(harness, {}, { upTo })).toEqual({ ids: [before.id] });

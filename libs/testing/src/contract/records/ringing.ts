@@ -44,7 +44,7 @@ async function insertToFollowUp(
   return record.message;
 }
 
-/** Returns the id where the record has a fact to tell; some stores make facts safe with the settle. */
+/** Returns the id if the record has a fact to report; some stores make facts safe with the settle. */
 async function factsOf(harness: RecordsHarness, id: MessageId): Promise<readonly MessageId[]> {
   const { outbox } = await read(harness, { id, tenant: aTenant });
   return outbox.length > 0 ? [id] : [];

@@ -103,7 +103,7 @@ export function reading(guarantee: RunsGuarantee): void {
   });
 }
 
-/** Replaces bodies by digests: Jest looks at each byte for a microsecond, and a long history has millions. */
+/** Replaces bodies by digests: Jest reads each byte for a microsecond, and a long history has millions. */
 const withDigest = ({ body, ...entry }: HistoryEntry) => ({ ...entry, body: hash("sha256", body) });
 
 const withDigests = (briefing: Briefing | undefined) =>

@@ -5,7 +5,7 @@ import { anOwner, aTenant } from "../../builders/message.ts";
 import { aResult, aRunId, aRunStart } from "../../builders/run.ts";
 import { join, type RunsGuarantee, type RunsHarness, tryStart } from "./harness.ts";
 
-/** Starts a run that waits for an event until now. */
+/** Starts a run whose wait for an event ends now. */
 async function startNewer({ ids, now, runs }: RunsHarness): Promise<Run> {
   const given = { tenant: aTenant, id: aRunId, root: ids.next(), now: now() };
   const wait = { kind: "wait", step: 1, event: "paid", deadline: now() } as const;

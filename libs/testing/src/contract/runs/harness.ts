@@ -1,4 +1,4 @@
-/** A store of runs under test, and the steps that bring its runs to where a proof begins. */
+/** A store of runs under test, and the steps that bring its runs into the state in which a proof begins. */
 import { expect } from "@jest/globals";
 import {
   type InRun,

@@ -60,7 +60,7 @@ async function failed(harness: RunsHarness, run: Run): Promise<RunIn<"failed">> 
   return ended;
 }
 
-/** A failed run whose steps 2 and 3 are a group: 2 is open, 3 is done, and 4 and 5 wait. */
+/** Stores a failed run whose steps 2 and 3 are a group: 2 is open, 3 is done, and 4 and 5 wait. */
 async function aFailedRun(harness: RunsHarness, id = runId("failed")): Promise<RunIn<"failed">> {
   const run = await start(harness, { id, body: text("payload") });
   await join(harness, run, [aResult(1, text("one"))]);

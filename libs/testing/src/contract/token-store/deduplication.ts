@@ -196,7 +196,7 @@ export function deduplication(guarantee: TokenGuarantee): void {
 }
 
 const pendingMs = limits.deduplicationPendingMsMax;
-/** Clocks of stores need not count single milliseconds, and clocks that cannot be moved run on beside other proofs. */
+/** Clocks of stores need not count single milliseconds, and clocks that cannot be moved run on during other proofs. */
 const marginMs = 5_000;
 
 const entry = (deduplicationId: string): DeduplicationEntry => ({

@@ -343,7 +343,7 @@ const onKnownLanes =
       waitMs,
     );
 
-/** Lanes that the store was not told about, or has forgotten. */
+/** Lanes that the store does not know, or has forgotten. */
 function strangers(guarantee: TokenGuarantee): void {
   guarantee(
     "a store that was flushed does not know its lanes until it is told",
@@ -431,12 +431,12 @@ function strangers(guarantee: TokenGuarantee): void {
   );
 }
 
-/** Clocks of stores need not count single milliseconds, and clocks that cannot be moved run on beside other proofs. */
+/** Clocks of stores need not count single milliseconds, and clocks that cannot be moved run on during other proofs. */
 const marginMs = 5_000;
 const stepsMax = 40;
 const stepMsMax = 200;
 
-/** Runs up to eight granters and finishers at a time; after each step the books must balance. */
+/** Runs up to eight granters and finishers at a time; after each step the counts must agree. */
 async function interleave(harness: TokenStoreHarness, seed: number): Promise<void> {
   const { tokens, other = tokens, advance } = harness;
   const { integer, pick, chance, shuffled } = dice(seed);

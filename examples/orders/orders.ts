@@ -1,6 +1,6 @@
 /**
- * An order, from its payment to its delivery: a workflow with every kind of step. Each `context.…` runs once and its result
- * is kept, whatever crashes in between.
+ * An order, from its payment to its delivery: a workflow with every kind of step. Each `context.…` runs once and its
+ * result is kept, whatever crashes in between.
  */
 import { createWorkflow } from "@upstash/workflow/express";
 import { WorkflowNonRetryableError, type WorkflowContext } from "@upstash/workflow";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { CliError } from "./exit.ts";
 import { type Environment } from "./variables.ts";
 
-/** `mustBeJson`: an edited text that is no JSON is refused, and its file kept. */
+/** `mustBeJson`: an edited text that is not JSON is refused, and its file kept. */
 export async function edited(env: Environment, text: string, mustBeJson: boolean): Promise<string> {
   const editor = env.VISUAL || env.EDITOR;
   if (!editor) throw new CliError("usage", "--edit: set EDITOR to the editor that it opens");

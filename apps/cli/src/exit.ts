@@ -56,7 +56,7 @@ export function endingOf(error: unknown, asked: Asked, interrupted: AbortSignal)
     const [kind, text] = kindOf(error.cause, asked);
     return { code: exitCodes[kind], line: `posthaste: ${error.message}, then: ${plain(text)}` };
   }
-  // Help is no failure. For a usage error commander has already printed the line.
+  // Help is not a failure. For a usage error commander has already printed the line.
   if (Error.isError(error) && error.name === "CommanderError") {
     const { exitCode } = error as CommanderError;
     return { code: exitCode === 0 ? exitCodes.ok : exitCodes.usage };

@@ -1,4 +1,4 @@
-/** What the commands share that run a server on this host, or look at its data folder. */
+/** The functions shared by commands that run a server on this host, or read its data folder. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { CliError } from "./exit.ts";
@@ -10,7 +10,7 @@ const consoleFolders = ["console", "../../console/dist"].map((folder) =>
   join(import.meta.dirname, folder),
 );
 
-/** Returns the port that `--port` names. Throws for a number that is no port. */
+/** Returns the port that `--port` names. Throws for a number that is not a port. */
 export function portIn(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > portMax)
@@ -18,7 +18,7 @@ export function portIn(text: string): number {
   return port;
 }
 
-/** Returns the folder of the built console, in the package or in the repository, or `off` where there is none. */
+/** Returns the folder of the built console, in the package or in the repository, or `off` if there is none. */
 export const consoleFolder = (): string =>
   consoleFolders.find((folder) => existsSync(folder)) ?? "off";
 
@@ -31,7 +31,7 @@ export const aboutData: About = {
 export const dataFolder = (option: string | undefined): string =>
   option ?? process.env["POSTHASTE_DATA_DIR"] ?? ".posthaste";
 
-/** Runs `work`, and tells its failure as the command's. */
+/** Runs `work`, and reports its failure as the command's. */
 export function orFail<T>(work: () => T): T {
   try {
     return work();

@@ -1,4 +1,4 @@
-/** Tells what became of a message: the reason first, then the message, then its events. */
+/** Tells the story of a message: the reason first, then the message, then its events. */
 import { type DeadLetter, type LogEntry, type Message } from "@posthaste/client";
 
 /** The destination's last answer, or why there was none. */
@@ -31,7 +31,7 @@ export type MessageStory = Reason & {
   readonly events: readonly MessageEvent[];
 };
 
-/** `events` are newest first, `tries` as the message tells them. */
+/** Returns the story. `events` are newest first, `tries` come from the message. */
 export function storyOf(
   whole: Message | DeadLetter | LogEntry,
   events: readonly LogEntry[],
@@ -91,7 +91,7 @@ const reasonIn = ({
   ...reason
 }: MessageEvent): Reason => reason;
 
-/** Returns what is kept of the answer that delivered the message. */
+/** Returns the kept part of the answer that delivered the message. */
 const answerOf = (last: Try | undefined): Reason => ({
   ...(last?.answerBody !== undefined && { responseBody: last.answerBody }),
   ...(last?.answerBodyBase64 !== undefined && { responseBodyBase64: last.answerBodyBase64 }),
@@ -111,7 +111,7 @@ function decoded(base64: string): Reason {
   }
 }
 
-/** Drops the event's own time and state, which are not the message's, and the attempts, which are told as tries. */
+/** Drops the event's own time and state, which are not the message's, and the attempts, which are shown as tries. */
 function withoutReason(whole: Message | DeadLetter | LogEntry) {
   const { error: _error, responseBody: _body, responseStatus: _status, ...rest } = whole as Said;
   const { time: _time, state: _state, nextDeliveryTime: _next, ...own } = rest as Partial<LogEntry>;

@@ -92,12 +92,12 @@ export class Output {
     this.#write(plain(text));
   }
 
-  /** Writes a line, whose parts were made plain before they were painted. */
+  /** Writes a line, whose parts were made plain before they were coloured. */
   #write(text: string): void {
     this.#out.write(`${text}\n`);
   }
 
-  /** Returns plain cells, with the states in them painted. */
+  /** Returns plain cells, with the states in them coloured. */
   #row(texts: readonly string[]): readonly string[] {
     return texts.map((text) =>
       plain(text).replace(states, (state) => this.#painted(colourOf(state), state)),
@@ -145,7 +145,7 @@ export function shown(value: unknown): string {
 
 type Format = "dim" | "green" | "red" | "yellow";
 
-/** States to paint: alone in a cell, or at the end of a line of a tree. The API writes them in capitals. */
+/** States to colour: alone in a cell, or at the end of a line of a tree. The API writes them in capitals. */
 const states =
   /^(?:(?:RUN_|STEP_)?(?:DELIVERED|SUCCESS|FAILED|ERROR|RETRY|CANCELED|STARTED|ACTIVE|PROGRESS)|paused)$|(?<= {2})(?:success|failed|retry|canceled|started|progress)(?=$| {2})/;
 

@@ -6,7 +6,7 @@ import { type Environment } from "./variables.ts";
 
 export type Profile = { readonly url: string; readonly token: string };
 export type Profiles = {
-  /** The profile used where none is named. */
+  /** The profile used if none is named. */
   readonly current?: string;
   readonly profiles: Readonly<Record<string, Profile>>;
 };

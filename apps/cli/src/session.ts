@@ -1,4 +1,4 @@
-/** The surroundings of a command: its server, its output, and Ctrl-C. */
+/** The context of a command: its server, its output, and Ctrl-C. */
 import { type Client, type Management } from "@posthaste/client";
 import { createClient, createManagement } from "@posthaste/client/node";
 import { type Command } from "commander";
@@ -72,7 +72,7 @@ export class Session {
     const profile = chosen === undefined ? undefined : profiles[chosen];
     if (name !== undefined && !profile)
       throw new CliError("usage", `there is no profile ${name}: posthaste profile ls`);
-    // The environment goes before the current profile, and as a whole: a profile's token must not reach another server.
+    // The environment takes precedence over the current profile, and as a whole: a profile's token must not reach another server.
     const { POSTHASTE_URL: url, POSTHASTE_TOKEN: token } = env;
     const own = name === undefined && (url || token) ? { url, token } : profile;
     const ofOwn = own === profile ? `the profile ${chosen}` : "POSTHASTE_URL";

@@ -1,4 +1,4 @@
-/** Returns undefined where the server does not know the id. */
+/** Returns undefined if the server does not know the id. */
 import { type PosthasteError } from "@posthaste/client";
 
 export async function unlessUnknown<T>(asked: Promise<T>): Promise<T | undefined> {

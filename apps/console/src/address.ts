@@ -1,4 +1,4 @@
-/** The page's address, all of it behind the `#`: one file is served, which may lie below any path. */
+/** The page's address, all of it after the `#`: one file is served, which may be under any path. */
 import { useSyncExternalStore } from "react";
 
 const home = "/";

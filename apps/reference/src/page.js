@@ -1,5 +1,5 @@
-// The reference, rendered by Swagger UI. A call is made in the session of the console, or with what is typed as credentials, which
-// stays in the memory of the page.
+// The reference, rendered by Swagger UI. A call is made in the session of the console, or with typed credentials,
+// which stay in the memory of the page.
 const { SwaggerUIBundle } = window;
 
 const api = new URL("..", document.baseURI);
@@ -10,7 +10,7 @@ async function sessionOfBrowser() {
   return answer?.ok ? (await answer.json()).session : undefined;
 }
 
-/** Credentials that were typed win. The document itself needs none. */
+/** Typed credentials take precedence. The document itself needs none. */
 async function inSession(request) {
   const isTyped = Object.keys(request.headers).some(
     (name) => name.toLowerCase() === "authorization",
@@ -35,7 +35,7 @@ SwaggerUIBundle({
   requestInterceptor: inSession,
   // The curl of a call is for a shell, which has no session.
   showMutatedRequest: false,
-  // Else the document would be sent to another server.
+  // Otherwise the document would be sent to another server.
   validatorUrl: null,
 });
 

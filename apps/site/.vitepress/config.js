@@ -1,4 +1,4 @@
-// The configuration of VitePress for one version, which src/main.ts has written and describes in POSTHASTE_SITE.
+// The configuration of VitePress for one version. src/main.ts writes POSTHASTE_SITE, which describes that version.
 import { slugOf } from "../../../scripts/links.ts";
 
 const site = JSON.parse(process.env.POSTHASTE_SITE);
@@ -19,7 +19,7 @@ export default {
   ],
   markdown: {
     anchor: { slugify: slugOf },
-    // Braces in a page are text. The pages of the API are written here, and name their anchors.
+    // Braces in a page are text. The pages of the API are generated, and name their anchors.
     attrs: { leftDelimiter: "{:", rightDelimiter: "}" },
     theme: { light: "github-light-high-contrast", dark: "github-dark" },
   },

@@ -57,14 +57,14 @@ export type OpenApi = {
 };
 type Placed = Operation & { readonly method: string; readonly path: string };
 
-/** Refusals that nearly every operation has, told once. */
+/** Refusals that nearly every operation has, described once. */
 const commonRefusals = new Set(["401", "403", "405", "408", "429", "431", "500", "503"]);
-/** Schemas in schemas are shown so deep, then named by their type. */
+/** Nested schemas are shown to this depth, then named by their type. */
 const depthMax = 4;
-/** The settings of callbacks are those of messages again. */
+/** Matches the settings of callbacks, which are those of messages again. */
 const ofCallbacks = /^Service-(?:Failure-)?Callback-/;
 
-/** Returns the text of each page by its path below `api/`, and what leads to them. */
+/** Returns the text of each page by its path under `api/`, and the entries that lead to them. */
 export function apiPages(document: OpenApi): {
   readonly pages: ReadonlyMap<string, string>;
   readonly sidebar: readonly Item[];
@@ -213,7 +213,7 @@ function schemasText({ components: { schemas } }: OpenApi): string {
   return ["# Schemas", ...texts].join("\n\n");
 }
 
-/** A table of the fields, or the type where there are none. */
+/** Returns a table of the fields, or the type if there are none. */
 function schemaText(schema: Schema): string {
   const rows = fieldsOf(schema, "", depthMax);
   return rows.length > 0 ? table(["field", "type", "meaning"], rows) : typeOf(schema);

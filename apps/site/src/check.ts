@@ -1,9 +1,9 @@
-/** Looks at every link of a built site: the file it leads to is there, and has its anchor. */
+/** Checks every link of a built site: its file exists, and has its anchor. */
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { filesOf } from "./serve.ts";
 
-/** Returns a line for each link within the site, which lies below `base`, that leads nowhere. */
+/** Returns a line for each link within the site, which is under `base`, that leads nowhere. */
 export function deadLinksOf(folder: string, base: string): readonly string[] {
   const anchors = new Map<string, ReadonlySet<string>>();
   const anchorsAt = (file: string): ReadonlySet<string> => {

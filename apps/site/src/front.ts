@@ -43,7 +43,7 @@ export function frontOf({ readme, concepts, comparison }: FrontSources): Front {
   };
 }
 
-/** The rows of the table under "In figures": what, Posthaste, and beside it, without their ranges. */
+/** Returns the rows of the table under "In figures": the measure, Posthaste's figure, and the figure beside it, without their ranges. */
 function figuresOf(comparison: string): Front["figures"] {
   return sectionOf(comparison, "In figures")
     .split("\n")

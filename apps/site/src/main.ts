@@ -1,13 +1,13 @@
 /**
- * `npm run site`: builds the site of the documentation, this checkout's as `next` and one for each of the newest minor versions that
- * have a tag, and checks every link of it.
+ * `npm run site`: builds the site of the documentation, with this checkout as `next` and one version for each of the
+ * newest minor versions that have a tag, and checks every link.
  *
  *   npm run site -- [--out DIR] [--base /posthaste/] [--only next] [--serve]
  *
  * Owns  apps/site/dist/site, or --out   the site, complete or as it was: it is made beside its place and renamed
  *       apps/site/dist/pages           the pages as VitePress reads them
- *       .cache/site                    what the tags hold
- *       apps/site/node_modules         what builds the site, which nothing else of this repository installs
+ *       .cache/site                    the content of the tags
+ *       apps/site/node_modules         the packages that build the site, which only this command installs
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -30,9 +30,9 @@ import { next, rootPage, type Version, versionsOf } from "./versions.ts";
 
 const app = dirname(import.meta.dirname);
 const root = resolve(app, "../..");
-/** Below the app, where pages find its packages. */
+/** Under the app, where pages find its packages. */
 const dist = join(app, "dist");
-/** A link that leads nowhere often stands on every page. */
+/** A link that leads nowhere is often on every page. */
 const deadLinksShown = 50;
 
 const { values: asked } = parseArgs({
@@ -71,7 +71,7 @@ async function main(out: string, base: string): Promise<void> {
     writeFileSync(join(making, "index.html"), rootPage(base, newest));
     copyFileSync(join(making, newest.name, "404.html"), join(making, "404.html"));
     writeFileSync(join(making, "versions.json"), JSON.stringify(versions.map(({ name }) => name)));
-    // Else GitHub Pages leaves out what begins with an underscore.
+    // Otherwise GitHub Pages leaves out files that begin with an underscore.
     writeFileSync(join(making, ".nojekyll"), "");
     const dead = deadLinksOf(making, base);
     for (const line of dead.slice(0, deadLinksShown)) console.error(line);
@@ -106,7 +106,7 @@ function build(version: Version, outDir: string, base: string): void {
   });
 }
 
-/** Returns the folder that has what the tag holds. A tag stays what it is, so it is unpacked once. */
+/** Returns the folder with the content of the tag. A tag does not change, so it is unpacked once. */
 function unpack({ ref }: Version): string {
   const tree = join(root, ".cache/site", ref);
   if (existsSync(tree)) return tree;
@@ -127,7 +127,7 @@ function tags(): readonly string[] {
   return status === 0 ? stdout.split("\n") : [];
 }
 
-/** Installs what builds the site, where the lock file is not that of the last install. */
+/** Installs the packages that build the site, unless the lock file is that of the last install. */
 function install(): void {
   const lock = readFileSync(join(app, "package-lock.json"), "utf8");
   const stamp = join(app, "node_modules/.installed");

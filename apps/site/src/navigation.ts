@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { isExternal } from "../../../scripts/links.ts";
 import { type Page } from "./pages.ts";
 
-/** As VitePress has it in its side bar. */
+/** An item as VitePress has it in its side bar. */
 export type Item = {
   readonly text: string;
   readonly link?: string;
@@ -13,7 +13,7 @@ export type Item = {
 
 const open = new Set(["Start", "Use"]);
 
-/** Returns one group for each heading of the second level, with one below it for each of the third. */
+/** Returns one group for each heading of the second level, with a group inside for each heading of the third. */
 export function sidebarOf(contents: string, pages: readonly Page[]): readonly Item[] {
   return partsOf(contents, "##").map(({ title, text }) => {
     const [own = "", ...rest] = text.split(/^(?=### )/m);
@@ -61,7 +61,7 @@ function partsOf(text: string, mark: string) {
     });
 }
 
-/** Returns what the lines of a list lead to, as far as these are pages. */
+/** Returns the targets of the lines of a list, as far as these are pages. */
 function linksIn(text: string, from: string, pages: readonly Page[]): readonly Item[] {
   const lines = text.split("\n").filter((line) => /^(?:-|\d+\.) /.test(line));
   return lines.flatMap((line) =>

@@ -1,6 +1,6 @@
 /**
- * The pages of the site: which file of the repository each one is, and its links turned into links of the site. What is no page,
- * such as an example or a test, is linked to where the repository is published. Pure.
+ * The pages of the site: the file of each in the repository, and its links turned into links of the site. Files that
+ * are not pages, such as an example or a test, are linked to where the repository is published. Pure.
  */
 import { posix } from "node:path";
 import { isExternal, linksOf } from "../../../scripts/links.ts";
@@ -44,7 +44,7 @@ function pathOf(source: string): string | undefined {
 
 type Tree = {
   readonly pages: readonly Page[];
-  /** Where a file of this tree can be read, such as `https://github.com/…/blob/v0.2.0`. */
+  /** Where a file of this tree is published, such as `https://github.com/…/blob/v0.2.0`. */
   readonly published: string;
 };
 
@@ -71,7 +71,7 @@ function linkOf(
   const file = posix.normalize(posix.join(posix.dirname(from), path));
   const anchor = heading === undefined ? "" : `#${heading}`;
   const page = paths.get(file) ?? paths.get(posix.join(file, "README.md"));
-  // The front page has no headings of the file that it stands for.
+  // The front page has no headings of the file that it replaces.
   if (file === "README.md" && heading === undefined) return "/index.md";
   if (page !== undefined) return page + anchor;
   // A picture of a page is copied beside it.

@@ -1,4 +1,4 @@
-/** Serves a built site on this machine, to look at it. */
+/** Serves a built site on this machine. */
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** Returns the files that a path of the site may stand for, the first that is there counting. */
+/** Returns the files that a path of the site may mean. The first that exists is used. */
 export const filesOf = (path: string): readonly string[] => [
   path,
   `${path}.html`,

@@ -1,4 +1,4 @@
-/** Tests what the site is made of: pages, what leads to them, versions, the front page and the API. */
+/** Tests the parts of the site: pages, navigation, versions, the front page and the API. */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -143,7 +143,7 @@ function sectionAt(report: string, anchor: string): string {
   return report.split(/^## /m).find((part) => slug(part.split("\n")[0] ?? "") === anchor) ?? "";
 }
 
-/** A figure of the comparison is one of the report, or rounds it. */
+/** Reports whether a figure of the comparison is in the report, exactly or rounded. */
 function standsIn(section: string, figure: string): boolean {
   const decimals = figure.split(".")[1]?.length ?? 0;
   const wanted = Number(figure.replaceAll(",", ""));

@@ -1,4 +1,4 @@
-/** Writes the pages of one tree of this repository for VitePress, with what leads to them. */
+/** Writes the pages of one tree of this repository for VitePress, with their navigation. */
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { apiPages, type OpenApi } from "./api.ts";
@@ -11,9 +11,9 @@ export type Leads = { readonly bar: readonly Item[]; readonly sidebar: Record<st
 type Asked = {
   /** The tree that is read. */
   readonly root: string;
-  /** The folder that is written: `pages` of it goes to VitePress. */
+  /** The folder that is written: its `pages` are for VitePress. */
   readonly target: string;
-  /** Where a file of the tree can be read. */
+  /** Where a file of the tree is published. */
   readonly published: string;
 };
 

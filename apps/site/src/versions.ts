@@ -10,10 +10,10 @@ export type Version = {
 
 export const next: Version = { name: "next", ref: "main" };
 
-/** A version goes on working for two minor versions; readers are behind by more. */
+/** A version is supported for two minor versions; readers may use older ones. */
 const minorsMax = 5;
 
-/** Returns the versions, the newest release first and what comes next last. */
+/** Returns the versions, the newest release first and the next one last. */
 export function versionsOf(tags: readonly string[]): readonly Version[] {
   const released = tags
     .filter((tag) => /^v\d+\.\d+\.\d+$/.test(tag))

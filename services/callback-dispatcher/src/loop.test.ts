@@ -24,7 +24,7 @@ function aLoop() {
 }
 
 describe("a loop", () => {
-  // Several turns of the microtask queue lie between the last look and the end of a run.
+  // Between the last look and the end of a run there are several turns of the microtask queue.
   it.each(Array.from({ length: 12 }, (_, turns) => turns))(
     "does what is brought %i turns after its run began, without being woken again",
     async (turns) => {

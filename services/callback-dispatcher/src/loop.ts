@@ -1,7 +1,7 @@
 /** Repeats a step while there is work. One run at a time, started by the calls that bring work. */
 export type LoopParts = {
   readonly hasWork: () => boolean;
-  /** Takes away some work with every call, and never rejects. */
+  /** Does some of the work with every call, and never rejects. */
   readonly step: () => Promise<void>;
 };
 

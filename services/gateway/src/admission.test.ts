@@ -16,7 +16,7 @@ function crowded() {
     asked.push(kind);
     return fault("overloaded", "too much load");
   };
-  // Everything that is used before the first refusal.
+  // Everything that is called before the first refusal.
   const door = {
     admission: { refuse, close: () => undefined },
     answers: { fault: () => undefined },

@@ -1,7 +1,7 @@
 /**
- * The backlog quota (docs/design/wire#plans), looked up once a second per tenant, so that a burst may pass it by a second's
- * worth. While a count is late, the messages accepted here since it began are added to it, so that the quota holds however long
- * counting takes.
+ * The backlog quota (docs/design/wire#plans), looked up once a second per tenant, so that a burst may exceed it by a
+ * second's worth. While a count is late, the messages accepted here since it began are added to it, so that the quota
+ * holds however long counting takes.
  */
 import { beyondQuota, fault, type Fault, Turns } from "@posthaste/domain";
 import { type Clock, type Records, type Tenant } from "@posthaste/ports";

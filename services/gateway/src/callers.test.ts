@@ -1,4 +1,4 @@
-/** Two gateways over one store: each accepts the sessions that the other has begun, and refuses those that ended there. */
+/** Two gateways over one store: each accepts the sessions that the other has begun, and refuses sessions that ended there. */
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";

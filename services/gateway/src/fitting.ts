@@ -21,8 +21,8 @@ const atOnceDefault = 4;
 const charsPerTurnMax = 128 * 1024;
 
 /**
- * Returns the texts of the first items of a page, up to the item that brings them to `charsMax` characters, and at least one.
- * `show` turns some items at a time into JSON; undefined leaves an item out.
+ * Returns the texts of the first items of a page, up to the item with which they reach `charsMax` characters, and at
+ * least one. `show` turns some items at a time into JSON; undefined leaves an item out.
  */
 export async function fitting<T, Json extends object>(
   { items, positions, next }: Page<T>,

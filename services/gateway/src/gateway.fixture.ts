@@ -27,7 +27,7 @@ const tenantOf = (id: TenantId): Tenant => ({
   keys: { current: "", next: "" },
 });
 
-/** Takes the token for the tenant's name. */
+/** Returns an authenticator that takes the token for the tenant's name. */
 const byName = (plan: Plan): Authenticator => ({
   name: "authenticator",
   start: async () => undefined,
@@ -51,7 +51,7 @@ export type Gateway = {
   readonly close: () => Promise<void>;
 };
 
-/** `changed`: the ports to use in place of the store's. */
+/** `changed`: ports that replace the store's. */
 export async function startGateway(
   changed: (ports: GatewayPorts) => Partial<GatewayPorts> = () => ({}),
   plan: Plan = defaultPlan,

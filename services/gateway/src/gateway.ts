@@ -1,7 +1,4 @@
-/**
- * The gateway: accepts messages. Raw targets have a door of their own; everything else goes through one router. Stateless but for
- * caches.
- */
+/** The gateway: accepts messages. Raw targets have a door of their own; everything else passes one router. Stateless except for caches. */
 import {
   type Answer,
   type Endpoint,
@@ -89,7 +86,7 @@ export type GatewayPorts = RunPorts &
 
 export type GatewayOptions = {
   readonly policy: DestinationPolicy;
-  /** The URL for messages to `api/llm`; undefined: such messages are refused. */
+  /** The URL for messages to `api/llm`. If undefined, such messages are refused. */
   readonly llmUrl: string | undefined;
   /** The console: the folder of its build, its sessions, and the provider that begins some of them. */
   readonly console?: {
@@ -108,8 +105,8 @@ export type GatewayOptions = {
   readonly cursors: Cursors;
   readonly watchers: LogWatchers;
   /**
-   * Reports whether the process is stopping. It then still accepts what belongs to an existing run, whose step is running, and
-   * nothing new.
+   * Reports whether the process is stopping. It then still accepts publishes of an existing run, whose step is
+   * running, and nothing new.
    */
   readonly isClosed?: () => boolean;
 };

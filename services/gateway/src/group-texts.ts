@@ -1,6 +1,6 @@
 /**
- * URL groups as JSON text in pieces. Of a list of ten thousand groups, or a group of ten thousand endpoints, a few hundred
- * endpoints at most are in memory.
+ * URL groups as JSON text in pieces. For a list of ten thousand groups, or a group of ten thousand endpoints, at most
+ * a few hundred endpoints are in memory.
  */
 import { endpointsText, groupClosing, groupOpening } from "@posthaste/contract";
 import { type Group, groupChunkMax, type TenantId } from "@posthaste/domain";
@@ -21,7 +21,7 @@ const headsMsMax = 20_000;
 export async function* groupListTexts(reads: GroupReads, clock: Clock, tenant: TenantId): Texts {
   let after = "";
   let before = "[";
-  // Each page begins behind the name written last, so the loop ends with the names.
+  // Each page begins after the name written last, so the loop ends with the names.
   for (;;) {
     const readAt = clock.passedMs();
     const [first = [], ...others] = runsOf(

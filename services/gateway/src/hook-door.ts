@@ -30,7 +30,7 @@ const prefix = "/v2/workflows/hooks/";
 const route = `${prefix}{user}/{runId}/{eventId}`;
 const bodyBytesMax = 1024 * 1024;
 
-/** Returns undefined when the request is for no webhook. */
+/** Returns undefined when the request is not for a webhook. */
 export function hookTargetOf(url: string): HookTarget | undefined {
   if (!url.startsWith(prefix)) return undefined;
   const [path = ""] = url.slice(prefix.length).split("?");
@@ -90,7 +90,7 @@ export function createHookDoor(door: Door, ports: RunPorts) {
       return refused[0] === undefined ? { status: 200 } : fault("run_refused", refused[0]);
     }
 
-    /** Returns protocol and host as the sender of the webhook has them, where a trusted proxy says so. */
+    /** Returns protocol and host as the sender of the webhook has them, if a trusted proxy says so. */
     function origin({ headers, socket }: IncomingMessage): { proto: string; host: string } {
       const isBelieved = door.trustedProxies.has(socket.remoteAddress ?? "");
       const said = (name: string): string | undefined =>

@@ -40,7 +40,7 @@ export function createJudge(parts: JudgeParts): Judge {
         retryDelays.check(expression, retriesMax, field, () => spendExpression(field)),
       spendExpression,
       readUrl,
-      // One line per request, since a batch may have thousands.
+      // One line for each request, since a batch may have thousands.
       leaveOut: (name) => {
         if (!hasLeftOut) log.warn("header.left_out", { tenant: id, name: name.slice(0, nameMax) });
         hasLeftOut = true;

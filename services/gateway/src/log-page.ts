@@ -26,14 +26,11 @@ export async function logPage(
 }
 
 /**
- * The number of events looked at for one page, and shown of its messages. Of a message with more events than that, the first in
- * the list's order are shown.
+ * The number of events read for one page, and shown of its messages. Of a message with more events than that, the
+ * first in the list's order are shown.
  */
 const eventsMax = 1_000;
-/**
- * The number of messages looked at for one page. In a busy log, most events of a page belong to messages that earlier pages have
- * shown.
- */
+/** The number of messages read for one page. In a busy log, most events of a page belong to messages that earlier pages have shown. */
 const messagesMax = 100;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The door of the raw targets, without a router, since every message takes this way: load, caller, target, rights, body; then the
- * row's own work, whose answer is sent as it is.
+ * The door of the raw targets, without a router, since every message passes it: load, caller, target, rights, body;
+ * then the row's own work, whose answer is sent as it is.
  */
 import { type IncomingMessage, type ServerResponse } from "node:http";
 import {
@@ -29,7 +29,7 @@ import { type Door } from "./door.ts";
 /** The request that the work of a raw target gets. */
 type RawVisit = {
   readonly req: IncomingMessage;
-  /** By the clock's `passedMs`; 0 while tracing is off. */
+  /** When the request arrived, by `passedMs`; 0 while tracing is off. */
   readonly arrivedMs: number;
   readonly tenant: Tenant;
   readonly callerIp: string;
@@ -37,7 +37,7 @@ type RawVisit = {
   readonly body: Uint8Array;
 };
 
-/** JSON: whole, or in pieces where it may be long. */
+/** JSON: whole, or in pieces if it may be long. */
 type RawAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: number; readonly read: (seat: Seat) => Promise<Pieces> };
@@ -98,7 +98,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       : work(visit);
   }
 
-  /** Wraps the work of a change that lasts, which a dry run is not. */
+  /** Wraps the work of a lasting change. A dry run is not one. */
   function auditedIn(row: RawTargetRow, { by, tenant }: Caller, work: RawWork): RawWork {
     if (row.kind === "publish") return work;
     const { operation, prefix } = row;

@@ -1,6 +1,7 @@
 /**
- * Takes the room that new messages and starts of runs need: in the backlog, in the day's quota, and their queues in the tenant's.
- * Called once nothing else can refuse the publishes; takes all or nothing. A stopping process has no room.
+ * Takes the room that new messages and starts of runs need: in the backlog, in the day's quota, and their queues in
+ * the tenant's. Called once nothing else can refuse the publishes; takes all or nothing. A stopping process has no
+ * room.
  */
 import { fault, isFault, type Wanted } from "@posthaste/domain";
 import { makeQueues, type NoRoom } from "@posthaste/engine";
@@ -15,7 +16,7 @@ export type RoomParts = {
   readonly isClosed: () => boolean;
 };
 
-/** Returns undefined synchronously where the plan counts no messages and no queue is named, as for almost every message. */
+/** Returns undefined synchronously if the plan counts no messages and no queue is named, as for almost every message. */
 export function takeRoom(
   parts: RoomParts,
   tenant: Tenant,

@@ -21,10 +21,7 @@ const bodiesBytesMax = 16 * 1024 * 1024;
 /** The number of schedules read with their bodies at once. */
 const bodiesAtOnceMax = 16;
 
-/**
- * Yields schedules, oldest first, from behind `after`. Each page begins behind the schedule read last, so the loop ends with the
- * schedules.
- */
+/** Yields schedules after `after`, oldest first. Each page begins after the schedule read last, so the loop ends with the schedules. */
 export async function* schedulePages(
   { schedules }: Pick<Reads, "schedules">,
   tenant: TenantId,

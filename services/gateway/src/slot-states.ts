@@ -20,7 +20,7 @@ export async function statesOfLastSlot(
     }),
   );
   let left = eventsMax;
-  // Each turn finds at least one message's state, or is the last.
+  // Each turn except the last finds at least one message's state.
   for (let isMore = true; isMore && left > 0;) {
     const gone = last.messages.filter((id) => !states.has(id));
     if (gone.length === 0) break;

@@ -52,8 +52,8 @@ export async function traced<R>(
 }
 
 /**
- * Adds spans for the messages that an endpoint publishes for a run whose trace is sampled: part of the caller's trace, if it has
- * one, with a link to the run's. What starts a run is in the run's own trace.
+ * Adds spans for the messages that an endpoint publishes for a run whose trace is sampled: part of the caller's
+ * trace, if it has one, with a link to the run's. The start of a run is in the run's own trace.
  */
 export function traceSteps(
   tracer: Tracer,

@@ -1,4 +1,4 @@
-/** The checks that every request to management passes: credentials first, whatever it asks for. */
+/** The checks that every request to management passes: credentials first, whatever the request. */
 import {
   type Answer,
   type Endpoint,
@@ -89,7 +89,7 @@ export function admitted<Spec extends EndpointSpec>(
   };
 }
 
-/** Returns the tenant that a request concerns: that of the path, or the one that is made. */
+/** Returns the tenant that a request concerns: that of the path, or the new one. */
 function tenantOf(
   path: string,
   id: string | undefined,
@@ -99,7 +99,7 @@ function tenantOf(
   return tenant === undefined ? undefined : tenantId(tenant.slice(0, idLengthMax));
 }
 
-/** More than an id may have: the path may hold anything. */
+/** Longer than any id: the path may contain anything. */
 const idLengthMax = 128;
 
 /** Logs one line for each change, and for each change that was refused. */
@@ -116,7 +116,7 @@ async function audited(
   return result;
 }
 
-/** Tells the gateways of a change. The change stays made even if a gateway cannot be told at once. */
+/** Tells the gateways of a change. The change stays even if a gateway cannot be told at once. */
 const tellOfChange = ({ onChange, log }: Door): Promise<void> =>
   onChange().catch((error: unknown) => log.warn("accounts.stale", { error }));
 

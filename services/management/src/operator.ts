@@ -1,6 +1,7 @@
 /**
- * Authenticates operators by a password, or by a session that a password or a provider began, and tells the role of each. The ended
- * sessions are stored in a secret of the accounts, so that all processes of management know them within five seconds.
+ * Authenticates operators by a password, or by a session that a password or a provider began, and finds the role of
+ * each. The ended sessions are stored in a secret of the accounts, so that all processes of management know them
+ * within five seconds.
  */
 import { hash } from "node:crypto";
 import { type IncomingMessage } from "node:http";
@@ -27,7 +28,7 @@ import {
 import { type Accounts, type Actor, type Clock } from "@posthaste/ports";
 import { type CheckOperator, createOperatorCheck, type Credentials } from "./basic.ts";
 
-/** The operator that asks, as the audit log names it. */
+/** The operator of a request, as the audit log names it. */
 export type OperatorActor = Actor & { readonly role: OperatorRole };
 
 export type Operators = {
@@ -94,7 +95,7 @@ export function createOperators(
   };
 }
 
-/** Changing a password ends all sessions begun by the old one. */
+/** Returns the mark of a password: changing it ends all sessions begun by the old one. */
 const markOf = ({ user, password }: Credentials): string =>
   hash("sha256", `${user}:${password}`, "base64url");
 

@@ -121,7 +121,7 @@ describe("the store", () => {
       keys: mine?.keys ?? stored.keys,
     }));
 
-    // Also when the text was opened for the other tenant before.
+    // Also if the text was opened for the other tenant before.
     expect((await accounts.tenant(me))?.keys).toEqual(tenant.keys);
     const yours = await accounts.tenant(you.id);
 

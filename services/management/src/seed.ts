@@ -1,9 +1,11 @@
 /**
- * Makes the first tenants. Owns the contents of an empty store: in the dev profile the four public development users, in
- * production one tenant with the credentials of the environment. Afterwards the store wins (docs/design/security#authentication).
+ * Makes the first tenants. Owns the contents of an empty store: in the dev profile the four public development users,
+ * in production one tenant with the credentials of the environment. After that the store takes precedence
+ * (docs/design/security#authentication).
  *
- * (1) A token is written before its tenant, and authenticates no request without it, so that a start that dies half-way is simply
- *     repeated. An existing tenant, closed ones included, is left as it is, since several processes may start at once.
+ * (1) A token is written before its tenant, and authenticates no request without it, so that a start that dies
+ *     half-way is simply repeated. An existing tenant, closed ones included, is left as it is, since several
+ *     processes may start at once.
  * (2) The public credentials never work outside the dev profile, even when an earlier start has stored them.
  */
 import { isTenantId } from "@posthaste/contract";

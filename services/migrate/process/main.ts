@@ -1,4 +1,4 @@
-/** `posthaste migrate [--check]` as it is deployed: exit code 0 when all is there. */
+/** The process of `posthaste migrate [--check]`: exit code 0 when nothing is missing. */
 import { configSchemas, createLog, readConfig, systemClock } from "@posthaste/process";
 import { migrate } from "./migrate.ts";
 

@@ -1,4 +1,4 @@
-/** Brings MongoDB to what this version works with, or says what is missing (ADR 181). Configured as the six services are. */
+/** Prepares MongoDB for this version, or reports what is missing (ADR 181). Configured as the six services are. */
 import { migrationFailure, openMigration } from "@posthaste/distributed";
 import { configSchemas, type Environment, loadConfig } from "@posthaste/process";
 
@@ -6,11 +6,11 @@ export type MigrateOptions = {
   readonly env: Environment;
   /** Changes nothing. */
   readonly isCheck: boolean;
-  /** Called every few seconds with what is being done. */
+  /** Called every few seconds with the work under way. */
   readonly tell: (doing: string) => void;
 };
 
-/** Returns what is missing. Rejects with one line when it cannot be made. A signal to end lets another process go on at once. */
+/** Returns what is missing. Rejects with one line when it cannot be made. A signal to end lets another process continue at once. */
 export async function migrate({ env, isCheck, tell }: MigrateOptions): Promise<readonly string[]> {
   const loaded = loadConfig(configSchemas.migrate, { env });
   if (loaded.kind === "refused") throw new Error(loaded.message.replaceAll(/\n\s*(?:- )?/g, " "));

@@ -1,4 +1,4 @@
-/** The ports of a scheduler over the embedded adapters, in memory, with time and chance of the test. */
+/** The ports of a scheduler over the embedded adapters, in memory. The test sets time and chance. */
 import {
   accept,
   type InState,
@@ -115,6 +115,6 @@ export const withAlarms = (ports: Ports, alarms: Partial<Alarms>): Ports => ({
   alarms: { ...ports.alarms, ...alarms },
 });
 
-/** Resolves when everything that can happen without time moving has happened. */
+/** Waits until everything has happened that can happen without time passing. */
 export const rest = ({ clock }: { readonly clock: VirtualClock }): Promise<void> =>
   clock.advance(0);

@@ -56,7 +56,7 @@ function owning(ports: Ports, shards: readonly number[]): Ports {
 const wake = (ports: Ports, at: number, source: AlarmSource | "any" = "any"): Promise<void> =>
   ports.bus.publish("scheduler.wake", [{ shard: 0, at, source }]);
 
-/** Alarms that note of which sources they were asked. */
+/** Returns alarms that record which sources they were asked for. */
 function asking(ports: Ports): { ports: Ports; asked: string[] } {
   const asked: string[] = [];
   const note = (call: string, sources: readonly AlarmSource[] = alarmSources): void =>

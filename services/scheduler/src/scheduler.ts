@@ -100,7 +100,7 @@ export class Scheduler {
     await this.#background.stop();
   }
 
-  /** Takes over shards. An alarm of a new shard may have been due for long, so all are looked at now. */
+  /** Takes over shards. An alarm of a new shard may have been due for long, so all are checked now. */
   #own(shards: readonly number[]): void {
     this.#shards = shards;
     if (shards.length > 0) this.#lookAt(alarmSources, this.#ports.clock.now());
@@ -114,7 +114,7 @@ export class Scheduler {
     }
   }
 
-  /** Has `sources` looked at at `at`, by the store's clock, or after `lookAgainMsMax` where that is earlier. */
+  /** Checks `sources` at `at`, by the store's clock, or after `lookAgainMsMax` if that is earlier. */
   #lookAt(sources: readonly AlarmSource[], at: number): void {
     const { clock } = this.#ports;
     const now = clock.now();
@@ -123,7 +123,7 @@ export class Scheduler {
     this.#arm();
   }
 
-  /** Sets the one timer to the next round. A source whose kind is worked enough waits for the end of a batch. */
+  /** Sets the one timer to the next round. A source whose kind has enough work waits for the end of a batch. */
   #arm(): void {
     if (this.#stopped || this.#round) return;
     const { clock } = this.#ports;

@@ -1,23 +1,23 @@
-/** The timetable of a scheduler's rounds: when each source of alarms is looked at next. */
+/** The timetable of a scheduler's rounds: when each source of alarms is checked next. */
 import { type AlarmSource } from "@posthaste/domain";
 
 /** Times are by `passedMs`, so that setting the clock moves none. */
 export class Timetable {
   readonly #times = new Map<AlarmSource, number>();
 
-  /** Has `sources` looked at at `time`. An earlier time stays. */
+  /** Checks `sources` at `time`, unless they have an earlier time. */
   bringForward(sources: readonly AlarmSource[], time: number): void {
     for (const source of sources) this.#times.set(source, Math.min(time, this.#timeOf(source)));
   }
 
-  /** Returns the earliest time of `sources`; Infinity: none has one. */
+  /** Returns the earliest time of `sources`, or Infinity if none has one. */
   next(sources: readonly AlarmSource[]): number {
     return Math.min(...sources.map((source) => this.#timeOf(source)));
   }
 
   /**
-   * Returns those of `sources` whose time has come by `time`, and takes their times away: what is brought forward while they are
-   * being looked at stands beside what the look finds.
+   * Returns the ones of `sources` whose time has come by `time`, and removes their times: a time that is brought
+   * forward while they are being checked is kept beside the result of the check.
    */
   take(sources: readonly AlarmSource[], time: number): readonly AlarmSource[] {
     const due = sources.filter((source) => this.#timeOf(source) <= time);

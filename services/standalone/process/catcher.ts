@@ -1,6 +1,7 @@
 /**
- * A destination for trying deliveries: prints each arrival as one line and answers 200. The path can ask for other behaviours,
- * also several: `/status/503`, `/delay/2s`, `/fail/2` (the first two attempts fail), `/delay/1s/status/500`.
+ * A destination for trying deliveries: prints each arrival as one line and answers 200. The path can ask for other
+ * behaviours, also for several: `/status/503`, `/delay/2s`, `/fail/2` (the first two attempts fail),
+ * `/delay/1s/status/500`.
  */
 import { type IncomingMessage } from "node:http";
 import { parseDuration } from "@posthaste/domain";
@@ -90,7 +91,7 @@ function asked(verb: string, value: string, retried: number): Partial<Behaviour>
 
 const retriedOf = (req: IncomingMessage): number => Number(ours(req, "retried") ?? 0);
 
-/** Returns our header in either dialect. */
+/** Returns a header of Posthaste in either dialect. */
 function ours(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[`service-${name}`] ?? req.headers[`upstash-${name}`];
   return typeof value === "string" ? value : undefined;

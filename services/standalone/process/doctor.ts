@@ -1,4 +1,4 @@
-/** What a standalone needs of its host: each need looked at, with what is wrong and how to mend it. */
+/** The requirements of a standalone on its host: checks each, and says what is wrong and how to repair it. */
 import { execFile } from "node:child_process";
 import {
   closeSync,
@@ -18,10 +18,10 @@ import { openFilesMax, systemClock } from "@posthaste/process";
 
 export type Finding = {
   readonly subject: string;
-  /** `warning`: a server runs, and worse than it could. */
+  /** `warning`: a server runs, but not as well as it could. */
   readonly verdict: "ok" | "warning" | "wrong";
   readonly found: string;
-  /** Absent where nothing is to be done. */
+  /** Absent if nothing is to be done. */
   readonly remedy?: string;
 };
 
@@ -66,7 +66,7 @@ function versionsOf(): Finding {
   }
 }
 
-/** A folder that is not there is made for the look, and removed. */
+/** A missing folder is made for the check, and removed. */
 function folderOf(dataDir: string): readonly Finding[] {
   let made: string | undefined;
   try {

@@ -13,7 +13,7 @@ const ownerOnly = 0o700;
 const secretsFolder = "secrets";
 const keyFile = "sealing.key";
 
-/** What the production profile wants. The sealing key has a file that the server itself makes. */
+/** The secrets that the production profile requires. The sealing key has a file that the server itself makes. */
 const wanted = [
   "token",
   "signing-key-current",
@@ -21,7 +21,7 @@ const wanted = [
   "management-password",
 ] as const satisfies readonly SecretName[];
 
-/** The folder's secrets, by the variables that name their files; made where the environment and the folder have none. */
+/** Returns the folder's secrets, by the variables that name their files. Makes those that neither the environment nor the folder has. */
 export function firstSecrets(
   dataDir: string,
   env: Readonly<Record<string, string | undefined>>,
@@ -44,8 +44,8 @@ export type FolderCopy = CopiedDatabase & {
 };
 
 /**
- * Copies the database of `dataDir`, also while a server uses it, into the new folder `target`, and reads the copy back. The sealing key and
- * the secrets come along if `withSecrets` is true.
+ * Copies the database of `dataDir`, also while a server uses it, into the new folder `target`, and reads the copy
+ * back. Copies the sealing key and the secrets, too, if `withSecrets` is true.
  */
 export function backUp(dataDir: string, target: string, withSecrets: boolean): FolderCopy {
   mustHaveDatabase(dataDir);
@@ -64,7 +64,7 @@ export function restore(from: string, dataDir: string): FolderCopy {
   return { ...restored, hasKey: existsSync(join(dataDir, keyFile)) };
 }
 
-/** Copies the secrets that are there, and replaces none. */
+/** Copies existing secrets, and replaces none. */
 function copySecrets(from: string, to: string): void {
   const folder = join(from, secretsFolder);
   const names = existsSync(folder) ? readdirSync(folder) : [];
@@ -74,7 +74,7 @@ function copySecrets(from: string, to: string): void {
       copyFileSync(join(from, name), join(to, name));
 }
 
-/** Asked before anything is made. */
+/** Called before anything is made. */
 function mustHaveDatabase(folder: string): void {
   if (!existsSync(join(folder, databaseFile))) throw new Error(`${folder} has no ${databaseFile}`);
 }

@@ -186,8 +186,8 @@ async function openStore(): Promise<Embedded> {
 }
 
 /**
- * Opens the sealed ports: with the keys of the environment, and with the key in a file beside the store, which is made where the
- * environment gives none.
+ * Opens the sealed ports: with the keys of the environment, or with the key in a file beside the store, which is made
+ * if the environment gives none.
  */
 async function openSealed() {
   try {

@@ -1,6 +1,6 @@
 /**
- * The six services in one process, over the given adapters. Function calls join what are separate processes in a cluster: the
- * deliverer is the gateway's local delivery, so that an insert may be the claim.
+ * The six services in one process, over the given adapters. Function calls connect what are separate processes in a
+ * cluster: the deliverer is the gateway's local delivery, so that an insert may be the claim.
  */
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
 import {
@@ -91,7 +91,7 @@ export type StandaloneOptions = {
   readonly failed?: DelivererOptions["failed"];
   /** The lateness, in milliseconds, beyond which even the last due slot of a schedule is skipped; see `limits`. */
   readonly slotLateMsMax: number;
-  /** How full the disk may be before kept bodies give way. */
+  /** How full the disk may be before kept bodies are removed. */
   readonly keptBodiesDiskShareMax: number;
   readonly cursorSecret: string;
   readonly llmUrl: string | undefined;

@@ -55,7 +55,7 @@ const tenantWith = (plan: Plan, id = aTenant): Tenant => ({
   keys: { current: "current", next: "next" },
 });
 
-/** A message that another store has accepted, and this one has never seen. */
+/** Returns a message that another store has accepted, and that this one has never seen. */
 const aMessageElsewhere = ({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Message =>
   aMessage({ id: embedded.ids.next(), now: clock.now(), ...overrides });
 
@@ -85,7 +85,7 @@ async function logged({ messageLog }: Pick<Ports, "messageLog">): Promise<readon
   return items.map(({ event }) => event.state);
 }
 
-/** A message that failed for good in this store. */
+/** Makes a message fail for good in this store. */
 async function fail({ clock, embedded }: Ports, overrides: MessageOverrides = {}): Promise<void> {
   const { ids, records } = embedded;
   const policy = aPolicy({ retriesMax: 0 });

@@ -1,8 +1,7 @@
 /**
- * The workflow-log: writes the message log from the events that it hears, in batches and off the delivery path, and removes
- * events, kept bodies, dead letters and runs past their retention.
- *
- * Over a store that writes the log within its own settle (the embedded one) only the removal is left to do.
+ * The workflow-log: writes the message log from the events that it hears, in batches and off the delivery path, and
+ * removes events, kept bodies, dead letters and runs past their retention. Over a store that writes the log within
+ * its own settle (the embedded one) it only removes.
  */
 import { limits, cutOff, keptMsMaxNext, keptMsOf, planBounds } from "@posthaste/domain";
 import {
@@ -33,7 +32,7 @@ export type WorkflowLogPorts = {
 };
 
 export type WorkflowLogOptions = {
-  /** The share of the store's disk that may be in use before kept bodies give way. */
+  /** The share of the store's disk that may be in use before kept bodies are removed. */
   readonly diskShareMax: number;
 };
 
@@ -51,7 +50,7 @@ export class WorkflowLog {
   #timer: (() => void) | undefined;
   #sweeping: Promise<void> | undefined;
   #stopped = false;
-  /** How long bodies are kept at most while the disk is too full; undefined: as long as the plans say. */
+  /** How long bodies are kept at most while the disk is too full; undefined for as long as the plans say. */
   #keptMsMax: number | undefined;
   /** The longest time that a plan keeps bodies, as of the last sweep. */
   #longestKeptMs = planBounds.keepBodiesMs.max;
@@ -131,7 +130,7 @@ export class WorkflowLog {
     }
   }
 
-  /** Judges how long bodies may be kept at most, by the disk. A store that does not tell its disk is swept all the same. */
+  /** Decides by the disk how long bodies may be kept at most. A store that does not report its disk is swept, too. */
   async #makeWay(): Promise<void> {
     const { keptBodies, log } = this.#ports;
     const share = await keptBodies.diskShare().catch((error: unknown) => {

@@ -48,8 +48,8 @@ type Operator = Readonly<
 >;
 
 /**
- * Returns credentials of the operator, or undefined where the environment has both. The password is random: a well-known one
- * would open the API to any page in a browser.
+ * Returns credentials of the operator, or undefined if the environment has both. The password is random: a well-known
+ * one would open the API to any page in a browser.
  */
 function operatorFor(env: Environment): Operator | undefined {
   if (env.POSTHASTE_MANAGEMENT_USER && env.POSTHASTE_MANAGEMENT_PASSWORD) return undefined;

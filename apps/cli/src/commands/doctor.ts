@@ -1,4 +1,4 @@
-/** Examines the host that a standalone is to run on. */
+/** Checks the host of a standalone. */
 import { type Command } from "commander";
 import { CliError } from "../exit.ts";
 import { aboutData, dataFolder, portIn } from "../local-server.ts";

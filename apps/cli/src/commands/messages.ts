@@ -83,7 +83,7 @@ async function cancel(session: Session, ids: readonly string[], options: Options
   });
 }
 
-/** Yields how many messages each look found done since the last. The bulk action goes on in the server if this process ends. */
+/** Yields how many messages each look found done since the last. The bulk action continues in the server if this process ends. */
 async function* followed({ host, patientClient }: Session, actionId: string): AsyncGenerator<Done> {
   for (let before = 0; ;) {
     const { processed, state } = await patientClient.bulkActions.read(actionId);

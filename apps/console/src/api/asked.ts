@@ -1,4 +1,4 @@
-/** Asks the API for what a page shows, and sends its changes. */
+/** Asks the API for the data of a page, and sends its changes. */
 import {
   keepPreviousData,
   notifyManager,
@@ -21,8 +21,8 @@ import {
 import { useSession } from "./session.ts";
 
 /**
- * When an answer is asked for again. `log`: when the message log has grown, or grown by one message; `often`: every few
- * seconds, for what the log does not tell; `slowly`: twice a minute, for large answers; `once`: never.
+ * When an answer is read again. `log`: when the message log has grown, or grown by one message; `often`: every few
+ * seconds, for data that the log does not show; `slowly`: twice a minute, for large answers; `once`: never.
  */
 type Fresh = "log" | "often" | "slowly" | "once";
 
@@ -116,8 +116,8 @@ export function useSend<T>(read: (answer: unknown) => T, after: After<T> = {}) {
 }
 
 /**
- * Returns what a change does afterwards, also where its component is gone by then: the live stream may tell that a dead letter
- * was retried, and its button go, before the retry is answered.
+ * Returns the work after a change, also if its component is gone by then: the live stream may report that a dead
+ * letter was retried, and its button disappear, before the retry is answered.
  */
 function useAfter<T>({ leaveTo, onDone, onRefused }: After<T>) {
   const queries = useQueryClient();
@@ -134,8 +134,8 @@ function useAfter<T>({ leaveTo, onDone, onRefused }: After<T>) {
 }
 
 /**
- * Asks by several calls. `key` holds everything that the answer depends on. Until the first answer is whole, shows what `tell`
- * was given.
+ * Asks by several calls. `key` holds everything that the answer depends on. Until the first answer is whole, shows
+ * the values that `tell` was given.
  */
 export function useWork<T>(
   key: readonly unknown[],

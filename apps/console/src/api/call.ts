@@ -141,7 +141,7 @@ export async function leave(session: string): Promise<void> {
 
 const sessionAddress = (): URL => new URL("../console/session", document.baseURI);
 
-/** `/console/` lies beside `/v2/`, below any path of a proxy. */
+/** `/console/` is beside `/v2/`, under any path of a proxy. */
 export const apiBase = (): URL => new URL("../v2/", document.baseURI);
 
 function addressOf(asked: Asked): readonly [method: string, path: string] {

@@ -1,6 +1,6 @@
 /**
- * One long poll of the message log for any number of tabs. The poll goes on while a tab asks; a closed tab asks no more, so
- * none has to be signed off.
+ * One long poll of the message log for any number of tabs. The poll goes on while a tab asks; a closed tab stops
+ * asking, so no tab needs to sign off.
  */
 import { call } from "./call.ts";
 
@@ -38,7 +38,7 @@ export function createFollow(session: string, base: URL): Follow {
       const ids = new Set(page.events.map(({ messageId }) => messageId));
       return { nth: ++nth, messageIds: [...ids] };
     } catch {
-      // The tabs ask for what they show, and report the fault themselves.
+      // The tabs read the data that they show, and report the fault themselves.
       cursor = undefined;
       await new Promise((resolve) => setTimeout(resolve, afterFailureMs));
       return { nth, messageIds: undefined };

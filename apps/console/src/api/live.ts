@@ -1,4 +1,4 @@
-/** Reads what is shown again when the message log has grown. A tab in the background asks nothing. */
+/** Reads the shown data again when the message log has grown. A tab in the background asks nothing. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { type QueryMeta } from "./asked.ts";

@@ -1,4 +1,4 @@
-/** Finds out what became of a former dead letter, as far as the log still has its message. */
+/** Finds the later story of a former dead letter, as far as the log still has its message. */
 import { type LogEntry } from "@posthaste/client/api";
 import { failedAt } from "../rules/letters.ts";
 import { call } from "./call.ts";

@@ -1,11 +1,11 @@
-/** The page's session, which all tabs of the browser share, and what it may change. */
+/** The page's session, which all tabs of the browser share, and its rights to change things. */
 import { type Me } from "@posthaste/client/api";
 import { createContext, useContext } from "react";
 
 export type Admitted = {
   readonly name: string;
   readonly mayWrite: boolean;
-  /** May retry, pause, resume and cancel. Whoever may write may do this, too. */
+  /** May retry, pause, resume and cancel. Every session with the right to write may do this, too. */
   readonly mayAct: boolean;
   /** The tenant's plan. Undefined for the operator. */
   readonly plan?: Me["plan"];

@@ -1,10 +1,10 @@
 const controls =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Shows characters that would hide or turn their neighbours as numbers. */
+/** Shows characters that would hide or reorder their neighbours as numbers. */
 const numbered = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Returns the text, visibly cut where it is too long. */
+/** Returns the text, visibly cut if it is too long. */
 export function shown(value: string | number | undefined, charsMax = 200): string {
   if (value === undefined) return "";
   const text = String(value);

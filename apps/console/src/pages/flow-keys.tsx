@@ -1,4 +1,4 @@
-/** Flow keys: what waits for each, its limits, and whether the limits are pinned. */
+/** Flow keys: the messages that wait for each, its limits, and whether the limits are pinned. */
 import { type FlowKey } from "@posthaste/client/api";
 import { useState } from "react";
 import { useSearch } from "../address.ts";

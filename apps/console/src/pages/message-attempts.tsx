@@ -117,7 +117,7 @@ function Answer({ failure, messageId, isOpen }: AnswerProps) {
   );
 }
 
-/** Shows what is kept of the answer that delivered the message. */
+/** Shows the kept part of the answer that delivered the message. */
 function KeptAnswer({ messageId }: { readonly messageId: string }) {
   const { data } = useAsked({ id: "readMessage", params: [messageId] }, { fresh: "once" });
   const last = data?.attempts.at(-1);

@@ -1,4 +1,4 @@
-/** One message: why it stands where it does, each attempt, and what was sent. */
+/** One message: the reason for its state, each attempt, and the request. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { part, useLastPart } from "../address.ts";

@@ -1,4 +1,4 @@
-/** The first page of an on-call engineer: what fails, what is held up, what waits for an event. */
+/** The first page of an on-call engineer: failures, messages that are held up, and waits for an event. */
 import { type Overview as Standing } from "@posthaste/client/api";
 import { useSearch } from "../address.ts";
 import { useAsked, useWork } from "../api/asked.ts";

@@ -12,7 +12,7 @@ type Props = {
   readonly children?: ReactNode;
 };
 
-/** The whole answer stands further down. */
+/** The whole answer is further down. */
 const answerCharsMax = 400;
 
 export function Reason({ what, status, error, answer, tone = "bad", children }: Props) {

@@ -1,4 +1,4 @@
-/** Shows what became of a failed message whose dead letter is gone. */
+/** Shows the later story of a failed message whose dead letter is gone. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useAsked } from "../api/asked.ts";
 import { MessageId } from "../parts/text.tsx";

@@ -63,7 +63,7 @@ export type InputGroup = {
   readonly inputs: readonly Input[];
   /** Shown when opened, or when a field is set. */
   readonly isSeldom: boolean;
-  /** Stands before the message itself. */
+  /** Comes before the message itself. */
   readonly isFirst?: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** Acts on all that a filter matches: found and shown, confirmed, done call by call. Leaving the page ends it between two calls. */
+/** Acts on everything that a filter matches: found and shown, confirmed, done call by call. Leaving the page ends it between two calls. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { Refused } from "../api/call.ts";

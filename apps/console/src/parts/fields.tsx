@@ -1,4 +1,4 @@
-/** The fields of a form. The API's fault stands beside its field, and typed text stays. */
+/** The fields of a form. The API's fault is shown beside its field, and typed text stays. */
 import { Field } from "@base-ui/react/field";
 import { Form } from "@base-ui/react/form";
 import { type ReactNode, type RefObject, useMemo } from "react";

@@ -27,7 +27,7 @@ export function Frame({ groups, top, children }: Props) {
         className="skip"
         href="#main"
         onClick={(event) => {
-          // The part behind the # is the page's address.
+          // The part after the # is the page's address.
           event.preventDefault();
           main.current?.focus();
         }}

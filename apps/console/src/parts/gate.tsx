@@ -100,13 +100,13 @@ async function entering(
   authorization: string | undefined,
   tell: (provider: string | undefined) => void,
 ): Promise<Entered | undefined> {
-  // A server of an older build tells no role: its operators are all admins.
+  // A server of an older build reports no role: its operators are all admins.
   const { provider, role = "admin", session } = await enter(authorization);
   if (authorization === undefined) tell(provider);
   return session === undefined ? undefined : { session, admitted: await door.admit(session, role) };
 }
 
-/** Carries on from a state that is under way. Returns a function that cancels this. */
+/** Continues from a state that is under way. Returns a function that cancels this. */
 function moving(
   state: State,
   door: Door,

@@ -1,4 +1,4 @@
-/** Notices in a corner, also for screen readers: what was done, and where to look next. */
+/** Notices in a corner, also for screen readers: the finished action, and where to look next. */
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { type ReactNode } from "react";

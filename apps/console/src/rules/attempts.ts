@@ -3,12 +3,12 @@ import { type LogEntry } from "@posthaste/client/api";
 
 export type Attempt = {
   readonly key: string;
-  /** From 1. Undefined where some events are unknown. */
+  /** Counted from 1. Undefined if some events are unknown. */
   readonly number: number | undefined;
   readonly startedAt: number | undefined;
   readonly endedAt: number | undefined;
   readonly outcome: "under way" | "delivered" | "failed" | "canceled";
-  /** Undefined where no answer came, or an earlier version wrote the log. */
+  /** Undefined if no answer came, or an earlier version wrote the log. */
   readonly answer: { readonly status: number; readonly bytes: number | undefined } | undefined;
   /** The event with the answer, or with the reason why there was none. */
   readonly failure: LogEntry | undefined;

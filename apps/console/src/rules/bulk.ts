@@ -1,4 +1,4 @@
-/** Acts on all that a filter matches: finds first, then acts in bounded calls, on nothing beyond what was found. */
+/** Acts on everything that a filter matches: finds first, then acts in bounded calls, only on the things found. */
 
 export type PageOf<T> = { readonly items: readonly T[]; readonly cursor: string | undefined };
 

@@ -1,4 +1,4 @@
-/** Groups attempts of the log by destination: which fail, with what and since when, and how long deliveries take. */
+/** Groups attempts of the log by destination: which fail, with which error and since when, and how long deliveries take. */
 import { type LogEntry } from "@posthaste/client/api";
 import { placeOf } from "./letters.ts";
 

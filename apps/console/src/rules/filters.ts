@@ -16,7 +16,7 @@ export type Field = {
 const minuteMs = 60_000;
 const minuteLength = "2026-11-25T02:24".length;
 
-/** Reads times as people write them, `2026-11-25T02:24` in UTC. Drops names that are no field. */
+/** Reads times as people write them, `2026-11-25T02:24` in UTC. Drops names that are not fields. */
 export function queryOf(
   search: URLSearchParams,
   fields: readonly Field[],

@@ -92,7 +92,7 @@ export const againAsCurl = (
     body: made.body,
   });
 
-/** A call that carries a message. `path` lies below `/v2/`. */
+/** A call with a message. `path` is under `/v2/`. */
 export type Sending = {
   readonly path: string;
   readonly headers: readonly Pair[];
@@ -100,8 +100,8 @@ export type Sending = {
 };
 
 /**
- * Returns the retry of a dead letter that turns `was` into `now` and loses nothing that cannot be shown. Undefined where a
- * retry cannot: it keeps destination and queue, and removes nothing.
+ * Returns the retry of a dead letter that turns `was` into `now` and loses nothing that cannot be shown. Undefined if
+ * a retry cannot: it keeps destination and queue, and removes nothing.
  */
 export function retryOf(dlqId: string, was: Publication, now: Publication): Sending | undefined {
   const settings = Object.entries(now.settings).filter(

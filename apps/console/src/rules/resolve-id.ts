@@ -1,4 +1,4 @@
-/** Finds what an id belongs to. A run's id is its caller's own, so the form of an id tells only where to look first. */
+/** Finds the thing that an id belongs to. A run's id is chosen by its caller, so the form of an id only says where to look first. */
 
 export type Kind = "message" | "run" | "letter" | "schedule" | "bulk action";
 

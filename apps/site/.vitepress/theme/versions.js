@@ -16,7 +16,7 @@ export function useVersions() {
   return { version, siteBase, versions };
 }
 
-/** Returns the address of the same page in another version, or of its front page where it has no such page. */
+/** Returns the address of the same page in another version, or of its front page if it has no such page. */
 export async function sameIn(siteBase, version, other) {
   const here = location.pathname.slice(`${siteBase}${version}/`.length);
   const there = `${siteBase}${other}/`;

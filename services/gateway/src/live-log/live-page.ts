@@ -1,10 +1,12 @@
 /**
- * Reads the next events of a log that is being written. The list is in the order of the events' times, and an event may be
- * written after events of later times: by another process, or by a repeated write. So each read also looks back.
+ * Reads the next events of a log that is being written. The list is in the order of the events' times, and an event
+ * may be written after events of later times: by another process, or by a repeated write. So each read also looks
+ * back.
  *
- * (1) An event that the log has within `lateMsMax` of its time is returned at least once. When more than `windowMax` events stand
- *     within that time, only the latest of them are looked at.
- * (2) An event is returned again only when another one came late close to it (seen.ts), or when more came late than fit a page.
+ * (1) An event that the log has within `lateMsMax` of its time is returned at least once. When there are more than
+ *     `windowMax` events within that time, only the latest of them are checked.
+ * (2) An event is returned again only when another one came late close to it (seen.ts), or when more came late than
+ *     fit a page.
  */
 import {
   configurationBytes,
@@ -29,7 +31,7 @@ const pagesBackMax = 64;
 
 export type LivePage = {
   readonly items: readonly LogEntry[];
-  /** Returns the place behind the first `count` items. */
+  /** Returns the place after the first `count` items. */
   readonly placeAfter: (count: number) => LivePlace;
   /** Whether more events are there already. */
   readonly isFull: boolean;
@@ -45,7 +47,7 @@ export type LiveAsked = {
 };
 
 type Placed = LastEvent & { readonly entry: LogEntry };
-/** The place of an event that was looked at, with its size. */
+/** The place of a checked event, with its size. */
 type Mark = LastEvent & { readonly bytes: number };
 
 export async function livePage(
@@ -113,8 +115,7 @@ export async function livePage(
     items: shown.map(({ entry }) => entry),
     placeAfter: (count) => {
       const told = shown.slice(0, count);
-      // More events came late than are returned: the place is behind the last returned one, and the next read repeats what
-      // follows it.
+      // More events came late than are returned: the place is after the last returned one, and the next read repeats those that follow it.
       const isBack = !isWhole || count < found.length;
       const end = told.at(-1)?.position;
       const known = isBack
@@ -153,8 +154,8 @@ const lastEvent = ({ event }: LogEntry, position: string, sha256: Sha256Hex): La
 const markDigits = Math.log2(markMax) / 4;
 
 /**
- * Returns the place behind the returned events. `known`: the returned events of the window, in order. `upTo`: every event of an
- * earlier time that the log had is in `known`.
+ * Returns the place after the returned events. `known`: the returned events of the window, in order. `upTo`: every
+ * event of an earlier time that the log had is in `known`.
  */
 function placeBehind(known: readonly LastEvent[], upTo: number, before: number): LivePlace {
   const since = Math.max(before, upTo - lateMsMax);

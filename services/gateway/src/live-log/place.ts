@@ -2,7 +2,7 @@
 import { type Mark, type Seen, seenFrom, seenText } from "./seen.ts";
 
 export type LivePlace = {
-  /** Events before this time have been looked at for the last time. */
+  /** Events before this time were checked for the last time. */
   readonly since: number;
   readonly last?: LastEvent;
   /** The returned events from `since` up to, but not including, the last one. */

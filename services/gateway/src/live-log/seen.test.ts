@@ -37,7 +37,7 @@ describe("what a cursor says of the events that were returned", () => {
 
     const found = unseen(byTime([...seen, ...late]), seenOf(seen));
 
-    // The last one has the time of an event that was seen, and differs from it only by its mark; so the seen one comes again.
+    // The last one has the time of an event that was seen, and differs from it only by its mark, so the seen one comes again.
     expect(found).toEqual([...late.slice(0, 2), seen[23], late[2]]);
   });
 

@@ -1,9 +1,10 @@
 /**
- * Requests that wait for events. Owns these requests by tenant, and one watch of each such tenant's log. When the log has grown,
- * its end is read once for all of them, and each waiter whose filter matches a new event is woken.
+ * Requests that wait for events. Owns these requests by tenant, and one watch of each such tenant's log. When the log
+ * has grown, its end is read once for all of them, and each waiter whose filter matches a new event is woken.
  *
- * (1) Waiters take at most a part of the connections, and one tenant at most a part of these; a request beyond that is refused.
- * (2) A waiter that is woken in vain reads a page and waits again; one that is not woken waits out its time.
+ * (1) Waiters take at most a part of the connections, and one tenant at most a part of these; a request beyond that
+ *     is refused.
+ * (2) A waiter that is woken in vain reads a page and waits again; one that is not woken waits until its time is up.
  * (3) Once stopped, no request waits.
  */
 import {

@@ -45,7 +45,7 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => ({
 
 type Asked = { readonly tenant: Tenant; readonly callerIp: string; readonly body: BatchBody };
 
-/** Publishes the items of a body. A fault, which names the item and its field where there is one, refuses all. */
+/** Publishes the items of a body. A fault, which names the item and its field if there is one, refuses all. */
 export async function publishItems(
   parts: BatchParts,
   { tenant, callerIp, body }: Asked,
@@ -109,6 +109,6 @@ async function judgeItems(
   return inTurn({ ...judges, defaultsOf: (name) => defaults.get(name) });
 }
 
-/** Parsing so many bytes takes as long as judging an item. */
+/** Parsing this many bytes takes as long as judging an item. */
 const bytesLikeAnItem = 5_000;
 const weightOf = ({ bytes }: { readonly bytes: number }): number => 1 + bytes / bytesLikeAnItem;

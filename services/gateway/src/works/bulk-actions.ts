@@ -61,6 +61,6 @@ function placeFrom(position: string): BulkActionPlace {
   return { createdAt: Number(position.slice(0, slash)), id };
 }
 
-/** Returns the place behind all actions younger than `to`. */
+/** Returns the place after all actions younger than `to`. */
 const beforeTime = (to: number | undefined): BulkActionPlace | undefined =>
   to === undefined ? undefined : { createdAt: to + 1, id: bulkActionId("") };

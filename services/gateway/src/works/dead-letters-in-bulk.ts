@@ -107,8 +107,8 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
 }
 
 /**
- * Returns the ids that must all exist: where a call names ids alone, a missing one refuses the call. With filters a call takes
- * what matches. Behind a cursor, the letters that an earlier call took are gone.
+ * Returns the ids that must all exist: if a call names ids alone, a missing one refuses the call. With filters a call
+ * takes the matches. After a cursor, the letters that an earlier call took are gone.
  */
 function idsOf({ filter, page }: DeadLetterSelection): readonly DlqId[] | undefined {
   const { ids, ...filters } = filter;

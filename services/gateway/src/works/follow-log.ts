@@ -85,7 +85,7 @@ async function untilThereIsSome(
 ): Promise<Fault | undefined> {
   const until = clock.passedMs() + waitMs;
   let hasWaited = false;
-  // Ends when the time is up at the latest.
+  // Ends at the latest when the time is up.
   for (;;) {
     const seen = await look();
     if (isFault(seen)) return seen;
@@ -110,7 +110,7 @@ type Asked = {
 
 const eventsAtOnce = 4;
 
-/** Returns as many events as fit; where that is fewer than were read, the place is behind the returned ones. */
+/** Returns as many events as fit. If fewer fit than were read, the place is after the returned ones. */
 async function shownFrom(parts: FollowParts, seat: Seat, asked: Asked) {
   const { sha256, clock, ids } = parts;
   const reads = parts.reads(seat);

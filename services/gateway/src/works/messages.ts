@@ -65,7 +65,7 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
   ...cancelWorks(ports),
 });
 
-/** Reads the beginning of the body of the answer to the last attempt: that of a failed one stands in the log. */
+/** Reads the beginning of the answer to the last attempt: that of a failed one is in the log. */
 async function lastAnswer(
   { keptBodies }: Pick<MessageParts, "keptBodies">,
   reads: Reads,

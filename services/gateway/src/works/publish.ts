@@ -1,6 +1,7 @@
 /**
- * `POST /v2/publish/{destination}`, `/v2/enqueue/{queue}/{destination}`, whose target names the queue, and the trigger, which
- * completes a publish. Headers go through the one table once, the body stays bytes, and the answer follows the durable record (I1).
+ * Handles `POST /v2/publish/{destination}`, `/v2/enqueue/{queue}/{destination}`, whose target names the queue, and
+ * the trigger, which completes a publish. Headers are read by the one table once, the body stays bytes, and the
+ * answer follows the durable record (I1).
  */
 import {
   bytesPerTurn,
@@ -41,13 +42,13 @@ export type PublishParts = RunPorts & {
 
 /** A way in: the headers and the command that it adds to a publish. */
 export type Way = {
-  /** Returns the headers with those that the way adds. */
+  /** Returns the headers with those that this way adds. */
   readonly completed: (given: FlatHeaders) => FlatHeaders;
-  /** Returns the command that the way makes of the parsed one. */
+  /** Returns the command that this way makes of the parsed one. */
   readonly meant: (command: PublishCommand) => PublishCommand | Fault;
 };
 
-/** `answered`: the text of the answer, where the way has its own. */
+/** `answered`: the text of the answer, if the way has its own. */
 export function publishWork(
   parts: PublishParts,
   way?: Way & { readonly answered: (published: Published) => string },
@@ -56,7 +57,7 @@ export function publishWork(
   const { tracer, metrics } = telemetry;
   return async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
     const { destination } = target;
-    // No await without a group, since every message takes this way.
+    // No await without a group, since every message passes here.
     const group =
       destination.kind === "group" ? await groupOf(groups, tenant, destination) : undefined;
     const parsing = parsed({

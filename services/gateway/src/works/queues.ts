@@ -58,7 +58,7 @@ async function* queuePages(
   tenant: TenantId,
 ): AsyncGenerator<readonly Queue[], void, undefined> {
   let after: string | undefined = "";
-  // Each page begins behind the last name of the one before.
+  // Each page begins after the last name of the one before.
   while (after !== undefined) {
     const page: readonly Queue[] = await queues(tenant, { after, limit: queuesPerPage });
     yield page;

@@ -15,7 +15,7 @@ import { type Read, readingOf, type RunLogParts, runsPerRead } from "./run-readi
 /** The number of reads after which a page ends, however few events it has found. */
 const readsMax = 250;
 
-/** The place at which a page begins: behind a run, or behind an event of a run, after which the list goes on behind that run. */
+/** The place at which a page begins: after a run, or after an event of a run, from which the list continues with the next run. */
 type Place = {
   readonly within?: { readonly root: string; readonly event: string };
   /** The position in the list of runs. Absent within the last run. */
@@ -77,7 +77,7 @@ export function runEventPage<Event>(
   };
 }
 
-/** Sorts behind every event. */
+/** Sorts after every event. */
 const endOfTime = "~";
 
 type SomeRuns = {

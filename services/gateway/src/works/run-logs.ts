@@ -175,7 +175,7 @@ function runPage(
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
   return async (seat) => {
     const reads = parts.reads(seat);
-    // Only the deliveries of a run tell whether it is retried.
+    // Only the deliveries of a run show whether it is retried.
     const show = async (run: Run): Promise<RunJson | undefined> => {
       if (!withSteps && !isRetried) return runHeadJson(run, withCaller);
       const reading = await readingOf(reads, tenant, run, view);

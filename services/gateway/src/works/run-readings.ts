@@ -48,7 +48,7 @@ export async function readingOf<R extends Run>(
 ): Promise<Reading<R>> {
   const names = deliveriesShown(run);
   const ids = names.map((name) => (name === "start" ? run.root : runMessageId(run.root, name)));
-  // An attempt is told of once its delivery has changed: progress that is read later is no older than the attempts.
+  // An attempt is reported once its delivery has changed, so progress that is read later is no older than the attempts.
   const attemptsAndProgress = async () => {
     const attempts = await attemptsOf(reads, run, view);
     return [attempts, ids.length === 0 ? [] : await reads.progress(tenant, ids)] as const;
@@ -68,7 +68,7 @@ export async function readingOf<R extends Run>(
 async function partsOf(reads: RunReads, run: Run, view: ReadView): Promise<RunReading["parts"]> {
   const { add, shown } = shownParts(run, view);
   let after: PartName | undefined = "";
-  // Each turn begins behind the last part of the one before.
+  // Each turn begins after the last part of the one before.
   while (after !== undefined) {
     const { next, parts } = await reads.parts(run, after);
     for (const part of parts) await toItsEnd(add(part));

@@ -44,7 +44,7 @@ export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
   endRun: async ({ tenant, param, query, rawHeaders, body }) => {
     const id = param("runId");
     const address = runAddress(tenant.id, id, rawHeaders);
-    // An endpoint that is asked for its last step again finishes a run that has ended.
+    // An endpoint that is called for its last step again finishes a run that has ended.
     if (!query.cancels) {
       await finishRun(ports, address, body);
       return { status: 200, json: { cancelled: 0 } };
@@ -116,7 +116,7 @@ const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0,
 
 async function* historyPages({ history }: Pick<Reads, "history">, run: Run) {
   let from = 0;
-  // Each page begins behind the last entry of the one before.
+  // Each page begins after the last entry of the one before.
   while (from < run.history.length) {
     const entries = await history(run, from);
     if (entries.length === 0) throw new Error("the run was swept while its history was read");

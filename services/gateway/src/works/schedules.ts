@@ -168,7 +168,7 @@ function listed(ports: ScheduleParts, tenant: TenantId, { count, ...from }: Sche
   return { status: 200, read } as const;
 }
 
-/** Returns the place behind the schedule that a cursor names, or the time at which the list begins. */
+/** Returns the place after the schedule that a cursor names, or the time at which the list begins. */
 function placeOf(
   position: string | undefined,
   startAt: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * `POST /v2/trigger/{destination}` and `POST /v2/batch/trigger`: publishes that start runs. Without a failure function the
- * endpoint itself is told of a failure.
+ * Handles `POST /v2/trigger/{destination}` and `POST /v2/batch/trigger`: publishes that start runs. Without a failure
+ * function the endpoint itself is told of a failure.
  */
 import { startedText, triggerHeaders, type triggers } from "@posthaste/contract";
 import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";
@@ -50,7 +50,7 @@ function runOf(started: Outcome): NonNullable<Published["run"]> {
   throw new Error("a start without its run");
 }
 
-/** Makes the command of a start, with the endpoint's failure function where none is named. */
+/** Makes the command of a start, with the endpoint's failure function if none is named. */
 function startOf(command: PublishCommand): PublishCommand | Fault {
   const { destination, policy, run } = command;
   if (run?.kind !== "start" || destination.kind !== "url")

@@ -1,4 +1,4 @@
-/** The work of an endpoint: takes what its row allows the operator to ask, and returns what the row allows it to answer. */
+/** The work of an endpoint: takes a request that its row allows the operator, and returns an answer that the row allows. */
 import {
   type AnswerOf,
   type AskedOf,

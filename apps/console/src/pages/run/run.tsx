@@ -1,4 +1,4 @@
-/** One run: why it stands where it does, and its steps on a scale of time or as a graph. */
+/** One run: the reason for its state, and its steps on a scale of time or as a graph. */
 import { type Run } from "@posthaste/client/api";
 import { lazy, Suspense } from "react";
 import { part, useLastPart, useSearch } from "../../address.ts";
@@ -29,7 +29,7 @@ export function RunPage() {
   );
   const bare = data?.runs[0];
   const isTroubled = bare !== undefined && hasErrors(bare);
-  // The answer holds the reason for a failed attempt, and is left out unless asked for.
+  // The answer contains the reason for a failed attempt, and is left out unless asked for.
   const whole = useAsked(
     { id: "listRunLogs", query: { workflowRunId: id, count: 1, trimBody: answerBytesMax } },
     { fresh: "often", isAsked: isTroubled },

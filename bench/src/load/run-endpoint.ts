@@ -1,4 +1,5 @@
 /** The endpoint of a workflow of trivial steps, on plain `node:http` and undici, so that no client's own work is measured. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { type AddressInfo } from "node:net";
@@ -15,7 +16,6 @@ export class RunEndpoint {
   readonly #ended = new Map<string, () => void>();
   deliveries = 0;
   received = 0;
-  #last = 0;
 
   /** Serves runs of `steps` steps over the server on `port`. */
   constructor(steps: number, port: number) {
@@ -36,9 +36,9 @@ export class RunEndpoint {
     this.#server.close();
   }
 
-  /** Starts a run. Resolves when the endpoint has reported its end. */
+  /** Starts a run with an id of its own, as clients do. Resolves when the endpoint has reported its end. */
   async run(): Promise<void> {
-    const id = `run${++this.#last}`;
+    const id = randomUUID();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#ended.set(id, resolve);
     const { port } = this.#server.address() as AddressInfo;

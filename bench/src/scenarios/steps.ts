@@ -86,7 +86,7 @@ async function run(stage: Stage): Promise<Findings> {
       `${long.ours.sentMb.toFixed(0)} MB of history were sent to the long run, which the endpoint reads, and as many by the bare orchestrator.`,
     ],
     goals: [
-      atMost("ms of a step ÷ Restate's", ofRestate.ms?.median, 0.8),
+      atMost("ms of a step ÷ Restate's", ofRestate.ms?.median, 0.7),
       atLeast("runs/s ÷ Restate's", ofRestate.runs?.median, 1.5),
       atMost("ms of a step ÷ the bare orchestrator's", slower?.median, 3),
       atLeast("runs/s ÷ the bare orchestrator's", share?.median, 0.33),

@@ -139,14 +139,22 @@ describe("flow control", () => {
 
   it("lowers a limit for what is still to come", async () => {
     const gauge = new Gauge();
-    destination.answers("/lowered", gauge.answers(40));
+    const held: (() => void)[] = [];
+    let isLowered = false;
+    destination.answers("/lowered", (arrival, response) => {
+      const answer = () => gauge.answers(40)(arrival, response);
+      if (isLowered) answer();
+      else held.push(answer);
+    });
     const url = destination.url("/lowered");
     await publishMany(40, url, flow("lowered", "parallelism=8"));
+    await destination.arrivals("/lowered", 8);
 
     await publishMany(1, url, flow("lowered", "parallelism=2"));
+    isLowered = true;
+    for (const answer of held) answer();
     // Earlier grants end first, then the new limit applies.
-    const lowered = destination.at("/lowered").length + 8;
-    await destination.arrivals("/lowered", lowered);
+    await destination.arrivals("/lowered", 16);
     gauge.most = 0;
     await destination.arrivals("/lowered", 41, 60_000);
 

@@ -130,17 +130,24 @@ function replyOf(status: number, headers: Reply["headers"], text: string): Reply
   };
 }
 
-/** Asks again until `test` holds, for what follows a delivery within moments. */
+const restMsMin = 25;
+const restMsMax = 500;
+/** The rest before the next question, in shares of the wait so far: what takes long is noticed a tenth later, and asked seldom. */
+const restShare = 0.1;
+
+/** Asks again until `test` holds. */
 export async function eventually<T>(
   ask: () => Promise<T>,
   test: (value: T) => boolean,
   msMax = 60_000,
 ): Promise<T> {
-  const until = Date.now() + msMax;
+  const begunAt = performance.now();
   for (;;) {
     const value = await ask();
     if (test(value)) return value;
-    if (Date.now() > until) throw new Error(`not within ${msMax} ms: ${JSON.stringify(value)}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+    const waitedMs = performance.now() - begunAt;
+    if (waitedMs > msMax) throw new Error(`not within ${msMax} ms: ${JSON.stringify(value)}`);
+    const restMs = Math.min(restMsMax, Math.max(restMsMin, restShare * waitedMs));
+    await new Promise((resolve) => setTimeout(resolve, restMs));
   }
 }

@@ -10,6 +10,7 @@ export const developmentToken = firstUser.token;
 const main = fileURLToPath(new URL("../../services/standalone/process/main.ts", import.meta.url));
 /** Long enough for a busy host. */
 const readyMsMax = 90_000;
+const readyRestMs = 25;
 
 type Around = {
   /** The limit of open files and sockets. */
@@ -115,7 +116,7 @@ export class ServerProcess {
       const response = await fetch(`${this.url}/readyz`).catch(() => undefined);
       await response?.arrayBuffer();
       if (response?.status === 200) return;
-      await pause(10);
+      await pause(readyRestMs);
     }
     // Left alone, the process would outlive the test and keep the run from ending.
     child.kill("SIGKILL");

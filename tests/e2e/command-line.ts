@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { run } from "@posthaste/cli";
+import { bareEnv } from "@posthaste/testing/bare-env";
 import { type Json } from "./json.ts";
 
 export type Said = {
@@ -57,7 +58,7 @@ export class CommandLine {
   spawn(words: readonly string[]): ChildProcessByStdio<null, Readable, Readable> {
     const main = new URL("../../apps/cli/src/main.ts", import.meta.url).pathname;
     return spawn(process.execPath, [main, ...words], {
-      env: { PATH: process.env["PATH"], ...this.#env },
+      env: { ...bareEnv, ...this.#env },
       stdio: ["ignore", "pipe", "pipe"],
     });
   }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
+import { bareEnv } from "@posthaste/testing/bare-env";
 import { Client } from "./client.ts";
 import { type Arrival, Destination } from "./destination.ts";
 import { Operator, operatorEnv, untilStatus } from "./operator.ts";
@@ -116,7 +117,7 @@ async function run(
   input = "",
 ): Promise<string> {
   const running = promisify(execFile)(file, args, {
-    env: { PATH: process.env["PATH"], ...env },
+    env: { ...bareEnv, ...env },
     timeout: driveMsMax,
   });
   running.child.stdin?.end(input);

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it } from "@jest/globals";
+import { bareEnv } from "@posthaste/testing/bare-env";
 import { Client as Qstash, Receiver } from "@upstash/qstash";
 import { eventually } from "./client.ts";
 import { developmentToken } from "./server-process.ts";
@@ -200,7 +201,7 @@ describe("a program in development mode", () => {
       process.stdout.write(messageId);`;
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program], {
       cwd: import.meta.dirname,
-      env: { PATH: process.env["PATH"], QSTASH_DEV: "true", QSTASH_DEV_PORT: String(server.port) },
+      env: { ...bareEnv, QSTASH_DEV: "true", QSTASH_DEV_PORT: String(server.port) },
     });
 
     const { stdout } = await run;

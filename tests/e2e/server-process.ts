@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { bareEnv } from "@posthaste/testing/bare-env";
 import { firstUser } from "./users.ts";
 
 /** The public development credential of the dev profile (docs/design/security#development), or the suite's own user in its place. */
@@ -82,10 +83,8 @@ export class ServerProcess {
   }
 
   #spawn(): Running {
-    const { PATH, NODE_COMPILE_CACHE } = process.env;
     const env = {
-      PATH,
-      ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+      ...bareEnv,
       POSTHASTE_PROFILE: "dev",
       POSTHASTE_LOG_LEVEL: "warn",
       POSTHASTE_CATCHER: "off",

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { openDocuments } from "@posthaste/documents-mongo";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { recordingLog } from "@posthaste/testing";
+import { bareEnv } from "@posthaste/testing/bare-env";
 import { refusedUri } from "./refused-uri.ts";
 
 const exitCodeOfConfig = 78;
@@ -42,6 +43,7 @@ describe("an address that MongoDB's driver refuses", () => {
   it("ends a process as any configuration does that is refused", async () => {
     const child = spawn(process.execPath, [main], {
       env: {
+        ...bareEnv,
         POSTHASTE_MONGODB_URI: "mongodb://user:secret@127.0.0.1:1/?colour=red",
         POSTHASTE_SEALING_KEYS: Buffer.alloc(32, 1).toString("base64"),
         POSTHASTE_KAFKA_BROKERS: "127.0.0.1:1",

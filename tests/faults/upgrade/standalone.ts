@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { asInTheImage, freePort, type RunningService, ServerProcess } from "@posthaste/local";
+import { bareEnv } from "@posthaste/testing/bare-env";
 import { type Cluster, untilWell } from "../world/cluster.ts";
 import { type LastRelease } from "./last-release.ts";
 
@@ -26,7 +27,7 @@ export async function startStandalone({ name, program }: LastRelease): Promise<S
         return [...asInTheImage.options, ...(isNewer ? [main] : older)];
       },
       env: {
-        PATH: process.env["PATH"],
+        ...bareEnv,
         ...asInTheImage.env,
         ...{ POSTHASTE_PROFILE: "dev", POSTHASTE_LOG_LEVEL: "warn", POSTHASTE_CATCHER: "off" },
         ...{ POSTHASTE_HOST: "127.0.0.1", POSTHASTE_PORT: String(port) },

@@ -26,6 +26,34 @@ it("is late once", () => {
   expect(isSecond).toBe(true);
 });
 `;
+/** Writes what it has found in the file of its gate, and waits for the other gate to do so. */
+const meeting = (own: string, other: string, found: string): string => `${ofJest}
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { getPriority } from "node:os";
+it("meets the other gate", async () => {
+  writeFileSync("${own}", ${found});
+  while (!existsSync("${other}")) await new Promise((resolve) => setTimeout(resolve, 20));
+});
+`;
+/** Stands in for the programs that start servers, and logs beside the file of their addresses when they begin and end. */
+const ofServers = {
+  "deploy/local/src/main.ts": `import { appendFileSync, writeFileSync } from "node:fs";
+const [, , command, , file] = process.argv;
+if (command === "stores") {
+  const log = (text: string) => appendFileSync(file + ".log", text);
+  process.once("SIGTERM", () => (log(", ended"), process.exit(0)));
+  setInterval(() => undefined, 60_000);
+  log("began");
+  writeFileSync(file, '{ "kafka": {}, "redis": {}, "mongodb": {} }');
+}
+`,
+  ...Object.fromEntries(
+    ["start-services", "stop-services", "start-standalones", "stop-standalones"].map((name) => [
+      `tests/e2e/${name}.ts`,
+      "export default () => undefined;\n",
+    ]),
+  ),
+};
 
 type Ran = {
   readonly code: number;
@@ -172,24 +200,53 @@ it.concurrent("runs no gate when it is asked for an unknown one", async () => {
 });
 
 it.concurrent("runs gates that compute beside those that wait, and lets them give way", async () => {
-  const meeting = (own: string, other: string): string => `${ofJest}
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { getPriority } from "node:os";
-it("meets the other gate", async () => {
-  const session = "/proc/self/autogroup";
-  const nice = existsSync(session) ? readFileSync(session, "utf8").trim().split(" ").at(-1) : Infinity;
-  writeFileSync("${own}", String(Math.min(getPriority(), nice)));
-  while (!existsSync("${other}")) await new Promise((resolve) => setTimeout(resolve, 20));
-});
-`;
+  const niceness = `(() => {
+    const session = "/proc/self/autogroup";
+    const nice = existsSync(session) ? readFileSync(session, "utf8").trim().split(" ").at(-1) : Infinity;
+    return String(Math.min(getPriority(), nice));
+  })()`;
   const { output, tree } = await run("deploy answers", {
-    "src/one.deploy.test.ts": meeting("deploy", "answers"),
-    "src/two.answers.test.ts": meeting("answers", "deploy"),
+    "src/one.deploy.test.ts": meeting("deploy", "answers", niceness),
+    "src/two.answers.test.ts": meeting("answers", "deploy", niceness),
   });
 
   const nicenessOf = (gate: string) => Number(readFileSync(join(tree, gate), "utf8"));
   expect(output).toMatch(/\n2 passed, 0 failed\n$/);
   expect(nicenessOf("deploy")).toBeGreaterThan(nicenessOf("answers"));
+});
+
+it.concurrent("runs gates side by side, each with servers of its own, and stops the servers with their gate", async () => {
+  const { code, output, tree } = await run("stores apart cluster", {
+    ...ofServers,
+    "src/one.stack.test.ts": meeting("stores", "apart", "process.env.POSTHASTE_TEST_STORES"),
+    "src/two.e2e.test.ts": meeting("apart", "stores", "process.env.POSTHASTE_TEST_STORES"),
+    "src/three.cluster.test.ts": passing,
+  });
+
+  const [one, two] = ["stores", "apart"].map((gate) => readFileSync(join(tree, gate), "utf8"));
+  expect(one).not.toBe(two);
+  for (const file of [one, two]) expect(readFileSync(`${file}.log`, "utf8")).toBe("began, ended");
+  expect(output).toMatch(/\n3 passed, 0 failed\n$/);
+  expect(code).toBe(0);
+});
+
+it.concurrent("begins a gate that reads what another leaves when that has ended", async () => {
+  const { output } = await run("end-to-end answers", {
+    ...ofServers,
+    "src/one.e2e.test.ts": `${ofJest}import { setTimeout } from "node:timers/promises";
+import { writeFileSync } from "node:fs";
+it("leaves something", async () => {
+  await setTimeout(1_000);
+  writeFileSync("left", "");
+});
+`,
+    "src/two.answers.test.ts": `${ofJest}import { existsSync } from "node:fs";
+it("finds it", () => expect(existsSync("left")).toBe(true));
+`,
+  });
+
+  expect(output).not.toContain("UNSTEADY");
+  expect(output).toMatch(/\n2 passed, 0 failed\n$/);
 });
 
 /** Runs gates over a tree of these files, with the configuration of this repository. */

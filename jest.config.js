@@ -12,6 +12,6 @@ export default {
   modulePathIgnorePatterns: ["<rootDir>/\\.toolchain", "<rootDir>/\\.cache/"],
   cacheDirectory: "<rootDir>/.cache/jest",
   maxWorkers: 2,
-  // A busy host is no failure: whatever waits says itself what it has waited for, sooner than this.
+  // A busy host is not a failure: every wait reports what it has waited for, sooner than this.
   testTimeout: 90_000,
 };

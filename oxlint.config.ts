@@ -6,7 +6,7 @@ const nondeterminism = [
   { object: "process", property: "env", message: "Read configuration in config.ts only." },
   { object: "process", property: "hrtime", message: "Take a Clock." },
 ];
-// Through globalThis and through Node's modules, too: each of these passed unseen before it was named.
+// Also through globalThis and through Node's modules: each of these was once used unnoticed.
 const ambientGlobals = [
   "setTimeout",
   "setInterval",
@@ -24,7 +24,7 @@ export default defineConfig({
   options: { typeAware: true, reportUnusedDisableDirectives: "error" },
   plugins: ["typescript"],
   jsPlugins: ["./scripts/lint-rules.js"],
-  // Nothing is on by being in a category: each rule that holds is named.
+  // No rule is on by its category: each rule is named.
   categories: { correctness: "off" },
   rules: {
     "no-array-constructor": "error",
@@ -94,7 +94,7 @@ export default defineConfig({
           { considerDefaultExhaustiveForUnions: false },
         ],
         "typescript/no-non-null-assertion": "error",
-        // `const { secret: _, ...rest }` is how a copy leaves something out.
+        // `const { secret: _, ...rest }` leaves a field out of a copy.
         "no-unused-vars": ["error", { ignoreRestSiblings: true, argsIgnorePattern: "^_" }],
         "no-restricted-exports": ["error", { restrictDefaultExports: { direct: true } }],
         "max-lines-per-function": ["warn", { max: 70, skipComments: true, skipBlankLines: true }],
@@ -112,7 +112,7 @@ export default defineConfig({
       rules: { "max-lines-per-function": "off" },
     },
     {
-      // Jest and oxlint take what such a file exports by default.
+      // Jest and oxlint use the default export of such a file.
       files: ["tests/e2e/{start,stop}-{services,standalones}.ts", "oxlint.config.ts"],
       rules: { "no-restricted-exports": "off" },
     },
@@ -163,7 +163,7 @@ export default defineConfig({
     },
     {
       files: ["services/{gateway,management}/src/**/*.ts"],
-      // The watchers read for no caller: 256 KiB of a tenant's log when that has grown.
+      // The watchers read for no caller: 256 KiB of a tenant's log when it has grown.
       excludeFiles: ["**/reads.ts", "**/live-log/watchers.ts", "**/*.{test,fixture}.ts"],
       rules: { "posthaste/page-read-without-a-seat": "error" },
     },

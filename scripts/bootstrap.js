@@ -53,7 +53,7 @@ try {
 }
 
 async function main([name = "start", ...args]) {
-  // A caller of pnpm may be about to change the install, so only the tools are made ready.
+  // A caller of pnpm may be about to change the install, so only the tools are prepared.
   const isReady = () => nodeIsReady() && (name === "pnpm" ? pnpmIsReady() : isInstalled());
   if (!isReady()) {
     await withLock(async () => {

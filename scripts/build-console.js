@@ -1,9 +1,11 @@
-// Builds the console, and below docs/ the API reference, where they do not match the sources.
+// Builds the console, and below docs/ the API reference, if they do not match the sources.
 //
 //   node scripts/build-console.js [FOLDER]     by default apps/console/dist
 //
-// Owns  FOLDER          what a server serves below /console/, complete or unchanged: it is made beside its place and renamed
+// Owns  FOLDER          the files that a server serves below /console/, complete or unchanged: made beside their place
+//                       and renamed
 //       FOLDER/.made    a hash of everything that decides the result of a build
+//
 // A failure is reported in one line.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-// Renders the README of the chart from its schema, its values and their comments: Artifact Hub and registries show it.
+// Renders the README of the chart from its schema, its values and their comments. Artifact Hub and registries show it.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMap, parseDocument } from "yaml";

@@ -4,7 +4,7 @@ import { compile } from "json-schema-to-typescript";
 
 const json = "application/json";
 const nothing = { tsType: "undefined" };
-/** The type of a query parameter. Where a parameter takes several values, a list is sent as one text with commas. */
+/** The type of a query parameter. If a parameter takes several values, a list is sent as one text with commas. */
 const parameter = { tsType: "Parameter" };
 
 export async function renderClientApi(openApi) {

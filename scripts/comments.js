@@ -83,7 +83,7 @@ function headingsOf(file) {
   return anchors.get(file);
 }
 
-/** The pages that their index does not link to. */
+/** Returns the pages that their index does not link to. */
 function unlisted(index, listed) {
   const text = read(index);
   return globSync(listed, { cwd: root })
@@ -91,7 +91,7 @@ function unlisted(index, listed) {
     .map((file) => `${index} does not lead to ${file}`);
 }
 
-/** A link names a file or folder of this repository as it is, and a heading as GitHub and the site name it. */
+/** Returns links that lead nowhere. A link names a file or folder of this repository, and a heading as GitHub and the site name it. */
 function deadLinks(file) {
   return linksOf(read(file))
     .filter(({ target }) => !isExternal(target) && !isThere(target, file))

@@ -1,8 +1,8 @@
-// Checks that a file that takes and gives back has a test that draws orders of both (`expectAllGivenBack` of libs/testing),
-// or a reason here.
+// Checks that a file that takes and gives back has a test that draws orders of both (`expectAllGivenBack` of
+// libs/testing), or a reason here.
 //
-// Such a file is known by its text, in which something is counted down. A test of its package that imports it must call the
-// function.
+// Such a file is recognized by its text, in which a number is counted down. A test of its package that imports it
+// must call the function.
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -1,9 +1,9 @@
-// Checks the guarantees, tests/guarantees/: each file and each test that a row names exists, and the page of promises has
-// each number.
+// Checks the guarantees, tests/guarantees/: each file and each test that a row names exists, and the page of promises
+// has each number.
 //
-// A file is { section, of?, promise?, rows }, and a row { promise?, tests, wrong? }, see docs/guarantees.md. In `tests`
-// a file stands in `backticks`, without its folder and ending (`e2e/queues.e2e`), and the name of a test in _italics_, cut by
-// an ellipsis where it is long. The placeholders of a table of cases match any text.
+// A file is { section, of?, promise?, rows }, and a row { promise?, tests, wrong? }, see docs/guarantees.md. In
+// `tests` a file is in `backticks`, without its folder and ending (`e2e/queues.e2e`), and the name of a test in
+// _italics_, cut by an ellipsis if it is long. The placeholders of a table of cases match any text.
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -1,4 +1,4 @@
-/** Tests how links and anchors of pages are read. */
+/** Tests the reading of links and anchors. */
 import { describe, expect, it } from "@jest/globals";
 import { anchorsOf, linksOf } from "./links.ts";
 

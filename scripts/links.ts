@@ -8,14 +8,14 @@ export type Link = {
 
 const fenced = /^ *(`{3,}|~{3,})[^\n]*\n[^]*?^ *\1[`~]* *$/gm;
 const inlineCode = /(`+)[^`\n]*\n?[^`\n]*\1/g;
-/** A link or a picture in a line, a definition of one, and HTML. */
+/** Matches a link or a picture in a line, a definition of one, and HTML. */
 const links = [
   /\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/dg,
   /^\[[^\]]+\]:\s*<?([^\s>]+)/dgm,
   /\b(?:href|src)="([^"]+)"/dg,
 ];
 
-/** Returns the links of a page that do not stand in code. */
+/** Returns the links of a page outside of code. */
 export function linksOf(text: string): readonly Link[] {
   const prose = blank(text, [fenced, inlineCode]);
   return links.flatMap((pattern) =>
@@ -26,7 +26,7 @@ export function linksOf(text: string): readonly Link[] {
   );
 }
 
-/** Returns the anchors of a page. A heading that stands there twice has a number the second time. */
+/** Returns the anchors of a page. A heading that occurs twice has a number the second time. */
 export function anchorsOf(text: string): ReadonlySet<string> {
   const prose = blank(text, [fenced]);
   const anchors = new Set([...prose.matchAll(/\bid="([^"]+)"/g)].map(([, id = ""]) => id));

@@ -5,7 +5,7 @@ import { wallClock } from "./wall-clock.js";
 const emptyMap =
   "VariableDeclarator:not([id.typeAnnotation.typeAnnotation.typeName.name=/^Readonly(Map|Set)$/]) > NewExpression[callee.name=/^(Map|Set|TurnoverMap)$/][arguments.length=0]";
 
-/** Code that a selector matches is refused with the message. */
+/** Code that a selector matches is refused with this message. */
 const refused = {
   "hook-of-no-suite": {
     selector:
@@ -33,7 +33,7 @@ const refused = {
       "MemberExpression[object.name=/^(globalThis|global)$/][property.name=/^(Date|Math|process)$/]",
     message: "Write Date, Math and process without globalThis, so that their rules see them.",
   },
-  // Functions are hoisted, constants are not: what runs at the await may call a function that reads one.
+  // Functions are hoisted, constants are not: code that runs at the await may call a function that reads one.
   "constant-below-the-await": {
     selector:
       "Program > :matches(ExpressionStatement:has(> AwaitExpression), VariableDeclaration:has(> VariableDeclarator > AwaitExpression)) ~ FunctionDeclaration ~ VariableDeclaration",

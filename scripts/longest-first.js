@@ -1,5 +1,5 @@
-// Runs long suites first, so that a gate does not end with one of them beside an idle core. Jest knows the length of a suite
-// only after it has run here, and until then goes by file size.
+// Runs long suites first, so that a gate does not end with one of them beside an idle core. Jest knows the length of
+// a suite only after it has run here, and until then uses the file size.
 import Sequencer from "@jest/test-sequencer";
 
 /** The suites that take more than half a minute in at least one gate. */

@@ -1,5 +1,5 @@
-// Makes the package `posthaste` from apps/cli: the command, the standalone and the console in a few files, with everything
-// that they use, so that the package runs without this repository and installs nothing else (ADR 51).
+// Makes the package `posthaste` from apps/cli: the command, the standalone and the console in a few files, with all
+// their dependencies, so that the package runs without this repository and installs nothing else (ADR 51).
 //
 //   node scripts/package-cli.js [FOLDER]     by default apps/cli/dist
 //   npm pack ./apps/cli/dist
@@ -76,7 +76,7 @@ function asPackaged({ onLoad }) {
   );
 }
 
-/** Returns the licences of the packages inside. The console's licences lie in Vite's output. */
+/** Returns the licences of the packages inside. The console's licences are in Vite's output. */
 function licences() {
   const inside = Object.keys(metafile.inputs).flatMap((path) => {
     const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];

@@ -1,5 +1,5 @@
-// Says what both published packages say of themselves. A package.json of this repository is private; the packed one is made
-// from it and is not.
+// Writes the files that both published packages have in common. A package.json of this repository is private; the
+// packed one is made from it and is not.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { homepage } from "./homepage.ts";
@@ -31,7 +31,7 @@ export function writePublished({ source, target, page, fields }) {
   writeFileSync(join(target, "README.md"), withWholeLinks(text, version));
 }
 
-/** A page of a package lies in no folder of pages: its links name the page of its version. */
+/** Makes the links of a page whole. In a package the page is in no folder of pages, so its links name the page of its version. */
 function withWholeLinks(text, version) {
   return text.replace(/\]\((?!https?:|#)([^)]+)\)/g, (_, path) => {
     const { pathname, hash } = new URL(path, "file:///docs/");

@@ -39,7 +39,7 @@ export function writeReference(folder) {
   writeFileSync(join(folder, "licences.md"), licences);
   for (const api of ["gateway", "management"])
     writeFileSync(join(folder, `${api}.json`), JSON.stringify(documentOf(api)));
-  // Written last: with it the folder is complete.
+  // Written last: then the folder is complete.
   writeFileSync(join(folder, "index.html"), page);
 }
 

@@ -1,6 +1,6 @@
-// Generates the page of the packages that ship with Posthaste, from the dependencies of the shipped parts, with versions and
-// licences. The page is made from what is installed, so that a change of the lockfile shows packages that come in below
-// another.
+// Generates the page of the packages that ship with Posthaste, from the dependencies of the shipped parts, with
+// versions and licences. The page is made from the installed packages, so that a change of the lockfile shows
+// packages that come in below another.
 import { existsSync, globSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -15,7 +15,7 @@ const handedOut = [
 ];
 /** pnpm-workspace.yaml leaves it out: the package only reports installs. */
 const leftOut = "@scarf/scarf";
-/** Builds the console and is no part of it. */
+/** Builds the console and is not part of it. */
 const builder = "vite";
 /** Licences that ask only for their own text beside the package. Another licence is a decision. */
 const allowed = new Set([

@@ -3,10 +3,10 @@
 //   npm run dev -- node scripts/walk.js publish     a message, from the publish to its settled delivery
 //   npm run dev -- node scripts/walk.js step        a run of one step, from its start to its end
 //
-// A standalone of its own, in a folder that is removed, does this three times under V8's inspector. The first time warms up. The
-// second time does the same fifty times, one after another, counts calls by precise coverage, and divides: what only a timer or a new
-// connection calls is not counted. The third has a breakpoint in each function that was counted, which says in which order the files
-// are entered.
+// A standalone of its own, in a folder that is removed, does this three times under V8's inspector. The first time
+// warms up. The second time does the same fifty times, one after another, counts calls by precise coverage, and
+// divides: functions that only a timer or a new connection calls are not counted. The third has a breakpoint in each
+// counted function, which gives the order in which the files are entered.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = dirname(import.meta.dirname);
-/** Longer than what follows an answer takes: the settle, its facts and the log. */
+/** Longer than the work after an answer takes: the settle, its facts and the log. */
 const settleMs = 1_500;
 const startMsMax = 60_000;
 const rounds = 50;
@@ -75,7 +75,7 @@ const functionsIn = (scripts) =>
 /** Returns the files in the order in which one of their functions is called first. */
 async function orderOfFiles(inspector, functions, act) {
   await inspector.send("Debugger.enable");
-  // A timer that met a breakpoint before anyone listens would stop the process for good.
+  // A timer that met a breakpoint before the listener is there would stop the process for good.
   await inspector.send("Debugger.setBreakpointsActive", { active: false });
   const breakpoints = new Map();
   for (const [file, all] of Map.groupBy(functions, (each) => each.file)) {
@@ -165,7 +165,7 @@ async function startServer(folder) {
   });
   const deadline = performance.now() + startMsMax;
   const address = `http://127.0.0.1:${port}`;
-  // The token is told beside the port, and may be read after the port answers.
+  // The token is printed beside the port, and may be read after the port answers.
   const tokenTold = () => /token\s+(\S+)\s/.exec(told)?.[1];
   while (!(await fetch(`${address}/readyz`).catch(() => undefined))?.ok || !tokenTold()) {
     if (performance.now() > deadline) throw new Error(`the standalone is not ready: ${told}`);

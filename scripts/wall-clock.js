@@ -1,10 +1,11 @@
 /**
- * The lint rule of ADR 120. A wall clock may be set at any moment, so no difference of its readings is a duration, and a
- * stored time that lies too far ahead counts as over. Durations within a process come from `Clock.passedMs`; stored times are
- * compared by the helpers of libs/domain/src/shared/time.ts.
+ * The lint rule of ADR 120. A wall clock may be set at any moment, so no difference of its readings is a duration,
+ * and a stored time that is too far ahead counts as over. Durations within a process come from `Clock.passedMs`;
+ * stored times are compared by the helpers of libs/domain/src/shared/time.ts.
  *
- * A reading is a call of `now()` or of anything that ends in `.now()`, except `performance.now()`; anything named `now`; the
- * result of a sum, a choice or `Math` over a reading; and a variable or private field that was set to one.
+ * A reading is a call of `now()` or of any expression that ends in `.now()`, except `performance.now()`; any variable
+ * named `now`; the result of a sum, a choice or `Math` over a reading; and a variable or private field that was set
+ * to one.
  */
 const messages = {
   difference:

@@ -12,7 +12,7 @@ export type BenchArguments = {
   readonly profile: boolean;
   /** Writes the figures of each scenario into bench/asked, which the report links. */
   readonly keep: boolean;
-  /** A checkout of an earlier commit, ready to run, that takes turns with this one in `apart`. */
+  /** A checkout of an earlier commit, ready to run, which alternates with this one in `apart`. */
   readonly before?: string;
 };
 

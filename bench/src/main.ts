@@ -17,7 +17,7 @@ import { type Scenario } from "./scenarios/scenario.ts";
 import { Stage } from "./scenarios/stage.ts";
 import { scenarios } from "./scenarios/table.ts";
 
-/** A run ends within twenty-two minutes. The rest of them goes to starting and stopping. */
+/** A run ends within twenty-two minutes. The remaining time is for starting and stopping. */
 const runMsMax = 1_290_000;
 const scenarioMsMin = 10_000;
 

@@ -28,8 +28,8 @@ export function pooled(samples: readonly Float64Array[]): Float64Array {
 }
 
 /**
- * Returns the ratio of two variants that took turns: each round against the same round, then the spread of the ratios. Noise
- * that lasts longer than a round cancels out.
+ * Returns the ratio of two variants that alternated: each round against the same round, then the spread of the
+ * ratios. Noise that lasts longer than a round cancels out.
  */
 export function ratioSpread(
   ours: readonly number[],

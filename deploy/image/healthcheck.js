@@ -1,4 +1,4 @@
-// Asks this container's own service: node deploy/image/healthcheck.js /healthz | /readyz. Exits with 0 for a yes.
+// Checks this container's own service: node deploy/image/healthcheck.js /healthz | /readyz. Exits with 0 for a yes.
 const [, , path = "/healthz"] = process.argv;
 const url = `http://localhost:${process.env.POSTHASTE_PORT}${path}`;
 

@@ -1,5 +1,6 @@
-// Loads suites by Node's own loader, as the product is loaded. The suites of a worker share the modules of the product and of
-// packages. Each suite has its own copies of what only suites use, which may keep state and register hooks.
+// Loads suites by Node's own loader, as the product is loaded. The suites of a worker share the modules of the
+// product and of packages. Each suite has its own copies of modules that only suites use, which may keep state and
+// register hooks.
 import { createRequire, registerHooks } from "node:module";
 import { pathToFileURL } from "node:url";
 import { setGlobals } from "./globals.js";

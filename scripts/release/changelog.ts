@@ -1,6 +1,6 @@
 /** The changelog's sections. Pure. */
 const unreleased = "## Unreleased";
-/** A section lists so many commits at most, and says how many it left out. */
+/** A section lists at most this many commits, and says how many it left out. */
 const subjectsMax = 200;
 
 type Section = {
@@ -10,8 +10,8 @@ type Section = {
 };
 
 /**
- * Turns what is unreleased into the section of a version: the words that stand there, then the subjects of the commits. A
- * changelog that has the section stays as it is.
+ * Turns the unreleased part into the section of a version: its text, then the subjects of the commits. A changelog
+ * that has the section stays as it is.
  */
 export function withSection(text: string, { version, date, subjects }: Section): string {
   if (sectionOf(text, version) !== undefined) return text;
@@ -31,7 +31,7 @@ export function withSection(text: string, { version, date, subjects }: Section):
   return `${text.slice(0, begin)}\n${section.join("\n\n")}\n${text.slice(end)}`;
 }
 
-/** Returns what stands under the heading of a version, or undefined. */
+/** Returns the text under the heading of a version, or undefined. */
 export function sectionOf(text: string, version: string): string | undefined {
   const lines = text.split("\n");
   const begin = lines.findIndex((line) => line.startsWith(`## ${version} - `));

@@ -1,7 +1,7 @@
-/** What the packed chart says that the chart of a checkout does not. Pure. */
+/** The differences of the packed chart from the chart of a checkout. Pure. */
 import { isPrerelease } from "./version.ts";
 
-/** Artifact Hub shows so many changes at most. */
+/** Artifact Hub shows at most this many changes. */
 const changesMax = 50;
 
 /** Returns the image of a repository at GitHub, in the registry beside it. */

@@ -1,6 +1,6 @@
-/** The image's context: what deploy/Dockerfile copies, with the labels and the SBOM of a release. */
+/** The image's context: the files that deploy/Dockerfile copies, with the labels and the SBOM of a release. */
 const pinned = /^FROM (\S+@sha256:[0-9a-f]{64}) AS node$/m;
-/** Lies in a folder that the context and the image have. */
+/** In a folder that both the context and the image have. */
 export const sbomInImage = "deploy/image/sbom.cdx.json";
 
 /** Returns the base image, which must be pinned by its digest: a tag may be another image tomorrow. */

@@ -34,7 +34,7 @@ import { renderSbom } from "./sbom.js";
 import { whyNoVersion, withVersion } from "./version.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** On the file system of the checkout, for hard links; two runs do not meet. */
+/** On the file system of the checkout, for hard links; two runs do not collide. */
 const copy = join(root, `.cache/release/tree-${process.pid}`);
 const chart = "helm/posthaste";
 const changelog = "CHANGELOG.md";
@@ -90,7 +90,7 @@ function filesIn(folder) {
   return existsSync(folder) ? readdirSync(folder) : [];
 }
 
-/** Reads what git and the tree say of the last release and of this one. */
+/** Reads the last release and this one from git and the tree. */
 function readTree({ version, tag }) {
   const tags = git("tag", "--list", "v*", "--sort=-v:refname", "--merged", "HEAD").split("\n");
   const isTagged = tags.includes(tag);
@@ -122,7 +122,7 @@ function gates() {
   if (status !== 0) throw new Error("a gate failed: nothing was made");
 }
 
-/** Sets the version in the copy and turns the changelog's head into its section. Returns what changed, by path. */
+/** Sets the version in the copy and turns the changelog's head into its section. Returns the changed files, by path. */
 function edit({ version }, { current, at, subjects }, files) {
   const edits = new Map();
   const named = files.filter((path) => /(^|\/)package\.json$|^docs\/(cli|client)\.md$/.test(path));
@@ -183,11 +183,11 @@ function makeChart({ version, out }) {
   for (const [name, edited] of Object.entries(edits))
     replaceFile(join(folder, name), edited(read(folder, name)));
   replaceFile(join(folder, "README.md"), renderChartReadme(folder));
-  // The value sets of the tests are no part of it (.helmignore).
+  // The value sets of the tests are left out (.helmignore).
   const names = globSync(["**", "templates/_*"], { cwd: folder })
     .filter((name) => statSync(join(folder, name)).isFile() && !name.startsWith("ci/"))
     .map((name) => join("posthaste", name));
-  // The command's package is posthaste-0.2.0.tgz already.
+  // The command's package is already named posthaste-0.2.0.tgz.
   pack(join(out, `posthaste-chart-${version}.tgz`), dirname(folder), names);
 }
 

@@ -1,4 +1,4 @@
-/** What comes with Posthaste, as CycloneDX 1.6: scanners and registries read it. Pure. */
+/** Renders the SBOM of Posthaste as CycloneDX 1.6, for scanners and registries. Pure. */
 export function renderSbom({ version, at, homepage, packages, base }) {
   const own = `pkg:npm/posthaste@${version}`;
   const components = [
@@ -31,7 +31,7 @@ export function renderSbom({ version, at, homepage, packages, base }) {
 function componentOf({ name, version, license }) {
   const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
   const [, group, short] = /^(@[^/]+)\/(.+)$/.exec(name) ?? [undefined, undefined, name];
-  // An expression, such as "(MIT OR CC0-1.0)", is no id.
+  // An expression, such as "(MIT OR CC0-1.0)", is not an id.
   const licensed = license.startsWith("(") ? { expression: license } : { license: { id: license } };
   return {
     type: "library",

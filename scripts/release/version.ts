@@ -1,4 +1,4 @@
-/** Where the version of a release stands, and what it may be. Pure. */
+/** Versions of releases: where they are written, and which are allowed. Pure. */
 const shape = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 /** Returns why this cannot be the next version, or undefined. `released` is the version of the last tag, if there is one. */
@@ -40,7 +40,7 @@ function orderPrereleases(left: readonly string[], right: readonly string[]): nu
   return left.length - right.length;
 }
 
-/** Returns the text of a file with another version of Posthaste, or the same text where none stands in it. */
+/** Returns the text of a file with another version of Posthaste, or the same text if it contains none. */
 export function withVersion(path: string, text: string, from: string, to: string): string {
   if (path.endsWith("package.json"))
     return text.replace(`\n  "version": "${from}",`, `\n  "version": "${to}",`);

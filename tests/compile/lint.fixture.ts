@@ -58,7 +58,7 @@ function report(folder: string, paths: readonly string[]): string {
       timeout: lintMsMax,
     });
   } catch (error) {
-    // The linter exits so when it has findings.
+    // The linter exits with this code when it has findings.
     return (error as { stdout: string }).stdout;
   }
 }

@@ -1,4 +1,4 @@
-/** Publishes without pause from several connections, through kills; writes down what was acknowledged. */
+/** Publishes without pause from several connections, through kills, and records the acknowledgements. */
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Journal } from "../faults/history/journal.ts";
@@ -45,13 +45,13 @@ export class Publisher {
     while (!this.#stopped) {
       const n = this.#next++;
       const kind = kinds[n % kinds.length] ?? "plain";
-      // A caller that asked for deduplication and does not know the outcome sends the same again.
+      // A caller that asked for deduplication and does not know the outcome repeats the publish.
       for (let again = true; again && !this.#stopped;)
         again = !(await this.#publish(n, kind)) && kind === "deduplicated";
     }
   }
 
-  /** Answers whether it was acknowledged. */
+  /** Resolves to whether the publish was acknowledged. */
   async #publish(n: number, kind: Kind): Promise<boolean> {
     const answer = await publish(this.#target, this.#agent, n, kind);
     if (answer.kind === "acknowledged") this.#journal.acks.push(answer.ack);

@@ -1,4 +1,4 @@
-/** The crash run: a real server process, `kill -9` at random moments under a load of publishes, then the judgement. */
+/** The crash run: a real server process, `kill -9` at random moments under a load of publishes, then the verdict. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,7 +71,7 @@ async function kill(server: ServerProcess): Promise<Fault> {
   };
 }
 
-/** Until no message has moved for a while: everything that will arrive has arrived. */
+/** Resolves when no message has moved for a while, so all that will arrive have arrived. */
 async function quiet(server: ServerProcess, port: number): Promise<void> {
   const until = Date.now() + settleMsMax;
   let newest = "";

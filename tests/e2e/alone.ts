@@ -37,8 +37,8 @@ export function startAlone({ env = {}, readOnlyToken }: Settings): Promise<Alone
 }
 
 /**
- * Starts it with what is seeded in its data directory, which is removed with the server. `outputFile`: where its output is
- * written to as well.
+ * Starts it with seeds in its data directory, which is removed with the server. `outputFile`: a file to which its
+ * output is written as well.
  */
 export async function startSeeded(
   env: Readonly<Record<string, string>>,

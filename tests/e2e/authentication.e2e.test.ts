@@ -56,7 +56,7 @@ const endpointsBody = '{"endpoints":[{"url":"http://127.0.0.1:9/"}]}';
 const routesOf = (...kinds: readonly EndpointKind[]): readonly (readonly [string, string])[] =>
   routes(estate, ...kinds).map(({ method, path }) => [method, path]);
 const reads = () => routesOf("read", "list");
-/** With a signing key its holder signs as the service does. */
+/** The holder of a signing key can sign as the service does. */
 const secrets = () => routesOf("secret");
 const writes = () => [
   ...routesOf("act", "write", "publish"),
@@ -342,7 +342,7 @@ describe("signing in by a provider", () => {
     change(there);
     return { browser, back: await browser.follow(there.href, wayBack(consoleUrl)) };
   }
-  /** Signs in a person of these groups. Returns where the browser ends, and the console's session. */
+  /** Signs in a person of these groups. Returns the last address of the browser, and the console's session. */
   async function signedIn(groups: readonly string[]) {
     provider.is({ groups });
     const { browser, back } = await atWayBack();

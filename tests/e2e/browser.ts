@@ -98,7 +98,7 @@ async function findingsIn(page: Page): Promise<readonly string[]> {
   };
   if ((await evaluate("typeof axe")) === "undefined") await evaluate(readFileSync(axe, "utf8"));
   const told = await evaluate(
-    // For what passes axe would spend as long on telling where it is as on looking.
+    // axe would spend as long on locating passed elements as on checking.
     `axe.run({ resultTypes: ["violations"], selectors: false }).then(({ violations }) => violations
       .filter(({ impact }) => impact === "serious" || impact === "critical")
       .map(({ id, nodes }) => location.hash + " " + id + " " + nodes[0].html))`,

@@ -23,7 +23,7 @@ type CollectedMetric = {
   readonly service: string;
   readonly name: string;
   readonly type: "sum" | "gauge" | "histogram";
-  /** By the value of the label; under the empty text where there is none. Of a histogram the count. */
+  /** By the value of the label, or by the empty text if there is none. For a histogram, the count. */
   readonly values: Readonly<Record<string, number>>;
 };
 
@@ -39,7 +39,7 @@ export type CollectedLine = {
 export type Collector = {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Of each process the metrics that came last, by service and name. */
+  /** The metrics of each process that came last, by service and name. */
   readonly metrics: ReadonlyMap<string, CollectedMetric>;
   readonly lines: readonly CollectedLine[];
   /** Returns every byte received, headers included. */

@@ -56,7 +56,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-/** Packs what a rehearsal of a release makes of this tree. */
+/** Packs the files that a rehearsal of a release makes of this tree. */
 async function pack(): Promise<void> {
   const [block] = blocksOf("sh pack-command");
   const offline = { npm_config_offline: "true", npm_config_ignore_scripts: "true" };
@@ -305,7 +305,7 @@ it("ends with Ctrl-C, and with the reader of its pipe", async () => {
 /** Ends the receiver with the shell, however that ends. */
 const receiverEnds = "trap 'kill $!' EXIT";
 
-/** Waits after each line, as a reader would, for what the line begins. */
+/** Waits after each line, as a reader would, until its effect has begun. */
 const asRead = (code: string): string =>
   code
     .replace(/^node .*$/m, "$&\nuntil (: < /dev/tcp/127.0.0.1/3000) 2> /dev/null; do :; done")

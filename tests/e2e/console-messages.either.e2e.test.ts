@@ -34,8 +34,8 @@ describe("a message", () => {
       await isThere(page, "Failed: status 500");
       await opened.look();
 
-      // The receiver still fails, so the message is a dead letter again, with the new answer. The page leads to it also where
-      // the live stream told that the dead letter is gone before the retry was answered.
+      // The receiver still fails, so the message is a dead letter again, with the new answer. The page leads to that
+      // letter even if the live stream reported that the dead letter is gone before the retry was answered.
       const answerLate = async (route: Route): Promise<void> => {
         const response = await route.fetch();
         await page.getByText("There is no such dead letter any more").waitFor();
@@ -93,7 +93,7 @@ describe("a message", () => {
       await page.getByRole("link", { name: failed }).waitFor();
       await page.getByRole("link", { name: made }).click();
       await page.getByRole("heading", { level: 1, name: `Message ${made}` }).waitFor();
-      // The browser itself reports that the letter is no id of another kind.
+      // The browser itself reports that the letter is not an id of another kind.
       opened.allowed.push(/40[04]/);
     },
   );

@@ -88,7 +88,7 @@ describe("from the overview it takes two clicks to see", () => {
     await isThere(page, "Failed after 1 attempt: status 503");
     await page.getByRole("region", { name: "Why" }).getByText(answer).waitFor();
 
-    // The browser itself reports that the label is no id.
+    // The browser itself reports that the label is not an id.
     allowed.push(/404/);
   });
 

@@ -302,7 +302,7 @@ describe("a run", () => {
       workflowRunCompletedAt: began + 100_000,
       steps,
     };
-    // No server of a test makes such a run in time, so this answer stands in for one.
+    // No server of a test makes such a run in time, so this answer replaces it.
     await page.route("**/v2/workflows/logs*", (route) =>
       route.fulfill({ json: { cursor: "", runs: [run] } }),
     );

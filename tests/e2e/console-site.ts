@@ -79,7 +79,7 @@ export class ConsolePages {
     return tab;
   }
 
-  /** Looks at all pages of a test a last time, closes them, and returns their troubles. */
+  /** Checks all pages of a test a last time, closes them, and returns their troubles. */
   async troubles(): Promise<readonly string[]> {
     const opened = this.#opened.splice(0);
     for (const { page, look } of opened) if (!page.isClosed()) await look();
@@ -148,7 +148,7 @@ export async function giveToken(page: Page, token: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Goes to a page as a link would, and looks at it. */
+/** Goes to a page as a link would, and checks it. */
 export async function visit(
   { page, look }: WatchedPage,
   hash: string,

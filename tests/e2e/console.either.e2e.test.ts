@@ -275,7 +275,7 @@ describe("by keyboard alone", () => {
       const target = pages.destination.url("/never");
       const id = await pages.server.client.published(target, { "service-delay": "1h" });
       const { allowed, page } = await pages.open();
-      // Where typing takes long, the palette looks for the beginning of the id, too.
+      // If typing takes long, the palette searches for the beginning of the id, too.
       allowed.push(/404/);
       const focused = () =>
         page.evaluate(
@@ -626,7 +626,7 @@ describe("flow keys", () => {
 
   journey("are filtered, paused, resumed, pinned and unpinned", async () => {
     const target = pages.destination.url("/flow");
-    // A key may hold any of these.
+    // A key may contain any of these.
     for (const key of ["crm:api/v1?x=1&y", "erp-api"])
       await pages.server.client.published(target, {
         "service-flow-control-key": key,

@@ -1,6 +1,6 @@
 /**
- * Checks an answer against docs/openapi.json, as a reader who knows nothing else would: the operation lists the status, and
- * the body fits its schema, with no field beyond the schema.
+ * Checks an answer against docs/openapi.json, as a reader who knows nothing else would: the operation lists the
+ * status, and the body fits its schema, with no field beyond the schema.
  */
 import { readFileSync } from "node:fs";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -49,7 +49,7 @@ const routes = templates.map(([template, operations]) => ({
   operations: objectOf(operations),
 }));
 
-/** Throws where document and answer differ. Passes over requests outside of the API, such as health, and a browser's preflight. */
+/** Throws if document and answer differ. Ignores requests outside of the API, such as health, and a browser's preflight. */
 export function expectDocumented(answer: Answer): void {
   const path = answer.path.split("?")[0] ?? "";
   if (!path.startsWith("/v2/") || answer.method === "OPTIONS") return;
@@ -86,7 +86,7 @@ const responseOf = (documented: Readonly<Record<string, unknown>>) =>
     : documented;
 
 const unknownEndpoint = JSON.stringify({ error: "no such endpoint" });
-/** The statuses of a request that is no operation. */
+/** The statuses of a request that is not an operation. */
 const refusals: readonly number[] = [400, 401, 404, 405];
 
 function problemWithBody({ contentType, text }: Answer, schema: object): string | undefined {

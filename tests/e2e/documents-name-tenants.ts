@@ -15,7 +15,7 @@ const shared = new Set([
   "secrets",
   "tenants",
 ]);
-/** A tombstone keeps an id and ends within a day. What an operator changes may concern no tenant. */
+/** A tombstone keeps an id and ends within a day. A change by an operator may concern no tenant. */
 const nameless = {
   tenant: { $exists: false },
   record: { $exists: false },

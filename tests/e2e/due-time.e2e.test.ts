@@ -5,7 +5,7 @@ import { service } from "./dialects.ts";
 import { numberOf } from "./json.ts";
 import { client, destination, startBeforeTests } from "./suite.ts";
 
-/** Only a lost hint exceeds this, and is made up for after 30 s. */
+/** Only a lost hint exceeds this, and rings after 30 s. */
 const lateMsMax = 20_000;
 
 startBeforeTests();

@@ -1,6 +1,6 @@
 /**
- * One of everything that a tenant may have, under names that every tenant uses, and the endpoints of the tables with these
- * names filled in.
+ * One of everything that a tenant may have, under names that every tenant uses, and the endpoints of the tables with
+ * these names filled in.
  */
 import { type EndpointKind, endpoints } from "@posthaste/contract";
 import { type Client, eventually } from "./client.ts";
@@ -90,7 +90,10 @@ async function isCounted(client: Client): Promise<boolean> {
   return total === events.length && counts.some(([state]) => state === "FAILED");
 }
 
-/** Returns the answers of all the tenant's reads but the audit log, which has refused changes. Equal answers before and after mean that nothing changed. */
+/**
+ * Returns the answers of all the tenant's reads except the audit log, which has refused changes. Equal answers before
+ * and after mean that nothing changed.
+ */
 export async function everythingOf(estate: Estate): Promise<readonly string[]> {
   const paths = routes(estate, "read", "list", "secret")
     .map(({ path }) => path)

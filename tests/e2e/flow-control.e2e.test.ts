@@ -9,7 +9,7 @@ import { client, destination, server, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
-/** Apart, the rate goes by the store's clock. */
+/** In the distributed shape, the rate uses the store's clock. */
 const clocksApartMs = 50;
 
 const flow = (key: string, value: string, prefix = "Service-") =>

@@ -1,6 +1,6 @@
 /**
- * Makes requests to management that must be refused, from docs/openapi.json: each is right but for one thing. Requests are
- * bytes, since no HTTP client would send most of them.
+ * Makes requests to management that must be refused, from docs/openapi.json: each is valid except for one thing.
+ * Requests are bytes, since no HTTP client would send most of them.
  */
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -10,7 +10,7 @@ import { basic, freshNetwork, operatorPassword, operatorUser } from "./operator.
 
 export type HostileRequest = {
   readonly bytes: Buffer;
-  /** The beginning of the refusal, where the body is at fault. */
+  /** The beginning of the refusal, if the body is at fault. */
   readonly names?: string;
 };
 
@@ -37,7 +37,7 @@ const takers: readonly Taker[] = [
   },
 ];
 
-/** `ids`: those of an existing tenant and search index. */
+/** `ids`: the ids of an existing tenant and search index. */
 export function hostileRequests(ids: {
   readonly tenant: string;
   readonly index: string;

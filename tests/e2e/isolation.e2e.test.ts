@@ -125,7 +125,7 @@ describe("a tenant", () => {
     gate.open();
     await slow.arrivals("/quiet", 20);
 
-    // Behind the flood the message would come last. In turn with it, it comes among the first.
+    // Behind the flood the message would come last. In turns with the flood, it comes among the first.
     expect(slow.at("/flood").length).toBeLessThan(900);
   });
 

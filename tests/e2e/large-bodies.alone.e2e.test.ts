@@ -8,7 +8,7 @@ import { type AloneServer, startAlone } from "./alone.ts";
 const mebibyte = 1024 * 1024;
 const body = new Uint8Array(8 * mebibyte);
 const count = 40;
-/** Above the idle process: bodies in flight, recent inserts, SQLite's page caches, and as much again. */
+/** Keeps no bodies, and answers no call until told to. */
 const residentBytesMax = 260 * mebibyte;
 
 /** Keeps no bodies, and answers no call until told to. */

@@ -1,7 +1,7 @@
 /**
- * Tests what each credential may do over both listeners (docs/design/security#authentication), by a table of all routes and
- * all credentials that a caller could send. Two tenants, made by the operator, have one of everything; the other's
- * credentials neither see nor change any of it.
+ * Tests what each credential may do over both listeners (docs/design/security#authentication), by a table of all
+ * routes and all credentials that a caller could send. Two tenants, made by the operator, have one of everything; the
+ * other's credentials neither see nor change any of it.
  */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { endpoints } from "@posthaste/contract";

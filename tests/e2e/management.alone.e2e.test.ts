@@ -1,4 +1,4 @@
-/** Tests what management has written: over restarts, and on disk (docs/design/security#secrets). */
+/** Tests the data that management has written: over restarts, and on disk (docs/design/security#secrets). */
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

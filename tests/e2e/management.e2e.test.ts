@@ -701,7 +701,7 @@ describe("a token", () => {
 
     expect(revoked.status).toBe(200);
     expect((await stays.get("/v2/keys")).status).toBe(200);
-    // The latest use of the token may be told by now.
+    // The latest use of the token may be known by now.
     expect((await operator.get(`/v2/tenants/${id}/tokens`)).list()).toMatchObject([
       tokens[0] ?? {},
     ]);

@@ -32,7 +32,7 @@ const statesOf = async (id: string): Promise<readonly unknown[]> =>
   (await client.listed(`/v2/events?messageId=${id}&order=earliestFirst`, "events")).map(
     ({ state }) => state,
   );
-/** Waits for the log, which lags a moment behind. */
+/** Waits for the log, which is a moment late. */
 const statesUntil = (id: string, last: string): Promise<readonly unknown[]> =>
   eventually(
     () => statesOf(id),

@@ -10,7 +10,7 @@ export type Scrape = {
 const declaration = /^# TYPE (\S+) (counter|gauge|histogram)$/;
 const sampleLine = /^([a-z_]+(?:\{[a-z_]+="[^"\\]*"\})?) (\S+)$/;
 
-/** Throws for a line that is no metric. */
+/** Throws for a line that is not a metric. */
 export async function scrape(port: number): Promise<Scrape> {
   const response = await fetch(`http://127.0.0.1:${port}/metrics`);
   const text = await response.text();

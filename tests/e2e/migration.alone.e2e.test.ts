@@ -1,4 +1,4 @@
-/** Runs the script of docs/migration.md as it stands there, between two servers. */
+/** Runs the script of docs/migration.md unchanged, between two servers. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

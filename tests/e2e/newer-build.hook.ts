@@ -4,7 +4,7 @@ import { registerHooks } from "node:module";
 
 const message = "/libs/domain/src/message/accept.ts";
 const ofRun = "/libs/domain/src/workflow/delivery.ts";
-/** A text of a file, and what the newer build has in its place. */
+/** A text of a file, and the newer build's replacement. */
 const changes = [
   ["/libs/domain/src/shared/format.ts", "ownFormat = 5;", "ownFormat = 6;"],
   [

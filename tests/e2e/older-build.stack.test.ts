@@ -1,6 +1,6 @@
 /**
- * Tests a rolling upgrade: of each service that works on stored data, one process of this build runs beside one of a newer
- * build, which all others have. The older build leaves unknown things to the newer one (ADR 27).
+ * Tests a rolling upgrade: of each service that works on stored data, one process of this build runs beside one of a
+ * newer build, which all other services have. The older build leaves unknown items to the newer one (ADR 27).
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -92,7 +92,7 @@ it("an older process delivers what it knows, and leaves queues and runs to the n
   await destination.arrivals("/callback", plain);
   expect(await attemptsOfOlder()).toBeGreaterThan(0);
   const own = services.all.filter(({ name }) => name.endsWith(" 2"));
-  // The upgrade goes on: the newer processes take up the older ones' share.
+  // The upgrade goes on: the newer processes take over the older ones' share.
   await Promise.all(own.map(({ process }) => process.kill("SIGTERM")));
 
   await destination.arrivals("/turn", turns, 120_000);

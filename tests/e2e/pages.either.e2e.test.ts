@@ -1,6 +1,6 @@
 /**
- * Runs the examples of the user's pages as they stand there, in a shell with curl. The text behind a `#` gives the status, if
- * it begins with one, and the fields of the answer. `…` stands for the rest of an id or an answer.
+ * Runs the examples of the user's pages unchanged, in a shell with curl. The text behind a `#` gives the status, if
+ * it begins with one, and the fields of the answer. `…` replaces the rest of an id or an answer.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { execFile, spawnSync } from "node:child_process";

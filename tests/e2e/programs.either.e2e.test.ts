@@ -1,6 +1,6 @@
 /**
- * Runs the programs of the pages in Node as they stand, until each has printed the text behind its `console.log(…); //`. The
- * page's block `sh meanwhile` is sent to a program as soon as it listens.
+ * Runs the programs of the pages in Node unchanged, until each has printed the text behind its `console.log(…); //`.
+ * The page's block `sh meanwhile` is sent to a program as soon as it listens.
  */
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** A proxy that serves several tools: forwards what is below its path, without the path, and counts running requests. */
+/** A proxy that serves several tools: forwards requests under its path, without the path, and counts running requests. */
 import { once } from "node:events";
 import {
   createServer,

@@ -374,7 +374,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
   };
 
   describe("400", () => {
-    // libs/contract/src/headers has what each header refuses. Here is one of each reader of values.
+    // The tests in libs/contract/src/headers cover the refusals of each header. Here is one for each reader of values.
     it.each([
       ["Method", "get", /GET, POST, PUT, PATCH, DELETE/],
       ["Timeout", "1.5h", /duration/],

@@ -15,7 +15,7 @@ type Queue = (typeof queues)[number];
 
 const count = 60;
 const killsAt = [10, 30, 50];
-/** One in so many messages is refused at its first attempt. */
+/** The share of messages that are refused at their first attempt: one in this many. */
 const refusedEach = 5;
 const holdMs = 10;
 
@@ -95,8 +95,9 @@ class Line {
   }
 
   /**
-   * A message keeps its turn over its retries: at its first attempt all messages before it are delivered, except as many as
-   * may run beside it. Returns a function for the end of the call, which returns the status to answer.
+   * Begins a call. A message keeps its turn over its retries: at its first attempt all messages before it are
+   * delivered, except as many as may run beside it. Returns a function for the end of the call, which returns the
+   * status to answer.
    */
   begin(n: number): (how: "answered" | "cut") => number {
     this.calls += 1;

@@ -30,7 +30,7 @@ const bodies = (arrivals: readonly Arrival[]): readonly string[] =>
   arrivals.map(({ body }) => body.toString());
 const read = async (name: string) => (await client.get(`/v2/queues/${name}`)).object();
 
-/** Waits for a later message without a queue, by when the consequences of earlier events have happened. */
+/** Waits for a later message without a queue; by then the effects of earlier events have happened. */
 async function aWhile(path: string): Promise<void> {
   await client.published(destination.url(path));
   await destination.arrival(path);

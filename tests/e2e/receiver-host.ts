@@ -1,6 +1,6 @@
 /**
- * Hosts a receiver that is no program of its own, as its platform would: serves the exports of a file of examples/receiver
- * over node:http.
+ * Hosts a receiver that is not a program of its own, as its platform would: serves the exports of a file of
+ * examples/receiver over node:http.
  *
  *   PORT=3000 node tests/e2e/receiver-host.ts FILE
  */

@@ -10,7 +10,7 @@ import { always, type Arrival, deadUrl, Destination, failing, silent } from "./d
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, numberOf } from "./json.ts";
 
-/** The time from a retry's due time to its arrival. Only a lost hint exceeds this, and is made up for after 30 s. */
+/** The time from a retry's due time to its arrival. Only a lost hint exceeds this, and rings after 30 s. */
 const lateMsMax = 20_000;
 /** The destination answers before the test has noted the time, by another reading of the clock. */
 const roundingMs = 2;
@@ -52,7 +52,7 @@ const plannedWaits = (events: readonly Json[]): readonly number[] =>
 const listeners: Server[] = [];
 afterAll(() => listeners.forEach((listener) => listener.close()));
 
-/** Listens as a server that is no destination. Ends with the tests. */
+/** Listens as a server that is not a destination. Ends with the tests. */
 async function listening(listener: Server): Promise<number> {
   listeners.push(listener.listen(0, "127.0.0.1"));
   await once(listener, "listening");
@@ -243,7 +243,7 @@ describe("retries", () => {
     expect(refusals.filter(({ state }) => state === "ERROR")).toHaveLength(2);
     expect(refusals.find(({ state }) => state === "ERROR")?.["error"]).toMatch(/ECONNREFUSED/);
     expect(resets.find(({ state }) => state === "ERROR")?.["error"]).toMatch(/connection broke/);
-    // The first attempt may have been made twice: a kept connection that ends under a call is replaced at once.
+    // The first attempt may have been made twice: a call on a kept connection that ends is repeated at once.
     const retried = destination.at("/reset").map(({ headers }) => headers["service-retried"]);
     expect(new Set(retried)).toEqual(new Set(["0", "1"]));
     const letters = await client.listed(`/v2/dlq?messageId=${refused}`, "messages");

@@ -1,4 +1,4 @@
-/** Puts into a store what only an operator could. */
+/** Puts data into a store that only an operator could. */
 import { openEmbedded } from "@posthaste/embedded";
 import { defaultPlan, tenantId, type TokenScope } from "@posthaste/domain";
 import { type Accounts, untilAvailable } from "@posthaste/ports";

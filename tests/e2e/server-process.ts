@@ -16,7 +16,7 @@ const readyRestMs = 25;
 type Around = {
   /** The limit of open files and sockets. */
   readonly openFilesMax?: number | undefined;
-  /** Where the output is written to as well, for other processes. */
+  /** A file to which the output is written as well, for other processes. */
   readonly outputFile?: string | undefined;
 };
 type Running = { readonly child: ChildProcess; readonly ended: Promise<number | null> };

@@ -1,4 +1,4 @@
-/** A session of the console as a page holds it: the cookie, and the id by which the page names the session. */
+/** A session of the console as a page has it: the cookie, and the id by which the page names the session. */
 import { type Client, type Reply } from "./client.ts";
 import { textOf } from "./json.ts";
 

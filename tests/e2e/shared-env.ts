@@ -1,9 +1,9 @@
-/** The processes that suites share, as to their variables. */
+/** The variables of the processes that suites share. */
 import { consoleFolder } from "./console-folder.ts";
 import { operatorEnv } from "./operator.ts";
 import { type Settings } from "./test-server.ts";
 
-/** So low a bound of the histories in deliveries that suites reach it. */
+/** A bound of the histories in deliveries that is low enough for suites to reach it. */
 export const boundedEnv = { POSTHASTE_MAX_INLINE_HISTORY_KIB: "100" };
 
 export const sharedEnv: Readonly<Record<string, string>> = {

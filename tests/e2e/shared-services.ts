@@ -9,7 +9,7 @@ export type SharedServices = {
 
 const variable = "POSTHASTE_TEST_SERVICES";
 
-/** Returns undefined where each suite starts its own. */
+/** Returns undefined if each suite starts its own. */
 export function sharedServices(): SharedServices | undefined {
   const text = process.env[variable];
   return text === undefined ? undefined : (JSON.parse(text) as SharedServices);

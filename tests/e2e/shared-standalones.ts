@@ -1,6 +1,6 @@
 /**
- * The standalones that the suites of a run share, one for each of Jest's workers (`start-standalones.ts`). Each knows the tenants
- * of every suite from its start, since nobody can write into the store of a running standalone.
+ * The standalones that the suites of a run share, one for each of Jest's workers (`start-standalones.ts`). Each has
+ * the tenants of every suite from its start, since nothing can write into the store of a running standalone.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ export function shareStandalones(shared: Shared): void {
   process.env[variable] = JSON.stringify(shared);
 }
 
-/** Returns the standalone of this worker. Returns undefined where each suite starts its own, as those of `.alone.` do. */
+/** Returns the standalone of this worker, or undefined if each suite starts its own, as those of `.alone.` do. */
 export function sharedStandalone(): SharedStandalone | undefined {
   const worker = Number(process.env["JEST_WORKER_ID"] ?? 1);
   return shared()?.standalones[worker - 1];

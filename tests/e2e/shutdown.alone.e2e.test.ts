@@ -43,7 +43,7 @@ function use(one: AloneServer): void {
 /** Serves this test alone. */
 const serve = async (settings: Record<string, string>): Promise<void> => use(await start(settings));
 
-/** Returns what the process prints from now on. */
+/** Returns a function that returns the output of the process from now on. */
 function printing(): () => string {
   const { length } = server.process.output;
   return () => server.process.output.slice(length);
@@ -305,7 +305,7 @@ describe("kill -9", () => {
   });
 
   it("delivers what was accepted and not yet begun, each once: a backlog, and a group that is no more", async () => {
-    // Ten attempts run. The hints of the rest were told to the killed process.
+    // Ten attempts run. The killed process had the hints of the rest.
     await serve({ POSTHASTE_MAX_PER_ORIGIN: "10" });
     const hanging = firstThen(() => undefined, always(200), 10);
     destination.answers("/first", hanging);

@@ -17,7 +17,7 @@ export default async function start({
   buildConsole();
   const folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
   const ofSuites = Array.from({ length: suitesMax }, (_, number) => usersOfSuite(String(number)));
-  // The dev profile makes its own users only where nobody is.
+  // The dev profile makes its own users only in an empty store.
   const seeds = [{ users: developmentUsers }, ...ofSuites];
   const startShared = async (_: unknown, number: number) => {
     const outputFile = join(folder, `output-${number}`);

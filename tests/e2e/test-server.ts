@@ -15,7 +15,7 @@ export type TestServer = {
   /** A standalone without the operator's credentials does not listen here. */
   readonly managementPort: number;
   readonly client: Client;
-  /** Returns what the processes have printed. Those that suites share print about other suites, too. */
+  /** Returns the output of the processes. Processes that suites share print about other suites, too. */
   readonly output: () => string;
   stop(): Promise<void>;
 };

@@ -53,7 +53,7 @@ const operations = Object.entries(objectOf(openApi["paths"])).flatMap(([route, a
       id: textOf(objectOf(operation)["operationId"]),
     })),
 );
-/** Operations that begin messages, whose ids their spans name. */
+/** Operations that begin messages, whose ids are in their spans. */
 const publishing = ["publish", "enqueue", "trigger"];
 
 export function describeTracedRuns(traced: () => Traced): void {

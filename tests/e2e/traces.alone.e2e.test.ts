@@ -24,9 +24,9 @@ import {
 
 let destination: Destination;
 let collector: Collector;
-/** Traces what its callers trace, and what fails. */
+/** Traces everything that its callers trace, and everything that fails. */
 let server: AloneServer;
-/** Traces all that begins here, too. */
+/** Traces everything that begins here, too. */
 let tracing: AloneServer;
 
 beforeAll(async () => {

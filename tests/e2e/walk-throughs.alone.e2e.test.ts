@@ -1,6 +1,7 @@
 /**
- * Runs the pages that begin with a server: the block `sh start` runs until the end, as in a terminal of its own, and then all
- * blocks `sh then` of the page, in one shell. A refused request ends it. The text behind a `#` must be in the answers.
+ * Runs the pages that begin with a server: the block `sh start` runs until the end, as in a terminal of its own, and
+ * then all blocks `sh then` of the page, in one shell. A refused request ends it. The text behind a `#` must be in
+ * the answers.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -85,7 +85,7 @@ const mebibyte = 1024 * 1024;
 const text = (bytes: number): string => large(bytes / 1024).slice(0, bytes);
 
 describe("a call", () => {
-  /** Returns the value that the run goes on with, or why it failed. */
+  /** Returns the value with which the run continues, or why it failed. */
   async function called(path: string, answer: string, body = ""): Promise<string> {
     third.answers(path, (_, response) => response.writeHead(200).end(answer));
     const { promise: ended, resolve } = Promise.withResolvers<string>();

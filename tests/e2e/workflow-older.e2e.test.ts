@@ -1,6 +1,6 @@
 /**
- * Tests workflows of the npm package `@upstash/workflow` 0.2, unmodified. A start does not say how the run is delivered, and
- * each step is published with what its endpoint was given.
+ * Tests workflows of the npm package `@upstash/workflow` 0.2, unmodified. A start does not say how the run is
+ * delivered, and each step is published with the settings that its endpoint was given.
  */
 import { once } from "node:events";
 import { type Server } from "node:http";

@@ -1,4 +1,4 @@
-/** Tests starts that no workflow client makes in one go: in two phases, and many in one request. */
+/** Tests starts that no workflow client makes in one request: in two phases, and many in one request. */
 import { describe, expect, it } from "@jest/globals";
 import { type WorkflowContext } from "@upstash/workflow";
 import { eventually } from "./client.ts";

@@ -1,4 +1,4 @@
-/** The six services under their heaviest strains: many bytes, and no bus. The servers are this file's own. */
+/** The six services under their heaviest loads: many bytes, and no bus. This file starts the servers. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ beforeEach(async () => {
 });
 afterEach(() => destination.stop());
 
-/** Returns what arrived at a path, by the number that its publisher gave it. */
+/** Returns the arrivals at a path, by the number that their publisher gave them. */
 const numbersAt = (path: string): readonly number[] =>
   destination
     .at(path)
@@ -80,7 +80,7 @@ const containerMib: Readonly<Record<ServiceName, number>> = {
   management: 256,
 };
 
-/** Returns the most memory that a process has had resident, as the kernel counts it. */
+/** Returns the most resident memory that a process has had, as the kernel counts it. */
 function residentMibMax({ process: { pid } }: RunningService): number {
   const kibibytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Math.round(Number(kibibytes) / 1_024);

@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32), so that a run can be drawn again. */
+/** A small seeded generator (mulberry32), so that a run can be repeated. */
 export function seededChance(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -9,7 +9,7 @@ const seed = 20_261_122;
 /** The stores may have to be fetched. */
 const startMsMax = 1_500_000;
 const playMsMax = 900_000;
-/** In each scenario at least. */
+/** The least number of messages in each scenario. */
 const acknowledgedEach = 60;
 
 /** `what` is the subject of the suite's name. */

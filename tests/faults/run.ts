@@ -27,8 +27,8 @@ export type Run<Of extends Cluster> = {
   /** Ends the load. Resolves when all messages and runs have ended, or never will. */
   rest(): Promise<void>;
   /**
-   * Ends the load. Resolves when all messages and runs have ended, each slot that has come due has fired, the schedules are removed, and
-   * the message log tells every end.
+   * Ends the load. Resolves when all messages and runs have ended, each slot that has come due has fired, the
+   * schedules are removed, and the message log has every end.
    */
   end(): Promise<void>;
   verdict(): Verdict;
@@ -37,7 +37,7 @@ export type Run<Of extends Cluster> = {
   stop(): Promise<void>;
 };
 
-/** Two runs go side by side on two cores: at a higher rate publishes are refused, which is another promise. */
+/** Two runs go on at the same time on two cores: at a higher rate publishes are refused, which is another promise. */
 const publishesPerSecond = 8;
 export const runsPerSecondDefault = 0.3;
 /** Published at the beginning of each scenario; they keep their lane busy for some while. */

@@ -1,4 +1,4 @@
-/** The stage of a scenario: everything that it may do and wait for. */
+/** The stage of a scenario: all that it may do and wait for. */
 import { type RunningService, type ServiceName } from "@posthaste/local";
 import { type Ack, type Fault, type Journal, type Leave, now } from "./history/journal.ts";
 import { type Kind, planOf } from "./history/kinds.ts";
@@ -9,7 +9,7 @@ import { until } from "./world/until.ts";
 
 export type Scenario<Of extends Cluster = LoneCluster> = {
   readonly name: string;
-  /** The name of the scenario's test: what is broken, and what holds nevertheless. */
+  /** The name of the scenario's test: what is broken, and which promise still holds. */
   readonly promise: string;
   /** Resolves when everything is whole again. */
   readonly run: (stage: Stage<Of>) => Promise<void>;
@@ -31,7 +31,7 @@ type Acts = {
   readonly heal: () => unknown;
 };
 
-/** The effects that the kill of each service may have; callers of the remaining ones do not notice. */
+/** The effects that the kill of each service may have. For services without any, callers do not notice. */
 export const leavesOfKill: Readonly<Record<ServiceName, readonly Leave[]>> = {
   // 503 while the new one starts.
   gateway: ["break", "refuse"],
@@ -57,7 +57,7 @@ export class Stage<Of extends Cluster = LoneCluster> {
     this.#journal = journal;
   }
 
-  /** Carries out a fault, and writes down its times. */
+  /** Carries out a fault, and records its times. */
   async during(
     fault: Pick<Fault, "what" | "leaves" | "stopsLanes">,
     { begin, meanwhile, heal }: Acts,

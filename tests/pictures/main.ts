@@ -1,6 +1,7 @@
 /**
- * `npm run pictures`: each page of the console as a picture, wide and on a phone, light and dark, with what real SDKs made in a
- * standalone. All of them come to .cache/pictures; those that a page of docs/ shows come to docs/images, which then has no other.
+ * `npm run pictures`: takes a picture of each page of the console, wide and on a phone, light and dark, with the data
+ * that real SDKs made in a standalone. All of them are written to .cache/pictures; the ones that a page of docs/
+ * shows are written to docs/images, which then has no others.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -69,12 +70,12 @@ async function takeAll(page: Page, pictures: readonly Picture[], name: string): 
     await settled(page);
     await act?.(page);
     await take(page, scene, name);
-    // What an act has opened is closed.
+    // Closes what an act has opened.
     await page.keyboard.press("Escape");
   }
 }
 
-/** To the end of the page, or as much of it as a reader takes in. */
+/** Takes a picture to the end of the page, or as much as a reader takes in. */
 async function take(page: Page, scene: string, name: string): Promise<void> {
   await page.mouse.move(0, 0);
   await settled(page);
@@ -89,7 +90,7 @@ async function take(page: Page, scene: string, name: string): Promise<void> {
   writeFileSync(join(all, `${scene}-${name}.webp`), webp);
 }
 
-/** Names of pictures in the pages of a folder. */
+/** Returns the names of pictures in the pages of a folder. */
 function citedIn(folder: string): ReadonlySet<string> {
   const texts = readdirSync(folder)
     .filter((file) => file.endsWith(".md"))

@@ -1,4 +1,4 @@
-/** Which pages there is a picture of, and what is done on them before. */
+/** The pages of which there is a picture, and the actions on them before it. */
 import { type Page } from "playwright-core";
 import { type Shop } from "./shop.ts";
 

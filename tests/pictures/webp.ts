@@ -1,4 +1,4 @@
-/** A picture as WebP, which the browser itself makes of it: a quarter of a PNG's bytes. */
+/** Converts a picture to WebP in the browser: a quarter of a PNG's bytes. */
 import { type Page } from "playwright-core";
 
 const quality = 0.85;

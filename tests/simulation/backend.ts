@@ -1,6 +1,7 @@
 /**
- * The stores behind the ports in a simulation. The model leaves every follow-up to its callers, as stores over a network do, and can be
- * inspected and made to forget; the embedded store is the real one, shared as if it were a server.
+ * The stores behind the ports in a simulation. The model leaves every follow-up to its callers, as stores over a
+ * network do, and can be inspected and made to forget; the embedded store is the real one, shared as if it were a
+ * server.
  */
 import {
   type DeduplicationKey,
@@ -29,13 +30,13 @@ import { type World } from "./world/world.ts";
 
 export type Backend = Stores & {
   readonly tokens: TokenStore;
-  /** Makes the tokens forget all, where they are apart. */
+  /** Makes the tokens forget all, if they are apart. */
   readonly flushTokens?: () => void;
   /** Present in the model only. */
   readonly model?: Model;
-  /** Returns the ports through which a process reaches its documents. Absent from stores that do each call in one step. */
+  /** Returns the ports through which a process reaches its documents. Absent for stores that do each call in one step. */
   readonly reachedBy?: (life: Life) => Stores;
-  /** A fan-out stays for as long as the kept bodies of its children, which stand with it. */
+  /** A fan-out stays for as long as the kept bodies of its children, which it holds. */
   readonly keepsFanOuts?: true;
   statesOf(tenant: TenantId, id: MessageId): Promise<readonly LogState[]>;
   close(): Promise<void>;
@@ -125,7 +126,7 @@ export function embeddedBackend(world: World): Backend {
     clock: world.storeClock(),
     random: seededRandom(world.chanceOf().integer(0, 0xffff_ffff)),
     log,
-    // A transaction takes what has gathered since the last one.
+    // A transaction contains everything that has gathered since the last one.
     schedule: (task) => world.after(1, task),
   });
   return {

@@ -1,6 +1,6 @@
 import { type Mutation, otherwise } from "./mutate.ts";
 
-/** Planted bugs that show where the clock of the store is set. */
+/** Planted bugs that show when the clock of the store is set. */
 export const clockMutations: readonly Mutation[] = [
   {
     name: "durations by a clock that is set",

@@ -1,6 +1,6 @@
 /**
- * The services as they are composed, on simulated processes. Distributed: several of each over a bus and stores of their own. Standalone:
- * one process with all of them and the hand-over from gateway to deliverer.
+ * The services as they are composed, on simulated processes. Distributed: several of each over a bus and stores of
+ * their own. Standalone: one process with all of them and the hand-over from gateway to deliverer.
  */
 import { hash } from "node:crypto";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
@@ -162,7 +162,7 @@ function standalone(making: Making): readonly SimulatedNode[] {
   };
   const { environment, backend } = making;
   const reopen = (): void => {
-    // Slots and rate windows were in its memory.
+    // Slots and rate windows were in the memory of the process.
     environment.history.fault("flush", undefined, environment.world.now, environment.world.now);
     backend.model?.reopen();
   };
@@ -274,7 +274,7 @@ function gatewaysOf(
   });
 }
 
-/** Returns the gateway as its clients reach it: they ask in its process, and an answer may never come. */
+/** Returns the gateway as its clients reach it: they call it in its process, and an answer may never come. */
 function reached({ world }: Environment, life: Life, gateway: Gateway): Gateway {
   const ask = <T>(task: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {

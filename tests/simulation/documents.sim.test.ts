@@ -1,4 +1,4 @@
-/** The six services over the adapter of MongoDB as it is: the order in which it writes its documents holds, whatever comes between. */
+/** The six services over the unchanged adapter of MongoDB: the order in which it writes its documents holds, whatever comes between. */
 import { describe, expect, it } from "@jest/globals";
 import { describe as report } from "./report.ts";
 import { simulateRuns } from "./runs/simulate.ts";

@@ -1,6 +1,6 @@
 /**
- * A gateway as its clients reach it: the works of the real one over the ports of a simulated process, asked for what requests
- * mean once they are parsed. An answer may never come.
+ * A gateway as its clients reach it: the works of the real one over the ports of a simulated process, called with
+ * parsed requests. An answer may never come.
  */
 import { type Seat } from "@posthaste/contract";
 import { gatewayWorks, takeRoom, workParts } from "@posthaste/gateway";
@@ -144,7 +144,7 @@ export function simulatedGateway(node: string, ports: Ports) {
     wait: (command: WaitCommand) => placeWait(parts, command),
     notify: async (tenant: TenantId, eventId: string, body: Uint8Array) =>
       notified(await works.notifyEvent({ ...visitOf(tenant, { eventId }), body })),
-    /** Returns undefined when the event was neither told nor kept, which the answer on the wire does not say. */
+    /** Resolves to undefined when the event was neither told nor kept, which the answer on the wire does not say. */
     notifyRun: async (address: RunAddress, event: string, body: Uint8Array) => {
       const notified = await notifyRun(parts, address, event, body, true);
       if (typeof notified === "string") return undefined;
@@ -158,7 +158,7 @@ export function simulatedGateway(node: string, ports: Ports) {
       const query = { cancels: true, isOwn: false };
       doneOrGone(await works.endRun({ ...visitOfRun(address), query, body: new Uint8Array() }));
     },
-    /** Runs it again from its beginning, or from where it failed. Returns undefined when it has not failed. */
+    /** Runs it again from its beginning, or from where it failed. Resolves to undefined when it has not failed. */
     again: async (
       how: Again,
       address: RunAddress,
@@ -231,7 +231,7 @@ const visitOfRun = ({ createdAt, id, tenant }: RunAddress) =>
 
 const aSeat = { isTaken: () => true } as Seat;
 
-/** Throws for a fault, except where another client has removed what was asked for. */
+/** Throws for a fault, unless another client has removed the thing asked for. */
 function doneOrGone(answer: unknown): void {
   if (isFault(answer) && answer.fault !== "not_found") throw new Error(answer.text);
 }

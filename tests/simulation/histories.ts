@@ -11,6 +11,6 @@ export const histories: { readonly [Of in Simulated["of"]]: Simulate } = {
   clocks: simulateClocks,
 };
 
-/** Returns the kind in which a planted bug shows. */
+/** Returns the kind of history in which a planted bug shows. */
 export const historiesOf = ({ shownBy }: Pick<Mutation, "shownBy">): Simulate =>
   shownBy === "runs" || shownBy === "clocks" ? histories[shownBy] : histories.messages;

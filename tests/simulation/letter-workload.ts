@@ -101,7 +101,7 @@ export function letterWorkload(
       const gateway = oneOf(gateways());
       const asked = gateway?.retryLetters(aTenant, letters);
       const made = asked && (await answered(world, clientTimeoutMs, asked));
-      // A missing letter was taken by another retry, or by this one before.
+      // A missing letter was taken by another retry, or by an earlier one of this client.
       if (made && isFault(made) && made.fault === "not_found") break;
       if (made && !isFault(made)) {
         retry.made.push(...made);

@@ -1,7 +1,8 @@
 /**
- * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print all that happens,
- * `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for histories in which clocks are set, `--documents` for
- * those of the six services over the adapter of MongoDB. Exits with 1 when a seed violates a check. `--remember` finds the seed that shows each planted bug, and writes them.
+ * The simulation from the command line: `--seed N` (default 1), `--count N` seeds from there on, `--trace` to print
+ * all events, `--bug "name"` to plant a bug, `--runs` for histories of workflow runs, `--clocks` for histories in
+ * which clocks are set, `--documents` for those of the six services over the adapter of MongoDB. Exits with 1 when a
+ * seed violates a check. `--remember` finds the seed that shows each planted bug, and writes the file of seeds.
  */
 import { parseArgs } from "node:util";
 import { histories, historiesOf } from "./histories.ts";

@@ -29,7 +29,7 @@ export type NodePorts = Omit<AcceptPorts, "local"> &
 
 export type Mutation = {
   readonly name: string;
-  /** The workload that is needed for the bug to show; it then runs in every seed. */
+  /** The workload that the bug needs in order to show, which then runs in every seed. */
   readonly shownBy?:
     | "schedules"
     | "queues"
@@ -38,7 +38,7 @@ export type Mutation = {
     | "deadLetters"
     | "runs"
     | "clocks";
-  /** The bug shows only where an answer is lost in one moment of few: more histories are tried. */
+  /** The bug shows only if an answer is lost in one of few moments, so more histories are tried. */
   readonly isRare?: true;
   readonly change?: (ports: NodePorts, model: Model, life: Life) => NodePorts;
   /** Changes a write of the adapter of MongoDB, in histories over documents. */
@@ -68,7 +68,7 @@ export const inserting = (ports: NodePorts, change: (record: Inserted) => Insert
 
 type Inserted = Parameters<Records["insert"]>[0][number]["record"];
 
-/** Gives the messages that are inserted another id, where there is one. */
+/** Gives inserted messages another id, if `idOf` returns one. */
 export const insertingAs = (
   ports: NodePorts,
   idOf: (message: Message) => MessageId | undefined,

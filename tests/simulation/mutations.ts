@@ -1,6 +1,6 @@
 /**
- * Planted bugs: careless changes, done to the ports of a process. The checks must catch each of them; a check that nothing can fail says
- * nothing.
+ * Planted bugs: careless changes, done to the ports of a process. The checks must catch each of them; a check that
+ * nothing can fail proves nothing.
  */
 import {
   flowsSetBy,

@@ -1,6 +1,6 @@
 /**
- * Tests a long outage of the bus and its aftermath, in virtual time: due messages go out in time, however much there is to tell once the
- * bus is back, and facts are told once, a bounded number at a time.
+ * Tests a long outage of the bus and its aftermath, in virtual time: due messages are sent in time, however many
+ * facts wait once the bus is back, and facts are published once, a bounded number at a time.
  */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { CallbackDispatcher } from "@posthaste/callback-dispatcher";
@@ -40,7 +40,7 @@ const afterwardsMs = 60_000;
 /** At three hundred it takes minutes. */
 const publishedPerSecond = Number(process.env["POSTHASTE_TEST_OUTAGE_RATE"] ?? 100);
 const tickMs = 100;
-/** One message of a hundred has a callback. */
+/** One message in a hundred has a callback. */
 const callbackEvery = 100;
 const latenessMsMax = 2_000;
 /** The time of one publish of facts once the bus is back, and the time until any event is heard. */
@@ -51,7 +51,7 @@ const tellingMostMax = 2 * 2 * limits.ringBatchMax + 200;
 const msMax = 2_400 * publishedPerSecond;
 const inputs = { chance: 0, retryDelayMs: undefined };
 
-/** A bus that hands events on at once, and counts how often facts were told, and how many at once. */
+/** Returns a bus that hands events on at once, and counts how often facts were published, and how many at once. */
 function virtualBus(clock: VirtualClock) {
   let isUp = false;
   let telling = 0;
@@ -95,7 +95,10 @@ function virtualBus(clock: VirtualClock) {
   };
 }
 
-/** A deliverer that claims hinted messages, settles them in the same moment and tells of them. Counts them, and how late they were. */
+/**
+ * Returns a deliverer that claims hinted messages, settles them in the same moment and reports them. Counts them, and
+ * how late they were.
+ */
 function instantDeliverer(ports: FollowUpPorts, clock: VirtualClock) {
   let delivered = 0;
   let latestMs = 0;
@@ -112,7 +115,7 @@ function instantDeliverer(ports: FollowUpPorts, clock: VirtualClock) {
       const each = settled[i];
       const items = each?.kind === "ok" ? each.left : [];
       const fact = append.find((item) => item.kind === "fact");
-      // A fact that the bus does not take stays in the outbox, and rings.
+      // A fact that the bus does not accept stays in the outbox, and rings.
       tellSettled(ports, { message, items, fact }).catch(() => undefined);
     }
   };
@@ -165,7 +168,7 @@ function cluster() {
       for (const service of services.toReversed()) await service.stop();
     },
     nextOfFacts: () => ports.alarms.next(allShards, ["fact", "followUp"]),
-    /** Publishes `count` messages that are due now. A delivery with redactions is told by a fact, which waits for the bus. */
+    /** Publishes `count` messages that are due now. A delivery with redactions is reported by a fact, which waits for the bus. */
     publish: async (count: number) => {
       const published = made;
       made += count;

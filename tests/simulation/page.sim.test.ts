@@ -1,4 +1,4 @@
-/** Runs the simulation's commands as docs/ARCHITECTURE.md has them. */
+/** Runs the simulation's commands as they are in docs/ARCHITECTURE.md. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "@jest/globals";

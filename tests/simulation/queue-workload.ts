@@ -1,6 +1,6 @@
 /**
- * Clients of queues, in two of five seeds: each tenant has a narrow queue, which is paused now and then, and a wide one, which may be
- * deleted. Destinations are kind and retries few, since a line stands behind each message.
+ * Clients of queues, in two of five seeds: each tenant has a narrow queue, which is paused now and then, and a wide
+ * one, which may be deleted. Destinations are kind and retries few, since a line waits behind each message.
  */
 import { type PublishCommand, queueId, type TenantId } from "@posthaste/domain";
 import { anotherTenant, aTenant } from "@posthaste/testing";

@@ -1,7 +1,4 @@
-/**
- * The seed that showed each planted bug in the fewest events, which is tried first: the gate plays one history per bug, and searches where
- * that history has changed. `npm run dev -- node tests/simulation/main.ts --remember` writes the seeds anew.
- */
+/** A bug that this many histories do not show would go unnoticed in the fixed seeds, too. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { historiesOf } from "./histories.ts";

@@ -10,7 +10,7 @@ import {
 import { type Schedules } from "@posthaste/ports";
 import { type Mutation, type NodePorts, insertingAs, withAlarms, withSchedules } from "./mutate.ts";
 
-/** Replaces what a scheduler writes where a slot begins. */
+/** Replaces the write by which a scheduler begins a slot. */
 const withBeginnings = (
   ports: NodePorts,
   begun: (schedule: Schedule, cron: Cron, before: Schedule) => Schedule,
@@ -31,7 +31,7 @@ const withBeginnings = (
 
 const planted: readonly Mutation[] = [
   {
-    // Only the process knows what is under way.
+    // Only the process knows which slot is under way.
     name: "a schedule advanced without its intent",
     change: (ports) => {
       const underWay = new Map<string, number>();

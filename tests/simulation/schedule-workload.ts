@@ -1,7 +1,7 @@
 /**
- * Clients of schedules, in one of four seeds: each schedule has a client of its own, which pauses, replaces and removes it, often right
- * at a slot; now and then another client replaces it, too. In some of these seeds the whole installation is down for minutes, or for more
- * than an hour.
+ * Clients of schedules, in one of four seeds: each schedule has a client of its own, which pauses, replaces and
+ * removes it, often right at a slot; now and then another client replaces it, too. In some of these seeds the whole
+ * installation is down for minutes, or for more than an hour.
  */
 import { type Schedule, scheduleId } from "@posthaste/domain";
 import { type ScheduleGiven } from "@posthaste/engine";
@@ -20,7 +20,7 @@ export type ScheduleWorkload = {
   /** When the last change begins, since the beginning. */
   readonly lastAtMs: number;
   start(composed: Composition): void;
-  /** Checks after a calm while that no slot is left lying, and then removes all schedules. */
+  /** Checks after a calm while that no slot was forgotten, and then removes all schedules. */
   end(composed: Composition, backend: Backend): Promise<void>;
 };
 
@@ -42,7 +42,7 @@ const opsFrom = 1_000_000;
 /** A larger group at each minute shows nothing more. */
 const groupMax = 20;
 const clientTimeoutMs = 15_000;
-/** Long enough for a process to go on that had stopped for as long as one may, and for what a crash has left to ring. */
+/** Long enough for a paused process to continue, and for the alarms of items that a crash has left. */
 const calmMs = 120_000;
 const wrongByMsMax = 630_000;
 const lateMsMax = 60_000;
@@ -60,7 +60,7 @@ export function scheduleWorkload(
     tenant: i % 2 === 0 ? aTenant : anotherTenant,
     id: scheduleId(`scd_${i}`),
   }));
-  /** How far ahead times may stand that a wrong clock has set. */
+  /** How far ahead times may be that a wrong clock has set. */
   const wrongByMs = (): number =>
     history.faults.some(({ kind }) => kind === "clock") ? wrongByMsMax : 0;
   const lastAtMs = spanMs + (isDown ? downMs + afterDownMs : 0);
@@ -89,7 +89,7 @@ export function scheduleWorkload(
     return { id, command: { tenant, body, cron, template: { ...template, delayMs } } };
   };
 
-  /** The client of one schedule. `isClear` means that no earlier change of it can still take effect. */
+  /** Returns the client of one schedule. `isClear`: no earlier change of it can still take effect. */
   const clientOf = (key: ScheduleKey, gateways: () => readonly Gateway[]) => {
     let isClear = true;
     let rest: ScheduleRest | undefined;

@@ -6,7 +6,7 @@ const isFull = process.env["POSTHASTE_TEST_FULL"] === "true";
 const day = Number(process.env["POSTHASTE_TEST_SEED"] ?? 0);
 
 export type Seeds = {
-  /** Seeds in groups, a test each, of a size that keeps the test within its time. */
+  /** The seeds in groups, a test each, of a size that keeps the test within its time. */
   readonly groups: readonly (readonly number[])[];
   /** Scales a count among all seeds of `test:full` to the seeds that are tried: to a fifth of their share, since few seeds scatter. */
   readonly atLeast: (countOfAll: number) => number;

@@ -38,7 +38,7 @@ export type SimulationOptions = {
   readonly seed: number;
   readonly mutation?: Mutation;
   readonly onTrace?: TraceSink;
-  /** Has the six services over the adapter of MongoDB. */
+  /** Uses the six services over the adapter of MongoDB. */
   readonly documents?: boolean;
   /** Ends the history there, though nothing was violated. */
   readonly endsAtStep?: number;
@@ -131,7 +131,7 @@ export async function simulate({
     return history.violations.length > 0 || world.steps >= endsAtStep;
   };
   while (world.elapsed < lastAtMs + 10_000 && !failed()) await world.advance(stepMs);
-  // A clock that was ahead has written times that are still to come.
+  // A clock that was ahead has recorded times that are still to come.
   const wrongByMsMax = troubles.clockJumpEveryMs === undefined ? 0 : clockJumps[0];
   troubles = calm;
   for (const node of composed.nodes) node.skewMs = 0;
@@ -148,7 +148,7 @@ export async function simulate({
   while ((!settledClients() || left.length > 0) && world.elapsed < restBy && !failed()) {
     await world.advance(lookEveryMs);
     if (!settledClients()) continue;
-    // Accepted work ends, though nothing new is taken on.
+    // Accepted work ends, though no new work is accepted.
     backend.model?.fillDisk();
     left = await world.during(unrest());
   }
@@ -193,7 +193,7 @@ export function backendOf(
   }
 }
 
-/** Lets the troubles that need no call happen, until the time of troubles is over. */
+/** Makes the troubles happen that need no call, until the time of troubles is over. */
 export function haveTroubles(
   environment: Environment,
   chance: Dice,

@@ -70,7 +70,7 @@ export function workload(
   const withSecondWindow = chance.chance(0.15);
   const groups = drawGroups(chance, backendIsSlow);
   const keys = drawKeys(chance);
-  // In some seeds nearly everything stands in one line.
+  // In some seeds nearly all messages are in one line.
   const hotLane = chance.chance(0.3);
   const longestMs = 1_800_000 + (withLongDelay ? 2 * hourMs : 0);
   const pauses = world.chanceOf();
@@ -134,7 +134,7 @@ export function workload(
   ): Promise<void> => {
     for (let tries = 0; tries < triesMax; tries++) {
       const known = await publishOnce(publication, gateways);
-      // Without a deduplication id a repeat would be another message: such a client gives up, or never had an answer to lose.
+      // Without a deduplication id a repeat would be another message, so such a client gives up.
       if (
         known === "acked" ||
         (known === "unknown" && publication.command.deduplication === undefined)

@@ -1,4 +1,7 @@
-/** Callers that ask again as soon as they are answered. A thread of their own keeps their reading from delaying the measurement. */
+/**
+ * Callers that send the next request as soon as they are answered. They have a thread of their own, so that their
+ * reading does not delay the measurement.
+ */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { type System } from "../systems/system.ts";

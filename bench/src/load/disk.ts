@@ -1,6 +1,6 @@
 /**
- * Measures the least that a durable answer waits for: at a steady rate, 4 KiB are overwritten and synced. Writes that come
- * due during a sync share the next, as in any group commit.
+ * Measures the least that a durable answer waits for: at a steady rate, 4 KiB are overwritten and synced. Writes that
+ * come due during a sync share the next, as in any group commit.
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";

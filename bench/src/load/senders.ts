@@ -56,8 +56,9 @@ export type OpenLoop = {
 };
 
 /**
- * Sends on schedule. A send that finds no free connection waits, and its latency counts from its intended time, so that a
- * system that stalls cannot slow the clock by which it is measured. Returns the lateness of the sends in milliseconds.
+ * Sends on schedule. A send that finds no free connection waits, and its latency counts from its intended time, so
+ * that a system that stalls cannot slow the clock by which it is measured. Returns the lateness of the sends in
+ * milliseconds.
  */
 export async function openLoop(
   { port, template }: Target,

@@ -1,4 +1,4 @@
-/** The other thread of `least-in-threads.ts`. Keeps what it is sent, and reports how many more are on disk. */
+/** The other thread of `least-in-threads.ts`. Keeps the messages that it receives, and reports how many more are on disk. */
 import { parentPort } from "node:worker_threads";
 import { keepIn } from "./keep.ts";
 import { type Parcel, unpack } from "./parcel.ts";

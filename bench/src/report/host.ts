@@ -7,7 +7,7 @@ import { percentile } from "../statistics.ts";
 import { redisVersion } from "../systems/redis.ts";
 import { figure, table } from "./markdown.ts";
 
-/** Reads the host as it is before a run. Returns what renders it after the run, which may have installed Redis. */
+/** Reads the host before a run. Returns the function that renders it after the run, which may have installed Redis. */
 export function readHost(): () => string {
   const sync = syncMs();
   const packages = ["undici", "bullmq"].map((name) => `${name} ${packageVersion(name)}`);

@@ -47,7 +47,7 @@ export function report(
   ]);
 }
 
-/** Returns the page of a scenario that runs only by name. `options`: what was asked besides, as on the command line. */
+/** Returns the page of a scenario that runs only by name. `options`: as given on the command line. */
 export const askedText = (
   { date, host, options }: Pick<ReportHead, "date" | "host"> & { readonly options: string },
   section: Section,

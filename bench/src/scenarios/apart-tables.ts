@@ -113,7 +113,7 @@ const at =
   ({ arrival }) =>
     (arrival.get(rate) ?? []).map((one) => percentile(one, fraction));
 
-/** Compares with an earlier commit that took turns, round by round. */
+/** Compares with an earlier commit that alternated with this one, round by round. */
 function comparison(rows: readonly Row[]): readonly string[] {
   const pairs = pairsOf(rows);
   if (pairs.length === 0) return [];

@@ -1,7 +1,7 @@
 /**
- * The surroundings of a scenario: one sink, one set of books, the systems that it starts, and its budget.
+ * The environment of a scenario: one sink, one set of books, the systems that it starts, and its budget. Owns every
+ * system and sink started for the scenario; `close` stops them all.
  *
- * Owns every system and sink started for the scenario; `close` stops them all.
  * (1) A figure that could not be measured becomes a note, a wrong count a fault. Neither is silent.
  */
 import { type Book } from "../load/book.ts";
@@ -23,7 +23,7 @@ export type StageOptions = {
   readonly profilePath?: string;
   /** The finished messages to begin with, however long that takes. Undefined: as many as fit. */
   readonly finishedWanted?: number;
-  /** A checkout of an earlier commit to take turns with. */
+  /** A checkout of an earlier commit to compare with. */
   readonly before?: string;
 };
 
@@ -105,7 +105,7 @@ export class Stage {
     return sink;
   }
 
-  /** Runs the rounds that were asked for, or as many of five as fit into a share of what is left. Returns their number. */
+  /** Runs the rounds that were asked for, or as many of five as fit into a share of the remaining time. Returns their number. */
   async rounds(run: (round: number) => Promise<void>, share = 1): Promise<number> {
     const until = performance.now() + this.remainingMs * share;
     const wanted = this.#rounds ?? roundsDefault;

@@ -1,7 +1,7 @@
 /**
- * Puts finished messages into a data folder through the store's own calls, as if delivered two minutes ago: each leaves what
- * a delivered message leaves. `node seed-finished.ts <data folder> <count> <seconds>` prints the number when the count or the
- * time is reached.
+ * Puts finished messages into a data folder through the store's own calls, as if delivered two minutes ago, with all
+ * the rows of a delivered message. `node seed-finished.ts <data folder> <count> <seconds>` prints the number when the
+ * count or the time is reached.
  */
 import {
   acceptClaimed,

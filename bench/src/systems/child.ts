@@ -83,7 +83,7 @@ export class Child {
   }
 }
 
-/** Drops our variables, so that a setting of the shell does not change the measurement. */
+/** Drops variables of Posthaste, so that a setting of the shell does not change the measurement. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const isOurs = ([name]: readonly [string, unknown]) => name.startsWith("POSTHASTE_");
   return Object.fromEntries(Object.entries(process.env).filter((entry) => !isOurs(entry)));

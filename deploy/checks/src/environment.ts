@@ -8,8 +8,8 @@ export type Texts = Readonly<Record<string, string>>;
 const prefix = "POSTHASTE_";
 
 /**
- * Returns the problems, a sentence each: variables that the service does not read, and whatever it would refuse at its start.
- * `inherited`: the image's variables for all services.
+ * Returns the problems, a sentence each: variables that the service does not read, and values that it would refuse at
+ * its start. `inherited`: the image's variables for all services.
  */
 export function problemsOf(
   service: ServiceName,
@@ -44,7 +44,7 @@ function load(service: ServiceName, env: Texts, files: Files) {
   return loadConfig<Shape>(configSchemas[service], { env, readFile });
 }
 
-/** Returns the secrets that stand in the environment itself, visible to every child process and dump. */
+/** Returns the secrets that are in the environment itself, visible to every child process and dump. */
 export function openSecrets(service: ServiceName, env: Texts): readonly string[] {
   const own = variablesOf(service);
   return Object.keys(env).filter((name) => own.get(name) === "secret");

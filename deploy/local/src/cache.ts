@@ -32,7 +32,7 @@ function cacheFolder(): string {
   return process.getuid?.() === 0 ? "/var/cache/posthaste" : join(homedir(), ".cache/posthaste");
 }
 
-/** Returns the folder of `key`, and makes it first if it is absent. A process that asks meanwhile waits for the maker. */
+/** Returns the folder of `key`, and makes it first if it is absent. A process that calls this meanwhile waits for the maker. */
 export async function cached(key: string, make: Make, cache = cacheFolder()): Promise<string> {
   const folder = join(cache, key);
   if (existsSync(folder)) return folder;

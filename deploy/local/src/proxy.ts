@@ -21,7 +21,7 @@ export type Proxy = Address & {
   close(): Promise<void>;
 };
 
-/** Per connection: a matching request has passed, so its reply is lost. */
+/** For each connection: whether a matching request has passed, so that its reply is lost. */
 type Seen = { isMeant: boolean };
 
 /** Opens a proxy on `port`, by default a free one. */
@@ -38,7 +38,7 @@ export async function openProxy(options: {
   const track = (socket: Socket, other: Socket): void => {
     sockets.add(socket);
     socket.setNoDelay();
-    // Each socket hears of the end by its own events; a reset carries no useful error.
+    // Each socket has events of its own for its end; a reset carries no useful error.
     socket.on("error", () => undefined);
     socket.on("close", () => {
       sockets.delete(socket);

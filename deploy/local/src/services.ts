@@ -21,7 +21,7 @@ const serviceNames = [
 ] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** The part that `startStores()` and the file of `npm run stack -- stores` have in common. */
+/** The part that the results of `startStores()` and the file of `npm run stack -- stores` have in common. */
 export type StoreAddresses = {
   readonly kafka?: { readonly brokers: readonly string[] };
   readonly redis?: { readonly url: string };
@@ -166,7 +166,7 @@ const drainSeconds = "5";
 /** The password of a stack that only this host reaches and whose data may be lost. */
 export const localManagementPassword = "admin-of-this-host";
 
-/** Drops our variables, so that a setting of the shell does not change the started processes. */
+/** Drops variables of Posthaste, so that a setting of the shell does not change the started processes. */
 function inheritedEnvironment(): Record<string, string | undefined> {
   const isOurs = ([name]: readonly [string, unknown]) => name.startsWith("POSTHASTE_");
   return Object.fromEntries(Object.entries(process.env).filter((entry) => !isOurs(entry)));

@@ -36,7 +36,7 @@ const everywhere = "posthaste_event_loop_delay_seconds";
 const size = { columns: 12, rows: 8 };
 const numberSize = { columns: 4, rows: 4 };
 const fillPercent = 10;
-/** Where the console of a gateway on this machine is. The chart puts the release's in its place. */
+/** The console of a gateway on this machine. The chart replaces it by the release's. */
 const consoleUrl = "http://127.0.0.1:8080/console/";
 
 /** Grafana's page Explore, asking Tempo for failed attempts, which are all traced (ADR 199). */

@@ -1,6 +1,6 @@
 /**
- * The panels of each dashboard: one for each metric of the catalogue, and for a histogram a second one, of all its buckets; on the
- * overview the numbers that an operator looks at first.
+ * The panels of each dashboard: one for each metric of the catalogue, and for a histogram a second one, of all its
+ * buckets; on the overview the numbers that an operator looks at first.
  */
 import { type Metric, metricCatalogue, type MetricName } from "@posthaste/ports";
 import { type BoardName, type Place, places } from "./places.ts";
@@ -19,7 +19,7 @@ export type Panel = {
   readonly console?: Place["console"];
 } & (
   | { readonly kind: "lines" | "heatmap" }
-  /** `steps`: from which values on the number is shown as a warning, and as trouble. */
+  /** `steps`: the values from which the number is shown as a warning, and as trouble. */
   | { readonly kind: "number"; readonly steps?: readonly [warning: number, trouble: number] }
 );
 /** A mark on all panels of a dashboard. `isTime`: the value is the time of the mark, in milliseconds. */

@@ -9,7 +9,7 @@ export type Place = {
   readonly board: BoardName;
   readonly title: string;
   readonly unit: Unit;
-  /** The page of the console that tells more. */
+  /** The page of the console with more details. */
   readonly console?:
     | "/messages"
     | "/dead-letters"
@@ -18,8 +18,8 @@ export type Place = {
     | "/runs"
     | "/schedules";
   /**
-   * How the gauges of several processes become one line: `max` where all report the same or the worst counts, `sum` where
-   * each has its part, `each` where the process matters, `age` where the gauge is a time that was.
+   * How the gauges of several processes become one line: `max` if all report the same or the worst counts, `sum` if
+   * each has its part, `each` if the process matters, `age` if the gauge is a time in the past.
    */
   readonly over?: "max" | "sum" | "each" | "age";
 };

@@ -12,7 +12,7 @@ const msMax = 10 * 60_000;
 /** Samples once a minute: one hour of trouble, then three good ones. */
 const gauge = (bad: number, well = 0) => `${bad}x60 ${well}x180`;
 const counter = "0+60x60 3600x180";
-/** A histogram whose count lies above `bound` for one hour. */
+/** A histogram whose count is above `bound` for one hour. */
 const above = (name: string, bound: string) => ({
   [`${name}_bucket{le="${bound}"}`]: "0x240",
   [`${name}_bucket{le="100"}`]: counter,

@@ -1,7 +1,7 @@
 /**
- * Schemas of the configurations and dashboards, after the documentation of the programs that read them, limited to what is
- * used here. An unknown key is refused. Sources: the collector's and Tempo's pages on configuration, and Grafana's pages on
- * provisioning and on the JSON model of a dashboard.
+ * Schemas of the configurations and dashboards, after the documentation of the programs that read them, limited to
+ * the parts used here. An unknown key is refused. Sources: the collector's and Tempo's pages on configuration, and
+ * Grafana's pages on provisioning and on the JSON model of a dashboard.
  */
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -14,7 +14,7 @@ const path = { type: "string", pattern: "^/" };
 const uid = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,40}$" };
 
 const list = (items: Schema): Schema => ({ type: "array", minItems: 1, items });
-/** An object with these properties and no other. A name with `?` is optional. */
+/** Returns an object with these properties and no other. A name with `?` is optional. */
 function only(properties: Readonly<Record<string, Schema>>): Schema {
   const named = Object.entries(properties).map(([key, schema]) => [key.replace("?", ""), schema]);
   const required = Object.keys(properties).filter((key) => !key.endsWith("?"));

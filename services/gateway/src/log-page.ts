@@ -26,8 +26,8 @@ export async function logPage(
 }
 
 /**
- * The number of events read for one page, and shown of its messages. Of a message with more events than that, the
- * first in the list's order are shown.
+ * The number of events read for one page, and shown of its messages. A message with more events shows the first ones in
+ * the list's order.
  */
 const eventsMax = 1_000;
 /** The number of messages read for one page. In a busy log, most events of a page belong to messages that earlier pages have shown. */

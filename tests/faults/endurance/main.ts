@@ -1,7 +1,7 @@
 /**
- * `npm run endure`: the six services over a set of three, three brokers and a Redis with a replica, while each member and each process is
- * killed, stopped and cut off. Prints each fault and a report as JSON lines. The exit code is 1 when a rule was broken,
- * or when there were fewer messages or runs than asked for.
+ * `npm run endure`: the six services over a set of three, three brokers and a Redis with a replica, while each member
+ * and each process is killed, stopped and cut off. Prints each fault and a report as JSON lines. The exit code is 1
+ * when a rule was broken, or when there were fewer messages or runs than asked for.
  *
  *   npm run endure   the short form, two to three minutes
  *   npm run endure -- --messages 100000 --runs 500 --ways 3 --per-second 170 --runs-per-second 0.6   the full size

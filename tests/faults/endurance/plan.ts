@@ -22,7 +22,7 @@ export type Planned<Of extends Victim> = {
 /** With fewer than two seconds no member is replaced; twelve are longer than the lease of a call and the session of a broker's client. */
 const [msMin, msMax] = [2_000, 12_000];
 
-/** Gives each victim as many ways as asked. The first ways of neighbours differ, so that each way is seen with few, too. */
+/** Gives each victim as many ways as asked for. The first ways of neighbours differ, so that each way occurs even with few. */
 export function planFaults<Of extends Victim>(
   victims: readonly Of[],
   waysEach: number,
@@ -43,8 +43,8 @@ export function planFaults<Of extends Victim>(
 }
 
 /**
- * Returns the effects that the fault may have. `isFirst`: the writes of the victim's store go through it. The loss of any other member, and of
- * any broker, is not noticed.
+ * Returns the effects that the fault may have. `isFirst`: the writes of the victim's store pass through it. The loss
+ * of any other member, and of any broker, is not noticed.
  */
 export function leavesOf(victim: Victim, way: Way, isFirst: boolean): readonly Leave[] {
   if ("service" in victim) return leavesOfService(victim.service, way);
@@ -65,7 +65,7 @@ function leavesOfService(service: ServiceName, way: Way): readonly Leave[] {
     case "gateway":
       return ["refuse", "refuse deduplicated"];
     case "deliverer":
-      // The outcome of a call is not written in time; one that stands still does not know the time.
+      // The outcome of a call is not written in time; a stopped process does not know the time.
       return way === "stopped" ? ["repeat", "overlap"] : ["repeat"];
     case "scheduler":
     case "callback-dispatcher":

@@ -10,15 +10,15 @@ import { until } from "../world/until.ts";
 import { leavesOf, planFaults, type Planned } from "./plan.ts";
 
 export type Size = {
-  /** Acknowledged messages at least. */
+  /** The least number of acknowledged messages. */
   readonly messages: number;
   readonly runs: number;
-  /** How many of the ways each victim suffers. */
+  /** How many of the ways are applied to each victim. */
   readonly waysEach: number;
   /** Messages in no lane and no queue, beside those of every scenario. */
   readonly perSecond: number;
   readonly runsPerSecond: number;
-  /** When the load ends although there were fewer; the faults are carried out whatever their time. */
+  /** When the load ends even if there were fewer; the faults are carried out whatever their time. */
   readonly minutesMax: number;
 };
 
@@ -35,13 +35,13 @@ export const shortSize: Size = {
 type Told = {
   readonly size: Size;
   readonly journal: History;
-  /** Hears of each fault as it begins. */
+  /** Called with each fault as it begins. */
   readonly say: (what: object) => void;
 };
 
-/** Publishes between two faults, so that each hits a cluster at work. */
+/** Publishes between two faults, so that each fault hits a working cluster. */
 const triedBetween = 20;
-/** Calls that a deliverer is in the middle of. */
+/** Calls under way at a deliverer. */
 const heldAtOnce = 12;
 
 export const endurance = ({ size, journal, say }: Told): Scenario<ClusterOfThree> => ({

@@ -1,6 +1,6 @@
 /**
- * Rules of callbacks: one message tells of each attempt that asks for it (C13), however often that message is delivered; and the dead
- * letter of a failed message exists when its failure callback arrives.
+ * Rules of callbacks: one message reports each attempt that asks for it (C13), however often that message is
+ * delivered; and the dead letter of a failed message exists when its failure callback arrives.
  */
 import { isSuccess } from "./deliveries.ts";
 import { type Arrival, type History } from "./journal.ts";

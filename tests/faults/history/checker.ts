@@ -1,5 +1,5 @@
 /**
- * The independent checker: reads only what a run has written down (journal.ts). The rules have their names from
+ * The independent checker: reads only the journal of a run (journal.ts). The rules have their names from
  * docs/guarantees#the-checkers-rules; each is a function of its own.
  */
 import { callbackRules } from "./callbacks.ts";

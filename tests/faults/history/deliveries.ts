@@ -1,11 +1,11 @@
-/** Acknowledged messages arrive (C1) as they were sent (C2), as often as was asked for (C3), and never early (C6). */
+/** Acknowledged messages arrive (C1) as they were sent (C2), as often as asked for (C3), and never early (C6). */
 import { type Ack, type Arrival, type History } from "./journal.ts";
 import { planOf } from "./kinds.ts";
 import { violation, type Violation } from "./violation.ts";
 
 /**
- * Due times are by the store's clock, which each process knows as well as the answer to its question was quick: on a busy host to some
- * hundred milliseconds. A delay that is ignored altogether is longer.
+ * Due times use the store's clock, which each process knows as precisely as the answer to its question was quick: on
+ * a busy host to some hundred milliseconds. A delay that is ignored altogether is longer.
  */
 const earlyMs = 750;
 
@@ -19,7 +19,7 @@ export function deliveryRules(history: History): readonly Violation[] {
       const own = byId.get(ack.id) ?? [];
       const { delayMs, retriesMax } = planOf(ack.kind, ack.n, "");
       return [
-        // Of a message published more than once, the first may have been delivered before the last was sent.
+        // If a message is published more than once, the first may have been delivered before the last was sent.
         ...own
           .filter(({ at }) => delayMs > 0 && at < ack.notBefore - earlyMs)
           .map((arrival) => violation("early", { ack, arrival })),

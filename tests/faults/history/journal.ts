@@ -24,7 +24,7 @@ export type Refusal = {
   readonly at: number;
   readonly n: number;
   readonly kind: Kind;
-  /** 0: the connection broke. */
+  /** 0 if the connection broke. */
   readonly status: number;
   /** The text of the answer, with its reason. */
   readonly text: string;
@@ -33,18 +33,18 @@ export type Refusal = {
 /** A request that reached the destination, and how it was answered. */
 export type Arrival = {
   readonly at: number;
-  /** When it was answered, or its connection broke. */
+  /** When the request was answered, or its connection broke. */
   readonly until: number;
   /** -1 for callbacks. */
   readonly n: number;
   readonly id: string;
   readonly retried: number;
-  /** 0: its connection broke before it was answered. */
+  /** 0 if the connection broke before the answer. */
   readonly status: number;
   readonly intact: boolean;
   readonly lane?: Lane;
   readonly queue?: Queue;
-  /** Set on callbacks: the attempt that the callback tells of. */
+  /** Set on callbacks: the attempt that the callback reports. */
   readonly tells?: Told;
 };
 export type Told = {
@@ -76,7 +76,7 @@ export type Fault = {
   readonly at: number;
   /** When healing began. */
   readonly until: number;
-  /** When everything was as before. */
+  /** When everything was whole again. */
   readonly over: number;
   /** No message published to a lane during the fault runs before healing begins. */
   readonly stopsLanes?: boolean;
@@ -97,11 +97,11 @@ export type Visit = {
   /** The id of the run, or of a run that it has invoked. */
   readonly run: string;
   readonly id: string;
-  /** 0: its connection broke before it was answered. */
+  /** 0 if the connection broke before the answer. */
   readonly status: number;
   /** The digest of the request's body. */
   readonly digest: string;
-  /** The steps whose code ran in it. */
+  /** The steps whose code ran in this delivery. */
   readonly steps: readonly string[];
 };
 
@@ -113,7 +113,7 @@ export type ScheduleLife = {
   readonly id: string;
   readonly askedAt: number;
   readonly madeAt: number;
-  /** When its removal was asked for and answered. */
+  /** When its removal was requested and answered. */
   endsFrom?: number;
   endedAt?: number;
 };
@@ -163,5 +163,5 @@ export class Journal implements History {
   }
 }
 
-/** Runs on evenly when the host's clock is set. */
+/** Returns a time that runs on evenly when the host's clock is set. */
 export const now = (): number => performance.timeOrigin + performance.now();

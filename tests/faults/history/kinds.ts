@@ -1,4 +1,4 @@
-/** The kinds of messages that a run publishes: what each asks for, and how each must end. */
+/** The kinds of messages that a run publishes: their settings, and how each must end. */
 
 const laneLimits = {
   "pair-0": { parallelism: 2 },
@@ -43,7 +43,7 @@ export type Kind =
   | "gated";
 
 export type Plan = {
-  /** The destination's path, which says what it does with the message (world/destination.ts). */
+  /** The destination's path, which selects its behaviour (world/destination.ts). */
   readonly path: string;
   /** In addition to the headers of every message. */
   readonly headers: Readonly<Record<string, string>>;

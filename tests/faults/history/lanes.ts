@@ -19,7 +19,7 @@ export function laneRules(history: History): readonly Violation[] {
   ];
 }
 
-/** A process that stood still may find only after it has sent something that its slot is gone. */
+/** A stopped process may find only after sending something that its slot has ended. */
 const awakeMs = 5_000;
 
 /** Checks a lane or a queue; `arrivals` are in their order. */
@@ -43,12 +43,12 @@ export function tooManyAtOnce(
 const underWayMs = 10_000;
 /** No grant is older when it is used (docs/design/lanes#grants). */
 const grantMs = 30_000;
-/** Arrivals looked at in a row; longer rows hold no more information. */
+/** The arrivals checked in a row; longer rows hold no more information. */
 const lookedAtMax = 200;
 
 /**
- * Compares any arrivals in a row with the windows that they may stem from: those between the first and the last, and the two that these
- * are in. Where dispatches were held up, those of several windows arrive together.
+ * Compares any arrivals in a row with the windows that they may stem from: those between the first and the last, and
+ * the two that these are in. If dispatches were held up, those of several windows arrive together.
  */
 function tooManyInTime(
   lane: Lane,

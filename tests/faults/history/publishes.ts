@@ -17,7 +17,7 @@ export const publishRules = ({ refusals, faults }: History): readonly Violation[
 const isOverload = ({ status, text }: Refusal): boolean =>
   status === 503 && text.includes("too much load");
 
-/** Returns the leaves of which any explains the refusal. */
+/** Returns the effects, any of which explains the refusal. */
 function leavesFor({ status, kind }: Refusal): readonly Leave[] {
   if (status === 0) return ["break"];
   if (status !== 503) return [];

@@ -34,7 +34,7 @@ const changing = ({ visits }: History): readonly Violation[] =>
     .filter((own) => new Set(own.map(({ digest }) => digest)).size > 1)
     .map((own) => violation("an entry was delivered with two histories", own));
 
-/** An endpoint that did not answer 2xx is asked again: the result of its step was not received. */
+/** An endpoint that did not answer 2xx is called again: the result of its step was not received. */
 function doneAgain({ faults, visits }: History): readonly Violation[] {
   const doing = visits.flatMap((visit) =>
     visit.steps.map((step) => ({ ...visit, key: `${visit.run} ${step}` })),

@@ -1,6 +1,6 @@
 /**
- * Finds what is still to come of a history: nothing, once all acknowledged messages and runs have ended and all callbacks that were asked
- * for have come.
+ * Finds the part of a history that is still to come: nothing, once all acknowledged messages and runs have ended and
+ * all requested callbacks have come.
  */
 import { unread, untold } from "./callbacks.ts";
 import { lost } from "./deliveries.ts";

@@ -8,8 +8,8 @@ import { rolling } from "./rolling.ts";
 import { standstill } from "./standstill.ts";
 
 /**
- * The short form: each once, in this order, in two runs of about the same length that may go side by side. Rolling comes first in its
- * run, so that no fault before it excuses a repeat.
+ * The short form: each once, in this order, in two runs of about the same length that may go on at the same time.
+ * Rolling comes first in its run, so that no fault before it excuses a repeat.
  */
 export const killed: readonly Scenario[] = [rolling, kills];
 export const outages: readonly Scenario[] = [

@@ -4,7 +4,7 @@ import { developmentToken } from "../../e2e/server-process.ts";
 import { type Stage } from "../stage.ts";
 import { until } from "../world/until.ts";
 
-/** Six steps, of which the kills leave some to be done; as many items as one batch has bytes for. */
+/** Six steps, some of which the kills leave undone; as many items as one batch has bytes for. */
 const count = 3_000;
 /** Messages that a step may have cancelled without having counted them. */
 const stepMax = 500;
@@ -44,7 +44,7 @@ async function publishHeld(stage: Stage, label: string): Promise<void> {
 const triesMax = 150;
 const againMs = 1_000;
 
-/** Asks the gateway. On a busy host a gateway may answer 503: reads are then repeated. */
+/** Sends a request to the gateway. On a busy host a gateway may answer 503: reads are then repeated. */
 async function ask(stage: Stage, method: string, path: string, body?: string): Promise<Answer> {
   for (let tries = 1; ; tries++) {
     const [gateway] = stage.cluster.services.of("gateway");

@@ -28,7 +28,7 @@ export const kafkaKilled: Scenario = {
   },
 };
 
-/** A stopped broker does not end its connections: what is sent to it is never acknowledged. */
+/** A stopped broker does not end its connections: requests to it are never acknowledged. */
 export const kafkaStopped: Scenario = {
   name: "kafka-stopped",
   promise: "Kafka stopped (SIGSTOP), then going on (SIGCONT): every publish is answered",

@@ -29,9 +29,9 @@ export const standstill: Scenario = {
           stage.destination.openGate();
         },
         meanwhile: async () => {
-          // Half of them have their alarm in a shard of the scheduler that stands still.
+          // Half of them have their alarm in a shard of the stopped scheduler.
           await stage.arrived(await stage.load.burst("delayed", delayedMeanwhile));
-          // A call of the deliverer that stands still is made again: its lease is past.
+          // A call of the stopped deliverer is made again, since its lease is over.
           await stage.arrived(held, held.length + 1);
         },
         heal: () => {

@@ -1,7 +1,9 @@
 /**
- * The last release as its users have it: packed anew at its tag, then unpacked and installed. Kept in `.cache/last-release`.
+ * The last release as its users have it: packed anew at its tag, then unpacked and installed. Kept in
+ * `.cache/last-release`.
  *
- * `POSTHASTE_LAST_RELEASE` names another commit to take for it. Before the first tag it is the first commit that could be packed.
+ * `POSTHASTE_LAST_RELEASE` names another commit to use. Before the first tag it is the first commit that could be
+ * packed.
  */
 import { execFile } from "node:child_process";
 import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +14,7 @@ import { promisify } from "node:util";
 export type LastRelease = {
   /** The tag, or the commit. */
   readonly name: string;
-  /** The tree that the image holds, with its packages. */
+  /** The tree of the image, with its packages. */
   readonly image: string;
   /** The program of the package `posthaste`. */
   readonly program: string;
@@ -38,7 +40,7 @@ export async function lastRelease(): Promise<LastRelease> {
   return { name, image, program: join(installed, "node_modules/posthaste/posthaste.js") };
 }
 
-/** Returns the newest tag of a version that this commit comes after. */
+/** Returns the newest tag of a version before this commit. */
 async function newestTag(): Promise<string | undefined> {
   const own = (await git("tag", "--list", "v*", "--points-at", "HEAD")).split("\n");
   const all = await git("tag", "--list", "v*", "--merged", "HEAD", "--sort=-v:refname");

@@ -1,4 +1,4 @@
-/** A standalone of the last release, which this build can take the place of. */
+/** A standalone of the last release, which this build can replace. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -43,7 +43,7 @@ const back: Scenario = {
   },
 };
 
-/** Lists of the last release need not tell of all that this build has done meanwhile. */
+/** Lists of the last release need not show all that this build has done meanwhile. */
 const again: Scenario = {
   name: "again",
   promise: "and each by one of this build once more",

@@ -1,6 +1,7 @@
 /**
- * The six services over stores that lose a member without ending: a set of three mongod, three Kafka brokers that keep three copies, and a
- * Redis with a replica under Sentinel. Clients and members find each member through a proxy of its own.
+ * The six services over stores that lose a member without ending: a set of three mongod, three Kafka brokers that
+ * keep three copies, and a Redis with a replica under Sentinel. Clients and members reach each member through a proxy
+ * of its own.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,9 +25,9 @@ export type Member = {
   readonly name: string;
   readonly store: StoreName;
   readonly process: ProcessControls;
-  /** The road of everyone to the member. Its own connections to the other members have theirs. */
+  /** The way of all clients and other members to the member. Its own connections to the other members use theirs. */
   readonly proxy: Proxy;
-  /** Reports whether the store's writes go through this member now. */
+  /** Reports whether the store's writes pass through this member now. */
   isFirst(): Promise<boolean>;
 };
 

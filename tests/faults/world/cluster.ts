@@ -1,6 +1,6 @@
 /**
- * Stores and services of a run, as real processes on this host: two deliverers, two schedulers, one of each other service. Between each
- * service and its stores stands a proxy of its own, which does nothing until it is told to.
+ * Stores and services of a run, as real processes on this host: two deliverers, two schedulers, one of each other
+ * service. Between each service and its stores is a proxy of its own, which does nothing until it is told to.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
@@ -33,7 +33,7 @@ export type Cluster = {
   stop(): Promise<void>;
 };
 
-/** The database of the six services, for a look into it. */
+/** The database of the six services, for reading it. */
 export type Database = { readonly uri: string; readonly database: string };
 
 /** One server of each store. */
@@ -101,7 +101,7 @@ export async function startCluster(
   }
 }
 
-/** Returns the servers that a run breaks. Throws unless all of them are there and were started here. */
+/** Returns the servers that a run breaks. Throws unless all of them exist and were started here. */
 function broken({ kafka, redis, mongodb, missing }: Stores) {
   const store = mongodb?.server;
   if (!kafka || !redis || !store)

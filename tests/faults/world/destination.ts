@@ -1,8 +1,9 @@
 /**
- * The destination of a run: writes down each request and its answer.
+ * The destination of a run: records each request and its answer.
  *
- * /arrival 200 · /flaky refuses a number's first request · /failing refuses all · /lane/<name> takes a while, and so does /queue/<name>,
- * where some are flaky · /gated waits for the gate · /callback takes callbacks · /slot 200, of schedules
+ * /arrival 200 · /flaky refuses a number's first request · /failing refuses all · /lane/<name> takes a while, and so
+ * does /queue/<name>, where some are flaky · /gated waits for the gate · /callback takes callbacks · /slot 200, of
+ * schedules
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -35,7 +36,7 @@ export class Destination {
     });
   }
 
-  /** `arrived` is told of each request when it is answered or its connection has broken; `fired` of each slot's message. */
+  /** `arrived` is called with each request when it is answered or its connection has broken; `fired` with each slot's message. */
   static async start(
     arrived: (arrival: Arrival) => void,
     fired: (firing: Firing) => void = () => undefined,
@@ -50,7 +51,7 @@ export class Destination {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Requests that wait for the gate and whose caller is still there. */
+  /** The number of requests that wait for the gate and whose caller is still connected. */
   get held(): number {
     return this.#waiting?.size ?? 0;
   }
@@ -80,7 +81,7 @@ export class Destination {
     }
     const came = { at: now(), ...seenIn(request, body) };
     let isOver = false;
-    // Written down before the answer goes out, so that its consequences have no earlier time.
+    // Recorded before the answer is sent, so that its effects have no earlier time.
     const finish = (status: number): void => {
       if (isOver) return;
       isOver = true;

@@ -1,11 +1,11 @@
-/** Publishes at an even pace, whatever happens meanwhile, and writes down the answers. */
+/** Publishes at an even pace, whatever happens meanwhile, and records the answers. */
 import { Agent } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Ack, type Journal } from "../history/journal.ts";
 import { type Kind } from "../history/kinds.ts";
 import { publish, type Target } from "./publish.ts";
 
-/** Kinds that no lane and no queue holds up, for as many as a cluster takes. */
+/** Kinds that no lane and no queue holds up, for as many as a cluster accepts. */
 export const free: readonly Kind[] = [
   ...["plain", "delayed", "plain", "flaky", "plain", "plain", "deduplicated", "plain"],
   ...["plain", "callback", "plain", "plain", "failing", "plain", "delayed", "plain"],
@@ -35,7 +35,7 @@ const pauseAfterRefusalMs = 250;
 export class Load {
   readonly #target: Target;
   readonly #journal: Journal;
-  /** A connection for each request: the server may close a kept one as the next request goes out. */
+  /** A connection for each request: the server may close a kept one as the next request is sent. */
   readonly #agent = new Agent({ keepAlive: false });
   readonly #inFlight = new Set<Promise<void>>();
   #timers: readonly NodeJS.Timeout[] = [];
@@ -56,7 +56,7 @@ export class Load {
     return this.#ended;
   }
 
-  /** Publishes at this pace, beside what was started before. */
+  /** Publishes at this pace, beside earlier starts. */
   start(perSecond: number, kinds = mix): void {
     const publishNext = (): void => {
       if (this.#inFlight.size < inFlightMax)

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const waitMsMax = 240_000;
 const pollMs = 100;
-/** A question to a long history costs what the servers need. */
+/** After each question waits this many times as long as it took, so that a long history leaves time to the servers. */
 const restPerAsking = 4;
 
-/** Rejects with what was waited for. */
+/** Waits until the condition holds. Rejects with its description. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

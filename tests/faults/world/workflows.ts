@@ -1,6 +1,6 @@
 /**
- * Runs of a workflow at an even pace, by the npm package `@upstash/workflow`: steps, a group with a sleep, a wait, a call, an invocation.
- * Writes down each start, each delivery at the endpoint, and each result.
+ * Runs of a workflow at an even pace, by the npm package `@upstash/workflow`: steps, a group with a sleep, a wait, a
+ * call, an invocation. Records each start, each delivery at the endpoint, and each result.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createHash } from "node:crypto";
@@ -109,7 +109,7 @@ async function untilAccepted<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Each run returns what `resultOf` says (history/runs.ts). */
+/** Returns the workflows. Each run returns `resultOf` of its number (history/runs.ts). */
 function workflowsOf(journal: Journal, doing: AsyncLocalStorage<string[]>, url: string) {
   const step = (name: string, value: number): number => {
     doing.getStore()?.push(name);

@@ -12,8 +12,8 @@ import { type Composition } from "../composition.ts";
 import { type History } from "../world/history.ts";
 
 /**
- * Describes what is not at rest: records that are live or have follow-ups to do, and fan-outs without all of their children. A record
- * once found at rest is not read again: no write may wake it.
+ * Describes what is not at rest: records that are live or have follow-ups to do, and fan-outs without all of their
+ * children. A record once found at rest is not read again: no write may wake it.
  */
 export function restless(history: History, backend: Backend): () => Promise<readonly string[]> {
   const atRest = new Set<MessageId>();

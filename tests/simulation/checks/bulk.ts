@@ -1,4 +1,4 @@
-/** B: a bulk action has cancelled everything it is about when it has ended, leaves later messages alone, and ends. */
+/** B: when a bulk action has ended, it has cancelled everything that it was to cancel; it leaves later messages alone, and it ends. */
 import { limits, type MessageId } from "@posthaste/domain";
 import { bulkLabel, bulkTenant } from "../bulk-workload.ts";
 import { type BulkCancel, type History } from "../world/history.ts";

@@ -42,8 +42,8 @@ export function checkDeduplication(history: History): void {
 }
 
 /**
- * C12: a publish that began after a message was cancelled is given the key of that message, where nothing kept the key from being
- * confirmed.
+ * C12: a publish that began after a message was cancelled is given the key of that message, if nothing kept the key
+ * from being confirmed.
  */
 function checkTakenOver(history: History, publications: readonly Publication[]): void {
   const acks = publications.flatMap((publication) => publication.acks);

@@ -8,7 +8,7 @@ import { type World } from "../world/world.ts";
 
 /** The alarm of an outbox is at most this far ahead (docs/design/record#the-outbox), with half a second for the step's own length. */
 const outboxAlarmMsMax = 30_500;
-/** How long a publish may run that had read the lane's row before. */
+/** How long a publish may run after it has read the lane's row. */
 const underWayMsMax = 10_000;
 
 export function everyStep(world: World, history: History, inspect: Inspection): () => void {
@@ -24,7 +24,7 @@ export function everyStep(world: World, history: History, inspect: Inspection): 
         last.delete(id);
         epochs.delete(id);
         waitingSince.delete(id);
-        // A publisher that was paused beyond its window may make a random id again (C4 asks why).
+        // A publisher that was paused beyond its window may make a random id again (C4 then asks for the cause).
         if (!isDerived(id)) finished.delete(id);
         continue;
       }

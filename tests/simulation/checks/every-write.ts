@@ -1,7 +1,7 @@
 /**
- * The invariants that hold after each write of a document. I3: some alarm rings for whatever is unfinished, so a process may die between
- * any two writes, and the others go on with what it has left. C9: a message of a queue goes on with a turn that stands already, and keeps
- * it as long as it goes on.
+ * The invariants that hold after each write of a document. I3: some alarm rings for every unfinished item, so a
+ * process may die between any two writes, and the others continue from there. C9: a message of a queue proceeds with
+ * a turn that is stored already, and keeps it as long as it proceeds.
  */
 import { type Change, type Server } from "../mongodb/server.ts";
 import { isList, type Plain } from "../mongodb/values.ts";
@@ -26,7 +26,7 @@ export function everyWrite(server: Server, history: History): (change: Change) =
     if (state === "queued" && ringsFor("queues", document["queue"])) return;
     sleeps(`${id} is ${state}`);
   };
-  /** A line whose alarm has gone has no message that leans on it. */
+  /** A line without an alarm has no message that relies on it. */
   const checkLine = (field: "lane" | "queue", state: string, id: unknown): void => {
     const collection = `${field}s`;
     if (ringsFor(collection, id)) return;
@@ -62,7 +62,7 @@ export function everyWrite(server: Server, history: History): (change: Change) =
     if (record && !isOver(record) && !(isList(turns) && turns.includes(record._id)))
       history.violate("C9", `${record._id} is ${record.state} and has no turn`);
   };
-  /** A deletion keeps the turns that it has ended, until it has cancelled what had them. */
+  /** A deletion keeps the turns that it has ended, until it has cancelled their messages. */
   const checkTurnsLeft = (before: Plain | undefined, after: Plain | undefined): void => {
     const kept = [...listOf(after?.["turns"]), ...listOf(after?.["endedTurns"])];
     for (const id of listOf(before?.["turns"])) {

@@ -187,7 +187,7 @@ function checkRetried(history: History, { id, settled }: MessageHistory): void {
   }
 }
 
-/** Reports whether the settlement is of an outcome of the destination: then a fact stands in its outbox. */
+/** Reports whether the settlement is of an outcome of the destination, for which its outbox has a fact. */
 const countsAsAttempt = ({ append, next }: Settling["settlement"]): boolean =>
   append.some(({ kind }) => kind === "fact") && next.kind !== "canceled";
 
@@ -218,7 +218,7 @@ function checkRepeats({ history }: Checking, { id, exchanges }: MessageHistory):
 function checkTimes({ history }: Checking, { id, exchanges, settled }: MessageHistory): void {
   const life = history.lives.get(id)?.[0];
   if (!life) return;
-  // A time is right if the clocks were right of the process that wrote it down and of the one that accepted the message.
+  // A time is right if the clock was right of the process that recorded it and of the one that accepted the message.
   const clockIsRight = (node: string, from: number, to: number): boolean =>
     !history.explains([node, life.node], Math.min(from, life.at), to, ["clock"]);
   for (const { sentAt, endedAt = Number.POSITIVE_INFINITY, epoch, node } of exchanges) {
@@ -336,10 +336,10 @@ async function checkFollowUps(
             history.violate("C1", `${id} failed and has no dead letter`);
           break;
         case "run":
-          // The consequence for the run stands in its head.
+          // The effect on the run is in its head.
           break;
         case "fact": {
-          // A fact of a run goes to the run's own log.
+          // A fact of a run is recorded in the run's own log.
           if (settlement.message.run) break;
           const said =
             item.ended === "delivered" ? "DELIVERED" : item.ended === "failed" ? "FAILED" : "RETRY";

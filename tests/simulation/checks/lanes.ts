@@ -1,4 +1,4 @@
-/** C10, C11, C18 and C19: the promises of flow-control keys, by what the destinations and the grants show. */
+/** C10, C11, C18 and C19: the promises of flow-control keys, by the calls at the destinations and the grants. */
 import { type FlowLimits, type FlowId, limits, type MessageId } from "@posthaste/domain";
 import { type Grant, type History } from "../world/history.ts";
 
@@ -36,7 +36,7 @@ export function checkOverlap(history: History): void {
   }
 }
 
-/** Returns all limits that were published for a lane. The last ones hold, for messages that wait already, too. */
+/** Returns all limits that were published for a lane. The last ones apply to messages that wait already, too. */
 function limitsPublished(history: History): ReadonlyMap<FlowId, readonly FlowLimits[]> {
   const published = new Map<FlowId, FlowLimits[]>();
   for (const [life] of history.lives.values()) {
@@ -47,7 +47,7 @@ function limitsPublished(history: History): ReadonlyMap<FlowId, readonly FlowLim
   return published;
 }
 
-/** How long a grant may run that had read the lane's row before its pause or pin. */
+/** How long a grant may run after it has read the lane's row, before its pause or pin. */
 const underWayMsMax = 10_000;
 
 /** C18: a grant that begins after the answer to a pause grants nothing. */
@@ -101,7 +101,7 @@ export function checkRates(history: History): void {
   checkStarts(history, published);
 }
 
-/** Reports whether a call came of a grant to `id`, and not of a later one, which another granter may have made at the same moment. */
+/** Reports whether a call was made by a grant to `id`, and not by a later one, which another granter may have made at the same moment. */
 function usedGrants(history: History): (id: MessageId, grant: Grant) => boolean {
   const uses = Map.groupBy(history.uses, ({ id }) => id);
   const grants = new Map<MessageId, Grant[]>();

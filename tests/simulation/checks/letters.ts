@@ -8,7 +8,7 @@ export function checkLetters(history: History): void {
   for (const batch of history.batches) checkOrder(history, batch);
 }
 
-/** E2: every message that a retry was answered has come to exist and to its end. */
+/** E2: every message in the answer to a retry has come into existence and to its end. */
 function checkRetried(history: History): void {
   for (const { letters, made, endedAt } of history.letterRetries) {
     if (endedAt === undefined) history.violate("E2", `a retry of ${letters.join(" ")} never ended`);
@@ -48,7 +48,7 @@ export function messagesByOp({ lives }: History): ReadonlyMap<number, readonly M
   );
 }
 
-/** N2: the items of a queue stand in the store's order. */
+/** N2: the items of a queue are in the store's order. */
 function checkOrder(history: History, { items }: Batch): void {
   const inserted = [...history.lives.keys()];
   const places = items.flatMap(({ id, queue }) =>

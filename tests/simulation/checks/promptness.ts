@@ -1,7 +1,8 @@
 /**
- * C23 and C24: a message that may go at once is in the log within two seconds and is called within five, and one with a delay within five
- * of its end, unless a fault of a process on its way, or further calls to its destination, explain more. A bus that is known to be away explains nothing, and
- * processes that stop in good order explain only why a message with a delay is late.
+ * C23 and C24: a message that may be called at once is in the log within two seconds and is called within five, and
+ * one with a delay within five of its end, unless a fault of a process on its way, or further calls to its
+ * destination, explain more. A bus that is known to be away explains nothing, and processes that stop in good order
+ * explain only why a message with a delay is late.
  */
 import { isNamed, type Message, type MessageRecord } from "@posthaste/domain";
 import { type Exchange, type FaultKind, type History, type Life } from "../world/history.ts";
@@ -66,8 +67,8 @@ function checkCalled(history: History, life: Life, first: Exchange | undefined):
 }
 
 /**
- * Reports whether a process is on the message's way: it accepts the message, is named for it, rings it, or calls it. Where no deliverer is
- * named, any may hear of the message.
+ * Reports whether a process is on the message's way: it accepts the message, is named for it, rings it, or calls it.
+ * If no deliverer is named, any may hear of the message.
  */
 function isOnItsWay({ node, record }: Life, other: string, caller: string | undefined): boolean {
   if (other === node || other === caller) return true;

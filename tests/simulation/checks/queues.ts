@@ -1,4 +1,4 @@
-/** C9: the promises of queues, by what the destinations and the claims show (F1, F2, F4 to F6), and by the rows after each step (F3). */
+/** C9: the promises of queues, by the calls at the destinations and the claims (F1, F2, F4 to F6), and by the rows after each step (F3). */
 import {
   isFinished,
   limits,
@@ -9,7 +9,7 @@ import {
 import { type Inspection } from "../model/records.ts";
 import { type Exchange, type History, opOf } from "../world/history.ts";
 
-/** Checks a written record: a message that goes on in a queue has a turn, and no more have one than may. */
+/** Checks a written record: a message that proceeds in a queue has a turn, and there are no more turns than allowed. */
 export function checkTurn(history: History, inspect: Inspection, record: MessageRecord): void {
   const { message, state } = record;
   const row = message.queue === undefined ? undefined : inspect.queues.get(message.queue);

@@ -5,7 +5,7 @@ import { type Asking } from "../runs/seen.ts";
 import { type History } from "../world/history.ts";
 import { endOf, hasCaused, isResumed, orderOf, stepOf, type Story } from "./run-story.ts";
 
-/** The time between the last look at the head and the request, where nothing goes wrong. */
+/** The time between the last look at the head and the request, if nothing goes wrong. */
 const briefedMsMax = 50;
 
 export function checkDeliveries(history: History, story: Story): void {
@@ -79,7 +79,7 @@ function checkAfterEnd(history: History, story: Story, part: string): void {
       history.violate("R13", `${id} was sent ${sentAt - end} ms after the end of its run`);
 }
 
-/** R15: a delivery that has caused what it should is not made again. */
+/** R15: a delivery that has had its effect is not made again. */
 function checkAskedAgain(history: History, { changes, program, sent }: Story, part: string): void {
   const causedAt = changes.find(
     ({ after, before }) =>

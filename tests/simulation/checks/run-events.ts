@@ -1,4 +1,4 @@
-/** R8 and R9: an event ends a wait once, or is kept for one, and its teller learns which. */
+/** R8 and R9: an event ends a wait once, or is kept for one, and its caller learns which. */
 import { isActive, type Run, type RunId, runMessageId } from "@posthaste/domain";
 import { eventPrefix, stepsOf } from "../runs/program.ts";
 import { type Telling } from "../runs/seen.ts";
@@ -85,7 +85,7 @@ function checkReply(
   if (ended.length === 0 && !isKept) history.violate("R9", `${body} was taken and is lost`);
 }
 
-/** Reports whether an event for `named` reaches the run: a run that goes on from a failed one takes its events, too. */
+/** Reports whether an event for `named` reaches the run: a run that continues a failed one takes its events, too. */
 const isNamed = ({ run: { aliases = [], id } }: Story, named: RunId): boolean =>
   id === named || aliases.includes(named);
 

@@ -18,7 +18,7 @@ export type Story = {
   readonly run: Run;
   readonly root: MessageId;
   readonly program: Program;
-  /** By version. */
+  /** The changes, by version. */
   readonly changes: readonly RunChange[];
   /** Including parts inherited from another run. */
   readonly parts: Parts;
@@ -77,7 +77,7 @@ export const saidOf = ({ parts }: Pick<Story, "parts">, step: number): string | 
 
 export const stepOf = (part: string): number => Number(part.slice(1));
 
-/** Reports whether the head shows that what the delivery should cause has been accepted. */
+/** Reports whether the head shows that the effect of the delivery has been accepted. */
 export function hasCaused(program: Program, run: Run, part: string): boolean {
   const order = orderOf(run);
   const pending = run.state.kind === "active" ? run.state.pending : [];

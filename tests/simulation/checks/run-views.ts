@@ -1,4 +1,4 @@
-/** R19: what a run redacts is in no list that shows the run. */
+/** R19: values that a run redacts are in no list that shows the run. */
 import { createHash } from "node:crypto";
 import {
   atOnce,

@@ -65,8 +65,8 @@ function checkIds(history: History, stories: readonly Story[]): void {
 }
 
 /**
- * R20: a run that clients start only in two phases is not begun again by its endpoint. Where another run has had the id meanwhile, the
- * request of the endpoint does not say which of them it means.
+ * R20: a run that clients start only in two phases is not begun again by its endpoint. If another run has had the id
+ * meanwhile, the request of the endpoint does not say which of them it means.
  */
 function checkStart(history: History, { program, run }: Story, stories: readonly Story[]): void {
   if (run.invoker || run.from || run.adoption || phaseOf(program) === undefined) return;
@@ -83,7 +83,7 @@ function checkWrites(history: History, { changes, run: { key } }: Story): void {
   const written = new Set<string>();
   for (const [i, { after, before, parts }] of changes.entries()) {
     const last = changes[i - 1]?.after;
-    // A resumed run counts on from the failed one.
+    // The version of a resumed run continues that of the failed one.
     const expected = last ? last.version + 1 : after.from ? after.version : 1;
     if (before?.version !== last?.version || after.version !== expected)
       history.violate(
@@ -108,7 +108,7 @@ function checkWrites(history: History, { changes, run: { key } }: Story): void {
   }
 }
 
-/** R17: steps done one after the other are one span of the history, however many they are. */
+/** R17: steps done one after the other are one span of the history, however many there are. */
 function checkSize(history: History, { history: { spans }, key, version }: Run): void {
   const split = spans.find(({ from, role }, i) => {
     const before = spans[i - 1];
@@ -118,7 +118,7 @@ function checkSize(history: History, { history: { spans }, key, version }: Run):
     history.violate("R17", `the head of ${key} grows with each step, at version ${version}`);
 }
 
-/** R6: what a run owes another has an alarm from the write on that makes the run owe it. */
+/** R6: a duty of a run to another has an alarm from the write on that makes it. */
 function checkAlarm(history: History, before: Run, after: Run): void {
   if (!isActive(after)) {
     if (isActive(before) && after.invoker && !owesAnswer(after))
@@ -132,7 +132,7 @@ function checkAlarm(history: History, before: Run, after: Run): void {
         history.violate("R6", `${after.key} invokes, and nothing will ring for ${pending.childId}`);
 }
 
-/** R8, R10, R11: a wait of a step stays until the step's result, and is gone with it. */
+/** R8, R10, R11: a wait of a step stays until the step's result, and ends with it. */
 function checkPending(history: History, before: Run, after: Run, written: Set<string>): void {
   if (!isActive(before) || !isActive(after)) return;
   for (const pending of before.state.pending) {
@@ -267,7 +267,7 @@ function wrongBy(
   }
 }
 
-/** R10: a run that ended before a run that it had invoked has that run's end in its log, and is delivered nothing of it. */
+/** R10: a run that ended before a run that it had invoked has that run's end in its log, and nothing of it is delivered to it. */
 function checkLogged(history: History, { own, run, sent }: Story, stories: readonly Story[]): void {
   if (isActive(run)) return;
   for (const pending of run.state.pending) {
@@ -282,14 +282,14 @@ function checkLogged(history: History, { own, run, sent }: Story, stories: reado
   }
 }
 
-/** Includes the calls of the run that it goes on from. */
+/** Includes the calls of the run that it continues. */
 function callsOf(story: Story, stories: readonly Story[], step: number): readonly Exchange[] {
   const of = story.changes[0]?.inherited?.of;
   const before = stories.find(({ run }) => run.key === of);
   return [...(before ? callsOf(before, stories, step) : []), ...story.sent(`c${step}`)];
 }
 
-/** Reports whether the call's time was up first, perhaps in a process that stood still. */
+/** Reports whether the call's time was up first, perhaps in a stopped process. */
 const isTooLate = (history: History, call: Exchange, by: number): boolean =>
   (call.answeredAt ?? Infinity) >= call.sentAt + timeoutMs ||
   history.explains([call.node], call.sentAt, by);
@@ -299,7 +299,7 @@ const pendingOf = ({ changes }: Story, step: number): Pending | undefined =>
     .flatMap(({ after: { state } }) => (state.kind === "active" ? state.pending : []))
     .find((pending) => pending.step === step);
 
-/** R12: a failed run is a dead letter, and tells of it once. */
+/** R12: a failed run is a dead letter, and reports its failure once. */
 async function checkLetter(history: History, story: Story, backend: Backend): Promise<void> {
   const { run, parts, sent } = story;
   const end = endOf(story);
@@ -321,7 +321,7 @@ async function checkLetter(history: History, story: Story, backend: Backend): Pr
     history.violate("R12", `the failure of ${run.key} was told before it had failed`);
 }
 
-/** R1: everything acknowledged stands. */
+/** R1: everything acknowledged is there. */
 function checkAcks(history: History, stories: readonly Story[]): void {
   const byRoot = new Map(stories.map((story) => [story.root, story]));
   for (const { root, step, what } of history.runs.acks) {

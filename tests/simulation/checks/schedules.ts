@@ -1,6 +1,6 @@
 /**
- * C14: the promises of schedules (S1 to S5, docs/design/schedules#invariants), judged by the writes that held, one after another, and by
- * the messages that were made.
+ * C14: the promises of schedules (S1 to S5, docs/design/schedules#invariants), judged by the writes that held, one
+ * after another, and by the messages that were made.
  */
 import {
   type Cron,
@@ -87,7 +87,7 @@ function checkWrite(history: History, before: ScheduleWrite, write: ScheduleWrit
 
 type Violate = (text: string) => void;
 
-/** S3, S5: a caller's change goes on from the moment of its reading, and behind every slot that was taken. */
+/** S3, S5: a caller's change continues from the moment of its reading, and after every slot that was taken. */
 function checkBegunAnew(
   history: History,
   { schedule: was }: ScheduleWrite,

@@ -1,10 +1,11 @@
 /**
- * Histories in which the clock of the store is set, and all processes go by it: it is ahead by hours or days from the beginning and is
- * set back in the middle, or is set ahead there. Nothing else goes wrong, except that in half of them a deliverer is killed at that
- * moment. The checks are of a kind of their own, since those of other histories compare times of the store with the world's.
+ * Histories in which the clock of the store, which all processes use, is set: it is ahead by hours or days from the
+ * beginning and is set back in the middle, or is set ahead there. Nothing else goes wrong, except that in half of
+ * them a deliverer is killed at that moment. The checks are of a kind of their own, since those of other histories
+ * compare times of the store with the world's.
  *
- * Accepted messages are delivered soon after, by whatever gates; no call is made twice because of a clock; windows of deduplication end;
- * finished records are swept.
+ * Accepted messages are delivered soon after, whatever their gates; no call is made twice because of a clock; windows
+ * of deduplication end; finished records are swept.
  */
 import { limits, type MessageId, type PublishCommand, skewMsMax } from "@posthaste/domain";
 import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
@@ -31,7 +32,7 @@ const settings = [
 
 const publishedForMs = 40_000;
 const everyMsMax = 400;
-/** Calls take up to 150 s; then a lease, and rings on either side of the ring that corrects alarms. */
+/** Calls take up to 150 s; then a lease, and the rings before and after the ring that corrects alarms. */
 const restWithinMs = 400_000;
 const sweptWithinMs = limits.finishedKeepMs + 2 * limits.sweepEveryMs;
 const clientTimeoutMs = 15_000;
@@ -159,7 +160,7 @@ function checkCalledOnce(history: History): void {
     if (calls.length > 1) history.violate("twice", `${id} was called ${calls.length} times`);
 }
 
-/** Checks windows late: a window made by a clock that was ahead by less than the window's length cannot be told from one that holds. */
+/** Checks windows late: a window made by a clock that was ahead by less than the window's length cannot be told from a valid one. */
 async function checkWindows(
   { world, history }: Environment,
   composed: Composition,

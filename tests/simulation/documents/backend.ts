@@ -37,7 +37,7 @@ export function documentsBackend(
   };
 }
 
-/** Resolves when what the adapter gathers in one turn of the event loop is sent, also where a sender gathers once more. */
+/** Resolves when everything that the adapter gathers in one turn of the event loop is sent, even if a sender gathers once more. */
 export async function gathered(): Promise<void> {
   await turn();
   await turn();

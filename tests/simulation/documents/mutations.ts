@@ -1,4 +1,4 @@
-/** Planted bugs in the writes of the adapter of MongoDB: conditions left out, alarms forgotten, writes said and not made. */
+/** Planted bugs in the writes of the adapter of MongoDB: conditions left out, alarms forgotten, writes acknowledged and not made. */
 import { type Mutation } from "../mutate.ts";
 import { type Instead, type Write } from "../mongodb/server.ts";
 import { isList, isPlain, type Plain } from "../mongodb/values.ts";
@@ -13,7 +13,7 @@ const sets = (write: Write, field: string): boolean => field in of(write, "$set"
 const without = (fields: Plain, ...names: readonly string[]): Plain =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
 
-/** Leaves conditions out of the writes of a collection that `isIt` names. */
+/** Leaves conditions out of those writes of a collection that match `isIt`. */
 const unconditional =
   (collection: string, isIt: (write: Write) => boolean, ...names: readonly string[]): Instead =>
   (write) =>
@@ -21,7 +21,7 @@ const unconditional =
       ? { ...write, filter: without(write.filter, ...names) }
       : write;
 
-/** Leaves a field out of what writes of a collection set. */
+/** Leaves a field out of the fields that writes of a collection set. */
 const unset =
   (collection: string, operator: string, field: string, isIt: (write: Write) => boolean): Instead =>
   (write) =>
@@ -29,7 +29,7 @@ const unset =
       ? { ...write, update: { ...write.update, [operator]: without(of(write, operator), field) } }
       : write;
 
-/** Leaves a field out of the documents that are inserted, of those in `state` if one is given. */
+/** Leaves a field out of inserted documents, only of those in `state` if one is given. */
 const insertedWithout =
   (collection: string, field: string, state?: string): Instead =>
   (write) =>

@@ -12,7 +12,7 @@ import { type Environment, type Life, type Wire } from "../world/node.ts";
 import { type World } from "../world/world.ts";
 
 const patienceMs = 2_500;
-/** An operation of a port is about so many calls of the driver. */
+/** An operation of a port takes about this many calls of the driver. */
 const callsPerOperation = 3;
 const waitPerDocument = 0.3;
 const waitMsMax = 2;
@@ -50,7 +50,7 @@ export function portsThrough(server: Server, life: Life, world: World, chance: D
     calls: callsPerOperation,
     failure: () => (chance.chance(0.5) ? lostConnection() : steppedDown()),
   };
-  // The timers of its patience watch over single calls: a process has none of them at rest.
+  // The timers of its patience watch over single calls: at rest a process has none.
   const clock: Clock = {
     ...world.storeClock(),
     after: (ms, task) => world.after(ms, () => life.deliver(task)),
@@ -69,7 +69,7 @@ export function portsThrough(server: Server, life: Life, world: World, chance: D
       log: recordingLog(false),
       pause: (ms) => pause(clock, ms),
       again: (task) => {
-        // The heartbeats of a process go on, and find the server again.
+        // The heartbeats of a process continue, and find the server again.
         answered();
         return again(task);
       },

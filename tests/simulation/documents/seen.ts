@@ -1,6 +1,6 @@
 /**
- * The history as the documents tell it: a write is noted when the server makes it, whether or not its client lives to hear of it. What the
- * client has asked for, records, settlements and changes of runs, says the rest.
+ * The history according to the documents: a write is noted when the server makes it, whether or not its client lives
+ * to hear of it. The requests of the client, records, settlements and changes of runs, give the rest.
  */
 import {
   type DlqId,
@@ -28,11 +28,11 @@ import { type World } from "../world/world.ts";
 export type DocumentsSeen = {
   /** Called for each change that the server has made. */
   readonly changed: (change: Change) => void;
-  /** Returns the ports of a process, and keeps what is asked of them. */
+  /** Returns the ports of a process, and records the requests. */
   readonly asked: (stores: Stores, life: Life) => Stores;
 };
 
-/** A record as it stands; a tombstone and a row of the log have no epoch. */
+/** A record in its document; a tombstone and a row of the log have no epoch. */
 export type Standing = {
   readonly _id: MessageId;
   readonly state: StateKind;
@@ -51,7 +51,7 @@ type AskedChange = { readonly write: RunWrite } & Pick<RunChange, "before" | "in
 export function documentsSeen(history: History, world: World): DocumentsSeen {
   /** Publishes that share a deduplication id may ask for different records under one id. */
   const records = new Map<MessageId, MessageRecord[]>();
-  /** By the client and what it has asked for. */
+  /** By the client and its request. */
   const settlements = new Map<string, Settlement>();
   /** By the client, the root and the version: two starts of one id have one key, and roots of their own. */
   const changes = new Map<string, AskedChange>();
@@ -234,7 +234,7 @@ export function documentsSeen(history: History, world: World): DocumentsSeen {
   };
 }
 
-/** The client by which the checks ask: it makes no history. */
+/** The client by which the checks read: it makes no history. */
 export const judge = "the checks";
 
 export const isOver = ({ state }: Pick<Standing, "state">): boolean =>

@@ -1,7 +1,7 @@
 /**
- * Stalls: now and then a write, or all that a process writes from then on, waits on its way into the documents, until others have written
- * the document that it would write. So a process writes by what it has read a while ago, which is what the fences of the adapter are for,
- * and which writes that take milliseconds hardly ever do.
+ * Stalls: now and then a write, or all writes of a process from then on, wait on their way into the documents, until
+ * others have written the same document. So a process writes by values that it has read a while ago, which is what
+ * the fences of the adapter are for, and which writes that take milliseconds hardly ever do.
  *
  * (1) a stall ends with a drawn number of writes of others, or after a drawn time.
  */
@@ -19,7 +19,7 @@ const moods: readonly [Mood, ...Mood[]] = [
   { collections: ["queues", "lanes"], perWrite: 0.2 },
   { collections: ["schedules", "runs"], perWrite: 0.1 },
 ];
-/** The longest is beyond a lease and the time until another process has taken it over, and beyond the alarm that a record has in line. */
+/** The longest exceeds a lease and the time until another process has taken it over, and the alarm that a record has in line. */
 const msMax = [3_000, 70_000] as const;
 const others = [1, 2, 4, Infinity] as const;
 const ofAllWrites = 0.5;
@@ -27,11 +27,11 @@ const ofAllWrites = 0.5;
 type Stall = {
   readonly by: string;
   readonly at: Next;
-  /** All that the process writes waits. */
+  /** Whether all writes of the process wait. */
   readonly isOfAll: boolean;
   readonly over: Promise<void>;
   readonly end: () => void;
-  /** How many writes of others it waits for. */
+  /** The number of writes of others to wait for. */
   others: number;
 };
 

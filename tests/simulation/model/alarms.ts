@@ -37,7 +37,7 @@ export type Around = {
   readonly lanes: ModelFlowLanes;
   readonly queues: ModelQueues;
   readonly others: { readonly [Source in RowSource]: SourceAlarms };
-  /** Return the record as callers see it: with the body that a fan-out keeps, or with none. */
+  /** Returns the record as callers see it: with the body that a fan-out keeps, or with none. */
   readonly withBody: (record: MessageRecord) => MessageRecord;
   readonly withoutBody: (record: MessageRecord) => MessageRecord;
 };
@@ -93,7 +93,7 @@ export function modelAlarms(around: Around): Alarms {
     return { said: [...hints, followUps], bytes: sizeOf(whole) };
   };
 
-  /** Corrects alarms after the clock was set back; times that callers named stay. */
+  /** Corrects alarms after the clock was set back; times that callers set stay. */
   const bringHome = (byMs: number): void => {
     const wakeAt = now() + limits.ringAheadMs;
     for (const record of [...rows.armed.values()]) {

@@ -1,4 +1,4 @@
-/** The simulation judges by the models, so they keep the contracts that the adapters keep. */
+/** The models keep the contracts that the adapters keep, since the simulation judges by them. */
 import { randomLength, randomMessageId } from "@posthaste/domain";
 import { type Ids } from "@posthaste/ports";
 import { seededRandom, virtualClock } from "@posthaste/testing";
@@ -62,7 +62,7 @@ describeRecords("model", openModel);
 describeQueues("model", openModel);
 describeFanOuts("model", openModel);
 describeReopening("model", openModel);
-// Beside the message store, as apart: the store keeps no windows.
+// Separate from the message store, as in the distributed shape: the store keeps no windows.
 describeTokenStore("model", async () => {
   const { now, advance, close } = await openModel();
   return { tokens: modelTokenStore(now).port, now, advance, close };

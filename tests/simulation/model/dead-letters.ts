@@ -45,7 +45,7 @@ function heldCount(letters: readonly DeadLetter[]): number {
   return last < 0 ? letters.length : last + 1;
 }
 
-/** Cuts bodies one byte beyond what is shown, unless that is all or nothing. */
+/** Cuts bodies one byte later than shown, unless all or nothing is shown. */
 function cut(letter: DeadLetter, bodyBytesMax: number | undefined): DeadLetter {
   const { message, response } = letter;
   if (bodyBytesMax === undefined || (bodyBytesMax > 0 && message.policy.redaction?.body))

@@ -34,7 +34,7 @@ export type ModelFanOuts = {
   readonly placeOf: (message: Message) => number;
   /** Returns the place that the fan-out has reserved in its queue. */
   readonly queuePlaceOf: (message: Message) => number | undefined;
-  /** Returns the lowest place in the queue behind `after` whose child is not made yet. */
+  /** Returns the lowest place in the queue after `after` whose child is not made yet. */
   readonly firstUnmade: (queue: QueueId, after: number) => number | undefined;
   readonly childMade: (fanOut: MessageId) => void;
   readonly childGone: (fanOut: MessageId) => void;
@@ -43,7 +43,7 @@ export type ModelFanOuts = {
   readonly next: (shards: readonly number[]) => number | undefined;
   /** Reports whether a fan-out that is not expanded refers to the chunk. */
   readonly isInUse: (chunk: GroupChunkId) => boolean;
-  /** Lets fan-outs ring now that had rung and were left. */
+  /** Lets fan-outs ring now that had rung without being worked. */
   readonly reopen: () => void;
 };
 

@@ -37,7 +37,7 @@ export type ModelFlowLanes = {
   readonly rung: (lane: FlowId) => void;
   /** Removes lanes that no message needs any more. */
   readonly sweep: (mine: ReadonlySet<number>) => void;
-  /** Lets lanes ring now that had rung and were left. */
+  /** Lets lanes ring now that had rung without being worked. */
   readonly reopen: () => void;
 };
 
@@ -46,7 +46,7 @@ export function modelFlowLanes(now: () => number, rows: Rows): ModelFlowLanes {
   const usedAt = new Map<FlowId, number>();
   const waiting = new Map<FlowId, Map<MessageId, number>>();
 
-  /** The one way to set a lane's alarm. */
+  /** Sets a lane's alarm; every alarm of a lane is set here. */
   const setAlarm = (id: FlowId, to: (wakeAt: number | undefined) => number): void => {
     const lane = lanes.get(id);
     if (!lane) return;

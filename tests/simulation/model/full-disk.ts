@@ -1,4 +1,4 @@
-/** The disk under a model: while it is full, new work is refused, and work that goes on with accepted messages is written. */
+/** The disk under a model: while it is full, new work is refused, and work that continues accepted messages is written. */
 import {
   type Groups,
   type Intake,

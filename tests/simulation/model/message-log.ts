@@ -1,4 +1,4 @@
-/** The message log in memory: an event appended twice is one. */
+/** The message log in memory: an event appended twice is one event. */
 import {
   type AttemptFact,
   createdEvent,
@@ -19,7 +19,7 @@ import { pageOf } from "./page.ts";
 
 export type ModelMessageLog = {
   readonly port: MessageLog;
-  /** As `append` of one entry, within another write. */
+  /** Appends one entry like `append`, within another write. */
   readonly tell: (message: Message, fact: AttemptFact | undefined) => void;
   /** Counts the CREATED event of a message whose record was inserted. */
   readonly countCreated: (tenant: TenantId, at: number) => void;

@@ -45,14 +45,14 @@ export type Records = {
   readonly withBody: (record: InState<"claimed">) => InState<"claimed">;
   readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
   readonly wakeLane: (lane: FlowId) => void;
-  /** Returns the lowest place behind `after` that is reserved for a child not made yet. */
+  /** Returns the lowest place after `after` that is reserved for a child not made yet. */
   readonly firstUnmade: (queue: QueueId, after: number) => number | undefined;
 };
 
 type Row = {
   lane: QueueLane;
   lastPlace: number;
-  /** The messages that have a turn, each with when it was given. */
+  /** The messages that have a turn, each with the time at which it was given. */
   readonly turns: Map<MessageId, number>;
   /** Records that are not finished. */
   readonly line: Map<MessageId, number>;
@@ -68,7 +68,7 @@ export type ModelQueues = {
       readonly line: ReadonlyMap<MessageId, number>;
     }
   >;
-  /** `place` was reserved before. */
+  /** Adds a message; `place` is the reserved one, if any. */
   join(message: Message, place: number | undefined): void;
   reserve(fanOut: FanOut, queue: QueueId, count: number): number;
   /** Called after a record was written. */
@@ -81,7 +81,7 @@ export type ModelQueues = {
   readonly halves: QueueHalves;
 };
 
-/** Half writes, which leave out what belongs to them. */
+/** Half writes, which leave out a part that belongs to them. */
 export type QueueHalves = {
   silence(queue: QueueId): void;
   /** Gives a turn whatever the queue's row says. */

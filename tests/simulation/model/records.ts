@@ -1,6 +1,6 @@
 /**
- * A record store in memory that does what the port says, and leaves every follow-up to its callers, as a store over a network does. Each
- * call is one step. It is the reference that the checks can inspect.
+ * A record store in memory that does what the port says, and leaves every follow-up to its callers, as a store over a
+ * network does. Each call is one step. The checks inspect this store.
  */
 import {
   alarmOf,
@@ -69,7 +69,7 @@ export type Inspection = {
   readonly fanOuts: Pick<ModelFanOuts, "get" | "values">;
   readonly lanes: ReadonlyMap<FlowId, FlowLane>;
   readonly queues: ModelQueues["rows"];
-  /** Returns the ids written since the last call, which a check after each step has to look at. */
+  /** Returns the ids written since the last call, which a check after each step has to read. */
   readonly takeTouched: Rows["takeTouched"];
   readonly waitingIn: (lane: FlowId) => number;
   /** Reports whether a fan-out that is not expanded refers to the chunk. */
@@ -184,7 +184,7 @@ export function modelRecords(
         )
           return [id];
         const leaseUntil = now() + limits.leaseMs;
-        // docs/design/record#the-outbox: an outbox keeps its alarm however long the attempt runs.
+        // docs/design/record#the-outbox: a record with an outbox keeps its alarm however long the attempt runs.
         const wakeAt =
           record.outbox.length > 0 ? Math.min(record.wakeAt ?? Infinity, leaseUntil) : leaseUntil;
         const { kind, owner } = record.state;

@@ -1,9 +1,9 @@
-/** Records when the one process that had the store is dead and another opens it. */
+/** The records after the one process that had the store has died and another opens it. */
 import { isIn, lossOf, type MessageRecord, broughtHome } from "@posthaste/domain";
 
 /**
- * Returns the record as the new process finds it. No claim of an earlier process is renewed, and no hint of it is heard: its claims have
- * lost a lease, and records that waited for a hint or have follow-ups ring now.
+ * Returns the record as the new process finds it. No claim of an earlier process is renewed, and no hint of it is
+ * heard: its claims have lost a lease, and records that waited for a hint or have follow-ups ring now.
  */
 export function reopened(record: MessageRecord, now: number): MessageRecord {
   const hasOutbox = record.outbox.length > 0;

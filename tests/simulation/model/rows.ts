@@ -1,7 +1,6 @@
 /**
- * The standing records, each with its place in line, and the tombstones of removed ones.
- *
- * Owns both. Every write of a record goes through `add` and `change`, which call `written`.
+ * The present records, each with its place in line, and the tombstones of removed ones. Owns both. Every write of a
+ * record passes `add` and `change`, which call `written`.
  */
 import {
   isDerived,
@@ -24,9 +23,9 @@ export type Rows = {
   readonly armed: ReadonlyMap<MessageId, MessageRecord>;
   /** Returns the records whose alarm is due, in the order in which they were added. */
   readonly due: (at: number) => readonly MessageRecord[];
-  /** Notes that a publish with the same deduplication id may make the record again, whatever became of it. */
+  /** Notes that a publish with the same deduplication id may make the record again, whatever happens to it. */
   readonly mayBeRepeated: (id: MessageId) => void;
-  /** Leaves a tombstone where the id could be made again. */
+  /** Leaves a tombstone if the id could be made again. */
   readonly bury: (id: MessageId) => void;
   readonly isBuried: (id: MessageId) => boolean;
   /** Returns the ids written or removed since the last call. */

@@ -46,7 +46,7 @@ export type ModelRuns = {
   /** Returns the runs whose alarm is due, and moves it ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly RunRef[];
   readonly next: (shards: readonly number[]) => number | undefined;
-  /** Lets runs ring now that had rung and were left. */
+  /** Lets runs ring now that had rung without being worked. */
   readonly reopen: () => void;
 };
 

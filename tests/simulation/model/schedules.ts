@@ -15,7 +15,7 @@ export type ScheduleModel = {
   /** Moves the alarm of each due schedule ahead. */
   readonly ring: (shards: readonly number[], limit: number) => readonly Schedule[];
   readonly next: (shards: readonly number[]) => number | undefined;
-  /** Lets schedules ring now that had rung and were left. */
+  /** Lets schedules ring now that had rung without being worked. */
   readonly reopen: () => void;
 };
 

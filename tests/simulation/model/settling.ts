@@ -1,4 +1,4 @@
-/** Settles attempts in memory, and keeps which of them the log is owed and which their records tell. */
+/** Settles attempts in memory, and records which of them are owed to the log and which are in their records. */
 import {
   alarmAfter,
   isFinished,
@@ -17,7 +17,7 @@ import { type Rows } from "./rows.ts";
 
 export type ModelSettling = {
   readonly settle: (settlement: Settlement) => Settled;
-  /** Tells the log what the settler has not told. */
+  /** Writes the entries to the log that the settler has not written. */
   readonly tellOwed: (record: MessageRecord) => void;
 };
 

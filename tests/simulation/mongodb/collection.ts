@@ -5,7 +5,7 @@ import { projected } from "./projections.ts";
 import { type Update } from "./updates.ts";
 import { at, found, isList, type Plain } from "./values.ts";
 
-/** Makes a call to the server: over a wire on which anything may happen. */
+/** Makes a call to the server, over a wire on which anything may happen. */
 type Call = <T>(operation: string, effect: () => Promise<T>) => Promise<T>;
 
 export type Client = { readonly server: Server; readonly by: string; readonly call: Call };
@@ -117,7 +117,7 @@ export class MemoryCollection {
 
 export const duplicateKey = 11_000;
 
-/** Makes the driver's error for an unordered batch some of whose documents were there already. */
+/** Makes the driver's error for an unordered batch with some duplicate documents. */
 const refusal = ({ refused, matchedCount }: Written): Error =>
   Object.assign(new Error("E11000 duplicate key"), {
     name: "MongoBulkWriteError",

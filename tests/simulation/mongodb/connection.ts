@@ -1,4 +1,4 @@
-/** A client's connection to the server in memory, over which the adapter of MongoDB runs as it is. */
+/** A client's connection to the server in memory, over which the adapter of MongoDB runs unchanged. */
 import { type Connection } from "@posthaste/documents-mongo";
 import { type Collection, type Db, type Document } from "mongodb";
 import { type Client, duplicateKey, MemoryCollection } from "./collection.ts";

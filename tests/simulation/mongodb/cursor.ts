@@ -10,7 +10,7 @@ export type ReadOptions = {
 
 type Mapped = (document: Plain) => Plain;
 
-/** A cursor of the driver. Reads once, when its documents are asked for. */
+/** A cursor of the driver. Reads once, when its documents are requested. */
 export class MemoryCursor {
   readonly #read: () => Promise<readonly Plain[]>;
   #options: ReadOptions;

@@ -1,4 +1,4 @@
-/** Expressions of aggregations. What the adapter does not use is refused. */
+/** Expressions of aggregations. Anything that the adapter does not use is refused. */
 import { at, compare, isList, isPlain, isSame, type Plain, sent } from "./values.ts";
 
 export function evaluate(document: Plain, expression: unknown): unknown {

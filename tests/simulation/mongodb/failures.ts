@@ -1,4 +1,4 @@
-/** Failures of a call after which it is not known what is done, as the driver and the server name them. */
+/** Failures of a call with an unknown outcome, as the driver and the server name them. */
 
 export const lostConnection = (): Error =>
   Object.assign(new Error("connection closed"), { name: "MongoNetworkError" });

@@ -1,4 +1,4 @@
-/** Filters, as the server applies them to one document. What the adapter does not use is refused. */
+/** Filters, as the server applies them to one document. Anything that the adapter does not use is refused. */
 import { evaluate } from "./expressions.ts";
 import { areComparable, compare, found, isList, isPlain, isSame, type Plain } from "./values.ts";
 
@@ -92,7 +92,7 @@ function operation(operator: string, operand: unknown): Holds {
   }
 }
 
-/** A field that is not there equals null. */
+/** Matches any of the values. A missing field equals null. */
 function among(wanted: readonly unknown[]): Holds {
   const simple = new Set(wanted);
   const others = wanted.filter((each) => typeof each === "object");

@@ -1,10 +1,10 @@
-/** Projections: the parts of a document that a read asks for. */
+/** Projections: the requested parts of a document. */
 import { evaluate } from "./expressions.ts";
 import { at, isList, isPlain, type Plain, put, sent } from "./values.ts";
 
 type Path = readonly string[];
 
-/** Returns the parts that the projection takes, or all but those that it leaves out. */
+/** Returns the parts that the projection includes, or all except those that it excludes. */
 export function projected(document: Plain, projection: Plain = {}): Plain {
   const { _id: ofId = 1, ...fields } = projection;
   const computed = Object.entries(fields).filter(([, how]) => isPlain(how));
@@ -30,7 +30,7 @@ function computedAt(document: Plain, path: string, how: Plain): unknown {
   return isList(list) ? list.slice(0, Number(how["$slice"])) : list;
 }
 
-/** Takes what stands at the paths, of each element of a list, and what leads there. */
+/** Returns the values at the paths, in each element of a list, with the objects around them. */
 function taken(value: unknown, paths: readonly Path[]): unknown {
   if (paths.some((path) => path.length === 0)) return value;
   if (isList(value)) return value.map((each) => taken(each, paths));
@@ -49,7 +49,7 @@ function taken(value: unknown, paths: readonly Path[]): unknown {
   );
 }
 
-/** Leaves out what stands at the path, in each element of a list. */
+/** Leaves out the value at the path, in each element of a list. */
 function without(value: unknown, [name = "", ...rest]: Path): unknown {
   if (isList(value)) return value.map((each) => without(each, [name, ...rest]));
   if (!isPlain(value) || !(name in value)) return value;

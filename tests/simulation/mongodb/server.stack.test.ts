@@ -1,4 +1,4 @@
-/** The server in memory is held by a real one: the same documents, filters and updates give the same results. */
+/** The server in memory is compared with a real one: the same documents, filters and updates give the same results. */
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { testStores } from "@posthaste/testing";
 import fc from "fast-check";

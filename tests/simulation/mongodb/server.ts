@@ -1,14 +1,15 @@
 /**
- * The server: collections in memory, and what it does to them. Reads are of one moment, writes of one document each.
+ * The server: collections in memory, and its operations on them. Reads are of one moment, writes of one document
+ * each.
  *
- * (1) a statement that changes several documents lets others go on before each of them, and may end there.
+ * (1) a statement that changes several documents lets others run before each of them, and may end there.
  * (2) documents are replaced whole, and never changed.
  */
 import { meeting, type Meets } from "./filters.ts";
 import { updated, type Update } from "./updates.ts";
 import { isList, isPlain, type Plain, put, sent } from "./values.ts";
 
-/** A write as a client asks for it: an insert of a document, an update, a replacement, or else a removal. */
+/** A write as a client requests it: an insert of a document, an update, a replacement, or else a removal. */
 export type Write = {
   readonly collection: string;
   readonly filter: Plain;
@@ -20,7 +21,7 @@ export type Write = {
 /** Returns the write that is made instead, for a planted bug; undefined for one that is acknowledged and not made. */
 export type Instead = (write: Write) => Write | undefined;
 
-/** A document as a write has left it: made where `before` is absent, removed where `after` is. */
+/** A document before and after a write: made if `before` is absent, removed if `after` is. */
 export type Change = {
   readonly collection: string;
   readonly id: unknown;
@@ -45,7 +46,7 @@ export type Written = {
   readonly matchedCount: number;
   readonly modifiedCount: number;
   readonly deletedCount: number;
-  /** Places of statements that were refused, since their document is there already. */
+  /** The places of statements that were refused, since their document exists already. */
   readonly refused: readonly number[];
 };
 
@@ -69,7 +70,7 @@ export class Server {
     return known;
   }
 
-  /** Makes the statements one after another; one that is refused stops no other. */
+  /** Makes the statements one after another; a refused one stops no other. */
   async write(collection: string, statements: readonly Statement[], by: string): Promise<Written> {
     let matchedCount = 0;
     let deletedCount = 0;
@@ -85,7 +86,7 @@ export class Server {
     return { matchedCount, modifiedCount: matchedCount, deletedCount, refused };
   }
 
-  /** Resolves to the document as it was before. */
+  /** Resolves to the document before the change. */
   async change(
     collection: string,
     filter: Plain,
@@ -179,7 +180,7 @@ function assertKnown(kind: string, asked: Plain): void {
     throw new Error(`no ${kind} with ${strange.join(" ")} in memory`);
 }
 
-/** The documents of a collection. Those that have a field are found by it, as by the server's index of them. */
+/** The documents of a collection. Documents that have a field are found by it, as by the server's index of them. */
 class Documents {
   readonly #all = new Map<unknown, Plain>();
   readonly #having = new Map<string, Map<unknown, Plain>>();
@@ -225,7 +226,7 @@ class Documents {
   }
 }
 
-/** Only a document that has the field meets the test. */
+/** Reports whether only a document with the field meets the test. */
 const isPresence = (name: string, test: unknown): boolean =>
   !name.includes(".") &&
   !name.startsWith("$") &&

@@ -1,4 +1,4 @@
-/** Updates, as the server applies them to one document. What the adapter does not use is refused. */
+/** Updates, as the server applies them to one document. Anything that the adapter does not use is refused. */
 import { evaluate } from "./expressions.ts";
 import { meeting } from "./filters.ts";
 import { at, compare, isList, isPlain, isSame, type Plain, put, sent } from "./values.ts";

@@ -23,7 +23,7 @@ export function sent(value: unknown): unknown {
   );
 }
 
-/** Returns what stands at `path`, and each element of an array there. A path goes through the elements of arrays. */
+/** Returns the value at `path`, and each element of an array there. A path passes through the elements of arrays. */
 export function found(value: Plain, path: string): readonly unknown[] {
   if (!path.includes(".")) return path in value ? withElements(value[path]) : [];
   let values: readonly unknown[] = [value];
@@ -40,11 +40,11 @@ const withElements = (value: unknown): readonly unknown[] =>
   isList(value) ? [value, ...value] : [value];
 const isIndex = (name: string): boolean => /^\d+$/.test(name);
 
-/** Returns the value at `path`, which goes through no array. */
+/** Returns the value at `path`, which passes through no array. */
 export const at = (value: unknown, path: string): unknown =>
   path.split(".").reduce((part, name) => (isPlain(part) ? part[name] : undefined), value);
 
-/** Returns a copy of `document` with `value` at `path`; with nothing there where `value` is undefined. */
+/** Returns a copy of `document` with `value` at `path`; without the field if `value` is undefined. */
 export function put(document: Plain, path: string, value: unknown): Plain {
   const [name = "", ...rest] = path.split(".");
   const within = rest.join(".");

@@ -1,4 +1,4 @@
-/** What a client of workflows publishes for a program: its start, and the requests of its steps. */
+/** The publishes of a workflow client for a program: its start, and the requests of its steps. */
 import {
   type Policy,
   type PublishCommand,
@@ -30,7 +30,7 @@ export const policyOf = ({ index }: Program): Policy =>
     }),
   });
 
-/** Reports whether the run's clients ask that a workflow answer its start. */
+/** Reports whether the run's clients demand that a workflow answers its start. */
 const detects = ({ index }: Program): boolean => index % 2 === 0;
 
 /** Reports whether a host under maintenance answers in the program's place now and then. */

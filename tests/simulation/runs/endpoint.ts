@@ -1,7 +1,7 @@
 /**
- * An endpoint of workflows as its clients write one. Asked with a history, it does what its program does next, publishes the result
- * through any gateway, again while it has no answer, and says 200. Between two requests it keeps only how often each of its steps has
- * thrown.
+ * An endpoint of workflows as its clients write one. Called with a history, it does the next part of its program,
+ * publishes the result through any gateway, again while it has no answer, and answers 200. Between two requests it
+ * keeps only how often each of its steps has thrown.
  */
 import { isFault, type MessageId } from "@posthaste/domain";
 import { type RunAddress } from "@posthaste/ports";
@@ -33,7 +33,7 @@ import {
 } from "./program.ts";
 import { type RunAck } from "./seen.ts";
 
-/** A run, as a request of it tells it. */
+/** A run, as a request for it describes it. */
 type Asked = {
   readonly exchange: Exchange;
   readonly program: Program;
@@ -103,7 +103,7 @@ function askedBy(exchange: Exchange, programs: readonly Program[]): Asked | unde
   return { exchange, program, root, address: { tenant, id: run.id, createdAt: run.createdAt } };
 }
 
-/** One request, with what it does and publishes. */
+/** One request, with the work and the publishes that it causes. */
 class Replay {
   readonly #environment: Environment;
   readonly #chance: Dice;
@@ -122,7 +122,7 @@ class Replay {
     return exchange.run?.probes ? this.#adopt(asked) : this.#goOn(asked);
   }
 
-  /** Starts the run when asked to; the endpoint is then asked once more. */
+  /** Starts the run when told to; the endpoint is then called once more. */
   async #adopt(asked: Asked): Promise<Done> {
     const command = startOf(asked.program, asked.address.id, "adopts");
     const answer = await this.#publish((gateway) => gateway.publish(command));
@@ -186,7 +186,7 @@ class Replay {
       case "invoke": {
         const child = runs.programs[step.program];
         if (!child) throw new Error("a program names a child that is there");
-        // A repeat names another child: clients draw its id.
+        // A repeat names another child, since clients draw its id.
         this.#children += 1;
         const id = `child-${this.#children}`;
         const command = invocationOf(program, address, number, child, id);
@@ -210,7 +210,7 @@ class Replay {
     const { runs } = this.#environment.history;
     this.#note(asked, number);
     const answer = await this.#publish(async (gateway) => {
-      // Each request tells the event with a body of its own.
+      // Each request has an event with a body of its own.
       const telling = runs.tell(program.tenant, event, undefined);
       const body = new TextEncoder().encode(telling.body);
       telling.reply = await gateway.notify(program.tenant, event, body);

@@ -13,7 +13,7 @@ import {
 import { type Decision, type RunStore, type RunWrite } from "@posthaste/ports";
 import { type Mutation, type NodePorts, withAlarms, withRecords, withRuns } from "../mutate.ts";
 
-/** Replaces what each change writes. */
+/** Replaces the content of each change. */
 const writing =
   (otherwise: (write: RunWrite, before: Run, ports: NodePorts) => RunWrite | undefined) =>
   (ports: NodePorts): NodePorts =>
@@ -41,7 +41,7 @@ const invokes = ({ state }: RunIn<"active">) =>
 const singly = ({ from, role, to }: Run["history"]["spans"][number]) =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ role, from: from + i, to: from + i }));
 
-/** Replaces what a start writes. */
+/** Replaces the content of a start. */
 const starting =
   (otherwise: (write: RunWrite) => RunWrite) =>
   (ports: NodePorts): NodePorts =>
@@ -260,7 +260,7 @@ const planted: readonly Mutation[] = [
             );
             const all = [...others, ...write.run.state.pending];
             const next = inState(write.run, { ...write.run.state, pending: all });
-            // The store refuses a part that stands; the part of the first child serves this one, too.
+            // The store refuses an existing part, so the part of the first child serves this one, too.
             const parts = write.parts.filter(({ name }) => !namesPart(run, name));
             return { verdict, write: { ...write, run: next, parts } };
           }),

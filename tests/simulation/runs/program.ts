@@ -1,4 +1,4 @@
-/** Drawn programs, and what an endpoint that replays one does next: it looks only at the history that is delivered to it. */
+/** Drawn programs, and the next action of an endpoint that replays one, which uses only the delivered history. */
 import { type MessageId, type TenantId } from "@posthaste/domain";
 
 export type Step =
@@ -7,7 +7,7 @@ export type Step =
   | { readonly kind: "sleep"; readonly ms: number }
   | { readonly kind: "call"; readonly url: string; readonly retriesMax: number }
   | { readonly kind: "wait"; readonly event: string; readonly timeoutMs: number }
-  /** Code that tells an event to all runs that wait for it. */
+  /** Code that sends an event to all runs that wait for it. */
   | { readonly kind: "notify"; readonly event: string }
   | { readonly kind: "invoke"; readonly program: number };
 
@@ -25,12 +25,12 @@ export type Part = {
   readonly steps: readonly Step[];
 };
 
-/** An entry as it stands in a delivered history, behind the payload. */
+/** An entry of a delivered history, after the payload. */
 export type Entry = {
   readonly id: MessageId;
   readonly step: number;
   readonly isPlan: boolean;
-  /** What a result says. */
+  /** The content of a result. */
   readonly said: string;
 };
 

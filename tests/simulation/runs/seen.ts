@@ -1,6 +1,4 @@
-/**
- * The record that the checks of runs read: every write that held, what clients were told, and what the code of the endpoints has done.
- */
+/** The record that the checks of runs read: every write that held, the answers to clients, and the work of the endpoints' code. */
 import {
   type MessageId,
   type Run,
@@ -38,14 +36,14 @@ export type Execution = {
   readonly exchange: Asking;
 };
 
-/** A 2xx, and what it says holds from then on. */
+/** A 2xx, whose content holds from then on. */
 export type RunAck = {
   readonly root: MessageId;
   readonly what: "start" | "entry" | "call" | "wait" | "invoke" | "finish";
   readonly step: number;
 };
 
-/** An event as one request told it: its body is the request's own. `run` is the run that it is kept for. */
+/** An event of one request, whose body is the request's own. `run` is the run for which it is kept. */
 export type Telling = {
   readonly body: string;
   readonly event: string;

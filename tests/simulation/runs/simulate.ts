@@ -107,7 +107,7 @@ export async function simulateRuns({
   };
 }
 
-/** R6: whatever an active run waits for comes, and the run that has invoked it is told of its end. */
+/** R6: everything that an active run waits for comes, and the run that has invoked it is told of its end. */
 async function openRuns({ runs }: History, backend: Backend): Promise<readonly string[]> {
   const open: Run[] = [];
   for (const [change] of runs.changes.values()) {

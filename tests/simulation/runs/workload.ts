@@ -1,4 +1,4 @@
-/** Clients of runs: they start runs, some under the name of another, tell them of events, and cancel a few. */
+/** Clients of runs: they start runs, some under the name of another, send them events, and cancel a few. */
 import { isFault, type RunId, runId } from "@posthaste/domain";
 import { anotherTenant, aTenant, type Dice } from "@posthaste/testing";
 import { type Again, type Gateway } from "../gateway.ts";
@@ -18,7 +18,7 @@ export type RunWorkload = {
 
 const clientTimeoutMs = 10_000;
 const childrenMax = 3;
-/** How often a client looks that waits for its run to fail. */
+/** How often a client checks that waits for its run to fail. */
 const looksMax = 15;
 
 export function runWorkload({ world, history }: Environment, chance: Dice): RunWorkload {

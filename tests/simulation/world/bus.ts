@@ -10,9 +10,9 @@ import {
 import { type Dice } from "@posthaste/testing";
 import { type Environment, type Life } from "./node.ts";
 
-/** `watch` stands at the bus's end of the wire. A wake goes to a process that has the shard. */
+/** `watch` is at the bus's end of the wire. A wake is sent to a process that has the shard. */
 export type SimulatedBus = {
-  /** Takes nothing and hands nothing over for `ms`; processes notice a little later. */
+  /** Accepts nothing and hands nothing over for `ms`; processes notice a little later. */
   goAway(ms: number): void;
   portOf(life: Life, watch: (bus: EventBus) => EventBus, shards?: readonly number[]): EventBus;
 };
@@ -29,7 +29,7 @@ const redeliverMs = 10_000;
 const nobodyMs = 500;
 const noticeMsMax = 2_000;
 
-/** `local`: hints are handed over inside one process, where none gets lost. */
+/** `local`: hints are handed over inside one process, where none is lost. */
 export function simulatedBus(
   environment: Environment,
   options: { readonly local: boolean },
@@ -96,7 +96,7 @@ export function simulatedBus(
         if (isMoved) history.fault("hint", undefined, world.now, world.now);
         const any = members[chance.integer(0, Math.max(0, members.length - 1))];
         const member = isMoved ? any : (addressed ?? any);
-        // The processes that would hear of it have all left, or have not come yet.
+        // The processes that would hear it have all left, or have not joined yet.
         if (!member) history.fault("hint", undefined, world.now, world.now);
         else member.life.deliver(() => void member.hear([event]).catch(() => undefined));
       });
@@ -172,7 +172,7 @@ export function simulatedBus(
       const wire = life.remote("bus", watched);
       return {
         publish: (topic, events) => wire.publish(topic, events),
-        // A subscription is not a call that fails: a process without one would be another composition.
+        // A subscription is not a call that may fail: a process without one would be another composition.
         subscribe: (...given) => watched.subscribe(...given),
         isUp: () => watched.isUp(),
         roomForRecords: () => watched.roomForRecords(),

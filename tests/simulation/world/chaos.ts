@@ -1,7 +1,7 @@
 /** Troubles, and how often each happens: drawn once per seed, so that some seeds are calm and some have one kind of trouble or all. */
 import { type Dice } from "@posthaste/testing";
 
-/** Probabilities per call or event, and mean times between troubles that need no call. Undefined: never. */
+/** Probabilities per call or event, and mean times between troubles that need no call. Undefined for never. */
 export type Troubles = {
   readonly crashPerCall: number;
   readonly slowPerCall: number;
@@ -58,10 +58,10 @@ export type CallPlan = {
   readonly dies?: "before" | "after";
 };
 
-/** The factor on the probability for gateways, which make few calls, each of which leaves a client without an answer. */
+/** The factor on the probability for gateways, which make few calls; each failed one leaves a client without an answer. */
 const gatewayCrashFactor = 5;
 
-/** `calls`: so many stand for one of a port. */
+/** `calls`: the number of calls that make up one of a port. */
 export function planCall(troubles: Troubles, chance: Dice, node: string, calls: number): CallPlan {
   const requestMs = chance.fraction() * 2;
   const answerMs = chance.fraction() * 2;

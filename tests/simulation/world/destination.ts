@@ -1,4 +1,4 @@
-/** Destinations from friendly to hostile, each with its manner in its host's name, and the sender that calls them. */
+/** Destinations from friendly to hostile, each with its behaviour in its host's name, and the sender that calls them. */
 import { type Headers, messageId, type Outcome, runId, tenantId } from "@posthaste/domain";
 import { type OutgoingRequest, type Sender } from "@posthaste/ports";
 import { type Dice } from "@posthaste/testing";
@@ -22,7 +22,7 @@ export type Manner = (typeof manners)[number];
 export const urlOf = (manner: Manner, host: number, path: string): string =>
   `https://${manner}-${host}.example/${path}`;
 
-/** Headers that name what an outgoing request belongs to, in addition to the caller's. */
+/** Headers that name the message or run of an outgoing request, in addition to the caller's. */
 export const ourHeaders = {
   id: "Service-Message-Id",
   tenant: "Tenant",

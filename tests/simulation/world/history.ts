@@ -1,6 +1,4 @@
-/**
- * The history that the checks read: publications and their answers, what the stores have done, every call to a destination, every fault.
- */
+/** The history that the checks read: publishes and their answers, the effects in the stores, every call to a destination, every fault. */
 import {
   type BulkActionId,
   type DlqId,
@@ -66,12 +64,12 @@ export type Exchange = {
   readonly epoch: number;
   readonly retried: number;
   readonly node: string;
-  /** The run of which the call is a delivery. */
+  /** The run to which the delivery belongs. */
   readonly run:
     | {
         readonly id: RunId;
         readonly createdAt: number;
-        /** The endpoint is asked to start the run itself. */
+        /** Whether the endpoint is asked to start the run itself. */
         readonly probes: boolean;
       }
     | undefined;
@@ -80,7 +78,7 @@ export type Exchange = {
   readonly headers: Headers;
   readonly body: Uint8Array;
   readonly sentAt: number;
-  /** When the destination had the request: the receipt. */
+  /** When the request reached the destination. */
   reachedAt: number | undefined;
   answeredAt: number | undefined;
   status: number | undefined;
@@ -94,18 +92,18 @@ export type Settling = {
   readonly settlement: Settlement;
 };
 export type Life = { readonly record: MessageRecord; readonly at: number; readonly node: string };
-/** A pause, from its answer until its end was asked for. */
+/** A pause, from its answer until its end was requested. */
 export type Pausing = { readonly lane: FlowId; readonly from: number; to: number };
 export type QueuePausing = { readonly lane: QueueId; readonly from: number; to: number };
-/** The deletion of a queue: when it was first asked for, and when it was answered. */
+/** The deletion of a queue: when it was first requested, and when it was answered. */
 export type QueueEnd = {
   readonly lane: QueueId;
   readonly askedAt: number;
   readonly answeredAt: number;
-  /** True where no repeat of it can come late. */
+  /** True if no repeat of it can come late. */
   readonly isOnce: boolean;
 };
-/** A bulk action: when it was first asked for, answered, and seen to have ended. */
+/** A bulk action: when it was first requested, answered, and seen to have ended. */
 export type BulkCancel = {
   readonly id: BulkActionId;
   readonly askedAt: number;
@@ -131,7 +129,7 @@ export type ScheduleWrite = {
   readonly readAt: number;
 };
 export type ScheduleRemoval = { readonly by: "removal"; readonly at: number };
-/** From the answer to a pause or a removal until the next change was asked for, of a schedule whose callers had all their answers. */
+/** From the answer to a pause or a removal until the next change was requested, for a schedule whose callers had all their answers. */
 export type ScheduleRest = { readonly key: string; readonly from: number; to: number };
 export type Pinning = Pausing & { readonly parallelism: number };
 export type Grant = {
@@ -159,7 +157,7 @@ export class History {
   >();
   /** Settlements that had their effect, by `id epoch`. */
   readonly applied = new Map<string, Settling>();
-  /** When the log first had an entry of each message. */
+  /** When the log first had an entry for each message. */
   readonly logged = new Map<MessageId, number>();
   readonly cancels = new Map<MessageId, { readonly at: number; ackedAt: number | undefined }>();
   readonly grants: Grant[] = [];
@@ -171,17 +169,17 @@ export class History {
   readonly bulkCancels: BulkCancel[] = [];
   readonly batches: Batch[] = [];
   readonly letterRetries: LetterRetry[] = [];
-  /** Letters whose retry was asked for, each with the operation of its message. */
+  /** Letters whose retry was requested, each with the operation of its message. */
   readonly lettersAsked = new Map<DlqId, number>();
   /** Letters that were removed because they were retried. */
   readonly lettersTaken = new Set<DlqId>();
   /** Messages that clients asked to cancel one by one. */
   readonly askedCancels = new Set<MessageId>();
   readonly pins: Pinning[] = [];
-  /** By `tenant/id`, in the order of the store. */
+  /** The writes by `tenant/id`, in the order of the store. */
   readonly schedules = new Map<string, (ScheduleWrite | ScheduleRemoval)[]>();
   readonly scheduleRests: ScheduleRest[] = [];
-  /** The commands that messages of schedules are made of, by the `Op` that they carry. */
+  /** The commands from which messages of schedules are made, by their `Op`. */
   readonly templates = new Map<number, PublishCommand>();
   /** Calls that began on a slot. */
   readonly uses: { readonly id: MessageId; readonly at: number }[] = [];

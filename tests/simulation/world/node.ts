@@ -1,6 +1,6 @@
 /**
- * A process that can die and stop. Everything that reaches it passes through its present life: timers, answers of ports, events of the
- * bus. When the life has ended nothing reaches it any more; while it is paused everything waits.
+ * A process that can die and stop. All its input passes through its present life: timers, answers of ports, events of
+ * the bus. When the life has ended, no input arrives any more; while it is paused, all input waits.
  */
 import { limits } from "@posthaste/domain";
 import { type Clock, watchSetting } from "@posthaste/ports";
@@ -16,7 +16,10 @@ export type Environment = {
   readonly troubles: () => Troubles;
 };
 
-/** `calls`: so many of this wire stand for one call of a port. `failure`: the error of a call whose request or answer is lost. */
+/**
+ * `calls`: the number of calls of this wire that make up one call of a port. `failure`: the error of a call whose
+ * request or answer is lost.
+ */
 export type Wire = { readonly calls: number; readonly failure: (operation: string) => Error };
 const wireOfPorts: Wire = {
   calls: 1,
@@ -32,7 +35,7 @@ const gatherMs = 4;
 /** A stop that drains for longer is ended by force. */
 const stopMsMax = 60_000;
 
-/** `onDeath` is given where the process holds its store, which has to be opened anew. */
+/** `onDeath` is given if the process holds its store, which has to be opened anew. */
 export class SimulatedNode {
   readonly name: string;
   readonly holdsItsStore: boolean;
@@ -191,7 +194,7 @@ export class Life {
     return this.#timers;
   }
 
-  /** Runs `task` in this process: now, when it goes on, or never. */
+  /** Runs `task` in this process: now, when it continues, or never. */
   deliver(task: () => void): void {
     if (this.#ended) return;
     if (this.isPaused || this.#waiting.length > 0) this.#waiting.push(task);
@@ -227,7 +230,7 @@ export class Life {
       };
       const cancel = this.#environment.world.after(ms, () =>
         this.deliver(() => {
-          // Called off while the process stood still.
+          // Cancelled while the process was paused.
           if (!armed) return;
           disarm();
           task();
@@ -240,7 +243,7 @@ export class Life {
     },
   };
 
-  /** Returns `port` as this process reaches it: over a wire on which everything may happen. */
+  /** Returns `port` as this process reaches it, over a wire on which anything may happen. */
   remote<P extends object>(name: string, port: P): P {
     return new Proxy<P>(port, {
       get: (target, property) => {
@@ -286,7 +289,7 @@ export class Life {
       };
       const unavailable = (): void => reject(failure(operation));
       world.after(plan.requestMs, () => {
-        // A store in the same process dies with it; over a wire the request arrives all the same.
+        // A store in the same process dies with it; over a wire the request arrives anyway.
         if (this.#ended && this.node.holdsItsStore) return;
         if (plan.fails === "before") return answer(unavailable);
         void effect().then(
@@ -298,7 +301,7 @@ export class Life {
     });
   }
 
-  /** Where the process gathers, all answers up to the next tick are heard in one turn of its event loop. */
+  /** If the process gathers, all answers up to the next tick are heard in one turn of its event loop. */
   #answerAfter(ms: number, give: () => void): void {
     const { world } = this.#environment;
     if (!this.#gathers) {
@@ -328,5 +331,5 @@ export class Life {
   }
 }
 
-/** A worker may pause for up to two leases and then go on. */
+/** A worker may pause for up to two leases and then continue. */
 export const pauseMsMax = 2 * limits.leaseMs;

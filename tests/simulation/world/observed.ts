@@ -1,4 +1,4 @@
-/** The ports of a backend as the checks watch them: what took effect, for whom and when. Nothing is changed on the way. */
+/** The ports of a backend as the checks watch them: every effect, for which process and when. Nothing is changed on the way. */
 import {
   type DlqId,
   dlqIdOf,
@@ -110,7 +110,7 @@ export function observedRecords(records: Records, { history, world, node }: Watc
         if (id === undefined || answer.kind !== "canceled") continue;
         world.trace(`${node} cancel ${id}, which was ${answer.was}`);
         if (history.cancels.has(id)) history.violate("C5", `${id} was canceled twice`);
-        // A publisher that was paused beyond its window may have made the record again (C4 asks why).
+        // A publisher that was paused beyond its window may have made the record again (C4 then asks for the cause).
         const again = (history.lives.get(id)?.length ?? 0) > 1;
         if (!again && history.appliedOf(id).some(({ settlement }) => isFinished(settlement.next)))
           history.violate("C5", `${id} was canceled after its end`);
@@ -159,7 +159,7 @@ export const observedQueues = (queues: Queues, { history, world, node }: Watchin
   oldestTurn: () => queues.oldestTurn(),
 });
 
-/** Records that a change writes join the history as those of an insert do. */
+/** Records that a change writes join the history like those of an insert. */
 export function observedRuns(runs: RunStore, { history, world, node }: Watching): RunStore {
   const note = (
     before: Run | undefined,
@@ -366,7 +366,7 @@ export const observedMessageLog = (log: MessageLog, { history, world }: Watching
   },
 });
 
-/** Reports whether the settle itself has told the log. */
+/** Reports whether the settle itself has written the log. */
 const leavesNothing = (settled: Settled | undefined): boolean =>
   settled?.kind === "ok" && settled.left.length === 0 && settled.owed === undefined;
 

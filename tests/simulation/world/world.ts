@@ -1,6 +1,6 @@
 /**
- * The world: virtual time, chance from a seed, and the trace of all that happens. One event after another, each come to rest before the
- * next begins, so that a seed is a history.
+ * The world: virtual time, chance from a seed, and the trace of all events. Each event comes to rest before the next
+ * begins, so that a seed is a history.
  */
 import { createHash, type Hash } from "node:crypto";
 import { type Clock, watchSetting } from "@posthaste/ports";
@@ -8,7 +8,7 @@ import { dice, type Dice, epochStart, type VirtualClock, virtualClock } from "@p
 
 /** The clock's own bound on one timer. */
 const armMsMax = 3_600_000;
-/** Follows the last microtask. Nothing in a simulation hands over by the event loop, whose turns would be a third of its time. */
+/** Resolves after the last microtask. Nothing in a simulation hands over by the event loop, whose turns would be a third of its time. */
 const drained = (): Promise<void> => new Promise((resolve) => process.nextTick(resolve));
 /** Lines at the end of the trace that a failure shows. */
 const tailMax = 400;
@@ -26,7 +26,7 @@ export class World {
   /** Called when an event has come to rest. */
   onStep: () => void = () => undefined;
 
-  /** `rests` resolves when all that an event has set going has come to rest. */
+  /** `rests` resolves when all effects of an event have come to rest. */
   constructor(seed: number, sink?: TraceSink, rests = drained) {
     this.#clock = virtualClock(epochStart, rests);
     this.#dice = dice(seed);
@@ -41,7 +41,7 @@ export class World {
     return this.#clock.now() - epochStart;
   }
 
-  /** The time of the store's clock, by which all processes go. */
+  /** The time of the store's clock, which all processes use. */
   get storeNow(): number {
     return this.now + this.#storeSetMs;
   }
@@ -66,7 +66,7 @@ export class World {
     return this.#steps;
   }
 
-  /** Returns a generator for one subject: one more throw there changes nothing elsewhere. */
+  /** Returns a generator for one subject: one more draw there changes nothing elsewhere. */
   chanceOf(): Dice {
     return this.#dice.fork();
   }
@@ -88,7 +88,7 @@ export class World {
     this.onStep();
   }
 
-  /** Goes on until `work`, which comes from outside the history, is done. */
+  /** Runs until `work`, which comes from outside the history, is done. */
   async during<T>(work: Promise<T>): Promise<T> {
     let done = false;
     const finished = work.finally(() => (done = true));
@@ -115,13 +115,13 @@ export class World {
     return this.#tail.slice(-tailMax);
   }
 
-  /** Returns the digest of the whole trace; to be called last. */
+  /** Returns the digest of the whole trace. Must be called last. */
   digest(): string {
     return this.#hash.copy().digest("hex");
   }
 
   #step(task: () => void): void {
-    // Everything that the last event set going has come to rest by now.
+    // All effects of the last event have come to rest by now.
     this.onStep();
     this.#steps += 1;
     task();

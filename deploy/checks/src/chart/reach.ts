@@ -1,6 +1,6 @@
 /**
- * Decides what NetworkPolicies let through, by Kubernetes' definition: policies only allow, several add up, and a direction
- * that no policy selects is open. Selectors may use matchLabels only, as the chart does.
+ * Decides which connections NetworkPolicies allow, by Kubernetes' definition: policies only allow, several add up,
+ * and a direction that no policy selects is open. Selectors may use matchLabels only, as the chart does.
  */
 import { BlockList, isIPv6 } from "node:net";
 import { type NetworkPolicy, type Peer, type Ports } from "./manifests.ts";

@@ -1,4 +1,4 @@
-/** The files that `COPY . .` copies: those of the checkout that .dockerignore lets through. */
+/** The files that `COPY . .` copies: those of the checkout that .dockerignore does not ignore. */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../root.ts";

@@ -1,4 +1,4 @@
-/** Tests `npm run stack -- stores` as a process: what remains when it ends, in good order or not. */
+/** Tests `npm run stack -- stores` as a process: the files and processes that remain when it ends, in good order or not. */
 import { afterEach, beforeEach, expect, it, jest } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";

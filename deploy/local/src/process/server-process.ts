@@ -1,7 +1,7 @@
 /**
  * Starts, awaits, kills, pauses, restarts and stops a server process.
  *
- * (1) A server never outlives the process that started it: its process group stands in the last will.
+ * (1) A server never outlives the process that started it: its process group is in the last will.
  * (2) `start` and `restart` resolve when the server answers. An error holds the server's last output.
  */
 import { type ChildProcess, spawn } from "node:child_process";
@@ -23,7 +23,7 @@ export type Command = {
   readonly stopSignal?: NodeJS.Signals;
 };
 
-/** Asked until it returns true. `output` is what the server has written since its last start. */
+/** Called until it returns true. `output`: the server's output since its last start. */
 export type Probe = (output: string) => boolean | Promise<boolean>;
 
 export type ProcessState =
@@ -32,7 +32,7 @@ export type ProcessState =
   | { readonly kind: "ended"; readonly how: string };
 
 export type Observer = {
-  /** Hears of every change, requested ones included. */
+  /** Called with every change, requested ones included. */
   readonly onState?: (state: ProcessState) => void;
   readonly onLine?: (line: string) => void;
 };

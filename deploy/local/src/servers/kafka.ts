@@ -130,7 +130,7 @@ async function startNode(place: ServerPlace, folder: string, node: Node): Promis
  */
 export async function prepareKafka(): Promise<{ name: string; classes: readonly string[] }> {
   const { name, key } = await fetchKafka();
-  // Another Java would pass over the archive.
+  // Another Java would ignore the archive.
   const java = fingerprint(realpathSync(onPath("java") ?? ""));
   const folder = await cached(`${key}-classes-${java}`, async (making) => {
     const place = { dir: making };

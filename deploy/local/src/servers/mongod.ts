@@ -15,7 +15,7 @@ import {
 } from "./place.ts";
 
 const setName = "posthaste";
-/** Without chaining, a secondary that stands still holds up no other, which might copy from it. */
+/** Without chaining, a stopped secondary holds up no other, which might copy from it. */
 const settings = {
   heartbeatIntervalMillis: 250,
   electionTimeoutMillis: 2_000,
@@ -25,7 +25,7 @@ const askMsMax = 2_000;
 const electionMsMax = 60_000;
 const pollMs = 50;
 
-/** Starts a set of one member and waits until it takes writes. `words`: further arguments. */
+/** Starts a set of one member and waits until it accepts writes. `words`: further arguments. */
 export async function startMongod(
   place: ServerPlace,
   words: readonly string[] = [],
@@ -35,7 +35,7 @@ export async function startMongod(
   return member;
 }
 
-/** Starts a set of three members and waits until one takes writes. */
+/** Starts a set of three members and waits until one accepts writes. */
 export async function startMongodSet(
   place: ServerPlace,
   road: Road = straight,
@@ -107,7 +107,7 @@ async function startMember(
   return { name, host: loopback, port, process: server, uri: `mongodb://${loopback}:${port}/` };
 }
 
-/** Reports whether the member is ready: a lone one when it takes writes, one of several when it takes part in the set. */
+/** Reports whether the member is ready: a lone one when it accepts writes, one of several when it takes part in the set. */
 async function isServing(member: Address): Promise<boolean> {
   const hello = await helloOf(member);
   if (hello === undefined) return false;

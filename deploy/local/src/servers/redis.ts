@@ -1,4 +1,4 @@
-/** One Redis with an append-only file synced each second: as durable as Redis is. */
+/** One Redis with an append-only file synced each second: as durable as Redis can be. */
 import { fetchRedis, redisArgv0 } from "../fetch/redis.ts";
 import { freePort, loopback } from "../process/ports.ts";
 import { ServerProcess } from "../process/server-process.ts";
@@ -7,7 +7,7 @@ import { type RunningServer, type ServerPlace, dataFolder } from "./place.ts";
 
 export type RunningRedis = RunningServer & { readonly url: string };
 
-/** The files of servers that ask each other and their clients for certificates, as settings of redis.conf. */
+/** The files of servers that require certificates from each other and their clients, as settings of redis.conf. */
 export type RedisTls = Readonly<Record<string, string>>;
 
 /** Returns a port for TLS, and the settings of a server that has it and uses TLS towards other servers. */

@@ -103,7 +103,7 @@ describe("PATCH /v2/topics/{name}", () => {
 
     expect([reply.status, reply.error()]).toEqual([
       400,
-      'body: unknown field "header"; known are headers',
+      'body: unknown field "header"; known names: headers',
     ]);
   });
 

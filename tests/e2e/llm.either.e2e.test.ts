@@ -114,7 +114,7 @@ describe("a message to api/llm", () => {
 
     expect([reply.status, reply.error()]).toEqual([
       400,
-      "Service-Callback: must be given: it gets what api/llm answers",
+      "Service-Callback: must be given: it receives the answers of api/llm answers",
     ]);
   });
 });

@@ -291,7 +291,7 @@ describe("a search index", () => {
 
   it.each([
     [{ customer_id: "nobody" }, "customer_id: tenant nobody not found"],
-    [{ max_query_per_seconds: 1 }, /^body: unknown field "max_query_per_seconds"; known are/],
+    [{ max_query_per_seconds: 1 }, /^body: unknown field "max_query_per_seconds"; known names:/],
   ])("400 is refused with %j, naming the field", async (changed, text) => {
     const reply = await operator.post("/v2/search", { ...wanted, ...changed });
 
@@ -469,7 +469,7 @@ describe("a tenant", () => {
   });
 
   it.each([
-    ["", "body: is empty, and must be a JSON object"],
+    ["", "body: must be a JSON object, and is empty"],
     [{ id: "a:b" }, "id: must be 1 to 64 letters, digits, '-' and '_'"],
     [
       { id: "a", plan: { retriesMax: 1_001 } },
@@ -745,7 +745,7 @@ describe("a token", () => {
     [{ scope: "queue:" }, "scope: must be full, operate, read, publish or queue:NAME"],
     [
       { scope: "full", token: "mine" },
-      'body: unknown field "token"; known are scope, name, expiresAt',
+      'body: unknown field "token"; known names: scope, name, expiresAt',
     ],
     [{ scope: "full", expiresAt: 1 }, "expiresAt: must be in the future, in Unix milliseconds"],
   ])("400 is not made of %j", async (body, error) => {
@@ -845,7 +845,7 @@ describe("the audit log", () => {
       expect(tenant).toBe(theirs);
     expect(refusal(await caller.get("/v2/audit?cursor=x"))).toEqual({
       status: 400,
-      error: "cursor: must be from the page before",
+      error: "cursor: must be the cursor of the previous page",
     });
     expect(refusal(await operator.get("/v2/audit/all?count=0"))).toEqual({
       status: 400,

@@ -74,7 +74,7 @@ describe("GET /v2/counts", () => {
     ["fromDate=x", "fromDate: must be an integer from 0 to 8640000000000000"],
     ["fromDate=2&toDate=1", "fromDate: must not be after toDate"],
     ["fromDate=0&toDate=86400001", "fromDate: must be within a day of toDate"],
-    ["minutes=3", 'unknown parameter "minutes"; known are fromDate, toDate'],
+    ["minutes=3", 'unknown parameter "minutes"; known names: fromDate, toDate'],
   ])("400 %s", async (query, text) => {
     const reply = await server.client.get(`/v2/counts?${query}`);
 

@@ -74,7 +74,7 @@ describe("POST /v2/topics/{name}/endpoints", () => {
         `{"endpoints":[{"url":"${url}"},{"url":"http://10.0.0.1/"}]}`,
         /^endpoints\[1\]\.url: .*private/,
       ],
-      ["no body", "", /^body: is empty, and must be a JSON object/],
+      ["no body", "", /^body: must be a JSON object, and is empty/],
     ])("refuses %s, and makes no group", async (_, body, error) => {
       const reply = await client.post("/v2/topics/refused/endpoints", {}, body);
 

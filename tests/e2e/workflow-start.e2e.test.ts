@@ -179,7 +179,7 @@ describe("POST /v2/batch/trigger", () => {
     const url = third.url("/none");
     const good = { destination: url, headers: { "Upstash-Workflow-RunId": "batch-none" } };
     const bad = [
-      [{ destination: "a-group" }, /^\[1\]\.headers: .*a run is of one URL, and not of a group/],
+      [{ destination: "a-group" }, /^\[1\]\.headers: .*a run has one URL, and not a group/],
       [{ destination: "ftp://x" }, /^\[1\]\.destination: /],
       [{ destination: url, headers: { "Upstash-Retries": "x" } }, /^\[1\]\.headers: /],
       [

@@ -2,19 +2,19 @@
 
 export const settingHelp = {
   label: {
-    about: "Comma-separated labels to find the message by in logs and among dead letters.",
+    about: "Comma-separated labels by which logs and lists of dead letters find the message.",
     fallback: "none",
     example: "orders,north",
   },
   timeout: {
     about:
-      "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's.",
+      "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; bounded by the plan.",
     fallback: "the plan's",
     example: "30s",
   },
   retries: {
     about: "Integer: retries after a failed delivery, so that deliveries are at most 1 + retries.",
-    fallback: "the plan's, of a callback its message's",
+    fallback: "the plan's default; for a callback, its message's",
     example: "3",
   },
   method: {
@@ -45,19 +45,19 @@ export const settingHelp = {
     example: "parallelism=2, rate=10, period=1m",
   },
   callbackLabel: {
-    about: "Comma-separated labels to find the message by in logs and among dead letters.",
+    about: "Comma-separated labels by which logs and lists of dead letters find the message.",
     fallback: "none",
     example: "orders,north",
   },
   callbackTimeout: {
     about:
-      "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's.",
+      "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; bounded by the plan.",
     fallback: "the plan's",
     example: "30s",
   },
   callbackRetries: {
     about: "Integer: retries after a failed delivery, so that deliveries are at most 1 + retries.",
-    fallback: "the plan's, of a callback its message's",
+    fallback: "the plan's default; for a callback, its message's",
     example: "3",
   },
   callbackMethod: {
@@ -88,19 +88,19 @@ export const settingHelp = {
     example: "parallelism=2, rate=10, period=1m",
   },
   failureCallbackLabel: {
-    about: "Comma-separated labels to find the message by in logs and among dead letters.",
+    about: "Comma-separated labels by which logs and lists of dead letters find the message.",
     fallback: "none",
     example: "orders,north",
   },
   failureCallbackTimeout: {
     about:
-      "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's.",
+      "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; bounded by the plan.",
     fallback: "the plan's",
     example: "30s",
   },
   failureCallbackRetries: {
     about: "Integer: retries after a failed delivery, so that deliveries are at most 1 + retries.",
-    fallback: "the plan's, of a callback its message's",
+    fallback: "the plan's default; for a callback, its message's",
     example: "3",
   },
   failureCallbackMethod: {
@@ -132,19 +132,19 @@ export const settingHelp = {
   },
   redactFields: {
     about:
-      "Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination.",
+      "Comma-separated list of body, headers, header[<name>]: shown as REDACTED:<SHA-256> everywhere except at the destination.",
     fallback: "none",
     example: "body,header[Authorization]",
   },
   notBefore: {
     about:
-      "Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay.",
+      "Unix timestamp in seconds (UTC), possibly with a fraction, before which the message is not delivered; overrides Delay.",
     fallback: "none",
     example: "1767225600",
   },
   deduplicationId: {
     about:
-      "A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect.",
+      "A message with the same id within 10 minutes is accepted and not sent; overrides Content-Based-Deduplication. Must not contain a colon in the Upstash- dialect.",
     fallback: "none",
     example: "order-17",
   },
@@ -156,12 +156,13 @@ export const settingHelp = {
   },
   callback: {
     about:
-      "URL that is sent the destination's answer after each delivery attempt; in UTF-8, read as the destination is.",
+      "URL to which the destination's answer is sent after each attempt; in UTF-8, by the same rules as the destination.",
     fallback: "none",
     example: "https://shop.example/callback",
   },
   failureCallback: {
-    about: "URL that is told once all retries are used; in UTF-8, read as the destination is.",
+    about:
+      "URL that is called once all retries are used; in UTF-8, by the same rules as the destination.",
     fallback: "none",
     example: "https://shop.example/failed",
   },
@@ -173,84 +174,84 @@ export const settingHelp = {
   },
   queueName: {
     about:
-      "Queue that the message gets into; it is made if there is none. Its messages are delivered in their order.",
+      "Queue that the message joins, which is made if it does not exist. Messages of a queue are delivered in order.",
     fallback: "none",
     example: "mail",
   },
   hop: {
     about:
-      "Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused.",
+      "Set by deliveries: how often this chain of messages has passed through this service. More than 8 is refused.",
     fallback: "0",
     example: "1",
   },
   cron: {
     about:
-      "Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it.",
+      "Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly. The time zone is UTC, or the one of the IANA database in `CRON_TZ=<zone>` before the fields. Required for a schedule.",
     fallback: "none",
     example: "0 9 * * *",
   },
   scheduleId: {
-    about: "Name of a schedule: one that is there is replaced.",
+    about: "Name of a schedule: an existing one is replaced.",
     fallback: "a new one",
     example: "report",
   },
   dryRun: {
-    about: "true or false: true makes no schedule, and answers with its next five times.",
+    about: "true or false: true makes no schedule, and returns its next five times.",
     fallback: "false",
     example: "true",
   },
   workflowRunId: {
     about:
-      "Name of a run, as a part of a URL that needs no escapes: the message starts it, or belongs to it.",
+      "Name of a run, in characters that need no escapes in a URL: the message starts the run, or belongs to it.",
     fallback: "none",
     example: "order-17",
   },
   workflowInit: {
-    about: "true or false: true starts a run; else the message belongs to one that is there.",
+    about: "true or false: true starts a run; otherwise the message belongs to an existing run.",
     fallback: "false",
     example: "true",
   },
   workflowCreatedAt: {
     about:
-      "When the run was started, in Unix milliseconds: of several runs with one name, that one is meant.",
+      "When the run was started, in Unix milliseconds: selects one of several runs with the same name.",
     fallback: "the latest",
     example: "1767225600000",
   },
   workflowCallType: {
-    about: "What the message is for its run: step, or toCallback for a call to a third party.",
+    about: "The kind of message in its run: step, or toCallback for a call to a third party.",
     fallback: "step",
     example: "step",
   },
   workflowSdkVersion: {
-    about: "Of the protocol that the workflow client speaks: 1, where a run is named.",
+    about: "The version of the protocol that the workflow client speaks: 1, if a run is named.",
     fallback: "none",
     example: "1",
   },
   workflowInvoke: {
     about:
-      "true: the run is started by a step of another, which the body names, and which gets its end.",
+      "true: a step of another run starts this run. The body names the step, whose result is the end of this run.",
     fallback: "false",
     example: "true",
   },
   workflowUnknownSdk: {
-    about: "Of a start, with any value: its endpoint is asked first, and starts the run itself.",
+    about: "For a start, with any value: the endpoint is called first, and starts the run itself.",
     fallback: "none",
     example: "true",
   },
   workflowTriggerBySdk: {
-    about: "Of the start that an endpoint makes which was asked so: true.",
+    about: "For the start that such an endpoint makes: true.",
     fallback: "false",
     example: "true",
   },
   featureSet: {
     about:
-      "Comma-separated list of what the workflow client can do; of these LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig matter.",
+      "Comma-separated list of the workflow client's features; LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig are used.",
     fallback: "none",
     example: "LazyFetch",
   },
   telemetrySdk: {
     about:
-      "Of a step: a client in JavaScript that announces LazyFetch fetches a large history. Else not looked at.",
+      "For a step: a client in JavaScript that announces LazyFetch fetches a large history. Otherwise ignored.",
     fallback: "none",
     example: "@upstash/workflow@v1.3.3",
   },
@@ -259,9 +260,9 @@ export const settingHelp = {
 /** The meaning of each query parameter. */
 
 export const parameterHelp = {
-  cursor: "From the page before; once",
+  cursor: "The cursor of the previous page; once",
   count: "Size of the page; once",
-  messageId: "Of these messages",
+  messageId: "Ids of messages",
   messageIds: "The same as messageId",
   url: "Destination URL, as published; repeated, never split at commas",
   topicName: "URL group",
@@ -276,31 +277,31 @@ export const parameterHelp = {
   host: "Host of the destination",
   path: "Path of the destination; repeated, never split at commas",
   async: "true: the answer does not wait for the end of the bulk action; once",
-  dryRun: "true: nothing is done, and the answer tells what would be; once",
+  dryRun: "true: nothing is done, and the answer says what would be done; once",
   state:
-    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED, CANCELED; IN_PROGRESS stands for ACTIVE, RETRY and ERROR. Of bulk actions: IN_PROGRESS or FINISHED. Of runs: RUN_STARTED, which is active, RUN_SUCCESS, RUN_FAILED, RUN_CANCELED, or the state of a step; once",
-  search: "Text that the key has in it; once",
+    "CREATED, ACTIVE, RETRY, ERROR, DELIVERED, FAILED, CANCEL_REQUESTED, CANCELED; IN_PROGRESS means ACTIVE, RETRY and ERROR. For bulk actions: IN_PROGRESS or FINISHED. For runs: RUN_STARTED, which is active, RUN_SUCCESS, RUN_FAILED, RUN_CANCELED, or the state of a step; once",
+  search: "Text that the key contains; once",
   parallelism: "Calls at once, from 1; once. To unpin: true or false",
   rate: "Dispatches in a period, from 1; once. To unpin: true or false",
-  period: "Seconds, with rate alone; once. Default 1",
-  dlqIds: "These dead letters",
+  period: "Seconds, only with rate; once. Default 1",
+  dlqIds: "Ids of dead letters",
   responseStatus: "Status of the last response; 0 when there was none",
   order: "earliestFirst or latestFirst; once",
-  trimBody: "Bodies are cut at so many bytes; 0 or -1 leaves them out; once",
+  trimBody: "Bodies are cut at this many bytes; 0 or -1 leaves them out; once",
   workflowUrl: "URL of the workflow, as published; repeated, never split at commas",
-  workflowRunId: "Of the runs of this id; once",
-  workflowCreatedAt: "Of the run that was started then, Unix milliseconds; once",
+  workflowRunId: "Id of the runs; once",
+  workflowCreatedAt: "When the run was started, Unix milliseconds; once",
   failureFunctionState: "CALLBACK_INPROGRESS, CALLBACK_SUCCESS, CALLBACK_FAIL or CALLBACK_CANCELED",
   failureCallbackState: "The same as failureFunctionState",
   source: "workflow: dead letters of runs, with the parameters of /v2/workflows/dlq; once",
-  replaceBody: "true: the body of the request takes the place of the message's; once",
-  wait: "Seconds, 1 to 60, that the answer waits for events behind the cursor, earliestFirst. Without a cursor it begins at fromDate, or now, and waits for nothing. Each answer has the cursor of the next call. An event may come again within ten seconds: messageId, state and time tell; once",
+  replaceBody: "true: the body of the request replaces the body of the message; once",
+  wait: "Seconds, 1 to 60, that the answer waits for events after the cursor, earliestFirst. Without a cursor the answer begins at fromDate, or now, and does not wait. Each answer has the cursor for the next call. An event may come again within ten seconds, with the same messageId, state and time; once",
   groupBy:
-    "messageId: one item for each message, 10 at most; once. Of runs: workflowRunId, 10 runs at most",
-  cancel: "false: the run has returned, and the body is what; once. Default true",
+    "messageId: one item for each message, 10 at most; once. For runs: workflowRunId, 10 runs at most",
+  cancel: "false: the run has returned, and the body is the returned value; once. Default true",
   workflowRunIds: "These runs",
   workflowUrlExactMatch: "true: workflowUrl is the whole URL, and not its beginning; once",
-  workflowRuns: "These runs, as workflowRunId@workflowCreatedAt; the other filters are passed over",
+  workflowRuns: "Runs, as workflowRunId@workflowCreatedAt; the other filters are ignored",
   steps: "all or none: runs without their steps; once. Default all",
-  tenant: "Of this tenant; once",
+  tenant: "Id of the tenant; once",
 } as const;

@@ -158,9 +158,9 @@ export const settingNames = Object.fromEntries(
 
 /** The headers that configure a message, a callback, a run or a schedule. */
 export type Settings = {
-  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  /** Comma-separated labels by which logs and lists of dead letters find the message. */
   readonly label?: Setting | undefined;
-  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; bounded by the plan. */
   readonly timeout?: Setting | undefined;
   /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly retries?: Setting | undefined;
@@ -174,9 +174,9 @@ export type Settings = {
   readonly flowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly flowControlValue?: Setting | undefined;
-  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  /** Comma-separated labels by which logs and lists of dead letters find the message. */
   readonly callbackLabel?: Setting | undefined;
-  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; bounded by the plan. */
   readonly callbackTimeout?: Setting | undefined;
   /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly callbackRetries?: Setting | undefined;
@@ -190,9 +190,9 @@ export type Settings = {
   readonly callbackFlowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly callbackFlowControlValue?: Setting | undefined;
-  /** Comma-separated labels to find the message by in logs and among dead letters. */
+  /** Comma-separated labels by which logs and lists of dead letters find the message. */
   readonly failureCallbackLabel?: Setting | undefined;
-  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's. */
+  /** Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; bounded by the plan. */
   readonly failureCallbackTimeout?: Setting | undefined;
   /** Integer: retries after a failed delivery, so that deliveries are at most 1 + retries. */
   readonly failureCallbackRetries?: Setting | undefined;
@@ -206,49 +206,49 @@ export type Settings = {
   readonly failureCallbackFlowControlKey?: Setting | undefined;
   /** `parallelism=<n>, rate=<n>, period=<duration or seconds>` with at least one of the first two; the period is 1s by default and 7d at most; requires Flow-Control-Key. */
   readonly failureCallbackFlowControlValue?: Setting | undefined;
-  /** Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination. */
+  /** Comma-separated list of body, headers, header[<name>]: shown as REDACTED:<SHA-256> everywhere except at the destination. */
   readonly redactFields?: Setting | undefined;
-  /** Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay. */
+  /** Unix timestamp in seconds (UTC), possibly with a fraction, before which the message is not delivered; overrides Delay. */
   readonly notBefore?: Setting | undefined;
-  /** A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect. */
+  /** A message with the same id within 10 minutes is accepted and not sent; overrides Content-Based-Deduplication. Must not contain a colon in the Upstash- dialect. */
   readonly deduplicationId?: Setting | undefined;
   /** true or false: a hash of destination, body, Content-Type and forwarded headers is the deduplication id. */
   readonly contentBasedDeduplication?: Setting | undefined;
-  /** URL that is sent the destination's answer after each delivery attempt; in UTF-8, read as the destination is. */
+  /** URL to which the destination's answer is sent after each attempt; in UTF-8, by the same rules as the destination. */
   readonly callback?: Setting | undefined;
-  /** URL that is told once all retries are used; in UTF-8, read as the destination is. */
+  /** URL that is called once all retries are used; in UTF-8, by the same rules as the destination. */
   readonly failureCallback?: Setting | undefined;
   /** true: all headers of this request without a prefix are sent to the destination, except hop-by-hop ones and Authorization. */
   readonly headerForward?: Setting | undefined;
-  /** Queue that the message gets into; it is made if there is none. Its messages are delivered in their order. */
+  /** Queue that the message joins, which is made if it does not exist. Messages of a queue are delivered in order. */
   readonly queueName?: Setting | undefined;
-  /** Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused. */
+  /** Set by deliveries: how often this chain of messages has passed through this service. More than 8 is refused. */
   readonly hop?: Setting | undefined;
-  /** Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it. */
+  /** Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly. The time zone is UTC, or the one of the IANA database in `CRON_TZ=<zone>` before the fields. Required for a schedule. */
   readonly cron?: Setting | undefined;
-  /** Name of a schedule: one that is there is replaced. */
+  /** Name of a schedule: an existing one is replaced. */
   readonly scheduleId?: Setting | undefined;
-  /** true or false: true makes no schedule, and answers with its next five times. */
+  /** true or false: true makes no schedule, and returns its next five times. */
   readonly dryRun?: Setting | undefined;
-  /** Name of a run, as a part of a URL that needs no escapes: the message starts it, or belongs to it. */
+  /** Name of a run, in characters that need no escapes in a URL: the message starts the run, or belongs to it. */
   readonly workflowRunId?: Setting | undefined;
-  /** true or false: true starts a run; else the message belongs to one that is there. */
+  /** true or false: true starts a run; otherwise the message belongs to an existing run. */
   readonly workflowInit?: Setting | undefined;
-  /** When the run was started, in Unix milliseconds: of several runs with one name, that one is meant. */
+  /** When the run was started, in Unix milliseconds: selects one of several runs with the same name. */
   readonly workflowCreatedAt?: Setting | undefined;
-  /** What the message is for its run: step, or toCallback for a call to a third party. */
+  /** The kind of message in its run: step, or toCallback for a call to a third party. */
   readonly workflowCallType?: Setting | undefined;
-  /** Of the protocol that the workflow client speaks: 1, where a run is named. */
+  /** The version of the protocol that the workflow client speaks: 1, if a run is named. */
   readonly workflowSdkVersion?: Setting | undefined;
-  /** true: the run is started by a step of another, which the body names, and which gets its end. */
+  /** true: a step of another run starts this run. The body names the step, whose result is the end of this run. */
   readonly workflowInvoke?: Setting | undefined;
-  /** Of a start, with any value: its endpoint is asked first, and starts the run itself. */
+  /** For a start, with any value: the endpoint is called first, and starts the run itself. */
   readonly workflowUnknownSdk?: Setting | undefined;
-  /** Of the start that an endpoint makes which was asked so: true. */
+  /** For the start that such an endpoint makes: true. */
   readonly workflowTriggerBySdk?: Setting | undefined;
-  /** Comma-separated list of what the workflow client can do; of these LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig matter. */
+  /** Comma-separated list of the workflow client's features; LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig are used. */
   readonly featureSet?: Setting | undefined;
-  /** Of a step: a client in JavaScript that announces LazyFetch fetches a large history. Else not looked at. */
+  /** For a step: a client in JavaScript that announces LazyFetch fetches a large history. Otherwise ignored. */
   readonly telemetrySdk?: Setting | undefined;
 };
 
@@ -285,11 +285,11 @@ export type RunHistory = {
 export type Notified = {
   waiter: Waiter;
   /**
-   * Of the delivery that it has caused
+   * The id of the delivery that the wait has caused
    */
   messageId?: string;
   /**
-   * Why the wait goes on
+   * Why the wait has not ended
    */
   error?: string;
   workflowRunId: string;
@@ -314,7 +314,7 @@ export interface Operations {
       | {
           dryRun: true;
           /**
-           * The next five, or fewer where there are no more
+           * The next five times, or fewer if there are no more
            *
            * Items: Unix timestamp in milliseconds
            */
@@ -328,7 +328,7 @@ export interface Operations {
     };
     answer: {
       /**
-       * For the next page; absent on the last
+       * The cursor of the next page; absent on the last page
        */
       cursor?: string;
       changes: Change[];
@@ -344,7 +344,7 @@ export interface Operations {
        */
       destination: string;
       /**
-       * Those of a publish, names in any case
+       * The headers of a publish, with names in any case
        */
       headers?: {
         [k: string]: string | string[];
@@ -354,7 +354,7 @@ export interface Operations {
        */
       body?: string | null;
       /**
-       * Queue that the message gets into
+       * Queue that the message joins
        */
       queue?: string | null;
     }[];
@@ -414,11 +414,11 @@ export interface Operations {
       | CancelDryRun
       | {
           /**
-           * Of a bulk action that goes on: how many matched
+           * Present if a bulk action goes on: how many matched
            */
           cancelled: number;
           /**
-           * The bulk action that goes on
+           * Present if a bulk action goes on: its id
            */
           actionId?: string;
         };
@@ -431,7 +431,7 @@ export interface Operations {
     };
     answer: {
       /**
-       * For the next page; absent on the last
+       * The cursor of the next page; absent on the last page
        */
       cursor?: string;
       bulkActions: BulkAction[];
@@ -536,11 +536,11 @@ export interface Operations {
     body: {
       queueName: string;
       /**
-       * Absent: as it is; of a new queue 1
+       * If absent, unchanged, or 1 for a new queue
        */
       parallelism?: number | null;
       /**
-       * Absent: as it is; of a new queue false
+       * If absent, unchanged, or false for a new queue
        */
       paused?: boolean | null;
     };
@@ -602,14 +602,14 @@ export interface Operations {
     answer:
       | {
           /**
-           * For the next page; absent on the last
+           * The cursor of the next page; absent on the last page
            */
           cursor?: string;
           messages: DeadLetter[];
         }
       | {
           /**
-           * For the next page; absent on the last
+           * The cursor of the next page; absent on the last page
            */
           cursor?: string;
           messages: FailedRun[];
@@ -658,7 +658,7 @@ export interface Operations {
       | {
           deleted: number;
           /**
-           * For the next page; absent on the last
+           * The cursor of the next page; absent on the last page
            */
           cursor?: string;
         }
@@ -754,7 +754,7 @@ export interface Operations {
     };
     answer: {
       /**
-       * For the next page; absent on the last
+       * The cursor of the next page; absent on the last page
        */
       cursor?: string;
       events: LogEntry[];
@@ -786,7 +786,7 @@ export interface Operations {
     answer:
       | {
           /**
-           * For the next page; absent on the last
+           * The cursor of the next page; absent on the last page
            */
           cursor?: string;
           events: LogEntry[];
@@ -794,7 +794,7 @@ export interface Operations {
         }
       | {
           /**
-           * For the next page; absent on the last
+           * The cursor of the next page; absent on the last page
            */
           cursor?: string;
           messages: {
@@ -842,7 +842,7 @@ export interface Operations {
     };
     answer: {
       /**
-       * For the next page; absent on the last
+       * The cursor of the next page; absent on the last page
        */
       cursor?: string;
       workflowRuns: RestartedRun[];
@@ -875,7 +875,7 @@ export interface Operations {
     };
     answer: {
       /**
-       * For the next page; absent on the last
+       * The cursor of the next page; absent on the last page
        */
       cursor?: string;
       workflowRuns: RestartedRun[];
@@ -890,7 +890,7 @@ export interface Operations {
     };
     answer: {
       /**
-       * Runs that were active, and are cancelled
+       * Runs that were active and are now cancelled
        */
       cancelled: number;
     };
@@ -912,13 +912,13 @@ export interface Operations {
     body: {
       workflowRunIds?: string[];
       /**
-       * Its beginning
+       * The beginning of the URL
        */
       workflowUrl?: string;
     };
     answer: {
       /**
-       * Runs that were active, and are cancelled
+       * Runs that were active and are now cancelled
        */
       cancelled: number;
     };
@@ -1049,7 +1049,7 @@ export interface Operations {
     answer: {
       deleted: number;
       /**
-       * For the next page; absent on the last
+       * The cursor of the next page; absent on the last page
        */
       cursor?: string;
     };
@@ -1116,7 +1116,7 @@ export interface Operations {
        */
       destination: string;
       /**
-       * Those of a publish, names in any case
+       * The headers of a publish, with names in any case
        */
       headers?: {
         [k: string]: string | string[];
@@ -1126,7 +1126,7 @@ export interface Operations {
        */
       body?: string | null;
       /**
-       * Queue that the message gets into
+       * Queue that the message joins
        */
       queue?: string | null;
     }[];
@@ -1142,7 +1142,7 @@ export interface Operations {
   waitForEvent: {
     body: {
       /**
-       * Of the run's endpoint
+       * The URL of the run's endpoint
        */
       url: string;
       /**
@@ -1223,64 +1223,64 @@ export interface Operations {
     body: {
       id: string;
       /**
-       * The family of headers that its messages carry when a publish uses none
+       * The family of headers of the tenant's messages if a publish uses none
        */
       dialect?: "service" | "upstash";
       plan?: {
         /**
-         * Retries of a publish that names none
+         * Retries of a publish that does not set them
          */
         retriesDefault?: number;
         retriesMax?: number;
         delayMsMax?: number;
         /**
-         * Of a publish that names none
+         * Timeout of a publish that does not set one
          */
         timeoutMsDefault?: number;
         timeoutMsMax?: number;
         bodyBytesMax?: number;
         /**
-         * Of a whole batch as it is sent
+         * Bytes of a whole batch as it is sent
          */
         batchBytesMax?: number;
         /**
-         * What is kept of a response
+         * Bytes of a response that are kept
          */
         responseBytesMax?: number;
         groupEndpointsMax?: number;
         groupsMax?: number;
         queuesMax?: number;
         /**
-         * Of each queue
+         * The highest parallelism of a queue
          */
         queueParallelismMax?: number;
         schedulesMax?: number;
         /**
-         * Calls at once; the highest is no cap
+         * Calls at once; the highest value means no cap
          */
         parallelismMax?: number;
         /**
-         * The highest is no quota
+         * Messages in a day of UTC; the highest value means no quota
          */
         messagesPerDayMax?: number;
         /**
-         * Of each gateway; the highest is no quota
+         * Lists in a second at each gateway; the highest value means no quota
          */
         listsPerSecondMax?: number;
         /**
-         * For how long the events of its messages are kept
+         * How long the events of messages are kept
          */
         logMs?: number;
         /**
-         * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+         * How long the bodies of ended messages are kept; at most as long as the log
          */
         keepBodiesMs?: number;
         /**
-         * For how long its dead letters are kept
+         * How long dead letters are kept
          */
         deadLetterMs?: number;
         /**
-         * Messages that are not yet delivered
+         * Messages that have not ended
          */
         backlogMax?: number;
       };
@@ -1293,64 +1293,64 @@ export interface Operations {
   changeTenant: {
     body: {
       /**
-       * The family of headers that its messages carry when a publish uses none
+       * The family of headers of the tenant's messages if a publish uses none
        */
       dialect?: "service" | "upstash";
       plan?: {
         /**
-         * Retries of a publish that names none
+         * Retries of a publish that does not set them
          */
         retriesDefault?: number;
         retriesMax?: number;
         delayMsMax?: number;
         /**
-         * Of a publish that names none
+         * Timeout of a publish that does not set one
          */
         timeoutMsDefault?: number;
         timeoutMsMax?: number;
         bodyBytesMax?: number;
         /**
-         * Of a whole batch as it is sent
+         * Bytes of a whole batch as it is sent
          */
         batchBytesMax?: number;
         /**
-         * What is kept of a response
+         * Bytes of a response that are kept
          */
         responseBytesMax?: number;
         groupEndpointsMax?: number;
         groupsMax?: number;
         queuesMax?: number;
         /**
-         * Of each queue
+         * The highest parallelism of a queue
          */
         queueParallelismMax?: number;
         schedulesMax?: number;
         /**
-         * Calls at once; the highest is no cap
+         * Calls at once; the highest value means no cap
          */
         parallelismMax?: number;
         /**
-         * The highest is no quota
+         * Messages in a day of UTC; the highest value means no quota
          */
         messagesPerDayMax?: number;
         /**
-         * Of each gateway; the highest is no quota
+         * Lists in a second at each gateway; the highest value means no quota
          */
         listsPerSecondMax?: number;
         /**
-         * For how long the events of its messages are kept
+         * How long the events of messages are kept
          */
         logMs?: number;
         /**
-         * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+         * How long the bodies of ended messages are kept; at most as long as the log
          */
         keepBodiesMs?: number;
         /**
-         * For how long its dead letters are kept
+         * How long dead letters are kept
          */
         deadLetterMs?: number;
         /**
-         * Messages that are not yet delivered
+         * Messages that have not ended
          */
         backlogMax?: number;
       };
@@ -1366,7 +1366,7 @@ export interface Operations {
   createToken: {
     body: {
       /**
-       * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+       * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
        */
       scope: string;
       name?: string;
@@ -1391,7 +1391,7 @@ export interface Operations {
     };
     answer: {
       /**
-       * For the next page; absent on the last
+       * The cursor of the next page; absent on the last page
        */
       cursor?: string;
       changes: Change[];
@@ -1402,7 +1402,7 @@ export interface PublishResult {
   messageId: string;
   url?: string;
   /**
-   * The message is a duplicate and was not sent; messageId is the earlier one's
+   * The message is a duplicate and was not sent; messageId is that of the earlier message
    */
   deduplicated?: true;
 }
@@ -1420,16 +1420,16 @@ export interface Change {
    */
   at: number;
   /**
-   * Absent where no tenant is concerned
+   * Absent if no tenant is concerned
    */
   tenant?: string;
   /**
-   * Who made it
+   * The author of the change
    */
   by: {
     kind: "token" | "group" | "operator";
     /**
-     * Of the token, the group of the provider, or the operator's user
+     * The id of the token, the group of the provider, or the operator's user
      */
     id: string;
     /**
@@ -1454,11 +1454,11 @@ export interface Change {
    */
   resource: string;
   /**
-   * done, or the code of the fault; unknown: it is being made, or the process died before its end
+   * done, or the code of the fault; unknown while the change is under way, or if the process died before its end
    */
   result: string;
   /**
-   * Where it was asked from; a tenant is not shown the operator's
+   * The address of the caller; a tenant is not shown the operator's
    */
   address?: string;
 }
@@ -1504,7 +1504,7 @@ export interface Message {
    */
   api?: string;
   /**
-   * Of a retry: the message that failed, and its dead letter
+   * Present on a retry: the failed message, and its dead letter
    */
   retryOf?: {
     messageId: string;
@@ -1546,7 +1546,7 @@ export interface Message {
   };
   callerIP: string;
   /**
-   * The newest of its log, which may be a moment behind
+   * The newest state in the log, which may be a moment late
    */
   state:
     | "CREATED"
@@ -1558,11 +1558,11 @@ export interface Message {
     | "CANCEL_REQUESTED"
     | "CANCELED";
   /**
-   * Until when the body of a message that was delivered or cancelled is, or was, kept by `keepBodiesMs` of the plan. The body goes earlier where the disk of the store is too full
+   * Until when the body of a delivered or cancelled message is, or was, kept, by `keepBodiesMs` of the plan. The body is removed earlier if the disk of the store is too full
    */
   bodyKeptUntil?: number;
   /**
-   * As far as its log has them: at most the latest 250, the earliest first
+   * The attempts in the log: at most the latest 250, the earliest first
    */
   attempts: {
     /**
@@ -1580,23 +1580,23 @@ export interface Message {
      */
     answerStatus?: number;
     /**
-     * Size of the answer's body, as far as this was received
+     * Size of the received part of the answer's body
      */
     answerBytes?: number;
     /**
-     * The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as the message's body is, that of a failed attempt as long as the log
+     * The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as long as the message's body, the answer to a failed attempt as long as the log
      */
     answerBody?: string;
     /**
-     * When that is not UTF-8
+     * When answerBody is not UTF-8
      */
     answerBodyBase64?: string;
     /**
-     * The answer's body is longer: `answerBytes`
+     * The answer's body is longer than answerBody, see answerBytes
      */
     answerTruncated?: true;
     /**
-     * Why there was no answer, or where it redirects to
+     * Why there was no answer, or where the answer redirects to
      */
     error?: string;
   }[];
@@ -1611,16 +1611,16 @@ export interface CancelDryRun {
 export interface BulkAction {
   actionId: string;
   /**
-   * Of messages, or of workflow runs
+   * Whether messages or workflow runs are cancelled
    */
   kind: "cancel" | "cancelRuns";
   state: "IN_PROGRESS" | "FINISHED";
   /**
-   * What matched when it was accepted, and no less than is done
+   * How many matched when the action was accepted; never less than processed
    */
   total: number;
   /**
-   * What it has changed so far
+   * How many were cancelled so far
    */
   processed: number;
   /**
@@ -1632,7 +1632,7 @@ export interface BulkAction {
    */
   completedAt?: number;
   /**
-   * As it was asked for; empty: all
+   * The filter as requested; empty for all
    */
   filter: {
     [k: string]: string[];
@@ -1649,7 +1649,7 @@ export interface UrlGroup {
    */
   updatedAt: number;
   /**
-   * Of every publish to the group that does not give its own
+   * Headers of every publish to the group that does not give its own
    */
   headers?: {
     [k: string]: string | string[];
@@ -1673,7 +1673,7 @@ export interface FlowKey {
    */
   parallelismMax: number;
   /**
-   * Slots that are taken now
+   * Slots in use now
    */
   parallelismCount: number;
   /**
@@ -1689,7 +1689,7 @@ export interface FlowKey {
    */
   ratePeriod: number;
   /**
-   * Unix seconds; 0: none has begun
+   * Unix seconds; 0 if no period has begun
    */
   ratePeriodStart: number;
   isPaused: boolean;
@@ -1698,11 +1698,11 @@ export interface FlowKey {
 }
 export interface GlobalParallelism {
   /**
-   * Of the plan; 1,000,000 is no cap
+   * The cap of the plan; 1,000,000 means no cap
    */
   parallelismMax: number;
   /**
-   * Calls that are under way
+   * Calls under way
    */
   parallelismCount: number;
 }
@@ -1717,7 +1717,7 @@ export interface Queue {
    */
   updatedAt: number;
   /**
-   * How many of its messages may be under way at once
+   * How many messages of the queue may be under way at once
    */
   parallelism: number;
   paused: boolean;
@@ -1765,7 +1765,7 @@ export interface DeadLetter {
    */
   api?: string;
   /**
-   * Of a retry: the message that failed, and its dead letter
+   * Present on a retry: the failed message, and its dead letter
    */
   retryOf?: {
     messageId: string;
@@ -1812,7 +1812,7 @@ export interface DeadLetter {
    */
   responseStatus: number;
   /**
-   * Why there was no response, or where it redirects to
+   * Why there was no response, or where the response redirects to
    */
   error?: string;
   /**
@@ -1830,7 +1830,7 @@ export interface DeadLetter {
    */
   responseBodyBase64?: string;
   /**
-   * The response was cut: it broke off, or it is longer than is kept
+   * The response is incomplete: it broke off, or is longer than the kept part
    */
   truncated?: true;
 }
@@ -1900,7 +1900,7 @@ export interface FailedRun {
    */
   responseStatus: number;
   /**
-   * Why there was no response, or where it redirects to
+   * Why there was no response, or where the response redirects to
    */
   error?: string;
   /**
@@ -1921,11 +1921,11 @@ export interface FailedRun {
 export interface DryRun {
   dryRun: true;
   /**
-   * How many this call would take
+   * How many items this call would process
    */
   matched: number;
   /**
-   * For the next page; absent on the last
+   * The cursor of the next page; absent on the last page
    */
   cursor?: string;
 }
@@ -1935,64 +1935,64 @@ export interface Me {
    */
   tenant: string;
   /**
-   * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+   * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
    */
   scope: string;
   plan: {
     /**
-     * Retries of a publish that names none
+     * Retries of a publish that does not set them
      */
     retriesDefault: number;
     retriesMax: number;
     delayMsMax: number;
     /**
-     * Of a publish that names none
+     * Timeout of a publish that does not set one
      */
     timeoutMsDefault: number;
     timeoutMsMax: number;
     bodyBytesMax: number;
     /**
-     * Of a whole batch as it is sent
+     * Bytes of a whole batch as it is sent
      */
     batchBytesMax: number;
     /**
-     * What is kept of a response
+     * Bytes of a response that are kept
      */
     responseBytesMax: number;
     groupEndpointsMax: number;
     groupsMax: number;
     queuesMax: number;
     /**
-     * Of each queue
+     * The highest parallelism of a queue
      */
     queueParallelismMax: number;
     schedulesMax: number;
     /**
-     * Calls at once; the highest is no cap
+     * Calls at once; the highest value means no cap
      */
     parallelismMax: number;
     /**
-     * The highest is no quota
+     * Messages in a day of UTC; the highest value means no quota
      */
     messagesPerDayMax: number;
     /**
-     * Of each gateway; the highest is no quota
+     * Lists in a second at each gateway; the highest value means no quota
      */
     listsPerSecondMax: number;
     /**
-     * For how long the events of its messages are kept
+     * How long the events of messages are kept
      */
     logMs: number;
     /**
-     * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+     * How long the bodies of ended messages are kept; at most as long as the log
      */
     keepBodiesMs: number;
     /**
-     * For how long its dead letters are kept
+     * How long dead letters are kept
      */
     deadLetterMs: number;
     /**
-     * Messages that are not yet delivered
+     * Messages that have not ended
      */
     backlogMax: number;
   };
@@ -2049,7 +2049,7 @@ export interface LogEntry {
    */
   api?: string;
   /**
-   * Of a retry: the message that failed, and its dead letter
+   * Present on a retry: the failed message, and its dead letter
    */
   retryOf?: {
     messageId: string;
@@ -2092,7 +2092,7 @@ export interface LogEntry {
    */
   answerStatus?: number;
   /**
-   * Size of the answer's body, as far as this was received
+   * Size of the received part of the answer's body
    */
   answerBytes?: number;
   /**
@@ -2116,21 +2116,21 @@ export interface LogEntry {
    */
   responseBody?: string;
   /**
-   * The answer was cut: it broke off, or it is longer than is kept
+   * The answer is incomplete: it broke off, or is longer than the kept part
    */
   truncated?: true;
   /**
-   * On FAILED only: of the dead letter, which may have been retried or removed since
+   * On FAILED only: the id of the dead letter, which may have been retried or removed since
    */
   dlqId?: string;
   /**
-   * On FAILED only: of the message that a retry of the dead letter makes
+   * On FAILED only: the id of the message that a retry of the dead letter makes
    */
   retryMessageId?: string;
 }
 export interface MinuteCounts {
   /**
-   * Its first millisecond
+   * The first millisecond of the minute
    */
   time: number;
   counts: {
@@ -2146,7 +2146,7 @@ export interface MinuteCounts {
 }
 export interface Overview {
   /**
-   * Of the server
+   * The time of the server
    */
   time: number;
   /**
@@ -2154,11 +2154,11 @@ export interface Overview {
    */
   backlog: number;
   /**
-   * About since when the oldest message that is due and not under way has been waiting, of the first thousand; absent: none is
+   * About since when the oldest of the first thousand due messages that are not under way has been waiting; absent if there is none
    */
   dueSince?: number;
   /**
-   * Of messages; counted to 10,000
+   * Dead letters of messages; counted to 10,000
    */
   deadLetters: number;
 }
@@ -2239,11 +2239,11 @@ export interface Run {
 }
 export interface RunStep {
   /**
-   * Absent of the first, which is the start
+   * Absent for the first step, which is the start
    */
   stepId?: number;
   /**
-   * Of a member of a parallel group without a result
+   * Present for a member of a parallel group without a result
    */
   targetStep?: number;
   stepName?: string;
@@ -2257,7 +2257,7 @@ export interface RunStep {
   createdAt?: number;
   state?: "STEP_PROGRESS" | "STEP_RETRY" | "STEP_SUCCESS" | "STEP_FAILED" | "STEP_CANCELED";
   /**
-   * What the step returned; of the first, the payload
+   * The result of the step; for the first step, the payload
    */
   out?: string;
   /**
@@ -2273,7 +2273,7 @@ export interface RunStep {
    */
   nextDeliveryTime?: number;
   /**
-   * Attempts that failed, the latest
+   * The latest failed attempts
    */
   errors?: AttemptError[];
   /**
@@ -2308,7 +2308,7 @@ export interface RunStep {
    */
   waitTimeoutDeadline?: number;
   /**
-   * Seconds, with an s behind them
+   * Seconds, followed by an s
    */
   waitTimeoutDuration?: string;
   invokedWorkflowRunId?: string;
@@ -2318,7 +2318,7 @@ export interface RunStep {
    */
   invokedWorkflowCreatedAt?: number;
   /**
-   * Its payload
+   * The payload of the invoked run
    */
   invokedWorkflowRunBody?: string;
   /**
@@ -2373,7 +2373,7 @@ export interface RunEvent {
    */
   nextDeliveryTime?: number;
   /**
-   * Of an attempt that failed, or of the run
+   * The error of the failed attempt, or of the run
    */
   error?: string;
   /**
@@ -2438,7 +2438,7 @@ export interface RunMessageEvent {
    */
   nextDeliveryTime?: number;
   /**
-   * Of an attempt that failed, or of the run
+   * The error of the failed attempt, or of the run
    */
   error?: string;
   /**
@@ -2471,7 +2471,7 @@ export interface RunMessageEvent {
   flowControlKey?: string;
   callerIp: string;
   /**
-   * Of the message, on ERROR
+   * The headers of the message, on ERROR
    */
   headers?: {
     [k: string]: string[];
@@ -2527,7 +2527,7 @@ export interface Schedule {
    */
   bodyBase64?: string;
   /**
-   * Seconds from each slot to the delivery
+   * Seconds from each slot to its delivery
    */
   delay?: number;
   /**
@@ -2554,13 +2554,13 @@ export interface Schedule {
    */
   nextScheduleTime?: number;
   /**
-   * Of the messages of the last slot, at most 100, when a single schedule is read
+   * The states of the messages of the last slot, at most 100, when a single schedule is read
    */
   lastScheduleStates?: {
     [k: string]: "IN_PROGRESS" | "SUCCESS" | "FAIL";
   };
   /**
-   * Why the last slot has made no message
+   * Why the last slot made no message
    */
   error?: string;
 }
@@ -2636,7 +2636,7 @@ export interface SearchIndex {
    */
   throughput_vector: {
     /**
-     * When
+     * The time of the sample
      */
     x: string;
     y: number;
@@ -2645,79 +2645,79 @@ export interface SearchIndex {
 export interface Tenant {
   id: string;
   /**
-   * The family of headers that its messages carry when a publish uses none
+   * The family of headers of the tenant's messages if a publish uses none
    */
   dialect: "service" | "upstash";
   plan: {
     /**
-     * Retries of a publish that names none
+     * Retries of a publish that does not set them
      */
     retriesDefault: number;
     retriesMax: number;
     delayMsMax: number;
     /**
-     * Of a publish that names none
+     * Timeout of a publish that does not set one
      */
     timeoutMsDefault: number;
     timeoutMsMax: number;
     bodyBytesMax: number;
     /**
-     * Of a whole batch as it is sent
+     * Bytes of a whole batch as it is sent
      */
     batchBytesMax: number;
     /**
-     * What is kept of a response
+     * Bytes of a response that are kept
      */
     responseBytesMax: number;
     groupEndpointsMax: number;
     groupsMax: number;
     queuesMax: number;
     /**
-     * Of each queue
+     * The highest parallelism of a queue
      */
     queueParallelismMax: number;
     schedulesMax: number;
     /**
-     * Calls at once; the highest is no cap
+     * Calls at once; the highest value means no cap
      */
     parallelismMax: number;
     /**
-     * The highest is no quota
+     * Messages in a day of UTC; the highest value means no quota
      */
     messagesPerDayMax: number;
     /**
-     * Of each gateway; the highest is no quota
+     * Lists in a second at each gateway; the highest value means no quota
      */
     listsPerSecondMax: number;
     /**
-     * For how long the events of its messages are kept
+     * How long the events of messages are kept
      */
     logMs: number;
     /**
-     * For how long the bodies of its messages are kept once these have ended; at most as long as the log
+     * How long the bodies of ended messages are kept; at most as long as the log
      */
     keepBodiesMs: number;
     /**
-     * For how long its dead letters are kept
+     * How long dead letters are kept
      */
     deadLetterMs: number;
     /**
-     * Messages that are not yet delivered
+     * Messages that have not ended
      */
     backlogMax: number;
   };
 }
 export interface Token {
   /**
-   * Names the token, and is no secret
+   * Names the token; not secret
    */
   id: string;
   /**
-   * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+   * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
    */
   scope: string;
   /**
-   * What the operator calls it
+   * A name, given by the operator
    */
   name?: string;
   /**
@@ -2725,7 +2725,7 @@ export interface Token {
    */
   createdAt?: number;
   /**
-   * Unix timestamp in milliseconds; from then on the token is refused
+   * Unix timestamp in milliseconds from which the token is refused
    */
   expiresAt?: number;
   /**
@@ -2735,15 +2735,15 @@ export interface Token {
 }
 export interface NewToken {
   /**
-   * Names the token, and is no secret
+   * Names the token; not secret
    */
   id: string;
   /**
-   * `full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else
+   * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
    */
   scope: string;
   /**
-   * What the operator calls it
+   * A name, given by the operator
    */
   name?: string;
   /**
@@ -2751,7 +2751,7 @@ export interface NewToken {
    */
   createdAt?: number;
   /**
-   * Unix timestamp in milliseconds; from then on the token is refused
+   * Unix timestamp in milliseconds from which the token is refused
    */
   expiresAt?: number;
   /**
@@ -2759,7 +2759,7 @@ export interface NewToken {
    */
   lastUsedAt?: number;
   /**
-   * Shown this once: only its hash is kept
+   * Shown only once: only its hash is kept
    */
   token: string;
 }

@@ -180,7 +180,7 @@ describe.each([
     it.each([
       ["in a setting", { label: "a\u0001" }, "Service-Label: has a character"],
       ["in a header that is forwarded", { headers: { "X-A": "b\nc" } }, "Service-Forward-X-A: has"],
-      ["in its name", { headers: { "a b": "c" } }, '"Service-Forward-a b": is no name'],
+      ["in its name", { headers: { "a b": "c" } }, '"Service-Forward-a b": is not a header name'],
       ["in a content type", { contentType: "text/plain\r" }, "Content-Type: has a character"],
     ])("%s", async (_, given, why) => {
       const call = client.publish({ to: "g", ...given });

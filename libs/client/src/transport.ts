@@ -108,7 +108,7 @@ function baseOf(text: string): string {
 function sendable(headers: Call["headers"]): Call["headers"] {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))
-      throw new InvalidCall(`${JSON.stringify(name)}: is no name of a header`);
+      throw new InvalidCall(`${JSON.stringify(name)}: is not a header name`);
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
       throw new InvalidCall(`${name}: has a character that no header may have`);
   }

@@ -10,27 +10,29 @@ const changeSchema = z
   .object({
     id: z.string(),
     at: millisecondsShape,
-    tenant: z.string().optional().describe("Absent where no tenant is concerned"),
+    tenant: z.string().optional().describe("Absent if no tenant is concerned"),
     by: z
       .object({
         kind: z.enum(["token", "group", "operator"]),
-        id: z.string().describe("Of the token, the group of the provider, or the operator's user"),
+        id: z
+          .string()
+          .describe("The id of the token, the group of the provider, or the operator's user"),
         name: z.string().optional().describe("The name of the token"),
         role: z.enum(operatorRoles).optional().describe("The role of the operator"),
         session: z.string().optional().describe("The beginning of the id of the console's session"),
       })
-      .describe("Who made it"),
+      .describe("The author of the change"),
     operation: z.string().describe("The operationId, or signIn and signOut of the console"),
     resource: z.string().describe("The path, without its query"),
     result: z
       .string()
       .describe(
-        "done, or the code of the fault; unknown: it is being made, or the process died before its end",
+        "done, or the code of the fault; unknown while the change is under way, or if the process died before its end",
       ),
     address: z
       .string()
       .optional()
-      .describe("Where it was asked from; a tenant is not shown the operator's"),
+      .describe("The address of the caller; a tenant is not shown the operator's"),
   })
   .meta({ id: "Change" });
 
@@ -72,7 +74,7 @@ function parse(search: string, names: ReadonlySet<string>): AuditQuery | Fault {
   const cursor = single(values, "cursor");
   if (isFault(cursor)) return cursor;
   if (cursor !== undefined && !placeForm.test(cursor))
-    return parameterFault("cursor", "must be from the page before");
+    return parameterFault("cursor", "must be the cursor of the previous page");
   const count = single(values, "count") ?? String(countDefault);
   if (isFault(count)) return count;
   const limit = /^\d{1,4}$/.test(count) ? Number(count) : 0;

@@ -20,7 +20,7 @@ const objectOpens = 0x7b;
 const objectCloses = 0x7d;
 
 export const notJson = fault("malformed", "body: must be JSON in UTF-8");
-export const noObject = fault("malformed", "body: is empty, and must be a JSON object");
+export const noObject = fault("malformed", "body: must be a JSON object, and is empty");
 export const tooDeep = (depthMax: number): Fault =>
   fault("malformed", `body: must not nest deeper than ${depthMax}`);
 

@@ -190,7 +190,7 @@ describe("a name that an object has twice", () => {
 
         expect(readJson(bytes(twice.text), "body")).toEqual({
           fault: "malformed",
-          text: `${twice.place() || "body"}: must not stand there twice`,
+          text: `${twice.place() || "body"}: must not occur twice`,
         });
         expect(readJson(bytes(twice.text), "body", "last")).toEqual(parsed(bytes(twice.text)));
       }),
@@ -292,7 +292,7 @@ describe("an object with one long string in it", () => {
 
     expect(read(twice)).toEqual({
       fault: "malformed",
-      text: "[0].body: must not stand there twice",
+      text: "[0].body: must not occur twice",
     });
     const swapped = bytes(`{"body":"short","body":"${"b".repeat(jsonBytesMax)}"}`);
     expect(atOnce(readWithLong(swapped, "body", "", "last"))).toMatchObject({

@@ -65,7 +65,7 @@ const nameShownMax = 128;
 
 /** Readers disagree on which of two values counts, so the body is refused. */
 export const repeated = (place: string, path: readonly PropertyKey[]): Fault =>
-  fault("malformed", `${fieldAt(place, path)}: must not stand there twice`);
+  fault("malformed", `${fieldAt(place, path)}: must not occur twice`);
 
 /** `place`: where `json` is in the body, such as `endpoints[3]`. */
 export function judged<S extends z.ZodType>(
@@ -79,7 +79,7 @@ export function judged<S extends z.ZodType>(
   // The misspelt name of a required field says more than that the field is missing.
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0];
   const field = fieldAt(place, issue?.path ?? []);
-  return fault("malformed", `${field}: ${issue?.message ?? "is not as it must be"}`);
+  return fault("malformed", `${field}: ${issue?.message ?? "is not valid"}`);
 }
 
 const fieldAt = (place: string, path: readonly PropertyKey[]): string =>

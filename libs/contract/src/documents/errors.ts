@@ -18,7 +18,7 @@ export function renderErrors(): string {
     "",
     "## By endpoint",
     "",
-    `Every endpoint may answer ${listed(faultsEverywhere)}; beside these (*m*: of the management API):`,
+    `Every endpoint may answer ${listed(faultsEverywhere)}; in addition (*m*: an endpoint of the management API):`,
     "",
     "| Endpoint | Refusals |",
     "| --- | --- |",

@@ -25,7 +25,7 @@ export function renderOpenApi(): string {
       title: "Posthaste",
       version: "2",
       description:
-        "HTTP message delivery. Each header named Service-… may be written Upstash-… instead; one request must not mix the two. Each refusal says its code in the header Posthaste-Fault. A token may do the operations whose `x-scopes` have its scope, an operator those whose `x-roles` have its role.",
+        "HTTP message delivery. Each header named Service-… may be written Upstash-… instead; one request must not mix the two. Each refusal has its code in the header Posthaste-Fault. A token may do the operations whose `x-scopes` list its scope, an operator those whose `x-roles` list the operator's role.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     security: [{ token: [] }],
@@ -36,7 +36,7 @@ export function renderOpenApi(): string {
       responses: components.refusals,
       headers: {
         [faultHeader]: {
-          description: "Of every refusal",
+          description: "The code of the refusal",
           schema: { enum: Object.keys(faultCatalogue) },
         },
       },
@@ -116,7 +116,7 @@ function requestBody({ body, isRaw, operation }: EndpointEntry, components: Comp
   const example = shownAs(exampleOf(operation).body);
   if (isRaw) {
     const content = { "application/json": example, "*/*": {} };
-    return { requestBody: { description: "Any bytes, sent as they are", content } };
+    return { requestBody: { description: "Any bytes, sent unchanged", content } };
   }
   if (!body?.schema) return {};
   const { [json]: described } = components.content(body.schema);

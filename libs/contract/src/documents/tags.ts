@@ -28,9 +28,9 @@ type Rows = Readonly<Record<string, unknown>>;
 
 const groups: readonly (readonly [name: string, description: string, ...rows: Rows[]])[] = [
   ["Publish", "Messages, one by one and in batches", { publish: 1, enqueue: 1 }, batch],
-  ["Messages", "What is under way", messages, bulkActions],
-  ["Log", "What has happened, and how much of it", messageLog, overview],
-  ["Dead letters", "Messages whose retries are used", deadLetters],
+  ["Messages", "Messages and bulk actions under way", messages, bulkActions],
+  ["Log", "Events of messages, and their counts", messageLog, overview],
+  ["Dead letters", "Messages that have used all retries", deadLetters],
   ["Schedules", "Messages by a cron expression", { createSchedule: 1 }, schedules],
   ["Queues", "Messages in their order", queues],
   ["URL groups", "One publish to many endpoints", urlGroups],
@@ -44,8 +44,14 @@ const groups: readonly (readonly [name: string, description: string, ...rows: Ro
     runLogs,
     waits,
   ],
-  ["Failed runs", "Looked at, restarted and resumed", failedRuns, restarts],
-  ["Account", "The caller, its changes, and the keys that sign deliveries", me, audit, signingKeys],
+  ["Failed runs", "Failed runs: read, restarted and resumed", failedRuns, restarts],
+  [
+    "Account",
+    "The tenant of the token, its changes, and the keys that sign deliveries",
+    me,
+    audit,
+    signingKeys,
+  ],
   [
     "Tenants",
     "Tenants, their tokens and their keys, and all changes",
@@ -54,7 +60,7 @@ const groups: readonly (readonly [name: string, description: string, ...rows: Ro
     tenantKeys,
     wholeAudit,
   ],
-  ["Search indexes", "The books on search indexes", searchIndexes],
+  ["Search indexes", "The register of search indexes", searchIndexes],
 ];
 
 const names: ReadonlyMap<string, string> = new Map(

@@ -7,9 +7,10 @@ export const audit = {
     method: "get",
     path: "/v2/audit",
     kind: "list",
-    summary: "List the changes made to this tenant, the latest first: who, when, from where, what",
+    summary:
+      "List the changes made to this tenant, the latest first: author, time, address and operation",
     query: ownAuditQuery,
-    answers: { 200: { says: "A page of them", schema: changesSchema, isLarge: true } },
+    answers: { 200: { says: "A page of changes", schema: changesSchema, isLarge: true } },
     faults: [],
   }),
 };

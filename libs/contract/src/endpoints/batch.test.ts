@@ -164,7 +164,7 @@ describe("a batch", () => {
     ],
     [
       items({ ...good, queue: "q", headers: { "Service-Queue-Name": "r" } }),
-      "[0].headers: Service-Queue-Name: the target names the queue q, and this another",
+      "[0].headers: Service-Queue-Name: the target names the queue q, this header names another one",
     ],
     [items({ ...good, headers: [] }), "[0].headers: must be an object"],
     [items({ ...good, headers: "a: b" }), "[0].headers: must be an object"],
@@ -194,9 +194,9 @@ describe("a batch", () => {
     ],
     [
       items({ ...good, delay: "1h" }),
-      '[0]: unknown field "delay"; known are destination, headers, body, queue',
+      '[0]: unknown field "delay"; known names: destination, headers, body, queue',
     ],
-    [items({ ...good, headers: { "a b": "c" } }), '[0].headers: "a b" is no name of a header'],
+    [items({ ...good, headers: { "a b": "c" } }), '[0].headers: "a b" is not a header name'],
     [
       items({ ...good, headers: { "Upstash-Callback": "https://a.b\n" } }),
       "[0].headers: Upstash-Callback: must not hold control characters",

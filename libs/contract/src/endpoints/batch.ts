@@ -33,9 +33,9 @@ const itemSchema = strictObject({
       "must be an object",
     )
     .nullish()
-    .describe("Those of a publish, names in any case"),
+    .describe("The headers of a publish, with names in any case"),
   body: text.nullish().describe("Sent as UTF-8"),
-  queue: text.nullish().describe("Queue that the message gets into"),
+  queue: text.nullish().describe("Queue that the message joins"),
 });
 type Item = z.output<typeof itemSchema>;
 
@@ -73,11 +73,11 @@ export const batch = {
     kind: "publish",
     asksForRoom: true,
     summary:
-      "Publish up to 10,000 messages; headers of the request itself configure none of them, and one that is at fault refuses all",
+      "Publish up to 10,000 messages; headers of the request itself do not configure them, and one invalid item refuses all",
     body: batchBody,
     answers: {
       200: {
-        says: "As many elements as items, in their order, each as a publish has it; an error only where the outcome of an item is not known",
+        says: "One element for each item, in their order, each as a publish returns it; an error only if the outcome of an item is not known",
         schema: z.array(z.union([publishResultSchema, z.array(publishResultSchema), errorSchema])),
         inPieces: true,
       },
@@ -204,7 +204,7 @@ function flatHeaders(headers: NonNullable<Item["headers"]>): string[] | Fault {
   const flat: string[] = [];
   for (const [name, values] of Object.entries(headers)) {
     const shown = JSON.stringify(name.slice(0, nameShownMax));
-    if (!isToken(name)) return fault("malformed", `${shown} is no name of a header`);
+    if (!isToken(name)) return fault("malformed", `${shown} is not a header name`);
     for (const value of typeof values === "string" ? [values] : values) {
       if (hasControls(value))
         return fault("malformed", `${name}: must not hold control characters`);

@@ -119,7 +119,7 @@ describe("an unknown field of a JSON body", () => {
       expect(said).toMatch(
         /^unknown parameter/.test(said) ? /^/ : new RegExp(`^${RegExp.escape(at)}: `),
       );
-      expect(said).toContain(`"${name}"; known are ${known.join(", ")}`);
+      expect(said).toContain(`"${name}"; known names: ${known.join(", ")}`);
       expect(others).toEqual([]);
     }
     expect(object.schema.additionalProperties).toBe(false);
@@ -157,10 +157,10 @@ describe("a name that stands twice in a JSON body", () => {
     const of = (members: string): string => `${opens}{${members}}${closes}`;
 
     expect(refusals(body, of('"url":"a","url":"a"'))).toEqual([
-      `${place}url: must not stand there twice`,
+      `${place}url: must not occur twice`,
     ]);
     expect(refusals(body, of('"headers":{"retries":[{"a":1},{"a":1,"\\u0061":2}]}'))).toEqual([
-      `${place}headers.retries[1].a: must not stand there twice`,
+      `${place}headers.retries[1].a: must not occur twice`,
     ]);
   });
 

@@ -21,13 +21,19 @@ type BulkState = (typeof bulkStates)[number];
 const bulkActionSchema = z
   .object({
     actionId: z.string(),
-    kind: z.enum(["cancel", "cancelRuns"]).describe("Of messages, or of workflow runs"),
+    kind: z
+      .enum(["cancel", "cancelRuns"])
+      .describe("Whether messages or workflow runs are cancelled"),
     state: z.enum(bulkStates),
-    total: z.int().describe("What matched when it was accepted, and no less than is done"),
-    processed: z.int().describe("What it has changed so far"),
+    total: z
+      .int()
+      .describe("How many matched when the action was accepted; never less than processed"),
+    processed: z.int().describe("How many were cancelled so far"),
     createdAt: millisecondsShape,
     completedAt: millisecondsShape.optional(),
-    filter: z.record(z.string(), z.array(z.string())).describe("As it was asked for; empty: all"),
+    filter: z
+      .record(z.string(), z.array(z.string()))
+      .describe("The filter as requested; empty for all"),
   })
   .meta({ id: "BulkAction" });
 
@@ -43,11 +49,11 @@ export const bulkActions = {
     method: "get",
     path: "/v2/bulkActions",
     kind: "list",
-    summary: "List bulk actions, the latest first. By a state pages may be short",
+    summary: "List bulk actions, the latest first. With a state, pages may be short",
     query: { names: listNames, parse: parseList },
     answers: {
       200: {
-        says: "A page of them",
+        says: "A page of changes",
         schema: z.object({ cursor: cursorShape, bulkActions: z.array(bulkActionSchema) }),
         isLarge: true,
       },

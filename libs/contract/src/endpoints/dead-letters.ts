@@ -34,14 +34,17 @@ export const deadLetterSchema = publishedSchema
   .extend({
     dlqId: z.string(),
     responseStatus: z.int().describe("0 when there was no response"),
-    error: z.string().optional().describe("Why there was no response, or where it redirects to"),
+    error: z
+      .string()
+      .optional()
+      .describe("Why there was no response, or where the response redirects to"),
     responseHeader: headersShape.optional(),
     responseBody: z.string().optional().describe("When it is UTF-8 and not empty"),
     responseBodyBase64: z.string().optional().describe("When the response is not UTF-8"),
     truncated: z
       .literal(true)
       .optional()
-      .describe("The response was cut: it broke off, or it is longer than is kept"),
+      .describe("The response is incomplete: it broke off, or is longer than the kept part"),
   })
   .meta({ id: "DeadLetter" });
 
@@ -82,7 +85,7 @@ const selectionQuery: QueryRow<QueryValues> = {
 const dryRunSchema = z
   .object({
     dryRun: z.literal(true),
-    matched: z.int().describe("How many this call would take"),
+    matched: z.int().describe("How many items this call would process"),
     cursor: cursorShape,
   })
   .meta({ id: "DryRun" });
@@ -148,12 +151,12 @@ export const deadLetters = {
     path: "/v2/dlq",
     kind: "write",
     summary:
-      "Remove dead letters by ids or filters, given in the query or in the body; without any, all: a call takes up to 100",
+      "Remove dead letters by ids or filters in the query or in the body; without any, all: a call processes up to 100",
     query: selectionQuery,
     body: selectionBody(selectionParameters),
     answers: {
       200: {
-        says: "How many were removed. The cursor is there when more may match",
+        says: "How many were removed. The cursor is present if more may match",
         schema: z.union([z.object({ deleted: z.int(), cursor: cursorShape }), dryRunSchema]),
       },
     },
@@ -164,7 +167,7 @@ export const deadLetters = {
     path: "/v2/dlq/retry/{dlqId}",
     kind: "act",
     summary:
-      "Retry a dead letter: a new message. Configuration headers change what was stored, and with replaceBody=true so does the body of the request",
+      "Retry a dead letter as a new message. Configuration headers replace stored ones; with replaceBody=true the body of the request replaces the stored body",
     query: retryQuery,
     body: retryBody,
     answers: { 201: { says: "The new message", schema: retriedSchema } },
@@ -175,11 +178,11 @@ export const deadLetters = {
     path: "/v2/dlq/retry",
     kind: "act",
     summary:
-      "Retry dead letters by ids or filters, given in the query or in the body; without any, all: a call takes up to 100. Configuration headers change each",
+      "Retry dead letters by ids or filters in the query or in the body; without any, all: a call processes up to 100. Configuration headers change each",
     query: selectionQuery,
     body: selectionBody(selectionParameters),
     answers: {
-      200: { says: "What would be retried", schema: dryRunSchema },
+      200: { says: "How many would be retried", schema: dryRunSchema },
       201: {
         says: "The new messages. The cursor is empty when no more may match",
         schema: z.object({ cursor: z.string(), responses: z.array(retriedSchema) }),

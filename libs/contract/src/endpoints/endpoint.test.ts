@@ -24,7 +24,7 @@ describe("a name in the query that an endpoint does not know", () => {
 });
 
 describe("an empty body", () => {
-  const anObject = "body: is empty, and must be a JSON object";
+  const anObject = "body: must be a JSON object, and is empty";
   const wanting: Readonly<Record<string, string>> = {
     publishBatch: "body: must be a JSON array",
     triggerBatch: "body: must be a JSON array",

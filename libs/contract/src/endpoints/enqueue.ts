@@ -8,7 +8,7 @@ export const enqueue = {
   prefix: "/v2/enqueue",
   names: ["queueName"],
   summary:
-    "Publish a message to a URL through a queue, which is made if there is none; its messages are delivered in their order",
+    "Publish a message to a URL through a queue, which is made if it does not exist; messages of a queue are delivered in order",
   answers: publish.answers,
   faults: publish.faults,
 } as const satisfies RawTarget;

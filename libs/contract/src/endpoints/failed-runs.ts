@@ -55,7 +55,10 @@ const failedRunSchema = z
     labels: z.array(z.string()).optional(),
     flowControlKey: z.string().optional(),
     responseStatus: z.int().describe("0 when there was no response"),
-    error: z.string().optional().describe("Why there was no response, or where it redirects to"),
+    error: z
+      .string()
+      .optional()
+      .describe("Why there was no response, or where the response redirects to"),
     responseHeader: headersShape.optional(),
     responseBody: z.string().optional().describe("When it is UTF-8 and not empty"),
     responseBodyBase64: z.string().optional().describe("When the response is not UTF-8"),
@@ -78,7 +81,7 @@ export const failedRuns = {
     query: { names: failedRunNames, parse: parseFailedRunQuery },
     answers: {
       200: {
-        says: "A page; the cursor is empty on the last",
+        says: "A page; the cursor is empty on the last page",
         schema: z.object({ cursor: z.string(), messages: z.array(failedRunSchema) }),
         isLarge: true,
       },
@@ -106,11 +109,11 @@ export const failedRuns = {
     path: "/v2/workflows/dlq",
     kind: "write",
     summary:
-      "Remove failed runs by ids or filters; with a count alone the newest: up to 100 a call",
+      "Remove failed runs by ids or filters, or with a count alone the newest: up to 100 in each call",
     query: { names: failedRunNames, parse: parseFailedRunSelection(failedRunsMax) },
     answers: {
       200: {
-        says: "How many were removed. The cursor is there when more may match",
+        says: "How many were removed. The cursor is present if more may match",
         schema: z.object({ deleted: z.int(), cursor: cursorShape }),
       },
     },
@@ -120,10 +123,11 @@ export const failedRuns = {
     method: "post",
     path: "/v2/workflows/dlq/callback/{dlqId}",
     kind: "act",
-    summary: "Call the failure function of a failed run again, which has failed or was cancelled",
+    summary:
+      "Call the failure function of a failed run again, after it has failed or was cancelled",
     answers: {
       200: {
-        says: "It is called",
+        says: "The failure function is called",
         schema: z.object({ workflowRunId: z.string(), workflowCreatedAt: millisecondsShape }),
       },
     },
@@ -133,8 +137,8 @@ export const failedRuns = {
     method: "delete",
     path: "/v2/workflows/dlq/callback/{dlqId}",
     kind: "act",
-    summary: "Cancel the failure function of a failed run, which is under way",
-    answers: { 200: { says: "It is not called any more" } },
+    summary: "Cancel the running failure function of a failed run",
+    answers: { 200: { says: "The failure function is not called any more" } },
     faults: ["forbidden", "not_found"],
   }),
 };

@@ -26,11 +26,11 @@ const flowKeySchema = z
     flowControlKey: z.string(),
     waitListSize: z.int().describe("Messages that wait for their turn"),
     parallelismMax: z.int().describe("0: unlimited"),
-    parallelismCount: z.int().describe("Slots that are taken now"),
+    parallelismCount: z.int().describe("Slots in use now"),
     rateMax: z.int().describe("0: unlimited"),
     rateCount: z.int().describe("Dispatches in the present period"),
     ratePeriod: z.int().describe("Seconds"),
-    ratePeriodStart: z.int().describe("Unix seconds; 0: none has begun"),
+    ratePeriodStart: z.int().describe("Unix seconds; 0 if no period has begun"),
     isPaused: z.boolean(),
     isPinnedParallelism: z.boolean(),
     isPinnedRate: z.boolean(),
@@ -41,8 +41,8 @@ export type FlowKeyJson = JsonOf<typeof flowKeySchema>;
 
 const globalParallelismSchema = z
   .object({
-    parallelismMax: z.int().describe("Of the plan; 1,000,000 is no cap"),
-    parallelismCount: z.int().describe("Calls that are under way"),
+    parallelismMax: z.int().describe("The cap of the plan; 1,000,000 means no cap"),
+    parallelismCount: z.int().describe("Calls under way"),
   })
   .meta({ id: "GlobalParallelism" });
 
@@ -71,7 +71,7 @@ export const flowKeys = {
     method: "get",
     path: key,
     kind: "read",
-    summary: "Read how a flow-control key stands",
+    summary: "Read the state of a flow-control key",
     answers: { 200: { says: "The key", schema: flowKeySchema } },
     faults: ["not_found"],
   }),
@@ -79,7 +79,7 @@ export const flowKeys = {
     method: "post",
     path: `${key}/pause`,
     kind: "act",
-    summary: "Pause a flow-control key, which is made if there is none: its messages wait",
+    summary: "Pause a flow-control key, which is made if it does not exist: its messages wait",
     answers: { 200: { says: "Paused" } },
     faults: ["forbidden"],
   }),
@@ -87,7 +87,7 @@ export const flowKeys = {
     method: "post",
     path: `${key}/resume`,
     kind: "act",
-    summary: "Resume a flow-control key, which is made if there is none",
+    summary: "Resume a flow-control key, which is made if it does not exist",
     answers: { 200: { says: "Resumed" } },
     faults: ["forbidden"],
   }),
@@ -95,7 +95,7 @@ export const flowKeys = {
     method: "post",
     path: `${key}/resetRate`,
     kind: "act",
-    summary: "Begin a period of a flow-control key now, with nothing counted in it",
+    summary: "Begin a period of a flow-control key now, with a count of zero",
     answers: { 200: { says: "Begun, or there is no such key" } },
     faults: ["forbidden"],
   }),
@@ -103,7 +103,7 @@ export const flowKeys = {
     method: "post",
     path: `${key}/reset`,
     kind: "act",
-    summary: "As resetRate; slots are told again from the records",
+    summary: "Do the same as resetRate, and restore the slots from the records",
     answers: { 200: { says: "Begun, or there is no such key" } },
     faults: ["forbidden"],
   }),
@@ -111,17 +111,19 @@ export const flowKeys = {
     method: "get",
     path: "/v2/globalParallelism",
     kind: "read",
-    summary: "Read how many calls the tenant may have at once, and has now",
-    answers: { 200: { says: "Over all of its messages", schema: globalParallelismSchema } },
+    summary: "Read how many calls the tenant may have at once, and how many it has now",
+    answers: {
+      200: { says: "The number over all messages of the tenant", schema: globalParallelismSchema },
+    },
     faults: [],
   }),
   pinFlowKey: endpoint({
     method: "post",
     path: `${key}/pin`,
     kind: "write",
-    summary: "Pin limits of a flow-control key, which is made if there is none",
+    summary: "Pin limits of a flow-control key, which is made if it does not exist",
     query: { names: pinParameters, parse: parsePin },
-    answers: { 200: { says: "Pinned: publishes leave these limits" } },
+    answers: { 200: { says: "Pinned: publishes do not change these limits" } },
     faults: ["forbidden"],
   }),
   unpinFlowKey: endpoint({
@@ -157,7 +159,7 @@ function parsePin(search: string): Pinned | Fault {
   if (parallelism === undefined && rate === undefined)
     return fault("malformed", "parallelism or rate must be given");
   if (rate === undefined && period !== undefined)
-    return parameterFault("period", "goes with rate alone");
+    return parameterFault("period", "can only be given with rate");
   const given = period !== undefined && { periodMs: period * 1_000 };
   return {
     ...(parallelism !== undefined && { parallelism }),

@@ -14,8 +14,8 @@ export const me = {
     method: "get",
     path: "/v2/me",
     kind: "self",
-    summary: "Read what the token of this request is: its tenant, its scope and the plan",
-    answers: { 200: { says: "What the token is", schema: meSchema } },
+    summary: "Read the token of this request: its tenant, its scope and the plan",
+    answers: { 200: { says: "The token", schema: meSchema } },
     faults: [],
   }),
 };

@@ -60,15 +60,17 @@ export const logEntrySchema = z
     truncated: z
       .literal(true)
       .optional()
-      .describe("The answer was cut: it broke off, or it is longer than is kept"),
+      .describe("The answer is incomplete: it broke off, or is longer than the kept part"),
     dlqId: z
       .string()
       .optional()
-      .describe("On FAILED only: of the dead letter, which may have been retried or removed since"),
+      .describe(
+        "On FAILED only: the id of the dead letter, which may have been retried or removed since",
+      ),
     retryMessageId: z
       .string()
       .optional()
-      .describe("On FAILED only: of the message that a retry of the dead letter makes"),
+      .describe("On FAILED only: the id of the message that a retry of the dead letter makes"),
   })
   .meta({ id: "LogEntry" });
 
@@ -104,7 +106,7 @@ export const messageLog = {
     method: "get",
     path: "/v2/events",
     kind: "list",
-    summary: "List what happened to messages, newest first; with wait, follow it",
+    summary: "List the events of messages, newest first; with wait, follow the log",
     query: eventQuery,
     answers: {
       200: { says: "A page", schema: z.object({ cursor: cursorShape, events }), isLarge: true },
@@ -119,7 +121,7 @@ export const messageLog = {
     query,
     answers: {
       200: {
-        says: "A page; with groupBy=messageId, of messages with their events",
+        says: "A page of events; with groupBy=messageId, of messages with their events",
         schema: z.union([
           z.object({ cursor: cursorShape, events, logs: events }),
           z.object({

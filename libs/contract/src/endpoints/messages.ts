@@ -37,19 +37,16 @@ export type PublishedJson = JsonOf<typeof publishedSchema>;
 
 export const answeredShape = {
   answerStatus: z.int().optional().describe("Status of the destination's answer, if one came"),
-  answerBytes: z
-    .int()
-    .optional()
-    .describe("Size of the answer's body, as far as this was received"),
+  answerBytes: z.int().optional().describe("Size of the received part of the answer's body"),
 };
 
 export const messageSchema = publishedSchema
   .extend({
-    state: z.enum(logStates).describe("The newest of its log, which may be a moment behind"),
+    state: z.enum(logStates).describe("The newest state in the log, which may be a moment late"),
     bodyKeptUntil: millisecondsShape
       .optional()
       .describe(
-        "Until when the body of a message that was delivered or cancelled is, or was, kept by `keepBodiesMs` of the plan. The body goes earlier where the disk of the store is too full",
+        "Until when the body of a delivered or cancelled message is, or was, kept, by `keepBodiesMs` of the plan. The body is removed earlier if the disk of the store is too full",
       ),
     attempts: z
       .array(
@@ -63,20 +60,20 @@ export const messageSchema = publishedSchema
             .string()
             .optional()
             .describe(
-              "The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as the message's body is, that of a failed attempt as long as the log",
+              "The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as long as the message's body, the answer to a failed attempt as long as the log",
             ),
-          answerBodyBase64: z.string().optional().describe("When that is not UTF-8"),
+          answerBodyBase64: z.string().optional().describe("When answerBody is not UTF-8"),
           answerTruncated: z
             .literal(true)
             .optional()
-            .describe("The answer's body is longer: `answerBytes`"),
+            .describe("The answer's body is longer than answerBody, see answerBytes"),
           error: z
             .string()
             .optional()
-            .describe("Why there was no answer, or where it redirects to"),
+            .describe("Why there was no answer, or where the answer redirects to"),
         }),
       )
-      .describe("As far as its log has them: at most the latest 250, the earliest first"),
+      .describe("The attempts in the log: at most the latest 250, the earliest first"),
   })
   .meta({ id: "Message" });
 
@@ -84,8 +81,8 @@ type MessageJson = JsonOf<typeof messageSchema>;
 
 const cancelledSchema = z.object({ cancelled: z.int() });
 const cancelledInBulkSchema = z.object({
-  cancelled: z.int().describe("Of a bulk action that goes on: how many matched"),
-  actionId: z.string().optional().describe("The bulk action that goes on"),
+  cancelled: z.int().describe("Present if a bulk action goes on: how many matched"),
+  actionId: z.string().optional().describe("Present if a bulk action goes on: its id"),
 });
 
 const dryRunSchema = z
@@ -113,8 +110,8 @@ export const messages = {
     method: "post",
     path: "/v2/messages/{messageId}/retry",
     kind: "act",
-    summary: "Deliver a message now that waits for its delay or its retry. Adds no attempt",
-    answers: { 200: { says: "It is due" } },
+    summary: "Deliver a message now that waits for its delay or a retry. Adds no attempt",
+    answers: { 200: { says: "The message is due" } },
     faults: ["forbidden", "not_found"],
   }),
   cancelMessages: endpoint({
@@ -122,13 +119,13 @@ export const messages = {
     path: "/v2/messages",
     kind: "act",
     summary:
-      "Cancel messages by ids or filters, given in the query or in the body; without any, all that there are",
+      "Cancel messages by ids or filters in the query or in the body; without any, all messages",
     query: cancelQuery,
     body: cancelBody,
     answers: {
-      200: { says: "What would be cancelled", schema: dryRunSchema },
+      200: { says: "How many would be cancelled", schema: dryRunSchema },
       202: {
-        says: "How many were cancelled: not those that had ended",
+        says: "How many were cancelled, without messages that had ended",
         schema: cancelledInBulkSchema,
       },
     },

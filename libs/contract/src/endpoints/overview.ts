@@ -10,7 +10,7 @@ const count = z.int().min(0);
 
 const minuteSchema = z
   .object({
-    time: millisecondsShape.describe("Its first millisecond"),
+    time: millisecondsShape.describe("The first millisecond of the minute"),
     counts: z.object(
       Object.fromEntries(logStates.map((state) => [state, count.optional()])) as {
         readonly [State in LogState]: z.ZodOptional<typeof count>;
@@ -21,14 +21,14 @@ const minuteSchema = z
 
 const overviewSchema = z
   .object({
-    time: millisecondsShape.describe("Of the server"),
+    time: millisecondsShape.describe("The time of the server"),
     backlog: count.describe("Messages that have not ended; may lag by seconds"),
     dueSince: millisecondsShape
       .optional()
       .describe(
-        "About since when the oldest message that is due and not under way has been waiting, of the first thousand; absent: none is",
+        "About since when the oldest of the first thousand due messages that are not under way has been waiting; absent if there is none",
       ),
-    deadLetters: count.describe("Of messages; counted to 10,000"),
+    deadLetters: count.describe("Dead letters of messages; counted to 10,000"),
   })
   .meta({ id: "Overview" });
 
@@ -43,11 +43,12 @@ export const overview = {
     method: "get",
     path: "/v2/counts",
     kind: "list",
-    summary: "List how many events of each state each minute has: the last hour, or a day at most",
+    summary:
+      "List the number of events of each state in each minute: of the last hour, or a day at most",
     query: { names: countNames, parse: parseCountsQuery },
     answers: {
       200: {
-        says: "The minutes that have events, in their order",
+        says: "The minutes with events, in order",
         schema: z.object({ minutes: z.array(minuteSchema) }),
         isLarge: true,
       },
@@ -58,8 +59,8 @@ export const overview = {
     method: "get",
     path: "/v2/overview",
     kind: "list",
-    summary: "Read what stands now: the backlog, the oldest due message, the dead letters",
-    answers: { 200: { says: "What stands now", schema: overviewSchema, isLarge: true } },
+    summary: "Read the present totals: the backlog, the oldest due message, the dead letters",
+    answers: { 200: { says: "The present totals", schema: overviewSchema, isLarge: true } },
     faults: [],
   }),
 };

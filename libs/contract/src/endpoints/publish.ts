@@ -10,7 +10,9 @@ export const publishResultSchema = z
     deduplicated: z
       .literal(true)
       .optional()
-      .describe("The message is a duplicate and was not sent; messageId is the earlier one's"),
+      .describe(
+        "The message is a duplicate and was not sent; messageId is that of the earlier message",
+      ),
   })
   .meta({ id: "PublishResult" });
 
@@ -27,14 +29,14 @@ export const publish = {
   prefix: "/v2/publish",
   names: [],
   summary:
-    "Publish a message to a URL, which is appended as it is, or to a URL group, which makes one message for each endpoint",
+    "Publish a message to a URL, which is appended unchanged, or to a URL group, which makes one message for each endpoint",
   answers: {
     200: {
       says: "Accepted and durable. For a URL group an array, one element for each endpoint in order",
       schema: z.union([publishResultSchema, z.array(publishResultSchema)]),
     },
     202: {
-      says: "A duplicate: accepted, not sent. Elements of an array say so themselves",
+      says: "A duplicate: accepted, not sent. In an array, each element says whether it is a duplicate",
       schema: publishResultSchema,
     },
   },

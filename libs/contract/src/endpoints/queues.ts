@@ -13,7 +13,7 @@ const queueSchema = z
     name: z.string(),
     createdAt: millisecondsShape,
     updatedAt: millisecondsShape,
-    parallelism: z.int().describe("How many of its messages may be under way at once"),
+    parallelism: z.int().describe("How many messages of the queue may be under way at once"),
     paused: z.boolean(),
     lag: z.int().describe("Messages that have not ended"),
   })
@@ -27,11 +27,11 @@ const putSchema = strictObject({
     .int("must be a whole number")
     .min(1, "must be at least 1")
     .nullish()
-    .describe(`Absent: as it is; of a new queue ${queueParallelismDefault}`),
+    .describe(`If absent, unchanged, or ${queueParallelismDefault} for a new queue`),
   paused: z
     .boolean("must be true or false")
     .nullish()
-    .describe("Absent: as it is; of a new queue false"),
+    .describe("If absent, unchanged, or false for a new queue"),
 });
 
 const dryRunSchema = z.object({
@@ -53,10 +53,10 @@ export const queues = {
     method: "post",
     path: "/v2/queues",
     kind: "write",
-    summary: "Make a queue, or set parallelism and pause of one that is there",
+    summary: "Make a queue, or set parallelism and pause of an existing one",
     body: jsonBody(putSchema),
     namedBy: ({ queueName }) => queueName,
-    answers: { 200: { says: "The queue is as asked" } },
+    answers: { 200: { says: "The queue has these settings" } },
     faults: ["forbidden", "beyond_plan", "too_large"],
   }),
   listQueues: endpoint({
@@ -85,7 +85,7 @@ export const queues = {
     query: { names: new Set(["dryRun"]), parse: parseDryRun },
     answers: {
       200: {
-        says: "Deleted, or there was none: the body is empty. Of a dry run: nothing was done",
+        says: "Deleted, or there was none: the body is empty. After a dry run: nothing was done",
         schema: dryRunSchema,
         mayBeEmpty: true,
       },
@@ -98,7 +98,7 @@ export const queues = {
     kind: "act",
     ...name,
     summary:
-      "Pause a queue: no message of it is attempted for the first time. It is made if there is none",
+      "Pause a queue, which is made if it does not exist: none of its messages is attempted for the first time",
     answers: { 200: { says: "Paused" } },
     faults: ["forbidden", "beyond_plan"],
   }),

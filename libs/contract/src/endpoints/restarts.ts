@@ -26,11 +26,11 @@ const several = <const Path extends string>(path: Path, summary: string) =>
     method: "post",
     path,
     kind: "act",
-    summary: `${summary}: up to ${runsMax} a call, by ids or filters, or with a count alone the newest`,
+    summary: `${summary}: up to ${runsMax} in each call, by ids or filters, or with a count alone the newest`,
     query: { names: failedRunNames, parse: parseFailedRunSelection(runsMax) },
     answers: {
       200: {
-        says: "The new runs. The cursor is there when more may match",
+        says: "The new runs. The cursor is present if more may match",
         schema: z.object({ cursor: cursorShape, workflowRuns: z.array(startedSchema) }),
       },
     },
@@ -38,7 +38,7 @@ const several = <const Path extends string>(path: Path, summary: string) =>
   });
 
 const restart = "Start a failed run again from its beginning, with its payload";
-const resume = "Go on with a failed run from where it failed, with what its steps have returned";
+const resume = "Continue a failed run from where it failed, with the results of its steps";
 
 export const restarts = {
   restartRun: one("/v2/workflows/dlq/restart/{dlqId}", restart),
@@ -48,6 +48,6 @@ export const restarts = {
   resumeRunOfLetter: one("/v2/dlq/resume/{dlqId}", resume),
   resumeRuns: several(
     "/v2/workflows/dlq/resume",
-    "Go on with failed runs from where they failed, with what their steps have returned",
+    "Continue failed runs from where they failed, with the results of their steps",
   ),
 };

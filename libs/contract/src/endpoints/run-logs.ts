@@ -71,7 +71,7 @@ export const runLogs = {
     query: { names: runLogNames, parse: parseRunLogQuery("left out", "runs") },
     answers: {
       200: {
-        says: "A page; the cursor is empty on the last",
+        says: "A page; the cursor is empty on the last page",
         schema: z.object({ cursor: z.string(), runs: z.array(runSchema) }),
         isLarge: true,
       },
@@ -83,11 +83,11 @@ export const runLogs = {
     path: "/v2/workflows/events",
     kind: "list",
     summary:
-      "List what has happened to runs, newest run first; with groupBy=workflowRunId, the runs with their steps",
+      "List the events of runs, newest run first; with groupBy=workflowRunId, the runs with their steps",
     query: { names: runEventNames, parse: parseRunLogQuery("shown", "events") },
     answers: {
       200: {
-        says: "A page, with groupBy=workflowRunId of runs; the cursor is absent on the last",
+        says: "A page of events, with groupBy=workflowRunId of runs; the cursor is absent on the last page",
         schema: z.union([
           z.object({ cursor: z.string().optional(), events: z.array(runEventSchema) }),
           z.object({ cursor: z.string().optional(), runs: z.array(runSchema) }),
@@ -101,11 +101,11 @@ export const runLogs = {
     method: "get",
     path: "/v2/workflows/messageLogs",
     kind: "list",
-    summary: "List what has happened to runs and to each of their messages, newest run first",
+    summary: "List the events of runs and of each of their messages, newest run first",
     query: { names: runMessageNames, parse: parseRunMessageQuery },
     answers: {
       200: {
-        says: "A page; the cursor is empty on the last",
+        says: "A page; the cursor is empty on the last page",
         schema: z.object({ cursor: z.string(), events: z.array(runMessageEventSchema) }),
         isLarge: true,
       },

@@ -24,7 +24,7 @@ const historySchema = z
   .meta({ id: "RunHistory" });
 
 const endedSchema = z.object({
-  cancelled: z.int().describe("Runs that were active, and are cancelled"),
+  cancelled: z.int().describe("Runs that were active and are now cancelled"),
 });
 
 const resultBytesMax = 8 * 1024 * 1024;
@@ -51,7 +51,7 @@ const selectionQuery: QueryRow<Selected> = { names: cancelRunNames, parse: parse
 const ids = "must be a list of the ids of runs";
 const selectionSchema = strictObject({
   workflowRunIds: z.array(z.string(ids), ids).optional(),
-  workflowUrl: z.string("must be a string").optional().describe("Its beginning"),
+  workflowUrl: z.string("must be a string").optional().describe("The beginning of the URL"),
 });
 
 const selectionBody: BodyRow<Selected> = {
@@ -72,20 +72,22 @@ export const runs = {
     path: "/v2/workflows/runs/{runId}",
     kind: "read",
     isOfStep: true,
-    summary: "Read the history of a run that is active, as its endpoint gets it",
-    answers: { 200: { says: "Its entries in their order", schema: historySchema, inPieces: true } },
+    summary: "Read the history of an active run, as its endpoint receives it",
+    answers: {
+      200: { says: "The entries of the history, in order", schema: historySchema, inPieces: true },
+    },
     faults: ["not_found"],
   }),
   endRun: endpoint({
     method: "delete",
     path: "/v2/workflows/runs/{runId}",
     kind: "act",
-    summary: "Cancel a run; with cancel=false finish it, the body being what it returns",
+    summary: "Cancel a run; with cancel=false finish it, with the body as its result",
     query: endQuery,
     body: result,
     // The endpoint of the run says that it has returned.
     isAudited: ({ cancels }) => cancels,
-    answers: { 200: { says: "It has ended, by this or before", schema: endedSchema } },
+    answers: { 200: { says: "The run has ended, by this call or before", schema: endedSchema } },
     faults: ["forbidden", "not_found", "too_large"],
   }),
   cancelRuns: endpoint({
@@ -93,7 +95,7 @@ export const runs = {
     path: "/v2/workflows/runs",
     kind: "act",
     summary:
-      "Cancel runs by their ids or by filters in the query, of these the newest, 100 unless count says more; or, by a body alone, all that it means: {} is every run",
+      "Cancel runs by their ids, or by filters in the query, the newest 100 matches unless count says more; or, by a body alone, all runs that it selects: {} selects every run",
     query: selectionQuery,
     body: selectionBody,
     answers: { 200: { says: "How many were active", schema: endedSchema } },

@@ -30,7 +30,7 @@ const scheduleSchema = z
     header: headersShape,
     body: z.string().optional().describe("When it is UTF-8 and not empty"),
     bodyBase64: z.string().optional().describe("When the body is not UTF-8"),
-    delay: z.int().optional().describe("Seconds from each slot to the delivery"),
+    delay: z.int().optional().describe("Seconds from each slot to its delivery"),
     callbackHeader: headersShape.optional(),
     failureCallbackHeader: headersShape.optional(),
     callerIP: z.string(),
@@ -41,8 +41,10 @@ const scheduleSchema = z
     lastScheduleStates: z
       .record(z.string(), stateShape)
       .optional()
-      .describe("Of the messages of the last slot, at most 100, when a single schedule is read"),
-    error: z.string().optional().describe("Why the last slot has made no message"),
+      .describe(
+        "The states of the messages of the last slot, at most 100, when a single schedule is read",
+      ),
+    error: z.string().optional().describe("Why the last slot made no message"),
   })
   .meta({ id: "Schedule" });
 
@@ -53,7 +55,7 @@ const dryRunSchema = z.object({
   dryRun: z.literal(true),
   nextScheduleTimes: z
     .array(millisecondsShape)
-    .describe("The next five, or fewer where there are no more"),
+    .describe("The next five times, or fewer if there are no more"),
 });
 
 export const createSchedule = {
@@ -66,10 +68,10 @@ export const createSchedule = {
     "Make a schedule to a URL or a URL group, or replace the one that the header Schedule-Id names",
   answers: {
     200: {
-      says: "Made and durable; or, of a dry run, the next times",
+      says: "Made and durable; or, after a dry run, the next times",
       schema: z.union([createdSchema, dryRunSchema]),
     },
-    202: { says: "A duplicate of a call before: nothing was changed", schema: createdSchema },
+    202: { says: "A duplicate of an earlier call: nothing was changed", schema: createdSchema },
   },
   faults: ["forbidden", "beyond_plan", "too_large", "outcome_unknown", "disk_full"],
 } as const satisfies RawTarget;
@@ -87,11 +89,11 @@ export const schedules = {
     query: { names: listParameters, parse: parseList },
     answers: {
       200: {
-        says: "All schedules, or a page of as many as count says. Bodies are left out where they are longer than 64 KiB, and after 16 MiB of them",
+        says: "All schedules, or a page of count schedules. Bodies longer than 64 KiB are left out, and so are bodies after the first 16 MiB",
         schema: z.array(scheduleSchema),
         inPieces: true,
         headers: {
-          "Next-Cursor": "With count, and where there are more: the cursor of the next page",
+          "Next-Cursor": "With count, if there are more: the cursor of the next page",
         },
       },
     },
@@ -120,7 +122,7 @@ export const schedules = {
     path: "/v2/schedules/{scheduleId}/pause",
     kind: "act",
     ...named,
-    summary: "Pause a schedule: slots that come meanwhile are not made up",
+    summary: "Pause a schedule: slots during the pause do not fire later",
     answers: { 200: { says: "Paused" } },
     faults: ["forbidden", "not_found"],
   }),

@@ -11,7 +11,7 @@ const rotation = {
   method: "post",
   kind: "write",
   summary: "Rotate the keys: next becomes current, and there is a new next",
-  answers: { 200: { says: "Both keys, as they are now", schema: keysSchema } },
+  answers: { 200: { says: "Both keys after the rotation", schema: keysSchema } },
   faults: ["forbidden"],
 } as const;
 
@@ -20,7 +20,7 @@ export const signingKeys = {
     method: "get",
     path: "/v2/keys",
     kind: "secret",
-    summary: "Read the keys that deliveries are signed with",
+    summary: "Read the keys that sign deliveries",
     answers: { 200: { says: "Both keys", schema: keysSchema } },
     faults: ["forbidden"],
   }),

@@ -20,7 +20,10 @@ export const trigger = {
   summary:
     "Start a run of the workflow at a URL; the body is its payload, the headers are those of a publish",
   answers: {
-    200: { says: "The run, which is new, or was active under that name", schema: startedSchema },
+    200: {
+      says: "The run, which is new or was already active under its name",
+      schema: startedSchema,
+    },
   },
   faults: publish.faults,
 } as const satisfies RawTarget;
@@ -31,11 +34,11 @@ export const triggers = {
     path: "/v2/batch/trigger",
     kind: "publish",
     summary:
-      "Start up to 10,000 runs; items are those of a batch, each as the trigger of one run has it, and one that is at fault refuses all",
+      "Start up to 10,000 runs; each item of the batch is the trigger of one run, and one invalid item refuses all",
     body: batchBody,
     answers: {
       201: {
-        says: "The runs, in the order of the items; deduplicated: it was active under that name",
+        says: "The runs, in the order of the items; deduplicated if the run was already active under its name",
         schema: z.array(startedSchema.extend({ deduplicated: z.literal(true).optional() })),
       },
     },

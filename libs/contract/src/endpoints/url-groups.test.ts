@@ -15,7 +15,7 @@ const upsert = (text: string, changed: Partial<EndpointJudges> = {}) =>
 const remove = (text: string) => whole(readRemoveEndpoints(bytes(text)));
 
 const hostile: readonly (readonly [string, string])[] = [
-  ["", "body: is empty, and must be a JSON object"],
+  ["", "body: must be a JSON object, and is empty"],
   [" ", "body: must be JSON in UTF-8"],
   ["{", "body: must be JSON in UTF-8"],
   ["\uFEFF{}", "body: must be JSON in UTF-8"],
@@ -26,12 +26,12 @@ const hostile: readonly (readonly [string, string])[] = [
   ['{"endpoints":[{"url":"https://a.b"}],}', "body: must be JSON in UTF-8"],
   ['{"endpoints" [{"url":"https://a.b"}]}', "body: must be JSON in UTF-8"],
   ['{"endpoints":[{"url":"https://a.b"}],"x":nonsense}', "body: must be JSON in UTF-8"],
-  ['{"endpoints":[],"endpoints":[]}', "endpoints: must not stand there twice"],
-  ['{"x":1,"endpoints":[],"x":[1]}', "x: must not stand there twice"],
-  ['{"x":[{"y":{"z":1,"z":2}}],"endpoints":[]}', "x[0].y.z: must not stand there twice"],
+  ['{"endpoints":[],"endpoints":[]}', "endpoints: must not occur twice"],
+  ['{"x":1,"endpoints":[],"x":[1]}', "x: must not occur twice"],
+  ['{"x":[{"y":{"z":1,"z":2}}],"endpoints":[]}', "x[0].y.z: must not occur twice"],
   [
     '{"endpoints":[{"url":"https://a.b","url":"https://a.c"}]}',
-    "endpoints[0].url: must not stand there twice",
+    "endpoints[0].url: must not occur twice",
   ],
   [`{"x":[${"0,".repeat(2_000)}0]}`, "body: must hold at most 1024 values"],
   ["NaN", "body: must be JSON in UTF-8"],
@@ -41,12 +41,12 @@ const hostile: readonly (readonly [string, string])[] = [
   ["[]", "body: must be an object"],
   ["{}", "endpoints: must be an array"],
   ['{"endpoints":{}}', "endpoints: must be an array"],
-  ['{"__proto__":{"endpoints":[]}}', 'body: unknown field "__proto__"; known are endpoints'],
-  ['{"endpoint":[]}', 'body: unknown field "endpoint"; known are endpoints'],
-  ['{"y":1,"endpoints":[]}', 'body: unknown field "y"; known are endpoints'],
+  ['{"__proto__":{"endpoints":[]}}', 'body: unknown field "__proto__"; known names: endpoints'],
+  ['{"endpoint":[]}', 'body: unknown field "endpoint"; known names: endpoints'],
+  ['{"y":1,"endpoints":[]}', 'body: unknown field "y"; known names: endpoints'],
   [
     '{"endpoints":[{"url":"https://a.b","nmae":"n"}]}',
-    'endpoints[0]: unknown field "nmae"; known are url, name; did you mean name?',
+    'endpoints[0]: unknown field "nmae"; known names: url, name; did you mean name?',
   ],
   ['{"endpoints":[]}', "endpoints: must hold at least one endpoint"],
   ['{"endpoints":["https://a.b"]}', "endpoints[0]: must be an object"],

@@ -37,7 +37,7 @@ const groupSchema = z
     updatedAt: millisecondsShape,
     headers: defaultHeadersSchema
       .optional()
-      .describe("Of every publish to the group that does not give its own"),
+      .describe("Headers of every publish to the group that does not give its own"),
     endpoints: z.array(endpointSchema).describe("In the order in which they were added"),
   })
   .meta({ id: "UrlGroup" });
@@ -83,7 +83,7 @@ export const urlGroups = {
     path: "/v2/topics/{urlGroupName}/endpoints",
     kind: "write",
     names: ["urlGroupName"],
-    summary: "Add endpoints to a URL group, which is made if there is none",
+    summary: "Add endpoints to a URL group, which is made if it does not exist",
     body: upsertBody,
     answers: { 200: { says: "Added" } },
     faults: ["forbidden", "beyond_plan", "too_large"],
@@ -121,7 +121,7 @@ export const urlGroups = {
     kind: "write",
     names: ["urlGroupName"],
     summary:
-      "Set the configuration headers of every publish to the group that does not give its own, in place of those before",
+      "Set the configuration headers of every publish to the group that does not give its own. Replaces all earlier ones",
     body: {
       schema: strictObject({ headers: defaultHeadersSchema }),
       bytesMax: jsonBytesMax,

@@ -11,8 +11,8 @@ const notifiedSchema = z
   .array(
     z.object({
       waiter: waiterSchema,
-      messageId: z.string().optional().describe("Of the delivery that it has caused"),
-      error: z.string().optional().describe("Why the wait goes on"),
+      messageId: z.string().optional().describe("The id of the delivery that the wait has caused"),
+      error: z.string().optional().describe("Why the wait has not ended"),
       workflowRunId: z.string(),
       workflowCreatedAt: z.int(),
     }),
@@ -23,7 +23,7 @@ const eventBytesMax = 1024 * 1024;
 
 const wait: BodyRow<WaitBody> = {
   schema: z.object({
-    url: z.string().describe("Of the run's endpoint"),
+    url: z.string().describe("The URL of the run's endpoint"),
     timeout: z.string().optional().describe("Duration; default 7d"),
     step: z.looseObject({ stepId: z.int() }),
   }),
@@ -43,9 +43,9 @@ export const waits = {
     path: "/v2/wait/{eventId}",
     kind: "write",
     isAudited: () => false,
-    summary: "Have a step of a run wait for an event; the headers are those of a step",
+    summary: "Make a step of a run wait for an event; the headers are those of a step",
     body: wait,
-    answers: { 200: { says: "It waits, or has waited" } },
+    answers: { 200: { says: "The step waits, or has waited" } },
     faults: ["forbidden", "run_ended", "run_refused", "too_large"],
   }),
   notifyEvent: endpoint({
@@ -53,10 +53,13 @@ export const waits = {
     path: "/v2/notify/{eventId}",
     kind: "write",
     isAudited: () => false,
-    summary: "Tell an event to all steps that wait for it; the body is what they get",
+    summary: "Send an event to all steps that wait for it; the body is their result",
     body: event,
     answers: {
-      200: { says: "The waits that it has ended; of many the first", schema: notifiedSchema },
+      200: {
+        says: "The waits that the event has ended; the first of them, if there are many",
+        schema: notifiedSchema,
+      },
     },
     faults: ["forbidden", "too_large"],
   }),
@@ -65,10 +68,13 @@ export const waits = {
     path: "/v2/notify/{runId}/{eventId}",
     kind: "write",
     isAudited: () => false,
-    summary: "Tell an event to one run; if it does not wait for it yet, its next wait takes it",
+    summary: "Send an event to one run; if no step waits for it yet, the next wait takes it",
     body: event,
     answers: {
-      200: { says: "The waits that it has ended; of many the first", schema: notifiedSchema },
+      200: {
+        says: "The waits that the event has ended; the first of them, if there are many",
+        schema: notifiedSchema,
+      },
     },
     faults: ["forbidden", "too_large", "disk_full"],
   }),
@@ -76,8 +82,10 @@ export const waits = {
     method: "get",
     path: "/v2/waiters/{eventId}",
     kind: "list",
-    summary: "List what waits for an event",
-    answers: { 200: { says: "Run by run", schema: z.array(waiterSchema), inPieces: true } },
+    summary: "List the steps that wait for an event",
+    answers: {
+      200: { says: "The waiting steps, run by run", schema: z.array(waiterSchema), inPieces: true },
+    },
     faults: [],
   }),
 };

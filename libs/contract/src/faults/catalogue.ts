@@ -18,12 +18,12 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
     status: 400,
     title: "Malformed request",
     advice:
-      "Correct the header, parameter or field that the text names; of a name that there is not, it says the nearest.",
+      "Correct the header, parameter or field that the text names. For an unknown name the text has the nearest known one.",
   },
   unauthorized: {
     status: 401,
     title: "Missing or unknown credentials",
-    advice: "Send `Authorization: Bearer <token>`; to the management API its user and password.",
+    advice: "Send `Authorization: Bearer <token>`; for the management API, its user and password.",
   },
   forbidden: {
     status: 403,
@@ -48,8 +48,8 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   },
   conflict: {
     status: 409,
-    title: "In conflict with what is there",
-    advice: "Take another id, or first remove what the text names.",
+    title: "In conflict with an existing item",
+    advice: "Use another id, or first remove the item that the text names.",
   },
   beyond_plan: {
     status: 412,
@@ -59,12 +59,12 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   run_ended: {
     status: 400,
     title: "The run has ended",
-    advice: "Nothing. Workflow clients know this answer, and leave the step alone.",
+    advice: "Nothing. Workflow clients know this answer, and skip the step.",
   },
   run_refused: {
     status: 412,
-    title: "Not to be done in a run",
-    advice: "Correct what the text names. Workflow clients fail the run.",
+    title: "Not possible in a run",
+    advice: "Correct the part that the text names. Workflow clients fail the run.",
   },
   too_large: {
     status: 413,
@@ -73,7 +73,7 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   },
   encoding_not_read: {
     status: 415,
-    title: "Encoding of the body not read",
+    title: "Encoding of the body not supported",
     advice: "Send the body as it is, without a Content-Encoding.",
   },
   too_many_requests: {
@@ -90,7 +90,7 @@ export const faultCatalogue: Readonly<Record<FaultCode, FaultEntry>> = {
   internal: {
     status: 500,
     title: "Internal error",
-    advice: "Nothing is known of the outcome. Repeat with the same deduplication id.",
+    advice: "The outcome is unknown. Repeat with the same deduplication id.",
   },
   overloaded: {
     status: 503,

@@ -43,7 +43,10 @@ export function completeCommand(
   if (isFault(policy)) return policy;
   if (destination.kind === "url" && destination.api !== undefined && !policy.callback) {
     const name = `${dialects[dialect].prefix}Callback`;
-    return malformed({ name }, `must be given: it gets what api/${destination.api} answers`);
+    return malformed(
+      { name },
+      `must be given: it receives the answers of api/${destination.api} answers`,
+    );
   }
   const queue = queueOf(draft, input);
   if (isFault(queue)) return queue;
@@ -210,7 +213,7 @@ function checkRetryDelays(
 function queueOf({ queue: field }: PublishDraft, input: PublishInput): string | Fault | undefined {
   const { queue = field?.value } = input;
   return field && field.value !== queue
-    ? malformed(field, `the target names the queue ${queue}, and this another`)
+    ? malformed(field, `the target names the queue ${queue}, this header names another one`)
     : queue;
 }
 

@@ -41,7 +41,7 @@ export const policySettings = {
   labels: {
     header: {
       suffix: "Label",
-      rule: "Comma-separated labels to find the message by in logs and among dead letters.",
+      rule: "Comma-separated labels by which logs and lists of dead letters find the message.",
       fallback: "none",
       example: "orders,north",
       read: parseLabels,
@@ -84,7 +84,7 @@ export const policySettings = {
   timeoutMs: {
     header: {
       suffix: "Timeout",
-      rule: "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; at most the plan's.",
+      rule: "Duration such as 30s, 5m or 1h30m: the longest time from connecting to the last byte of the answer; bounded by the plan.",
       fallback: "the plan's",
       example: "30s",
       read: parseTimeoutMs,
@@ -96,7 +96,7 @@ export const policySettings = {
     header: {
       suffix: "Retries",
       rule: "Integer: retries after a failed delivery, so that deliveries are at most 1 + retries.",
-      fallback: "the plan's, of a callback its message's",
+      fallback: "the plan's default; for a callback, its message's",
       example: "3",
       read: parseRetries,
       retry: "changes",
@@ -107,7 +107,7 @@ export const policySettings = {
   redaction: {
     header: {
       suffix: "Redact-Fields",
-      rule: "Comma-separated list of body, headers, header[<name>]: read as REDACTED:<SHA-256> everywhere but at the destination.",
+      rule: "Comma-separated list of body, headers, header[<name>]: shown as REDACTED:<SHA-256> everywhere except at the destination.",
       fallback: "none",
       example: "body,header[Authorization]",
       read: parseRedaction,

@@ -7,7 +7,7 @@ import { parseBoolean, parseHop, parseKey, parseNotBefore, parseUrl } from "./va
 export const publishSettings: readonly Setting<PublishDraft>[] = [
   {
     suffix: "Not-Before",
-    rule: "Unix timestamp in seconds (UTC), with a fraction perhaps, before which the message is not delivered; wins over Delay.",
+    rule: "Unix timestamp in seconds (UTC), possibly with a fraction, before which the message is not delivered; overrides Delay.",
     fallback: "none",
     example: "1767225600",
     key: "notBefore",
@@ -16,7 +16,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
   },
   {
     suffix: "Deduplication-Id",
-    rule: "A message with the same id within 10 minutes is accepted and not sent; wins over Content-Based-Deduplication. Must not hold a colon in the Upstash- dialect.",
+    rule: "A message with the same id within 10 minutes is accepted and not sent; overrides Content-Based-Deduplication. Must not contain a colon in the Upstash- dialect.",
     fallback: "none",
     example: "order-17",
     key: "deduplicationId",
@@ -34,7 +34,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
   },
   {
     suffix: "Callback",
-    rule: "URL that is sent the destination's answer after each delivery attempt; in UTF-8, read as the destination is.",
+    rule: "URL to which the destination's answer is sent after each attempt; in UTF-8, by the same rules as the destination.",
     fallback: "none",
     example: "https://shop.example/callback",
     isUrl: true,
@@ -44,7 +44,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
   },
   {
     suffix: "Failure-Callback",
-    rule: "URL that is told once all retries are used; in UTF-8, read as the destination is.",
+    rule: "URL that is called once all retries are used; in UTF-8, by the same rules as the destination.",
     fallback: "none",
     example: "https://shop.example/failed",
     isUrl: true,
@@ -63,7 +63,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
   },
   {
     suffix: "Queue-Name",
-    rule: "Queue that the message gets into; it is made if there is none. Its messages are delivered in their order.",
+    rule: "Queue that the message joins, which is made if it does not exist. Messages of a queue are delivered in order.",
     fallback: "none",
     example: "mail",
     key: "queue",
@@ -72,7 +72,7 @@ export const publishSettings: readonly Setting<PublishDraft>[] = [
   },
   {
     suffix: "Hop",
-    rule: "Set by deliveries: how often this chain of messages has passed through here. More than 8 is refused.",
+    rule: "Set by deliveries: how often this chain of messages has passed through this service. More than 8 is refused.",
     fallback: "0",
     example: "1",
     key: "hop",

@@ -12,21 +12,21 @@ type RunSetting = HeaderRule & {
 export const runSettings: readonly RunSetting[] = [
   {
     suffix: "Workflow-RunId",
-    rule: "Name of a run, as a part of a URL that needs no escapes: the message starts it, or belongs to it.",
+    rule: "Name of a run, in characters that need no escapes in a URL: the message starts the run, or belongs to it.",
     fallback: "none",
     example: "order-17",
     take: (field, draft) => checkRunId(field) ?? void (draft.id = field),
   },
   {
     suffix: "Workflow-Init",
-    rule: "true or false: true starts a run; else the message belongs to one that is there.",
+    rule: "true or false: true starts a run; otherwise the message belongs to an existing run.",
     fallback: "false",
     example: "true",
     take: (field, draft) => into(parseBoolean(field), (starts) => (draft.starts = starts)),
   },
   {
     suffix: "Workflow-CreatedAt",
-    rule: "When the run was started, in Unix milliseconds: of several runs with one name, that one is meant.",
+    rule: "When the run was started, in Unix milliseconds: selects one of several runs with the same name.",
     fallback: "the latest",
     example: "1767225600000",
     take: (field, draft) =>
@@ -36,35 +36,35 @@ export const runSettings: readonly RunSetting[] = [
   },
   {
     suffix: "Workflow-CallType",
-    rule: "What the message is for its run: step, or toCallback for a call to a third party.",
+    rule: "The kind of message in its run: step, or toCallback for a call to a third party.",
     fallback: "step",
     example: "step",
     take: (field, draft) => void (draft.callType = field),
   },
   {
     suffix: "Workflow-Sdk-Version",
-    rule: "Of the protocol that the workflow client speaks: 1, where a run is named.",
+    rule: "The version of the protocol that the workflow client speaks: 1, if a run is named.",
     fallback: "none",
     example: "1",
     take: (field, draft) => void (draft.version = field),
   },
   {
     suffix: "Workflow-Invoke",
-    rule: "true: the run is started by a step of another, which the body names, and which gets its end.",
+    rule: "true: a step of another run starts this run. The body names the step, whose result is the end of this run.",
     fallback: "false",
     example: "true",
     take: (field, draft) => into(parseBoolean(field), (is) => (draft.invokes = is)),
   },
   {
     suffix: "Workflow-Unknown-Sdk",
-    rule: "Of a start, with any value: its endpoint is asked first, and starts the run itself.",
+    rule: "For a start, with any value: the endpoint is called first, and starts the run itself.",
     fallback: "none",
     example: "true",
     take: (field, draft) => void (draft.phase ??= "probes"),
   },
   {
     suffix: "Workflow-Trigger-By-Sdk",
-    rule: "Of the start that an endpoint makes which was asked so: true.",
+    rule: "For the start that such an endpoint makes: true.",
     fallback: "false",
     example: "true",
     take: (field, draft) =>
@@ -72,7 +72,7 @@ export const runSettings: readonly RunSetting[] = [
   },
   {
     suffix: "Feature-Set",
-    rule: "Comma-separated list of what the workflow client can do; of these LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig matter.",
+    rule: "Comma-separated list of the workflow client's features; LazyFetch, WF_DetectTrigger and WF_TriggerOnConfig are used.",
     fallback: "none",
     example: "LazyFetch",
     take: (field, draft) => {
@@ -86,7 +86,7 @@ export const runSettings: readonly RunSetting[] = [
   },
   {
     suffix: "Telemetry-Sdk",
-    rule: "Of a step: a client in JavaScript that announces LazyFetch fetches a large history. Else not looked at.",
+    rule: "For a step: a client in JavaScript that announces LazyFetch fetches a large history. Otherwise ignored.",
     fallback: "none",
     example: "@upstash/workflow@v1.3.3",
     take: (field, draft) => {

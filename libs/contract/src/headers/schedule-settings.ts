@@ -22,7 +22,7 @@ import { parseBoolean } from "./values.ts";
 export const scheduleSettings: readonly Setting<ScheduleDraft>[] = [
   {
     suffix: "Cron",
-    rule: "Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly; in UTC, or in the time zone of the IANA database that `CRON_TZ=<zone>` before them names. Of a schedule, which needs it.",
+    rule: "Five fields: minute, hour, day of month, month, day of week; or one of @yearly, @monthly, @weekly, @daily and @hourly. The time zone is UTC, or the one of the IANA database in `CRON_TZ=<zone>` before the fields. Required for a schedule.",
     fallback: "none",
     example: "0 9 * * *",
     key: "cron",
@@ -31,7 +31,7 @@ export const scheduleSettings: readonly Setting<ScheduleDraft>[] = [
   },
   {
     suffix: "Schedule-Id",
-    rule: "Name of a schedule: one that is there is replaced.",
+    rule: "Name of a schedule: an existing one is replaced.",
     fallback: "a new one",
     example: "report",
     key: "id",
@@ -41,7 +41,7 @@ export const scheduleSettings: readonly Setting<ScheduleDraft>[] = [
   },
   {
     suffix: "Dry-Run",
-    rule: "true or false: true makes no schedule, and answers with its next five times.",
+    rule: "true or false: true makes no schedule, and returns its next five times.",
     fallback: "false",
     example: "true",
     key: "dryRun",

@@ -158,6 +158,6 @@ export function parseHop(field: Field): number | Fault {
   if (!/^\d{1,4}$/.test(field.value)) return malformed(field, "must be an integer");
   const hop = Number(field.value) + 1;
   if (hop <= limits.hopsMax) return hop;
-  const text = `loop_detected: the message has passed through here ${limits.hopsMax} times`;
+  const text = `loop_detected: the message has passed through this service ${limits.hopsMax} times`;
   return malformed(field, text);
 }

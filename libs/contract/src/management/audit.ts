@@ -9,7 +9,7 @@ export const wholeAudit = {
     kind: "list",
     summary: "List the changes that tenants and operators have made, the latest first",
     query: wholeAuditQuery,
-    answers: { 200: { says: "A page of them", schema: changesSchema, isLarge: true } },
+    answers: { 200: { says: "A page of changes", schema: changesSchema, isLarge: true } },
     faults: ["forbidden"],
   }),
 };

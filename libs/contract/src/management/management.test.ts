@@ -41,11 +41,11 @@ describe("a tenant to make", () => {
     [{ id: "a", plan: null }, "plan: must be an object"],
     [
       { id: "a", plans: {} },
-      'body: unknown field "plans"; known are id, dialect, plan; did you mean plan?',
+      'body: unknown field "plans"; known names: id, dialect, plan; did you mean plan?',
     ],
     ["[]", "body: must be an object"],
     ["{", "body: must be JSON in UTF-8"],
-    ["", "body: is empty, and must be a JSON object"],
+    ["", "body: must be a JSON object, and is empty"],
   ])("is refused in %j, naming the field", (body, text) => {
     expect(parseCreateTenant(bytes(body))).toEqual(malformed(text));
   });
@@ -79,7 +79,7 @@ describe("the limits of a plan", () => {
 
   it("that are none are refused", () => {
     expect(parseChangeTenant(bytes({ plan: { groupMax: 1 } }))).toMatchObject({
-      text: expect.stringContaining('plan: unknown field "groupMax"; known are retriesDefault'),
+      text: expect.stringContaining('plan: unknown field "groupMax"; known names: retriesDefault'),
     });
   });
 });

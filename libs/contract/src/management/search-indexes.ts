@@ -48,7 +48,7 @@ const searchIndexSchema = z
     creation_time: z.int().describe("Unix timestamp in seconds"),
     input_enrichment_enabled: z.boolean(),
     throughput_vector: z
-      .array(z.object({ x: z.iso.datetime().describe("When"), y: z.number() }))
+      .array(z.object({ x: z.iso.datetime().describe("The time of the sample"), y: z.number() }))
       .describe("As reported, oldest first"),
   })
   .meta({ id: "SearchIndex" });
@@ -90,7 +90,7 @@ export const searchIndexes = {
     path: "/v2/search",
     kind: "write",
     summary:
-      "Enter a search index, which gets its id and tokens; what is not said of its limits follows from its type",
+      "Register a search index, which gets its id and tokens; limits that are not given follow from its type",
     body: jsonBody(createSearchIndexSchema),
     namedBy: ({ name }) => name,
     answers: { 201: { says: "Entered", schema: searchIndexSchema } },
@@ -108,7 +108,7 @@ export const searchIndexes = {
     method: "delete",
     path: "/v2/search/{id}",
     kind: "write",
-    summary: "Strike a search index out",
+    summary: "Remove a search index",
     answers: { 200: { says: "Struck out" } },
     faults: ["forbidden", "not_found"],
   }),
@@ -116,7 +116,7 @@ export const searchIndexes = {
     method: "post",
     path: "/v2/search/{id}/rotate",
     kind: "write",
-    summary: "Give a search index new tokens; the old ones are forgotten",
+    summary: "Give a search index new tokens; the old ones are removed",
     answers: { 200: { says: "The index", schema: searchIndexSchema } },
     faults: ["forbidden", "not_found"],
   }),

@@ -7,7 +7,7 @@ export const tenantKeys = {
     method: "get",
     path: "/v2/tenants/{id}/keys",
     kind: "secret",
-    summary: "Read the keys that a tenant's deliveries are signed with",
+    summary: "Read the keys that sign a tenant's deliveries",
     answers: { 200: { says: "Both keys", schema: keysSchema } },
     faults: ["forbidden", "not_found"],
   }),

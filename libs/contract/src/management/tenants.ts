@@ -19,7 +19,7 @@ import { isTenantId } from "../wire/text.ts";
 import { oneOf, wholeNumber } from "./fields.ts";
 
 const dialect = oneOf(dialects).describe(
-  "The family of headers that its messages carry when a publish uses none",
+  "The family of headers of the tenant's messages if a publish uses none",
 );
 export const idOfTenant = z
   .string("must be a string")
@@ -27,30 +27,34 @@ export const idOfTenant = z
 
 const limit = (key: keyof PlanLimits) => wholeNumber(planBounds[key]);
 export const planSchema = strictObject({
-  retriesDefault: limit("retriesDefault").describe("Retries of a publish that names none"),
+  retriesDefault: limit("retriesDefault").describe("Retries of a publish that does not set them"),
   retriesMax: limit("retriesMax"),
   delayMsMax: limit("delayMsMax"),
-  timeoutMsDefault: limit("timeoutMsDefault").describe("Of a publish that names none"),
+  timeoutMsDefault: limit("timeoutMsDefault").describe(
+    "Timeout of a publish that does not set one",
+  ),
   timeoutMsMax: limit("timeoutMsMax"),
   bodyBytesMax: limit("bodyBytesMax"),
-  batchBytesMax: limit("batchBytesMax").describe("Of a whole batch as it is sent"),
-  responseBytesMax: limit("responseBytesMax").describe("What is kept of a response"),
+  batchBytesMax: limit("batchBytesMax").describe("Bytes of a whole batch as it is sent"),
+  responseBytesMax: limit("responseBytesMax").describe("Bytes of a response that are kept"),
   groupEndpointsMax: limit("groupEndpointsMax"),
   groupsMax: limit("groupsMax"),
   queuesMax: limit("queuesMax"),
-  queueParallelismMax: limit("queueParallelismMax").describe("Of each queue"),
+  queueParallelismMax: limit("queueParallelismMax").describe("The highest parallelism of a queue"),
   schedulesMax: limit("schedulesMax"),
-  parallelismMax: limit("parallelismMax").describe("Calls at once; the highest is no cap"),
-  messagesPerDayMax: limit("messagesPerDayMax").describe("The highest is no quota"),
+  parallelismMax: limit("parallelismMax").describe("Calls at once; the highest value means no cap"),
+  messagesPerDayMax: limit("messagesPerDayMax").describe(
+    "Messages in a day of UTC; the highest value means no quota",
+  ),
   listsPerSecondMax: limit("listsPerSecondMax").describe(
-    "Of each gateway; the highest is no quota",
+    "Lists in a second at each gateway; the highest value means no quota",
   ),
-  logMs: limit("logMs").describe("For how long the events of its messages are kept"),
+  logMs: limit("logMs").describe("How long the events of messages are kept"),
   keepBodiesMs: limit("keepBodiesMs").describe(
-    "For how long the bodies of its messages are kept once these have ended; at most as long as the log",
+    "How long the bodies of ended messages are kept; at most as long as the log",
   ),
-  deadLetterMs: limit("deadLetterMs").describe("For how long its dead letters are kept"),
-  backlogMax: limit("backlogMax").describe("Messages that are not yet delivered"),
+  deadLetterMs: limit("deadLetterMs").describe("How long dead letters are kept"),
+  backlogMax: limit("backlogMax").describe("Messages that have not ended"),
 } satisfies Record<keyof PlanLimits, z.ZodType>);
 
 const tenantSchema = z.object({ id: z.string(), dialect, plan: planSchema }).meta({ id: "Tenant" });
@@ -128,7 +132,7 @@ export const tenants = {
     method: "patch",
     path: "/v2/tenants/{id}",
     kind: "write",
-    summary: "Change a tenant's dialect or limits; what is not named stays",
+    summary: "Change a tenant's dialect or limits; absent fields stay",
     body: changeBody,
     answers: { 200: { says: "The tenant", schema: tenantSchema } },
     faults: ["forbidden", "not_found", "too_large"],
@@ -138,7 +142,7 @@ export const tenants = {
     path: "/v2/tenants/{id}",
     kind: "write",
     summary:
-      "Close a tenant: its tokens are removed, what it has sent is still delivered, its id is not given again",
+      "Close a tenant: its tokens are removed, its accepted messages are still delivered, its id is never used again",
     answers: { 200: { says: "Closed" } },
     faults: ["forbidden", "not_found", "conflict"],
   }),

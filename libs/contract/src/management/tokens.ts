@@ -13,7 +13,7 @@ export const scope = z
   .string(scopeRule)
   .regex(tokenScopePattern, scopeRule)
   .describe(
-    "`full` may do everything; `read` may not change anything, nor read signing keys; `operate` may retry, pause, resume and cancel besides; `publish` may publish and start runs, and read nothing; `queue:NAME` may do what has that queue in its path, and nothing else",
+    "`full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others",
   );
 
 /** The last millisecond of the year 9999. */
@@ -22,14 +22,14 @@ const nameLengthMax = 64;
 
 const tokenSchema = z
   .object({
-    id: z.string().describe("Names the token, and is no secret"),
+    id: z.string().describe("Names the token; not secret"),
     scope,
-    name: z.string().optional().describe("What the operator calls it"),
+    name: z.string().optional().describe("A name, given by the operator"),
     createdAt: z.int().optional().describe("Unix timestamp in milliseconds"),
     expiresAt: z
       .int()
       .optional()
-      .describe("Unix timestamp in milliseconds; from then on the token is refused"),
+      .describe("Unix timestamp in milliseconds from which the token is refused"),
     lastUsedAt: z
       .int()
       .optional()
@@ -45,7 +45,7 @@ const createTokenSchema = strictObject({
 export type CreateToken = JsonOf<typeof createTokenSchema>;
 
 const newTokenSchema = tokenSchema
-  .extend({ token: z.string().describe("Shown this once: only its hash is kept") })
+  .extend({ token: z.string().describe("Shown only once: only its hash is kept") })
   .meta({ id: "NewToken" });
 
 export type TokenJson = JsonOf<typeof tokenSchema>;
@@ -63,16 +63,16 @@ export const tokens = {
     method: "post",
     path: "/v2/tenants/{id}/tokens",
     kind: "write",
-    summary: "Make a token, for good or until it expires",
+    summary: "Make a token, with or without an expiry",
     body: jsonBody(createTokenSchema),
-    answers: { 201: { says: "Made, and shown this once", schema: newTokenSchema } },
+    answers: { 201: { says: "Made, and shown only once", schema: newTokenSchema } },
     faults: ["forbidden", "not_found", "beyond_plan", "too_large"],
   }),
   revokeToken: endpoint({
     method: "delete",
     path: "/v2/tenants/{id}/tokens/{tokenId}",
     kind: "write",
-    summary: "Revoke a token: it works for five seconds more at most",
+    summary: "Revoke a token, which works for at most five seconds more",
     answers: { 200: { says: "Revoked" } },
     faults: ["forbidden", "not_found"],
   }),

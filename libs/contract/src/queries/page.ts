@@ -52,7 +52,8 @@ export function parsePage(values: QueryValues, defaults: PageDefaults): PageQuer
 export function parsePlace(values: QueryValues): PagePlace | Fault {
   const cursor = single(values, "cursor");
   if (isFault(cursor)) return cursor;
-  if ((cursor?.length ?? 0) > cursorLengthMax) return parameterFault("cursor", "is none of ours");
+  if ((cursor?.length ?? 0) > cursorLengthMax)
+    return parameterFault("cursor", "is not a cursor of this service");
   if (cursor === undefined || cursor === "") return {};
   return /^\d{1,15}$/.test(cursor) ? { startAt: Number(cursor) } : { cursor };
 }

@@ -79,7 +79,7 @@ describe("a selection that names no run", () => {
   it("of active runs is refused when it says how URLs compare, and gives none", () => {
     expect(parseRunSelection("workflowUrlExactMatch=false")).toMatchObject({
       fault: "malformed",
-      text: expect.stringContaining("nothing names a run"),
+      text: expect.stringContaining("the call selects no run"),
     });
   });
 

@@ -301,7 +301,7 @@ function parseDlqIds(values: QueryValues): FailedRunFilter["dlqIds"] | Fault {
 
 /** `ids`: the parameter that would name runs. */
 export const namesNoRun = (ids: string): Fault =>
-  parameterFault(ids, "must be given, or count, or a filter: nothing names a run");
+  parameterFault(ids, "must be given, or count, or a filter: the call selects no run");
 
 /** Selects failed runs, up to `max` in each call. The call must select them somehow, if only by a count. */
 export const parseFailedRunSelection =

@@ -18,7 +18,7 @@ export const configurationShape = {
   retryOf: z
     .object({ messageId: z.string(), dlqId: z.string() })
     .optional()
-    .describe("Of a retry: the message that failed, and its dead letter"),
+    .describe("Present on a retry: the failed message, and its dead letter"),
 };
 
 export function configurationJson(message: Configuration) {

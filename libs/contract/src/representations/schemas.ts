@@ -9,5 +9,8 @@ export const headersShape = z
   .record(z.string(), z.array(z.string()))
   .describe("Header names in canonical form, each with its values");
 export const millisecondsShape = z.int().describe("Unix timestamp in milliseconds");
-export const cursorShape = z.string().optional().describe("For the next page; absent on the last");
+export const cursorShape = z
+  .string()
+  .optional()
+  .describe("The cursor of the next page; absent on the last page");
 export const errorSchema = z.object({ error: z.string() }).meta({ id: "Error" });

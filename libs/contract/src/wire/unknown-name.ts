@@ -10,7 +10,7 @@ export function unknownText(
 ): string {
   const names = [...known];
   const shown = JSON.stringify(name.slice(0, nameLengthMax));
-  const others = names.length > 0 ? `known are ${names.join(", ")}` : "none is known here";
+  const others = names.length > 0 ? `known names: ${names.join(", ")}` : "no names are known here";
   const near = names.length > 1 ? nearest(name, names) : undefined;
   return `unknown ${kind} ${shown}; ${others}${near === undefined ? "" : `; did you mean ${near}?`}`;
 }

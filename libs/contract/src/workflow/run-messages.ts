@@ -36,7 +36,7 @@ export const runMessageStates = [...runStates, "WAITER_ADDED", "INVOKED", ...log
 export const runMessageEventSchema = runEventSchema
   .extend({
     state: z.enum(runMessageStates),
-    headers: headersShape.optional().describe("Of the message, on ERROR"),
+    headers: headersShape.optional().describe("The headers of the message, on ERROR"),
   })
   .meta({ id: "RunMessageEvent" });
 

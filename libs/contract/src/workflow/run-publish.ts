@@ -39,7 +39,7 @@ export function* withRun(
   if (strange) return strange;
   const command = withOwnFailure(given);
   if (command.destination.kind !== "url")
-    return malformed(id, "a run is of one URL, and not of a group");
+    return malformed(id, "a run has one URL, and not a group");
   if (command.queue !== undefined) return malformed(id, "a message of a run has no queue");
   const headers = withOwnNames(command);
   if (starts === true) {
@@ -99,7 +99,11 @@ function strangeVersion(
   ];
   const strange = given.find(({ value }) => value.trim() !== protocolVersion);
   return (
-    strange && malformed(strange, `the protocol of workflows has version ${protocolVersion} here`)
+    strange &&
+    malformed(
+      strange,
+      `this service speaks version ${protocolVersion} of the protocol of workflows`,
+    )
   );
 }
 

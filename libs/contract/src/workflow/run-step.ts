@@ -40,8 +40,11 @@ export const attemptErrorSchema = z
 
 export const runStepSchema = z
   .object({
-    stepId: z.int().optional().describe("Absent of the first, which is the start"),
-    targetStep: z.int().optional().describe("Of a member of a parallel group without a result"),
+    stepId: z.int().optional().describe("Absent for the first step, which is the start"),
+    targetStep: z
+      .int()
+      .optional()
+      .describe("Present for a member of a parallel group without a result"),
     stepName: z.string().optional(),
     stepType: z.string().optional(),
     callType: z.string().optional(),
@@ -49,12 +52,12 @@ export const runStepSchema = z
     messageId: z.string().optional(),
     createdAt: millisecondsShape.optional(),
     state: z.enum(stepStates).optional(),
-    out: z.string().optional().describe("What the step returned; of the first, the payload"),
+    out: z.string().optional().describe("The result of the step; for the first step, the payload"),
     headers: headersShape.optional(),
     retries: z.int().optional(),
     retryDelay: z.string().optional(),
     nextDeliveryTime: millisecondsShape.optional(),
-    errors: z.array(attemptErrorSchema).optional().describe("Attempts that failed, the latest"),
+    errors: z.array(attemptErrorSchema).optional().describe("The latest failed attempts"),
     sleepFor: z.number().optional().describe("Seconds"),
     sleepUntil: z.number().optional().describe("Unix timestamp, as the client sent it"),
     callUrl: z.string().optional(),
@@ -67,11 +70,11 @@ export const runStepSchema = z
     waitEventId: z.string().optional(),
     waitTimeout: z.boolean().optional(),
     waitTimeoutDeadline: millisecondsShape.optional(),
-    waitTimeoutDuration: z.string().optional().describe("Seconds, with an s behind them"),
+    waitTimeoutDuration: z.string().optional().describe("Seconds, followed by an s"),
     invokedWorkflowRunId: z.string().optional(),
     invokedWorkflowUrl: z.string().optional(),
     invokedWorkflowCreatedAt: millisecondsShape.optional(),
-    invokedWorkflowRunBody: z.string().optional().describe("Its payload"),
+    invokedWorkflowRunBody: z.string().optional().describe("The payload of the invoked run"),
     invokedWorkflowRunHeaders: headersShape.optional(),
   })
   .meta({ id: "RunStep" });

@@ -15,7 +15,7 @@ export const ordersReceiver = ({ isOpen, pack }: Shop): Receiver =>
     ({ json, retried, messageId }) => {
       const order = json();
       // Not retried: the message becomes a dead letter at once.
-      if (!isOrder(order)) throw new NonRetryable("this is no order");
+      if (!isOrder(order)) throw new NonRetryable("this is not an order");
       // Retried after at least a second.
       if (!isOpen()) throw new RetryAfter(1);
       pack(order);

@@ -72,7 +72,7 @@ it("every endpoint of the tables is asked, its path filled in", () => {
 });
 
 describe("401", () => {
-  const refused = { status: 401, error: "no or unknown token" };
+  const refused = { status: 401, error: "the token is missing or unknown" };
   const called = async (method: string, path: string, headers: Record<string, string>) => {
     const more = { "x-forwarded-for": network(), ...headers };
     const reply = await client.call(method, path, more, endpointsBody);

@@ -527,6 +527,6 @@ it("says in one line that a port is taken", async () => {
   await expect(failed).rejects.toMatchObject({
     code: 2,
     stdout: "",
-    stderr: `posthaste: port ${server.port} is taken: --port names another\n`,
+    stderr: `posthaste: port ${server.port} is taken: choose another with --port\n`,
   });
 });

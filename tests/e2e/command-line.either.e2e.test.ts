@@ -91,7 +91,7 @@ describe("messages", () => {
     ]);
 
     const broken = await cli.run(["batch", "-"], { stdin: `${line}\n\n{"destination":\n` });
-    expect([broken.code, broken.err]).toEqual([2, "posthaste: batch: line 3 is no JSON\n"]);
+    expect([broken.code, broken.err]).toEqual([2, "posthaste: batch: line 3 is not JSON\n"]);
   });
 
   it.each([
@@ -247,8 +247,10 @@ describe("dead letters", () => {
     const left = await retry("false");
     const broken = await retry("sed -i s/17.*/x/");
     expect([unset.code, left.code, broken.code]).toEqual([2, 1, 2]);
-    expect(unset.err).toBe("posthaste: --edit: set EDITOR to the editor that it opens\n");
-    expect(broken.err).toMatch(/what was edited is no JSON: nothing was sent, see .*body\.json\n$/);
+    expect(unset.err).toBe("posthaste: --edit: set EDITOR to the editor to open\n");
+    expect(broken.err).toMatch(
+      /the edited body is not JSON: nothing was sent, see .*body\.json\n$/,
+    );
     expect(destination.at("/edited")).toHaveLength(1);
 
     destination.answers("/edited", (_, response) => response.end());
@@ -340,7 +342,7 @@ describe("dead letters", () => {
       expect(code).toBe(130);
       const left = (await letters()).length;
       expect(left).toBe(30);
-      expect(err).toBe("posthaste: interrupted: 200 dead letters removed, the rest is as it was\n");
+      expect(err).toBe("posthaste: interrupted: 200 dead letters removed, the rest is unchanged\n");
     });
 
     it("are told of as done where none is left", async () => {
@@ -514,7 +516,7 @@ describe("workflow runs", () => {
       // The new runs failed as well. The old ones no longer have dead letters.
       await failed(16);
       expect(await cli.ok(...words)).toEqual([{ dryRun: true, matched: 8 }]);
-      expect((await cli.run(["runs", does])).err).toMatch(/say which: their ids, filters/);
+      expect((await cli.run(["runs", does])).err).toMatch(/give ids, filters/);
     },
   );
 
@@ -694,9 +696,15 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
       /--parallelism: x is no/,
       {},
     ],
-    ["a wrong rate", ["flow", "pin", "k", "--rate", "0"], 2, /--rate: 0 is no number above 0/, {}],
+    [
+      "a wrong rate",
+      ["flow", "pin", "k", "--rate", "0"],
+      2,
+      /--rate: 0 is not a number above 0/,
+      {},
+    ],
     ["an end of what has none", ["tail", "--to", "1"], 2, /unknown option '--to'/, {}],
-    ["nothing that is meant", ["dlq", "rm"], 2, /say which/, {}],
+    ["nothing that is meant", ["dlq", "rm"], 2, /give ids/, {}],
     ["ids and a filter", ["dlq", "rm", "a", "--label", "b"], 2, /say which/, {}],
     ["a header that is none", ["publish", "http://a.example", "-H", "x"], 2, /--header: x/, {}],
     [
@@ -729,8 +737,8 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
       /profiles\.json cannot be read: not a directory/,
       { XDG_CONFIG_HOME: openList },
     ],
-    ["a file that is no JSON", ["batch", openList], 2, /batch: the list is no JSON/, {}],
-    ["a shell without words", ["completion", "tcsh"], 2, /tcsh: there are bash, zsh and fish/, {}],
+    ["a file that is no JSON", ["batch", openList], 2, /batch: the list is not JSON/, {}],
+    ["a shell without words", ["completion", "tcsh"], 2, /tcsh: must be bash, zsh or fish/, {}],
     ["a port that is none", ["dev", "--port", "x"], 2, /--port: must be a number/, {}],
     [
       "a migration of no database",

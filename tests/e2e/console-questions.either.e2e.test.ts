@@ -248,7 +248,7 @@ describe("from the overview it takes two clicks to begin to", () => {
 describe("a session that ends", () => {
   journey("asks to sign in again above the page, and keeps what was typed", async () => {
     const { page, allowed } = await overview();
-    const refused = { status: 401, json: { error: "no or unknown token" } };
+    const refused = { status: 401, json: { error: "the token is missing or unknown" } };
 
     await page.getByRole("link", { name: "Publish" }).click();
     await page.getByLabel("Body", { exact: true }).fill("typed before");

@@ -111,10 +111,10 @@ describe("signing in", () => {
 
       await page.getByLabel("Token").fill("unknown");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("alert").getByText("no or unknown token").waitFor();
+      await page.getByRole("alert").getByText("the token is missing or unknown").waitFor();
       await page.getByLabel("Token").fill("unknown");
       await page.getByRole("button", { name: "Sign in" }).click();
-      await page.getByRole("alert").getByText("no or unknown token").waitFor();
+      await page.getByRole("alert").getByText("the token is missing or unknown").waitFor();
       const whileRefused = await stored();
       await signIn(page, developmentToken);
 
@@ -160,7 +160,7 @@ describe("signing in", () => {
 
     provider?.is({ groups: ["strangers"] });
     await go();
-    await page.getByRole("alert").getByText("You are in no group that is let in here.").waitFor();
+    await page.getByRole("alert").getByText("You are in no group that may sign in here.").waitFor();
     await opened.look();
     await page.context().clearCookies();
     provider?.is({ groups: ["lookers"] });
@@ -676,7 +676,7 @@ describe("the operator's console", () => {
   journey("is not entered without the password, and keeps none in reach of a script", async () => {
     const { page, allowed } = await signIn("a-wrong-password");
 
-    await page.getByRole("alert").getByText("no or wrong user and password").waitFor();
+    await page.getByRole("alert").getByText("user and password are missing or wrong").waitFor();
     expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
     allowed.push(/401/);
   });

@@ -102,7 +102,7 @@ describe.each([
 
     expect((await letterOf(`none-${file}`)).list("messages")[0]).toMatchObject({
       responseStatus: 489,
-      responseBody: "this is no order",
+      responseBody: "this is not an order",
     });
     expect(unsigned.status).toBe(401);
     expect(said).not.toContain("packed");

@@ -158,7 +158,7 @@ describe.each(routesOf("management"))("management: $route", ({ method, path, bod
     const reply = await operator.call(method, filled(path), body, headers);
 
     expect(reply.status).toBe(401);
-    expect(reply.text).toBe('{"error":"no or wrong user and password"}');
+    expect(reply.text).toBe('{"error":"user and password are missing or wrong"}');
     expect(reply.headers["www-authenticate"]).toMatch(/^Basic /);
   });
 });
@@ -181,7 +181,7 @@ describe.each(routesOf(undefined))("gateway: $route", ({ method, path, body }) =
 
     expect({ status: reply.status, text: reply.text }).toEqual({
       status: 401,
-      text: '{"error":"no or unknown token"}',
+      text: '{"error":"the token is missing or unknown"}',
     });
   });
 

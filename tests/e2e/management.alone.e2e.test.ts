@@ -212,7 +212,7 @@ describe("the key that seals", () => {
 
     expect(code).toBe(1);
     expect(output).toMatch(
-      /^the signing key of default was sealed with the key [0-9a-f]{8}, which is not here$/,
+      /^the signing key of default was sealed with the key [0-9a-f]{8}, which is not configured$/,
     );
   });
 

@@ -437,7 +437,7 @@ describe("a tenant", () => {
     expect((await operator.get("/v2/tenants")).list().map((one) => one["id"])).not.toContain(id);
     expect(refusal(await operator.post("/v2/tenants", { id }))).toEqual({
       status: 409,
-      error: `id: ${id} is a tenant's, or was one's that is closed`,
+      error: `id: ${id} belongs to a tenant, which may be closed`,
     });
   });
 
@@ -446,7 +446,7 @@ describe("a tenant", () => {
 
     expect(refusal(reply)).toEqual({
       status: 409,
-      error: `id: ${firstUser.userId} is a tenant's, or was one's that is closed`,
+      error: `id: ${firstUser.userId} belongs to a tenant, which may be closed`,
     });
   });
 
@@ -761,7 +761,7 @@ describe("a token", () => {
 
     const reply = await operator.post(`/v2/tenants/${id}/tokens`, { scope: "full" });
 
-    expect(refusal(reply)).toEqual({ status: 412, error: "a tenant may have 100 tokens" });
+    expect(refusal(reply)).toEqual({ status: 412, error: "a tenant may have at most 100 tokens" });
   });
 });
 
@@ -941,7 +941,7 @@ describe("whatever is asked", () => {
     for (const site of ["cross-site", "same-site"])
       expect(refusal(await from(site))).toEqual({
         status: 403,
-        error: "a page of another origin may not ask",
+        error: "a page of another origin may not call this",
       });
     expect((await server.client.get("/v2/keys")).object()).toEqual(firstUser.keys);
   });

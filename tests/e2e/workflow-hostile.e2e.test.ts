@@ -434,6 +434,6 @@ it("an event beyond what a run keeps is refused in the answer, which fails no st
   const refused = await client.post(`/v2/notify/${id}/e`, {}, "beyond");
 
   expect(refused.status).toBe(200);
-  const error = "too many events wait to be taken by this run";
+  const error = "too many events wait for this run";
   expect(refused.list()).toMatchObject([{ workflowRunId: id, error }]);
 });

@@ -518,7 +518,7 @@ describe("the waiting retry of a run's message", () => {
 
     expect([reply.status, reply.error()]).toEqual([
       400,
-      "messageId: a step of a run sleeps until its time",
+      "messageId: the message is a step of a run that sleeps",
     ]);
     await client.delete("/v2/workflows/runs/asleep");
   });

@@ -344,7 +344,7 @@ describe("a workflow", () => {
 
     expect(await ended).toEqual({
       whole: [200, "whole"],
-      none: [0, "the answer, of status 200, ended before it was whole, after 1 bytes"],
+      none: [0, "the answer, of status 200, was cut off after 1 bytes"],
     });
     expect(third.at("/breaking")).toHaveLength(3);
     expect(third.at("/broken")).toHaveLength(2);

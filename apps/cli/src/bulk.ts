@@ -17,7 +17,7 @@ export type Bulk = {
 /** One page. `left`: the fate of the rest if the command stops here; undefined when nothing is left. */
 export type Done = { readonly done: number; readonly left?: string };
 
-export const untouched = "the rest is as it was";
+export const untouched = "the rest is unchanged";
 
 export async function inBulk(
   { host: { interrupted }, output }: Session,

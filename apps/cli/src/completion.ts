@@ -20,13 +20,13 @@ compdef _posthaste posthaste
 export function addCompletion(program: Command, acting: Acting): void {
   program
     .command("completion <shell> [words...]")
-    .description("a script for bash, zsh or fish: source <(posthaste completion bash)")
+    .description("print a script for bash, zsh or fish: source <(posthaste completion bash)")
     .action(
       acting(async ({ output }, [shell = "", ...words]) => {
         if (shell === "words") return output.raw(`${wordsAfter(program, words).join("\n")}\n`);
         const script = Object.entries(scripts).find(([name]) => name === shell)?.[1];
         if (script === undefined)
-          throw new CliError("usage", `${shell}: there are bash, zsh and fish`);
+          throw new CliError("usage", `${shell}: must be bash, zsh or fish`);
         output.raw(script);
       }),
     );

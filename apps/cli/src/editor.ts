@@ -10,7 +10,7 @@ import { type Environment } from "./variables.ts";
 /** `mustBeJson`: an edited text that is not JSON is refused, and its file kept. */
 export async function edited(env: Environment, text: string, mustBeJson: boolean): Promise<string> {
   const editor = env.VISUAL || env.EDITOR;
-  if (!editor) throw new CliError("usage", "--edit: set EDITOR to the editor that it opens");
+  if (!editor) throw new CliError("usage", "--edit: set EDITOR to the editor to open");
   const folder = mkdtempSync(join(tmpdir(), "posthaste-"));
   const file = join(folder, mustBeJson ? "body.json" : "body.txt");
   writeFileSync(file, text, { mode: 0o600 });
@@ -24,7 +24,7 @@ export async function edited(env: Environment, text: string, mustBeJson: boolean
     );
   const after = withoutAddedLine(readFileSync(file, "utf8"), text);
   if (mustBeJson && !isJson(after))
-    throw new CliError("usage", `what was edited is no JSON: nothing was sent, see ${file}`);
+    throw new CliError("usage", `the edited body is not JSON: nothing was sent, see ${file}`);
   rmSync(folder, { recursive: true });
   return after;
 }

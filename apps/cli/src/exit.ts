@@ -93,10 +93,10 @@ function refusalOf(error: PosthasteError, { named, server }: Asked): readonly [K
   if (code === "no_answer")
     return [
       "unreachable",
-      `${server} has not answered, and what was asked may have been done or not: look before you ask again`,
+      `${server} has not answered, and may have carried out the call or not: look before you repeat it`,
     ];
   if (code === "unexpected_answer")
-    return ["unreachable", `what answers at ${server} is no Posthaste: ${message}`];
+    return ["unreachable", `the server at ${server} is not Posthaste: ${message}`];
   if (status === 401)
     return [
       "unauthorized",

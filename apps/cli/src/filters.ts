@@ -98,7 +98,7 @@ export function timeIn(flag: string, text: string): string {
   if (Number.isNaN(at))
     throw new CliError(
       "usage",
-      `${flag}: ${text} is no time: 2026-01-31T12:00:00Z, or milliseconds`,
+      `${flag}: ${text} is not a time such as 2026-01-31T12:00:00Z or milliseconds`,
     );
   return String(at);
 }
@@ -113,13 +113,12 @@ export function selectionOf(
   const query = queryOf(options, filters);
   const byFilter = Object.keys(query).length > 0;
   const ways = [ids.length > 0, byFilter, options["all"] === true].filter(Boolean).length;
-  if (ways !== 1)
-    throw new CliError("usage", "say which: their ids, filters such as --label, or --all");
+  if (ways !== 1) throw new CliError("usage", "give ids, filters such as --label, or --all");
   return ids.length > 0 ? { [idName]: ids } : query;
 }
 
 export const countOf = (text: string, option = "--limit"): number => {
   const count = /^\d{1,15}$/.test(text) ? Number(text) : 0;
-  if (count < 1) throw new CliError("usage", `${option}: ${text} is no number above 0`);
+  if (count < 1) throw new CliError("usage", `${option}: ${text} is not a number above 0`);
   return count;
 };

@@ -8,7 +8,7 @@ const limitDefault = "50";
 
 export const withLimit = (command: Command): Command =>
   withDefault(command, "--limit <count>", {
-    ...{ about: "So many elements at most", fallback: limitDefault, example: "200" },
+    ...{ about: "Elements, at most", fallback: limitDefault, example: "200" },
   });
 
 export async function list<T>(

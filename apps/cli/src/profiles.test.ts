@@ -33,7 +33,7 @@ describe("profiles", () => {
       writeProfiles(env, profiles);
       writeFileSync(profilesFile(env), text);
 
-      expect(() => readProfiles(env)).toThrow(/is no file of profiles: remove it/);
+      expect(() => readProfiles(env)).toThrow(/is not a file of profiles: remove it/);
     },
   );
 });

@@ -24,7 +24,8 @@ export function readProfiles(env: Environment): Profiles {
     throw fileFault("usage", `${file} cannot be read`, error);
   }
   const read = parsed(text);
-  if (!isProfiles(read)) throw new CliError("usage", `${file} is no file of profiles: remove it`);
+  if (!isProfiles(read))
+    throw new CliError("usage", `${file} is not a file of profiles: remove it`);
   return read;
 }
 

@@ -90,18 +90,19 @@ export async function run(words: readonly string[], host: Host): Promise<number>
 
 export function programOf(host: Host, acting: Acting): Command {
   const program = new Command("posthaste")
-    .description(
-      "Posthaste from the command line: publish messages, look after them, run workflows",
-    )
+    .description("Posthaste from the command line: publish and manage messages, run workflows")
     .version(manifest.version)
-    .option("--json", "JSON, one value on a line; without it only where the output is no terminal");
+    .option(
+      "--json",
+      "print JSON, one value on a line; the default if the output is not a terminal",
+    );
   withValue(program, "--server <url>", {
-    about: "The server to ask, before POSTHASTE_URL and the profile",
-    fallback: "http://127.0.0.1:8080, of tenants http://127.0.0.1:8082",
+    about: "The server to call; overrides POSTHASTE_URL and the profile",
+    fallback: "http://127.0.0.1:8080, for tenants http://127.0.0.1:8082",
     example: "https://posthaste.example",
   });
   withValue(program, "--profile <name>", {
-    about: "A server by the name that posthaste profile gave it",
+    about: "The profile that names the server",
     ...{ fallback: "the one in use", example: "north" },
   });
   // The text of each option states its default.

@@ -111,7 +111,7 @@ export class Session {
 /** `name`: the option or variable, for the error. */
 export function serverUrl(name: string, text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new CliError("usage", `${name}: ${text} is no URL with http:// or https://`);
+  throw new CliError("usage", `${name}: ${text} is not a URL with http:// or https://`);
 }
 
 export type Act<O> = (session: Session, args: readonly string[], options: O) => Promise<void>;

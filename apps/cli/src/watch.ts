@@ -14,7 +14,7 @@ const secondsMax = 86_400;
 
 export const withWatch = (command: Command): Command =>
   withValue(command, "--watch [seconds]", {
-    about: `Ask again until Ctrl-C, every so many seconds, ${secondsDefault} where none are said`,
+    about: `Repeat until Ctrl-C, each time after this many seconds, ${secondsDefault} if none are given`,
     ...{ fallback: "asked once", example: "10" },
   });
 

@@ -19,7 +19,7 @@ export const alerts: readonly Alert[] = [
     of: 'absent(up{job=~"posthaste-(deliverer|standalone)"} == 1)',
     for: "1m",
     severity: "critical",
-    summary: "No deliverer answers: messages are taken and none is delivered.",
+    summary: "No deliverer answers: messages are accepted and none is delivered.",
   },
   {
     name: "PosthasteProcessDown",
@@ -35,7 +35,7 @@ export const alerts: readonly Alert[] = [
     when: "> 60",
     for: "2m",
     severity: "critical",
-    summary: "What is due has not been looked at for {{ $value | humanizeDuration }}.",
+    summary: "Due alarms have not rung for {{ $value | humanizeDuration }}.",
   },
   {
     name: "PosthasteTimersLate",
@@ -43,7 +43,7 @@ export const alerts: readonly Alert[] = [
     when: "> 5",
     for: "10m",
     severity: "warning",
-    summary: "Alarms are looked at {{ $value | humanizeDuration }} late (p99).",
+    summary: "Alarms ring {{ $value | humanizeDuration }} late (p99).",
   },
   {
     name: "PosthasteShardsUnowned",
@@ -51,7 +51,7 @@ export const alerts: readonly Alert[] = [
     when: "> 0",
     for: "2m",
     severity: "critical",
-    summary: "{{ $value }} of 64 shards have no scheduler: what waits there for its time is late.",
+    summary: "{{ $value }} of 64 shards have no scheduler: their waiting messages are late.",
   },
   {
     name: "PosthasteBacklog",
@@ -75,7 +75,7 @@ export const alerts: readonly Alert[] = [
     when: "> 0",
     for: "5m",
     severity: "critical",
-    summary: "Attempts end without a call, for a reason of this installation.",
+    summary: "Attempts end without a call, for a reason on this side.",
   },
   {
     name: "PosthasteDeadLettersGrow",
@@ -116,7 +116,7 @@ export const alerts: readonly Alert[] = [
     when: "> 0",
     for: "0s",
     severity: "warning",
-    summary: "Runs stand still: their endpoint has answered and done nothing.",
+    summary: "Runs stand still: their endpoint has answered and not continued them.",
   },
   {
     name: "PosthasteRedisAway",
@@ -133,7 +133,7 @@ export const alerts: readonly Alert[] = [
     when: "> 0",
     for: "5m",
     severity: "critical",
-    summary: "Kafka does not take what is sent: deliverers look for work once a second instead.",
+    summary: "Kafka accepts no events: deliverers look for work once a second instead.",
   },
   {
     name: "PosthasteBusHandlersFail",
@@ -149,8 +149,7 @@ export const alerts: readonly Alert[] = [
     when: "> 0",
     for: "0s",
     severity: "critical",
-    summary:
-      "Kafka has removed facts before they were heard: the message log lacks what they tell.",
+    summary: "Kafka has removed facts before they were heard: the message log lacks their entries.",
   },
   {
     name: "PosthasteStoreSlow",

@@ -50,8 +50,11 @@ const boardNames: readonly BoardName[] = [
 ];
 const titles: Readonly<Record<BoardName, readonly [title: string, description: string]>> = {
   overview: ["Posthaste: overview", "Whether messages are taken, delivered and on time."],
-  deliveries: ["Posthaste: deliveries", "Publishes, attempts, their outcomes and what they leave."],
-  "lanes-and-queues": ["Posthaste: lanes and queues", "What waits for its time or its turn."],
+  deliveries: ["Posthaste: deliveries", "Publishes, attempts, their outcomes and dead letters."],
+  "lanes-and-queues": [
+    "Posthaste: lanes and queues",
+    "Messages that wait for their time or their turn.",
+  ],
   runs: ["Posthaste: runs", "Workflow runs, and whether they go on."],
   "stores-and-bus": ["Posthaste: stores and bus", "Stores and bus, as their clients see them."],
 };
@@ -83,7 +86,7 @@ const numbers: readonly Panel[] = [
     kind: "number",
     title: "Since the last start",
     description:
-      "How long ago a process started last. Short without a deploy: one has crashed, or one was added.",
+      "Time since the last start of a process. Short without a deploy: a process has crashed, or was added.",
     unit: "s",
     queries: [
       { expr: `time() - max(process_start_time_seconds{${selected}})`, legend: "last start" },
@@ -104,7 +107,7 @@ const numbers: readonly Panel[] = [
   {
     kind: "number",
     title: "Attempts that fail",
-    description: "The part of all attempts that were not delivered.",
+    description: "The fraction of all attempts that did not deliver.",
     unit: "percentunit",
     steps: [0.1, 0.5],
     queries: [
@@ -136,7 +139,7 @@ const numbers: readonly Panel[] = [
 const alive: Panel = {
   kind: "lines",
   title: "Processes that answer",
-  description: "Of each service, how many processes Prometheus reads.",
+  description: "How many processes of each service Prometheus reads.",
   unit: "short",
   queries: [
     { expr: `count by (job) (process_resident_memory_bytes{${selected}})`, legend: "{{job}}" },

@@ -105,7 +105,7 @@ export const places: Readonly<Record<MetricName, Place>> = {
   },
   posthaste_timer_lateness_seconds: {
     board: "lanes-and-queues",
-    title: "How late alarms are looked at",
+    title: "How late alarms ring",
     unit: "s",
   },
   posthaste_oldest_past_due_seconds: {

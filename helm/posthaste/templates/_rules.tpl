@@ -6,15 +6,15 @@
 {{- include "posthaste.rulesApart" . -}}
 {{- end -}}
 {{- if has (int .Values.metricsPort) (list 8080 8082) }}{{ fail "metricsPort: 8080 and 8082 are taken" }}{{ end -}}
-{{- if and .Values.monitoring.podMonitor.enabled (not .Values.metricsPort) }}{{ fail "monitoring.podMonitor: wants metricsPort" }}{{ end -}}
-{{- if and .Values.observability.enabled (not .Values.metricsPort) }}{{ fail "observability: wants metricsPort" }}{{ end -}}
-{{- if and (or .Values.otlp.metrics .Values.otlp.logs) (not .Values.traces.endpoint) }}{{ fail "otlp: wants traces.endpoint" }}{{ end -}}
-{{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress: wants host" }}{{ end -}}
-{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute: wants parentRefs" }}{{ end -}}
+{{- if and .Values.monitoring.podMonitor.enabled (not .Values.metricsPort) }}{{ fail "monitoring.podMonitor: requires metricsPort" }}{{ end -}}
+{{- if and .Values.observability.enabled (not .Values.metricsPort) }}{{ fail "observability: requires metricsPort" }}{{ end -}}
+{{- if and (or .Values.otlp.metrics .Values.otlp.logs) (not .Values.traces.endpoint) }}{{ fail "otlp: requires traces.endpoint" }}{{ end -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) }}{{ fail "ingress: requires host" }}{{ end -}}
+{{- if and .Values.httpRoute.enabled (not .Values.httpRoute.parentRefs) }}{{ fail "httpRoute: requires parentRefs" }}{{ end -}}
 {{- with .Values.oidc -}}
-{{- if and (or .tenants .operators) (not (and .issuer .clientId)) }}{{ fail "oidc: wants issuer and clientId" }}{{ end -}}
-{{- if and .tenants (not .consoleUrl) }}{{ fail "oidc: tenants want consoleUrl" }}{{ end -}}
-{{- if and .operators (not .managementConsoleUrl) }}{{ fail "oidc: operators want managementConsoleUrl" }}{{ end -}}
+{{- if and (or .tenants .operators) (not (and .issuer .clientId)) }}{{ fail "oidc: requires issuer and clientId" }}{{ end -}}
+{{- if and .tenants (not .consoleUrl) }}{{ fail "oidc: tenants require consoleUrl" }}{{ end -}}
+{{- if and .operators (not .managementConsoleUrl) }}{{ fail "oidc: operators require managementConsoleUrl" }}{{ end -}}
 {{- if and .issuer (not (or .tenants .operators)) }}{{ fail "oidc: lets nobody in; set tenants or operators" }}{{ end -}}
 {{- end -}}
 {{- include "posthaste.rulesOfCredentials" . -}}
@@ -39,15 +39,15 @@
 {{- with .Values.kafka -}}
 {{- if not .brokers }}{{ fail "kafka: the chart brings none; set brokers" }}{{ end -}}
 {{- if and .password .passwordFrom }}{{ fail "kafka: set password or passwordFrom, not both" }}{{ end -}}
-{{- if and .user (not .password) (not .passwordFrom) }}{{ fail "kafka: user wants password or passwordFrom" }}{{ end -}}
-{{- if and (not .user) (or .password .passwordFrom) }}{{ fail "kafka: a password wants user" }}{{ end -}}
+{{- if and .user (not .password) (not .passwordFrom) }}{{ fail "kafka: user requires password or passwordFrom" }}{{ end -}}
+{{- if and (not .user) (or .password .passwordFrom) }}{{ fail "kafka: a password requires user" }}{{ end -}}
 {{- end -}}
 {{- with .Values.redis -}}
 {{- if and .url .urlFrom }}{{ fail "redis: set url or urlFrom, not both" }}{{ end -}}
 {{- if not (or .url .urlFrom) }}{{ fail "redis: the chart brings none; set url or urlFrom" }}{{ end -}}
 {{- if and (eq .mode "single") (regexMatch "^[^/]+//([^@/]*@)?[^/]*," .url) }}{{ fail "redis: url names several hosts; set mode to cluster or sentinel" }}{{ end -}}
-{{- if and (or .sentinelUser .sentinelPasswordFrom) (ne .mode "sentinel") }}{{ fail "redis: sentinelUser and sentinelPasswordFrom want mode sentinel" }}{{ end -}}
-{{- if and .sentinelUser (not .sentinelPasswordFrom) }}{{ fail "redis: sentinelUser wants sentinelPasswordFrom" }}{{ end -}}
+{{- if and (or .sentinelUser .sentinelPasswordFrom) (ne .mode "sentinel") }}{{ fail "redis: sentinelUser and sentinelPasswordFrom require mode sentinel" }}{{ end -}}
+{{- if and .sentinelUser (not .sentinelPasswordFrom) }}{{ fail "redis: sentinelUser requires sentinelPasswordFrom" }}{{ end -}}
 {{- if and .connectMs (lt (int .connectMs) (int .budgetMs)) }}{{ fail "redis: connectMs must not be less than budgetMs" }}{{ end -}}
 {{- end -}}
 {{- with .Values.mongodb -}}
@@ -60,13 +60,13 @@
 {{- end -}}
 {{- with .Values.kafka -}}
 {{- if eq .mechanism "oauthbearer" -}}
-{{- if not (and .oauth.tokenUrl .oauth.clientId .oauth.clientSecretFrom) }}{{ fail "kafka: oauthbearer wants oauth.tokenUrl, oauth.clientId and oauth.clientSecretFrom" }}{{ end -}}
+{{- if not (and .oauth.tokenUrl .oauth.clientId .oauth.clientSecretFrom) }}{{ fail "kafka: oauthbearer requires oauth.tokenUrl, oauth.clientId and oauth.clientSecretFrom" }}{{ end -}}
 {{- end -}}
-{{- if and (eq .mechanism "aws-msk-iam") (not .tls) }}{{ fail "kafka: aws-msk-iam wants tls" }}{{ end -}}
+{{- if and (eq .mechanism "aws-msk-iam") (not .tls) }}{{ fail "kafka: aws-msk-iam requires tls" }}{{ end -}}
 {{- if and .user (has .mechanism (list "oauthbearer" "aws-msk-iam")) }}{{ fail (printf "kafka: %s has no user" .mechanism) }}{{ end -}}
 {{- end -}}
-{{- if and (or .Values.kafka.caFrom .Values.kafka.certificateFrom) (not .Values.kafka.tls) }}{{ fail "kafka: caFrom and certificateFrom want tls" }}{{ end -}}
-{{- if and .Values.keda.enabled (not (include "posthaste.prometheus" .)) }}{{ fail "keda: wants prometheus, the address of the one that reads these pods" }}{{ end -}}
+{{- if and (or .Values.kafka.caFrom .Values.kafka.certificateFrom) (not .Values.kafka.tls) }}{{ fail "kafka: caFrom and certificateFrom require tls" }}{{ end -}}
+{{- if and .Values.keda.enabled (not (include "posthaste.prometheus" .)) }}{{ fail "keda: requires prometheus, the address of a Prometheus that reads these pods" }}{{ end -}}
 {{- range $name, $service := .Values.services -}}
 {{- with $service.autoscaling -}}
 {{- if gt (int .minReplicas) (int .maxReplicas) }}{{ fail (printf "services.%s.autoscaling: minReplicas is above maxReplicas" $name) }}{{ end -}}

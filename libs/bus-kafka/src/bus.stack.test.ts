@@ -233,7 +233,7 @@ describe("what cannot be read", () => {
         value: raw,
         headers: {
           theirs: "kept",
-          "parked-reason": "it is no JSON object",
+          "parked-reason": "the value is not a JSON object",
           "parked-topic": `${buses.prefix}message.due`,
           "parked-partition": "0",
           "parked-offset": "0",

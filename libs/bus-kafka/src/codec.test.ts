@@ -206,20 +206,32 @@ describe("what cannot be read is said to be so", () => {
     Buffer.from(JSON.stringify({ v: 1, t: "message.due", e: hint, ...changes }));
 
   it.each([
-    ["nothing", null, "no value"],
-    ["no JSON", Buffer.from("{"), "no JSON"],
-    ["JSON that is no object", Buffer.from("[1]"), "no JSON object"],
-    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]), "no JSON"],
+    ["nothing", null, "value is missing"],
+    ["no JSON", Buffer.from("{"), "not a JSON object"],
+    ["JSON that is no object", Buffer.from("[1]"), "not a JSON object"],
+    ["bytes that are no text", Buffer.from([0xff, 0xfe, 0x00]), "not a JSON object"],
     ["another version", envelope({ v: 3 }), "version"],
-    ["many that are none", envelope({ v: 2, es: [] }), "no message.due"],
-    ["many of which one is none", envelope({ v: 2, es: [hint, {}] }), "no message.due"],
-    ["many that are no list", envelope({ v: 2, es: hint }), "no message.due"],
+    ["many that are none", envelope({ v: 2, es: [] }), "not a message.due event"],
+    ["many of which one is none", envelope({ v: 2, es: [hint, {}] }), "not a message.due event"],
+    ["many that are no list", envelope({ v: 2, es: hint }), "not a message.due event"],
     ["no version", envelope({ v: undefined }), "version"],
     ["another topic", envelope({ t: "message.settled" }), "topic"],
-    ["no event", envelope({ e: undefined }), "no message.due"],
-    ["a hint without an id", envelope({ e: { ...hint, id: undefined } }), "no message.due"],
-    ["a hint whose epoch is a text", envelope({ e: { ...hint, epoch: "3" } }), "no message.due"],
-    ["a hint of less than nothing", envelope({ e: { ...hint, bytes: -1 } }), "no message.due"],
+    ["no event", envelope({ e: undefined }), "not a message.due event"],
+    [
+      "a hint without an id",
+      envelope({ e: { ...hint, id: undefined } }),
+      "not a message.due event",
+    ],
+    [
+      "a hint whose epoch is a text",
+      envelope({ e: { ...hint, epoch: "3" } }),
+      "not a message.due event",
+    ],
+    [
+      "a hint of less than nothing",
+      envelope({ e: { ...hint, bytes: -1 } }),
+      "not a message.due event",
+    ],
   ])("%s", (_, value, reason) => {
     const decoded = decode("message.due", value);
 

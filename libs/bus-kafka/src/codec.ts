@@ -50,17 +50,17 @@ export function join(topic: Topic, encoded: readonly Buffer[]): Buffer {
 
 /** Never throws. `reason` names what is wrong and quotes nothing. */
 export function decode<T extends Topic>(topic: T, value: Buffer | null): Decoded<Topics[T]> {
-  if (value === null) return unreadable("it has no value");
+  if (value === null) return unreadable("the value is missing");
   const envelope = parsed(value);
-  if (!isObject(envelope)) return unreadable("it is no JSON object");
+  if (!isObject(envelope)) return unreadable("the value is not a JSON object");
   const { v, t, e, es } = envelope;
-  if (v !== one && v !== many) return unreadable(`its version is neither ${one} nor ${many}`);
-  if (t !== topic) return unreadable(`it says that it is of another topic`);
+  if (v !== one && v !== many) return unreadable(`the version is neither ${one} nor ${many}`);
+  if (t !== topic) return unreadable(`the event names another topic`);
   const packed: readonly unknown[] | undefined =
     v === one ? [e] : Array.isArray(es) ? es : undefined;
   const events = packed?.flatMap((each) => forms[topic].unpack(each) ?? []);
   if (events === undefined || events.length !== packed?.length || events.length === 0)
-    return unreadable(`it is no ${topic}`);
+    return unreadable(`the value is not a ${topic} event`);
   return { kind: "events", events };
 }
 

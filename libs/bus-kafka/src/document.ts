@@ -15,7 +15,10 @@ const retentionMs = 168 * 3_600_000;
 const contents: Readonly<
   Record<TopicPlan["topic"], { readonly says: string; readonly key: string }>
 > = {
-  "message.accepted": { says: "a message was accepted, for the log", key: "id of the message" },
+  "message.accepted": {
+    says: "a message was accepted; the log reads it",
+    key: "id of the message",
+  },
   "message.due": {
     says: "a message may be delivered; small ones that go at once have their body and forwarded headers here",
     key: "id of the message",
@@ -26,8 +29,8 @@ const contents: Readonly<
   },
   "scheduler.wake": { says: "a shard has an earlier alarm", key: "number of the shard" },
   parked: {
-    says: "an event that a member could not read, unchanged, with the reason in its headers",
-    key: "that of the parked event",
+    says: "an event that a member could not read, unchanged, with the reason in the headers",
+    key: "the key of the parked event",
   },
 };
 
@@ -174,7 +177,7 @@ const missed = tableOf(
     ["Describe", "the check at the start; Write and Read imply it", "`bus.down`"],
     [
       "Write",
-      "the first event; the start, as an idempotent producer, if the user has no such right at all",
+      "the first event; the start, as an idempotent producer, if the user has no Write at all",
       "`bus.down`",
     ],
     ["Read on a topic", "the first fetch, at the start", "`bus.consumer_ended`"],

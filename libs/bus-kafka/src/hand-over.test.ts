@@ -68,7 +68,7 @@ describe("a fact on which the handler itself breaks, however often", () => {
       expect(await taken).toBe(true);
       expect([...heard]).toEqual([before?.id, after?.id]);
       expect(parked.map(({ message: raw, reason }) => [raw, reason])).toEqual([
-        [messages[1], `the handler breaks on it: ${error.name}`],
+        [messages[1], `the handler fails on the event: ${error.name}`],
       ]);
     },
   );

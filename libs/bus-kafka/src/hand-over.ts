@@ -108,7 +108,7 @@ async function take<T extends Topic>(
   if (only && others.length === 0)
     return putAside(
       options,
-      { ...only.raw, reason: `the handler breaks on it: ${brokenBy}` },
+      { ...only.raw, reason: `the handler fails on the event: ${brokenBy}` },
       signal,
     );
   for (const each of read) if (!(await take(options, [each], parent, signal))) return false;

@@ -71,7 +71,7 @@ describe("without provisioning", () => {
       await eventually(async () => (await settingOf(name, "cleanup.policy")) === "compact");
 
       const bus = await buses.open({ makesTopics: false, partitions: 4 });
-      await eventually(() => bus.problem()?.includes("has 2 partitions and wants 4") === true);
+      await eventually(() => bus.problem()?.includes("has 2 partitions and needs 4") === true);
       expect(bus.problem()).toContain(`the topic ${name} has cleanup.policy compact`);
       await admin.createPartitions({ topicPartitions: [{ topic: name, count: 4 }] });
       await eventually(() => bus.problem()?.includes("partitions") === false);

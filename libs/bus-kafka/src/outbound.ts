@@ -115,9 +115,7 @@ export class Outbound {
   fact(sayings: readonly Saying[]): Promise<void> {
     if (sayings.length === 0) return Promise.resolve();
     if (this.#bytes.fact >= factBytesMax)
-      return Promise.reject(
-        new Error(`${this.#bytes.fact} bytes of facts wait for the bus already`),
-      );
+      return Promise.reject(new Error(`${this.#bytes.fact} bytes of facts wait for the bus`));
     const { promise: told, resolve, reject } = Promise.withResolvers<void>();
     const deadline = this.#clock.passedMs() + factMsMax;
     const waiter = { deadline, resolve, reject, left: sayings.length, over: false };

@@ -47,8 +47,8 @@ describe("a topic that was made by hand", () => {
   });
 
   it.each([
-    ["message.due", {}, { partitions: 4 }, "has 4 partitions and wants 16 or more"],
-    ["message.due", {}, { partitions: 1, settings: undefined }, "has 1 partition and wants 16"],
+    ["message.due", {}, { partitions: 4 }, "has 4 partitions and needs 16 or more"],
+    ["message.due", {}, { partitions: 1, settings: undefined }, "has 1 partition and needs 16"],
     ["message.settled", { "cleanup.policy": "compact" }, {}, "has cleanup.policy compact"],
     [
       "message.settled",
@@ -57,12 +57,12 @@ describe("a topic that was made by hand", () => {
       "cleanup.policy compact,delete",
     ],
     ["scheduler.wake", { "compression.type": "zstd" }, {}, "has compression.type zstd"],
-    ["message.settled", { "retention.ms": String(hour) }, {}, "wants 604800000 or more"],
-    ["message.due", { "retention.ms": "1000" }, {}, "has retention.ms 1000 and wants 60000"],
+    ["message.settled", { "retention.ms": String(hour) }, {}, "needs 604800000 or more"],
+    ["message.due", { "retention.ms": "1000" }, {}, "has retention.ms 1000 and needs 60000"],
     ["message.settled", { "retention.bytes": "1000000" }, {}, "has retention.bytes 1000000"],
     ["message.due", { "max.message.bytes": "65536" }, {}, "has max.message.bytes 65536"],
-    ["parked", { "max.message.bytes": "1048588" }, {}, "wants 2097152 or more"],
-    ["message.due", { "min.insync.replicas": "2" }, { replicas: 1 }, "it takes nothing"],
+    ["parked", { "max.message.bytes": "1048588" }, {}, "needs 2097152 or more"],
+    ["message.due", { "min.insync.replicas": "2" }, { replicas: 1 }, "no write can succeed"],
   ] as const)("is wrong where it is: %s %j %j", (name, settings, given, what) => {
     const plan = planOf(name);
 
@@ -83,7 +83,7 @@ describe("a topic that was made by hand", () => {
     const plan = planOf("parked");
 
     expect(wrongWith(plan, "missing")).toEqual([
-      "the topic p.parked is missing: it wants 1 partition",
+      "the topic p.parked is missing: it needs 1 partition",
     ]);
     expect(wrongWith(plan, "hidden").join()).toContain("no right to describe it");
   });

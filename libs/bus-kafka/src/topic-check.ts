@@ -22,7 +22,7 @@ const forever = -1;
 export function wrongWith(plan: TopicPlan, found: FoundTopic | "missing" | "hidden"): string[] {
   const { name, partitions } = plan;
   if (found === "missing")
-    return [`the topic ${name} is missing: it wants ${partitionsOf(partitions)}`];
+    return [`the topic ${name} is missing: it needs ${partitionsOf(partitions)}`];
   if (found === "hidden") return [hiddenTopic(name)];
   const settings = found.settings ?? new Map<string, string>();
   const number = (setting: string): number | undefined => {
@@ -32,22 +32,22 @@ export function wrongWith(plan: TopicPlan, found: FoundTopic | "missing" | "hidd
   const text = (setting: string): string => `${setting} ${settings.get(setting)}`;
   const problems: (string | false)[] = [
     found.partitions < partitions &&
-      `has ${partitionsOf(found.partitions)} and wants ${partitions} or more`,
+      `has ${partitionsOf(found.partitions)} and needs ${partitions} or more`,
     settings.has("cleanup.policy") &&
       settings.get("cleanup.policy") !== "delete" &&
-      `has ${text("cleanup.policy")} and wants delete: what is said twice under a key is lost else`,
+      `has ${text("cleanup.policy")} and needs delete: compaction would lose events with the same key`,
     settings.has("compression.type") &&
       !readable.includes(settings.get("compression.type") ?? "") &&
-      `has ${text("compression.type")} and wants one of ${readable.join(", ")}: others cannot be read`,
+      `has ${text("compression.type")} and needs one of ${readable.join(", ")}: others cannot be read`,
     isBelow(number("retention.ms"), plan.isFact ? plan.retentionMs : hintMsMin) &&
-      `has ${text("retention.ms")} and wants ${plan.isFact ? plan.retentionMs : hintMsMin} or more`,
+      `has ${text("retention.ms")} and needs ${plan.isFact ? plan.retentionMs : hintMsMin} or more`,
     plan.isFact &&
       isBelow(number("retention.bytes"), Number.POSITIVE_INFINITY) &&
-      `has ${text("retention.bytes")} and wants -1: facts that were not heard would be removed`,
+      `has ${text("retention.bytes")} and needs -1: unread facts would be removed`,
     (number("max.message.bytes") ?? Infinity) < (plan.messageBytesMax ?? messageBytesMin) &&
-      `has ${text("max.message.bytes")} and wants ${plan.messageBytesMax ?? messageBytesMin} or more`,
+      `has ${text("max.message.bytes")} and needs ${plan.messageBytesMax ?? messageBytesMin} or more`,
     (number("min.insync.replicas") ?? 1) > found.replicas &&
-      `has ${text("min.insync.replicas")} and ${found.replicas} replicas: it takes nothing`,
+      `has ${text("min.insync.replicas")} and ${found.replicas} replicas: no write can succeed`,
   ];
   return problems.flatMap((problem) => (problem === false ? [] : [`the topic ${name} ${problem}`]));
 }

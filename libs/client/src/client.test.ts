@@ -198,7 +198,7 @@ describe.each([
       const call = careless.queues.list();
 
       await expect(call).rejects.toThrow(
-        /^authorization: has a character that no header may have$/,
+        /^authorization: has a character that a header may not have$/,
       );
       careless.close();
     });

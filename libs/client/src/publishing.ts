@@ -106,7 +106,8 @@ function requestOf(given: Any): Request {
   const { to, body, json, contentType, queue: _, ...rest } = given;
   const { headers, callbackHeaders, failureCallbackHeaders, ...settings } = rest;
   const isJson = "json" in given;
-  if (isJson && body !== undefined) throw new InvalidCall("body: has json beside it");
+  if (isJson && body !== undefined)
+    throw new InvalidCall("body: cannot be given together with json");
   const type = contentType ?? (isJson ? "application/json" : undefined);
   return {
     to,
@@ -126,7 +127,7 @@ const isDeduplicated = ({ deduplicationId, contentBasedDeduplication }: Any): bo
 
 function jsonText(json: unknown): string {
   const text: string | undefined = JSON.stringify(json);
-  if (text === undefined) throw new InvalidCall("json: cannot be said in JSON");
+  if (text === undefined) throw new InvalidCall("json: cannot be written as JSON");
   return text;
 }
 

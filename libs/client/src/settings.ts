@@ -8,7 +8,7 @@ export function settingHeaders(settings: Settings): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries<Setting | undefined>(settings)) {
     if (value === undefined) continue;
-    if (!isSetting(name)) throw new InvalidCall(`${name}: there is no such setting`);
+    if (!isSetting(name)) throw new InvalidCall(`${name}: is not a setting`);
     headers[prefix + settingNames[name]] = typeof value === "object" ? value.join(",") : `${value}`;
   }
   return headers;

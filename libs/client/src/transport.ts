@@ -110,7 +110,7 @@ function sendable(headers: Call["headers"]): Call["headers"] {
     if (!/^[!#$%&'*+\-.^_`|~\w]+$/.test(name))
       throw new InvalidCall(`${JSON.stringify(name)}: is not a header name`);
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
-      throw new InvalidCall(`${name}: has a character that no header may have`);
+      throw new InvalidCall(`${name}: has a character that a header may not have`);
   }
   return headers;
 }
@@ -167,6 +167,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new PosthasteError("the answer is no JSON", { code: "unexpected_answer", cause });
+    throw new PosthasteError("the answer is not JSON", { code: "unexpected_answer", cause });
   }
 }

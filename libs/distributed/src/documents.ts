@@ -94,7 +94,7 @@ export function closedBy(
     /[?&](?:tls|ssl)=true/i.test(mongodbUri);
   return isTls
     ? `${what}: if MongoDB asks for a certificate, set ${tlsVariable("MongoDB", "CERTIFICATE")}`
-    : `${what}: if MongoDB asks for TLS, say tls=true in POSTHASTE_MONGODB_URI`;
+    : `${what}: if MongoDB asks for TLS, add tls=true to POSTHASTE_MONGODB_URI`;
 }
 
 function waitingFor(clock: Clock, problem: () => string | undefined): Service {

@@ -14,6 +14,6 @@ export function refusedUri(error: unknown): string {
     Error.isError(error) && ofOptions.has(error.name) && !error.message.includes("://");
   const what = isOfOptions
     ? error.message.split("\n", 1)[0]
-    : "its user or its hosts are malformed";
+    : "the user or the hosts are malformed";
   return `POSTHASTE_MONGODB_URI is refused by the driver: ${what}`;
 }

@@ -34,13 +34,13 @@ function meaningOf(store: StoreName, ca: boolean, code: string, text: string): s
   if (untrusted.has(code)) {
     const variable = tlsVariable(store, "CA");
     return ca
-      ? `${store} shows a certificate of no authority in ${variable} (${text})`
-      : `${store} shows a certificate of an authority that is not known here: set ${variable} (${text})`;
+      ? `${store} has a certificate that no authority in ${variable} has signed (${text})`
+      : `${store} has a certificate of an unknown authority: set ${variable} (${text})`;
   }
   if (outOfTime.has(code) || code === otherName)
-    return `${store} shows a certificate that is not valid for it now (${text})`;
-  if (noTls.has(code)) return `${store} speaks no TLS there (${text})`;
-  return `${store} does not take the certificate that it is shown, or is shown none: look at ${tlsVariable(store, "CERTIFICATE")} (${code})`;
+    return `${store} has a certificate that is expired, not yet valid or for another name (${text})`;
+  if (noTls.has(code)) return `${store} does not speak TLS at this address (${text})`;
+  return `${store} refuses this client's certificate, or wants one: check ${tlsVariable(store, "CERTIFICATE")} (${code})`;
 }
 
 const isOfTls = (code: string): boolean =>

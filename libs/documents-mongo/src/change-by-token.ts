@@ -32,5 +32,5 @@ export async function changeByToken<T, F extends Fault>(
     // If the reply to a write that held was lost, its repetition matched nothing.
     if ((await find())?.write === write) return item;
   }
-  throw new StoreError("overloaded", "too many change the same document at once");
+  throw new StoreError("overloaded", "too many calls change the same document at once");
 }

@@ -61,13 +61,13 @@ export function portError(error: unknown): unknown {
   const name = Error.isError(failure) ? failure.name : "";
   const options = { cause: error };
   if (name === "MongoWaitQueueTimeoutError")
-    return new StoreError("overloaded", "every connection to the documents is taken", options);
+    return new StoreError("overloaded", "every connection to MongoDB is taken", options);
   if (isTooLong(error))
-    return new StoreError("overloaded", "a read took the documents longer than it may", options);
+    return new StoreError("overloaded", "a read exceeded its time in MongoDB", options);
   if (code !== undefined && diskFullCodes.has(code))
-    return new StoreError("disk_full", "the documents' disk is full", options);
+    return new StoreError("disk_full", "the disk of MongoDB is full", options);
   if (isAway(error))
-    return new StoreError("unavailable", `the documents are away: ${textOf(error)}`, options);
+    return new StoreError("unavailable", `MongoDB is away: ${textOf(error)}`, options);
   if (isOfWhatWasGiven(error)) return new RefusedError(textOf(error), options);
   return error;
 }

@@ -82,4 +82,4 @@ export function createGate(clock: Clock, bounds: GateBounds): Gate {
 }
 
 const tooMany = (): StoreError =>
-  new StoreError("overloaded", "too many lists, counts and walks are under way");
+  new StoreError("overloaded", "too many lists, counts and walks are running");

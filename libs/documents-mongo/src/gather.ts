@@ -72,7 +72,7 @@ export function createGather<Item, Answer>(
     if (items.length === 0) return Promise.resolve([]);
     const max = intake === "new" ? waitingMax / 2 : waitingMax;
     if (waiting.length + items.length > max && waiting.length > 0)
-      return Promise.reject(new StoreError("overloaded", `${waiting.length} writes wait already`));
+      return Promise.reject(new StoreError("overloaded", `${waiting.length} writes are waiting`));
     return new Promise((resolve, reject) => {
       const call = { answers: [], missing: items.length, resolve, reject };
       items.forEach((item, place) => waiting.push({ item, place, call }));

@@ -132,7 +132,7 @@ export function openLink(options: LinkOptions, indexes: readonly Index[]): Link 
   const forWantOfAnIndex = (error: unknown): never => {
     const missing = preparation.building();
     if (missing === undefined || !isStoreError(error) || !isTooLong(error.cause)) throw error;
-    const text = `this takes too long until it has its index: ${missing}`;
+    const text = `this takes too long without its index: ${missing}`;
     throw new StoreError("indexing", text, { cause: error });
   };
   const heavy: Heavy = {

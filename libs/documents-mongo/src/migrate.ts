@@ -60,7 +60,7 @@ export function openDocumentsMigration(
     if (indexes.length === 0 && left.length === 0 && !isUnmarked && !hasReplaced) return true;
     const doing = await heldLease(buildersOf(db));
     if (doing !== undefined || !(await prepareAlone(wanted, builder))) {
-      tell(`another process is at work: ${doing ?? "it has just begun"}`);
+      tell(`another process is migrating: ${doing ?? "it has just begun"}`);
       await pause(clock, againAfterMs, ending.signal);
     }
     return false;

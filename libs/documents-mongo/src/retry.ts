@@ -42,8 +42,8 @@ export function createPatience(clock: Clock, random: Random, patienceMs: number)
     since !== undefined && clock.passedMs() - since > patienceMs;
 
   const refusal = (): string | undefined => {
-    if (isLong(awaySince)) return "the documents have been away for a while";
-    return isLong(unwrittenSince) ? "the documents have taken no write for a while" : undefined;
+    if (isLong(awaySince)) return "MongoDB has been away for a while";
+    return isLong(unwrittenSince) ? "MongoDB has taken no write for a while" : undefined;
   };
 
   const attempt = async <T>(task: () => Promise<T>): Promise<T> => {
@@ -84,9 +84,9 @@ export function bounded<T>(clock: Clock, patienceMs: number, work: Promise<T>): 
 const patiencesPerTryMax = 8;
 /** Has the name of the driver's own time-out, so that the call is repeated. */
 const silence = (ms: number): Error =>
-  Object.assign(new Error(`nothing was heard for ${ms} ms`), { name: "MongoNetworkTimeoutError" });
+  Object.assign(new Error(`no answer for ${ms} ms`), { name: "MongoNetworkTimeoutError" });
 const firstWaitMs = 20;
 const waitMsMax = 500;
 
 export const notYetOpen = (why: string | undefined): StoreError =>
-  new StoreError("unavailable", why ?? "the documents are not open yet");
+  new StoreError("unavailable", why ?? "the connection to MongoDB is not open yet");

@@ -115,7 +115,7 @@ function openReads(db: DatabaseSync) {
       integer(selectCount.get(tenant, countMax)?.["count"]),
     endpoints: (tenant: TenantId, chunk: GroupChunkId): readonly Endpoint[] => {
       const row = selectChunk.get(chunk, tenant);
-      if (!row) throw new Error(`the chunk ${chunk} of a group is gone`);
+      if (!row) throw new Error(`the chunk ${chunk} of a group is missing`);
       return stored<readonly Endpoint[]>(text(row["json"]));
     },
   };

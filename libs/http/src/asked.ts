@@ -21,7 +21,10 @@ function faultOfEncoding(headers: IncomingMessage["headers"]): Fault | undefined
   const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
   return encoding === "" || encoding === "identity"
     ? undefined
-    : fault("encoding_not_read", "Content-Encoding: a body is read as it is, and not encoded");
+    : fault(
+        "encoding_not_read",
+        "Content-Encoding: must be identity or absent, as bodies are not decoded",
+      );
 }
 
 /**

@@ -31,7 +31,7 @@ export function compileExpression(text: string): Expression {
   const unreadable = whyUnreadable(text);
   if (unreadable !== undefined) return refused(unreadable);
   const tree = parsed(text);
-  if (!tree) return refused("is no expression, as 1000 * pow(2, retried) is one");
+  if (!tree) return refused("is not an expression such as 1000 * pow(2, retried)");
   const forbidden = whyForbidden(tree, 1);
   if (forbidden !== undefined) return refused(forbidden);
   const compiled = tree.compile();
@@ -119,7 +119,7 @@ function whyUnreadable(text: string): string | undefined {
   while (at < text.length) {
     token.lastIndex = at;
     const match = token.exec(text);
-    if (!match) return `has something at position ${at + 1} that is no part of the language`;
+    if (!match) return `has an invalid character at position ${at + 1}`;
     at = token.lastIndex;
     const symbol = match[3];
     if (symbol === "(") open += 1;
@@ -153,7 +153,7 @@ function whyForbidden(node: MathJs.MathNode, depth: number): string | undefined 
     nodes.map((child) => whyForbidden(child, to)).find((why) => why !== undefined);
 
   if (mathjs.isConstantNode(node)) {
-    return Number.isFinite(node.value) ? undefined : "has a constant that is no finite number";
+    return Number.isFinite(node.value) ? undefined : "has a constant that is not a finite number";
   }
   if (mathjs.isSymbolNode(node)) {
     return node.name === "retried" ? undefined : "has a name that is not `retried`";
@@ -169,12 +169,12 @@ function whyForbidden(node: MathJs.MathNode, depth: number): string | undefined 
     const name = mathjs.isSymbolNode(node.fn) ? node.fn.name : "";
     const expected = arity.get(name);
     if (expected === undefined)
-      return `has a function that is none of ${[...arity.keys()].join(", ")}`;
+      return `has a function that is not one of ${[...arity.keys()].join(", ")}`;
     if (node.args.length !== expected)
       return `has ${name} with ${node.args.length} arguments instead of ${expected}`;
     return inside(node.args, depth + 1);
   }
-  return "has something that is no part of the language";
+  return "has a part that is not allowed";
 }
 
 const binaryOperators: ReadonlySet<string> = new Set(["add", "subtract", "multiply", "divide"]);

@@ -43,7 +43,7 @@ export function retryDelays({ loadedAhead = false }: RetryDelaysOptions = {}): R
       if (expression.kind === "refused") return fault("malformed", `${field}: ${expression.why}`);
       const retried = firstNotFinite(retriesMax);
       if (retried === undefined) return undefined;
-      return fault("malformed", `${field}: is no finite number when retried is ${retried}`);
+      return fault("malformed", `${field}: is not a finite number when retried is ${retried}`);
     },
     delayMs: (text, retried) => {
       const { expression } = compiled(text);

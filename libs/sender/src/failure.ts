@@ -56,7 +56,7 @@ export function requestFailure(error: unknown): Outcome {
   // undici asserts on input that its parser accepts: `HTTP/1.1 000`, or 101 without an upgrade. The message of the
   // error is its source text.
   if (code === "ERR_ASSERTION")
-    return unreachableBy("protocol_error", "the answer is not HTTP/1.1: it cannot be understood");
+    return unreachableBy("protocol_error", "the answer is not HTTP/1.1: it cannot be parsed");
   if (code.startsWith("ERR_SSL") || code.startsWith("ERR_TLS")) return tlsFailure(error);
   return unreachableBy(
     "connection_lost",

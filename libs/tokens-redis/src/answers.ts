@@ -4,7 +4,7 @@ import { messageId, type MessageId, type RateWindow } from "@posthaste/domain";
 import { type Acquired, type Spent, type Window } from "@posthaste/ports";
 
 export function windowIn(answer: unknown): Window {
-  assert(typeof answer === "string", "a claim is answered by a text");
+  assert(typeof answer === "string", "the answer to a claim must be a text");
   if (answer === "") return { kind: "mine" };
   const kind = answer.startsWith("d") ? "done" : "pending";
   return { kind, id: messageId(answer.slice(1)) };
@@ -34,13 +34,13 @@ export function spentIn(answer: unknown): Spent {
 export function numberedIn(answer: unknown, ids: readonly MessageId[]): readonly MessageId[] {
   return listIn(answer).map((number) => {
     const id = ids[numberIn(number) - 1];
-    assert(id !== undefined, "an answer numbers what was asked about");
+    assert(id !== undefined, "the answer must number the questions");
     return id;
   });
 }
 
 export function numberIn(answer: unknown): number {
-  assert(typeof answer === "number", "a number was asked for");
+  assert(typeof answer === "number", "the answer must be a number");
   return answer;
 }
 
@@ -53,6 +53,6 @@ function windowOf(startedAt: unknown, count: unknown): { window?: RateWindow } {
 }
 
 export function listIn(answer: unknown): readonly unknown[] {
-  assert(Array.isArray(answer), "a list was asked for");
+  assert(Array.isArray(answer), "the answer must be a list");
   return answer;
 }

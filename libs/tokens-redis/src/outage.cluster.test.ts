@@ -259,7 +259,7 @@ describe("a Redis that cannot do the work", () => {
 
     expect(tokens.counts().calls).toBe(0);
     expect(reasonsOf(tokens)).toEqual([
-      "its maxmemory-policy is allkeys-lru and must be noeviction",
+      "the maxmemory-policy is allkeys-lru and must be noeviction",
     ]);
     await admin.config("SET", "maxmemory-policy", "noeviction");
     await untilUp(tokens);

@@ -167,7 +167,7 @@ export class Calls {
   ): Promise<void> {
     const tenant = await this.#ports.tenants.find(attempt.tenant).catch(() => undefined);
     if (tenant) this.#call(attempt, done);
-    else done(ourFault("the tenant of this message is not known here"));
+    else done(ourFault("the tenant of this message is unknown"));
   }
 }
 

@@ -42,7 +42,7 @@ const named = new NamedDeliverers({
 readiness.watch("accounts", "needed", () =>
   authenticator.knowsAnybody()
     ? undefined
-    : "nobody has an account yet: management makes the first",
+    : "there is no account yet: start management, which makes the first",
 );
 
 const watchers = createLogWatchers({ ...ports, clock, log }, parts.sockets.connections);

@@ -116,8 +116,8 @@ export function createHookDoor(door: Door, ports: RunPorts) {
   }
 }
 
-const unknownHook = fault("not_found", "no run waits behind this address");
-const tooManyWrong = fault("too_many_requests", "too many addresses behind which no run waits");
+const unknownHook = fault("not_found", "no run waits at this address");
+const tooManyWrong = fault("too_many_requests", "too many addresses at which no run waits");
 
 const pairsOf = (rawHeaders: readonly string[]): [string, string][] =>
   rawHeaders.flatMap((name, i): [string, string][] =>

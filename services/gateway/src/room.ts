@@ -44,4 +44,4 @@ async function take(
   return noRoom;
 }
 
-const closed = fault("overloaded", "stopping: nothing new is taken");
+const closed = fault("overloaded", "stopping: no new message is taken");

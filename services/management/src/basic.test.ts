@@ -22,7 +22,7 @@ beforeEach(() => {
   check = createOperatorCheck([credentials, viewer], clock);
 });
 
-const unauthorized = { fault: "unauthorized", text: "no or wrong user and password" };
+const unauthorized = { fault: "unauthorized", text: "user and password are missing or wrong" };
 
 describe("the operator", () => {
   it("is a caller with the user and the password, colons and all, whatever the case of the scheme", () => {

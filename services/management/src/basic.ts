@@ -81,7 +81,7 @@ function guessesOfSecond(clock: Clock) {
 
 const digest = (text: string): Buffer => hash("sha256", text, "buffer");
 
-const unauthorized: Fault = fault("unauthorized", "no or wrong user and password");
+const unauthorized: Fault = fault("unauthorized", "user and password are missing or wrong");
 
 const tooManyFailures = (retryAfterSeconds: number): Refusal => ({
   ...fault("too_many_requests", "too many requests without the right user and password"),

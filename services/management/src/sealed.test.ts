@@ -173,7 +173,7 @@ describe("what is read", () => {
       () => sealIndexes(store.indexes, without).list(),
     ])
       await expect(read()).rejects.toThrow(
-        / was sealed with the key [0-9a-f]{8}, which is not here$/,
+        / was sealed with the key [0-9a-f]{8}, which is not configured$/,
       );
   });
 
@@ -257,7 +257,7 @@ describe("a start", () => {
     await accounts.addTenant(tenant);
 
     await expect(sealStored(store, createSealer([newKey]))).rejects.toThrow(
-      /^the signing key of me was sealed with the key [0-9a-f]{8}, which is not here$/,
+      /^the signing key of me was sealed with the key [0-9a-f]{8}, which is not configured$/,
     );
   });
 });

@@ -85,7 +85,7 @@ async function addFirstTenant(options: SeedOptions): Promise<void> {
   const keys = keysOf(options.config);
   if (token === undefined || !keys) {
     throw new Error(
-      "the first start wants POSTHASTE_TOKEN and both POSTHASTE_SIGNING_KEY variables",
+      "the first start requires POSTHASTE_TOKEN and both POSTHASTE_SIGNING_KEY variables",
     );
   }
   await addTenants(options, [{ id: tenantOf(token), tokens: [token], keys }]);
@@ -99,7 +99,7 @@ async function seedDevelopment(options: SeedOptions): Promise<Seeded> {
   const [first] = developmentUsers;
   if (known.size === 0 && !(await isEmpty(accounts))) {
     const warning =
-      "the store was made by the production profile: the development credentials do not work here";
+      "the store was made by the production profile: the development credentials do not work";
     return { token: undefined, warning };
   }
   const missing = users
@@ -154,5 +154,5 @@ function keysOf({ signingKeyCurrent, signingKeyNext }: SeedConfig): SigningKeys 
 async function warningOf({ accounts, config }: SeedOptions): Promise<string | undefined> {
   const { token } = config;
   if (token === undefined || (await accounts.token(tokenHash(token)))) return undefined;
-  return "POSTHASTE_TOKEN is not among the store's tokens: it was read at the first start only, the store wins";
+  return "POSTHASTE_TOKEN is not among the store's tokens: it is read at the first start only";
 }

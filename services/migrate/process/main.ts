@@ -15,7 +15,7 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(words: readonly string[]): Promise<number> {
   const unknown = words.find((word) => word !== "--check");
   if (unknown !== undefined) {
-    log.error("migrate.failed", { why: `${unknown} is no option: there is --check alone` });
+    log.error("migrate.failed", { why: `${unknown} is not an option: --check is the only one` });
     return 2;
   }
   try {

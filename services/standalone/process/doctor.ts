@@ -84,7 +84,7 @@ function modeOf(dataDir: string): Finding {
   const folder = finding("data folder");
   return (statSync(dataDir).mode & 0o077) === 0
     ? folder("ok", "for its owner only")
-    : folder("warning", "other users may look into it", `chmod 700 ${dataDir}`);
+    : folder("warning", "other users can read it", `chmod 700 ${dataDir}`);
 }
 
 function roomOf(dataDir: string): Finding {
@@ -126,15 +126,15 @@ function storeOf(dataDir: string): Finding {
     const version = databaseVersion(dataDir);
     return store("ok", version === undefined ? "none yet" : `schema version ${version}`);
   } catch (error) {
-    const remedy = "start the newer version, or restore a backup that this one has made";
+    const remedy = "start the newer version, or restore a backup of this version";
     return store("wrong", textOf(error), remedy);
   }
 }
 
 function openFiles(max: number | undefined): Finding {
   const files = finding("open files");
-  if (max === undefined) return files("ok", "the limit is not known here");
-  const remedy = `ulimit -n ${openFilesMin}, or LimitNOFILE= of systemd: each call and each caller takes one`;
+  if (max === undefined) return files("ok", "the limit is unknown");
+  const remedy = `ulimit -n ${openFilesMin}, or LimitNOFILE= of systemd: each call and each caller needs one`;
   return max >= openFilesMin
     ? files("ok", `at most ${max}`)
     : files("warning", `at most ${max}`, remedy);
@@ -146,15 +146,15 @@ async function clockOf(): Promise<Finding> {
   const words = ["show", "--property", "NTPSynchronized", "--value"];
   const options = { timeout: commandMsMax };
   const said = await promisify(execFile)("timedatectl", words, options).catch(() => undefined);
-  if (said === undefined) return clock("ok", "not known: there is no timedatectl to ask");
+  if (said === undefined) return clock("ok", "unknown: timedatectl is missing");
   return said.stdout.trim() === "yes"
-    ? clock("ok", "kept by NTP")
-    : clock("warning", "not kept by NTP", "timedatectl set-ntp true");
+    ? clock("ok", "synchronized by NTP")
+    : clock("warning", "not synchronized by NTP", "timedatectl set-ntp true");
 }
 
 function addressOf(host: string, port: number): Promise<Finding> {
   const address = finding(`address ${host}:${port}`);
-  const remedy = "end what listens there, or name another by --host and --port";
+  const remedy = "stop the program that listens there, or name another port by --host and --port";
   return new Promise((resolve) => {
     const server = createServer();
     server

@@ -29,7 +29,7 @@ export function greeting({ config, port, managementPort, token }: Greeting): str
     `  token    ${token ?? "as configured; not printed"}`,
     ...(config.console === "off" ? [] : [`  console  ${url}/console/`]),
     ...(managementPort === undefined ? [] : [`  manage   http://${config.host}:${managementPort}`]),
-    ...(config.catcher ? [`  catcher  ${new URL(target).origin} prints what arrives there`] : []),
+    ...(config.catcher ? [`  catcher  ${new URL(target).origin} prints each request`] : []),
     "",
     "  Publish a first message:",
     "",

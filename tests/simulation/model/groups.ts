@@ -44,7 +44,7 @@ export function modelGroups(now: () => number, isInUse: (chunk: GroupChunkId) =>
     endpoints: async (_tenant, ids) =>
       ids.flatMap((id) => {
         const endpoints = chunks.get(id);
-        if (!endpoints) throw new Error(`the chunk ${id} of a group is gone`);
+        if (!endpoints) throw new Error(`the chunk ${id} of a group is missing`);
         return endpoints;
       }),
     replace: async (tenant, name, version, endpoints) => {

@@ -20,7 +20,7 @@ type Limit = { readonly limit: string };
 
 export function addAudit(program: Command, acting: Acting): void {
   withLimit(program.command("audit"))
-    .description("the changes made to the tenant, the latest first")
+    .description("list the changes made to the tenant, the latest first")
     .action(
       acting<Limit>(async ({ client, output }, _, { limit }) => {
         const { changes } = await client.audit.list({ query: { count: countOf(limit) } });
@@ -31,7 +31,7 @@ export function addAudit(program: Command, acting: Acting): void {
 
 export function addWholeAudit(tenants: Command, acting: Acting): void {
   withLimit(tenants.command("audit [tenant]"))
-    .description("the changes that tenants and operators have made, the latest first")
+    .description("list the changes made by tenants and operators, the latest first")
     .action(
       acting<Limit>(async ({ management, output }, [tenant], { limit }) => {
         const query = { count: countOf(limit), ...(tenant !== undefined && { tenant }) };

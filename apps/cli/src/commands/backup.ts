@@ -10,17 +10,21 @@ type Options = { readonly data?: string; readonly withSecrets?: boolean };
 export function addBackup(program: Command, acting: Acting): void {
   const backup = program
     .command("backup <folder>")
-    .description("copies the data folder of a standalone into a new folder, also while it runs")
+    .description(
+      "copy the data folder of a standalone into a new folder, also while the standalone runs",
+    )
     .option(
       "--with-secrets",
-      "Copy the sealing key and the secrets, too: keep the copy as safe as them",
+      "Copy the sealing key and the secrets, too: keep such a copy as safe as the secrets",
     );
   withValue(backup, "--data <folder>", aboutData);
   backup.action(
     acting<Options>(async ({ output }, [folder = ""], { data, withSecrets = false }) => {
       const { backUp } = await import("@posthaste/standalone-process/folder");
       const copied = orFail(() => backUp(dataFolder(data), folder, withSecrets));
-      const secrets = copied.hasKey ? "with its sealing key" : "without sealing.key and secrets";
+      const secrets = copied.hasKey
+        ? "with sealing.key and secrets"
+        : "without sealing.key and secrets";
       output.done(`${textOf(copied)} copied and read back, ${secrets}`, copied);
     }),
   );
@@ -29,7 +33,7 @@ export function addBackup(program: Command, acting: Acting): void {
 export function addRestore(program: Command, acting: Acting): void {
   const restore = program
     .command("restore <folder>")
-    .description("puts a copy that backup has made into a data folder that has no store");
+    .description("put a copy made by backup into a data folder without a store");
   withValue(restore, "--data <folder>", aboutData);
   restore.action(
     acting<Options>(async ({ output }, [folder = ""], { data }) => {

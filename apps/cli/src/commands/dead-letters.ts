@@ -26,7 +26,7 @@ const pageMax = 100;
 export function addDeadLetters(program: Command, acting: Acting): void {
   const letters = program.command("dlq").description("dead letters");
   withLimit(withFilters(letters.command("ls"), letterFilters))
-    .description("the newest first")
+    .description("list dead letters, the newest first")
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
         const limit = countOf(options.limit);
@@ -38,15 +38,20 @@ export function addDeadLetters(program: Command, acting: Acting): void {
     );
   letters
     .command("show <dead-letter>")
-    .description("why a dead letter has failed, and what it is; by its id or its message's")
+    .description("show a dead letter and why it failed, by its id or the id of its message")
     .action(acting((session, [id = ""]) => showById(session, id, "letter")));
   const inMany = (name: string, verb: string): Command =>
     withFilters(letters.command(`${name} [dead-letters...]`), letterFilters)
-      .description(`${verb} by their ids, or what filters match after --yes`)
-      .option("--all", "all that there are")
-      .option("--yes", "do it; without it what matches is counted");
+      .description(
+        `${name === "rm" ? "remove" : name} dead letters by their ids, or all that filters match with --yes`,
+      )
+      .option("--all", "all dead letters")
+      .option("--yes", "act; without --yes the matches are only counted");
   inMany("retry", "retried")
-    .option("--edit", "one, with its body as $EDITOR leaves it; all else stays as it was")
+    .option(
+      "--edit",
+      "retry one dead letter with its body edited in $EDITOR; all else is unchanged",
+    )
     .action(
       acting<Options>((session, ids, options) =>
         options["edit"] === true

@@ -15,14 +15,18 @@ const ofCallers = ["POSTHASTE_TOKEN"] as const satisfies readonly CommandVariabl
 const passwordBytes = 18;
 
 export function addDev(program: Command, acting: Acting): void {
-  const dev = program.command("dev").description("a server to develop with, until Ctrl-C");
+  const dev = program.command("dev").description("run a server for development, until Ctrl-C");
   withDefault(dev, "--port <number>", {
     about:
-      "Its port; what is sent to the next one is printed, and the one after that is the operator's",
+      "Port of the server; the next port prints each request, and the one after that is the operator's",
     ...{ fallback: "8080", example: "9000" },
   });
   withDefault(dev, "--data <folder>", {
-    ...{ about: "Where it keeps what it has", fallback: ".posthaste", example: "/tmp/posthaste" },
+    ...{
+      about: "Folder for messages and secrets",
+      fallback: ".posthaste",
+      example: "/tmp/posthaste",
+    },
   });
   dev.action(
     acting<Options>(async ({ output }, _words, { port = "", data = "" }) => {
@@ -71,7 +75,7 @@ function mustBeFree(port: number): Promise<void> {
     const server = createServer();
     server
       .once("error", () =>
-        reject(new CliError("usage", `port ${port} is taken: --port names another`)),
+        reject(new CliError("usage", `port ${port} is taken: choose another with --port`)),
       )
       .listen(port, "127.0.0.1", () => server.close(() => resolve()));
   });

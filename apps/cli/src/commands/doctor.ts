@@ -11,12 +11,14 @@ type Options = { readonly data?: string; readonly host?: string; readonly port?:
 export function addDoctor(program: Command, acting: Acting): void {
   const doctor = program
     .command("doctor")
-    .description(
-      "says what of this host would keep a server from running well, and how to mend it",
-    );
+    .description("check whether a server runs well on this host, and say how to fix problems");
   withValue(doctor, "--data <folder>", aboutData);
   withDefault(doctor, "--host <address>", {
-    ...{ about: "The address that it is to listen on", fallback: "127.0.0.1", example: "0.0.0.0" },
+    ...{
+      about: "The address that the server will listen on",
+      fallback: "127.0.0.1",
+      example: "0.0.0.0",
+    },
   });
   withDefault(doctor, "--port <number>", {
     ...{ about: "Its port", fallback: "8080", example: "80" },
@@ -32,7 +34,7 @@ export function addDoctor(program: Command, acting: Acting): void {
         ["REMEDY", ({ remedy }) => remedy],
       ]);
       const wrong = findings.filter(({ verdict }) => verdict === "wrong").length;
-      if (wrong > 0) throw new CliError("failed", `${counted(wrong, "thing")} to mend`);
+      if (wrong > 0) throw new CliError("failed", `${counted(wrong, "problem")} to fix`);
     }),
   );
 }

@@ -19,7 +19,7 @@ export function addFlow(program: Command, acting: Acting): void {
   withValue(flow.command("ls"), "--search <text>", {
     ...{ about: "A part of the key", fallback: "any", example: "carr" },
   })
-    .description("all of them, or those that hold a text")
+    .description("list flow-control keys, or the keys that contain a text")
     .action(
       acting<{ search?: string }>(async ({ client, output }, _, { search }) => {
         const asked = search === undefined ? {} : { query: { search } };
@@ -28,16 +28,16 @@ export function addFlow(program: Command, acting: Acting): void {
     );
   flow
     .command("show <key>")
-    .description("its limits, and how much of them is used")
+    .description("show the limits of a key, and how much of them is used")
     .action(
       acting(async ({ client, output }, [key = ""]) => output.item(await client.flow.read(key))),
     );
-  const pin = flow.command("pin <key>").description("limits that messages do not change");
+  const pin = flow.command("pin <key>").description("set limits that messages do not change");
   withValue(pin, "--parallelism <count>", {
-    ...{ about: "So many calls at once", fallback: "no limit", example: "2" },
+    ...{ about: "Calls at once, at most", fallback: "no limit", example: "2" },
   });
   withValue(pin, "--rate <count>", {
-    ...{ about: "So many calls in a period", fallback: "no limit", example: "10" },
+    ...{ about: "Calls in a period, at most", fallback: "no limit", example: "10" },
   });
   withValue(pin, "--period <seconds>", { about: "In seconds", fallback: "1", example: "60" });
   pin.action(
@@ -51,7 +51,7 @@ export function addFlow(program: Command, acting: Acting): void {
   );
   flow
     .command("unpin <key>")
-    .description("limits are those of its messages again")
+    .description("use the limits of the key's messages again")
     .option("--parallelism", "this limit")
     .option("--rate", "this limit")
     .action(
@@ -68,7 +68,7 @@ export function addFlow(program: Command, acting: Acting): void {
   ] as const)
     flow
       .command(`${name} <key>`)
-      .description(name === "reset-rate" ? "its period begins anew" : `it is ${done}`)
+      .description(name === "reset-rate" ? "begin the period of a key anew" : `${name} a key`)
       .action(
         acting(async ({ client, output }, [key = ""]) => {
           await client.flow[method](key);

@@ -13,11 +13,11 @@ export function addGroups(program: Command, acting: Acting): void {
   const groups = program.command("groups").description("URL groups");
   groups
     .command("ls")
-    .description("all of them")
+    .description("list the groups")
     .action(acting(async ({ client, output }) => output.rows(await client.groups.list(), columns)));
   groups
     .command("show <group>")
-    .description("a group with its endpoints")
+    .description("show a group with its endpoints")
     .action(
       acting(async ({ client, output }, [name = ""]) =>
         output.item(await client.groups.read(name)),
@@ -29,7 +29,7 @@ export function addGroups(program: Command, acting: Acting): void {
   ] as const)
     groups
       .command(`${name} <group> <urls...>`)
-      .description(`endpoints are ${done}`)
+      .description(`${name} endpoints`)
       .action(
         acting(async ({ client, output }, [group = "", ...urls]) => {
           const [first = "", ...others] = urls;
@@ -44,7 +44,7 @@ export function addGroups(program: Command, acting: Acting): void {
       );
   groups
     .command("rm <group>")
-    .description("it is removed")
+    .description("remove a group")
     .action(
       acting(async ({ client, output }, [name = ""]) => {
         await client.groups.remove(name);

@@ -4,8 +4,8 @@ import { type Acting } from "../session.ts";
 export function addKeys(program: Command, acting: Acting): void {
   const keys = program.command("keys").description("signing keys");
   for (const [name, method, about] of [
-    ["show", "read", "the current key and the next"],
-    ["rotate", "rotate", "the next becomes the current, and a new one the next"],
+    ["show", "read", "show the current key and the next"],
+    ["rotate", "rotate", "make the next key the current one, and a new key the next"],
   ] as const)
     keys
       .command(name)

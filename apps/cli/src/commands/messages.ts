@@ -29,7 +29,7 @@ const columns: readonly Column<LogEntry>[] = [
 export function addMessages(program: Command, acting: Acting): void {
   const messages = program.command("messages").description("messages and their log");
   withLimit(withFilters(messages.command("ls"), eventFilters))
-    .description("what has happened to messages, the newest first")
+    .description("list what happened to messages, the newest first")
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
         const limit = countOf(options.limit);
@@ -40,13 +40,11 @@ export function addMessages(program: Command, acting: Acting): void {
     );
   messages
     .command("show <message>")
-    .description(
-      "what became of a message and why, and the message; by its id or its dead letter's",
-    )
+    .description("show a message and its log, by its id or the id of its dead letter")
     .action(acting((session, [id = ""]) => showById(session, id, "message")));
   messages
     .command("now <message>")
-    .description("deliver now what waits for a delay or a retry")
+    .description("deliver now a message that waits for a delay or a retry")
     .action(
       acting(async ({ client, output }, [id = ""]) => {
         await client.messages.deliverNow(id);
@@ -54,12 +52,14 @@ export function addMessages(program: Command, acting: Acting): void {
       }),
     );
   withFilters(messages.command("cancel [messages...]"), messageFilters)
-    .description("cancel messages by their ids, or what filters match after --yes")
-    .option("--all", "all that are live")
-    .option("--yes", "do it; without it what matches is counted")
+    .description("cancel messages by their ids, or all that filters match with --yes")
+    .option("--all", "all messages that have not ended")
+    .option("--yes", "act; without --yes the matches are only counted")
     .action(acting<Options>(cancel));
   withFilters(program.command("tail"), followFilters)
-    .description("what happens to messages, as it happens, until Ctrl-C; with --from, from then on")
+    .description(
+      "print what happens to messages, as it happens, until Ctrl-C; with --from, from that time on",
+    )
     .action(acting<Options>(tail));
 }
 

@@ -8,8 +8,8 @@ type Options = { readonly check?: boolean };
 export function addMigrate(program: Command, acting: Acting): void {
   program
     .command("migrate")
-    .description("builds what a new version of the six services wants in MongoDB")
-    .option("--check", "Say what is missing, and change nothing")
+    .description("prepare MongoDB for a new version of the six services")
+    .option("--check", "Only report what is missing")
     .action(
       acting<Options>(async ({ host: { env }, output }, _words, { check = false }) => {
         const { migrate } = await import("@posthaste/migrate-process");
@@ -17,8 +17,11 @@ export function addMigrate(program: Command, acting: Acting): void {
         const missing = await migrate(told).catch(failed);
         output.lines(missing);
         if (missing.length > 0)
-          throw new CliError("failed", `${missing.length} missing: posthaste migrate builds them`);
-        output.done("all is there", { missing });
+          throw new CliError(
+            "failed",
+            `${missing.length} missing: run posthaste migrate to build them`,
+          );
+        output.done("nothing is missing", { missing });
       }),
     );
 }

@@ -8,7 +8,7 @@ export function addProfiles(program: Command, acting: Acting): void {
   const profile = program.command("profile").description("servers by name");
   profile
     .command("ls")
-    .description("all of them")
+    .description("list the profiles")
     .action(
       acting(async ({ host, output }) => {
         const { current, profiles } = readProfiles(host.env);
@@ -24,7 +24,7 @@ export function addProfiles(program: Command, acting: Acting): void {
     );
   profile
     .command("set <name> <url>")
-    .description("a server, whose token is read from stdin")
+    .description("add or change a profile; the token is read from stdin")
     .action(
       acting(async (session, [name = "", url = ""]) => {
         const { env, stdin } = session.host;
@@ -32,7 +32,7 @@ export function addProfiles(program: Command, acting: Acting): void {
         if (stdin.isTTY === true) session.host.err.write("token: ");
         const token = (await firstLine(stdin)).trim();
         if (token === "")
-          throw new CliError("usage", "the token is read from stdin, which has none");
+          throw new CliError("usage", "the token is read from stdin, which is empty");
         const before = readProfiles(env);
         const profiles: Record<string, Profile> = { ...before.profiles, [name]: { url, token } };
         writeProfiles(env, { current: before.current ?? name, profiles });
@@ -41,7 +41,7 @@ export function addProfiles(program: Command, acting: Acting): void {
     );
   profile
     .command("use <name>")
-    .description("the one that is used where none is named")
+    .description("choose the default profile")
     .action(
       acting(async (session, [name = ""]) => {
         writeProfiles(session.host.env, { ...known(session, name), current: name });
@@ -50,7 +50,7 @@ export function addProfiles(program: Command, acting: Acting): void {
     );
   profile
     .command("rm <name>")
-    .description("it is removed")
+    .description("remove a profile")
     .action(
       acting(async (session, [name = ""]) => {
         const { current, profiles } = known(session, name);

@@ -94,7 +94,7 @@ function headersOf(lines: readonly string[]): Readonly<Record<string, string>> {
     lines.map((line) => {
       const at = line.indexOf(":");
       if (at < 1)
-        throw new CliError("usage", `--header: ${line} is no header such as 'Name: value'`);
+        throw new CliError("usage", `--header: ${line} is not a header such as 'Name: value'`);
       return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
     }),
   );
@@ -121,7 +121,7 @@ export function addPublishing(program: Command, acting: Acting): void {
       }),
     );
   withEdit(withSettings(program.command("enqueue <queue> <destination>")))
-    .description("publish through a queue, which is made if there is none")
+    .description("publish through a queue, which is made if it does not exist")
     .action(
       acting<Options>(async (session, [queue = "", to = ""], options) => {
         const publication = await publicationOf(session, options);
@@ -131,7 +131,7 @@ export function addPublishing(program: Command, acting: Acting): void {
   program
     .command("batch <file>")
     .description(
-      "publish the items of a JSON list, as docs/batch.md has them, or one on each line; - is stdin",
+      "publish the items of a JSON list, as in docs/batch.md, or one item on each line; - is stdin",
     )
     .action(
       acting(async (session, [file = ""]) => {
@@ -150,7 +150,7 @@ async function publishList(session: Session, text: string): Promise<void> {
 }
 
 async function publishItems(client: Client, items: string): Promise<readonly Published[]> {
-  if (!isJson(items)) throw new CliError("usage", "batch: the list is no JSON");
+  if (!isJson(items)) throw new CliError("usage", "batch: the list is not JSON");
   const asked = { body: items };
   const answers = (await client.call("publishBatch", asked as never)) as unknown as readonly (
     | Published
@@ -166,7 +166,7 @@ async function publishLines(session: Session, text: string): Promise<void> {
   const lines = text.split("\n").map((line, at) => ({ line: line.trim(), number: at + 1 }));
   const items = lines.filter(({ line }) => line !== "");
   for (const { line, number } of items)
-    if (!isJson(line)) throw new CliError("usage", `batch: line ${number} is no JSON`);
+    if (!isJson(line)) throw new CliError("usage", `batch: line ${number} is not JSON`);
   const { host, output, patientClient } = session;
   for (let at = 0; at < items.length; at += linesAtOnce) {
     if (host.interrupted.aborted) {

@@ -16,21 +16,21 @@ export function addQueues(program: Command, acting: Acting): void {
   const queues = program.command("queues").description("queues");
   queues
     .command("ls")
-    .description("all of them")
+    .description("list the queues")
     .action(acting(async ({ client, output }) => output.rows(await client.queues.list(), columns)));
   queues
     .command("show <queue>")
-    .description("how many wait, and whether it is paused")
+    .description("show how many messages wait, and whether the queue is paused")
     .action(
       acting(async ({ client, output }, [name = ""]) =>
         output.item(await client.queues.read(name)),
       ),
     );
   withValue(queues.command("set <queue>"), "--parallelism <count>", {
-    about: "So many deliveries of it at once",
-    ...{ fallback: "as it is, 1 of a new one", example: "5" },
+    about: "Deliveries of the queue at once, at most",
+    ...{ fallback: "unchanged, 1 for a new queue", example: "5" },
   })
-    .description("make a queue, or change it")
+    .description("make or change a queue")
     .action(
       acting<{ parallelism?: string }>(async ({ client, output }, [queueName = ""], options) => {
         const { parallelism } = options;
@@ -47,7 +47,7 @@ export function addQueues(program: Command, acting: Acting): void {
   ] as const)
     queues
       .command(`${name} <queue>`)
-      .description(`it is ${done}`)
+      .description(`${name === "rm" ? "remove" : name} a queue`)
       .action(
         acting(async ({ client, output }, [queue = ""]) => {
           await client.queues[method](queue);

@@ -34,7 +34,7 @@ const cancelledAtOnce = 100;
 export function addRuns(program: Command, acting: Acting): void {
   const runs = program.command("runs").description("workflow runs");
   withLimit(withFilters(runs.command("ls"), runFilters))
-    .description("the newest first")
+    .description("list runs, the newest first")
     .action(
       acting<Options & { limit: string }>(async (session, _, options) => {
         const found = session.client.each("listRunLogs", queryOf(options, runFilters));
@@ -44,7 +44,7 @@ export function addRuns(program: Command, acting: Acting): void {
   runs
     .command("show <run>")
     .description(
-      "a run and its steps, as a tree; by its id, its dead letter's or a message's of it",
+      "show a run and its steps as a tree, by its id or the id of its dead letter or a message",
     )
     .action(acting((session, [id = ""]) => showById(session, id, "run")));
   withValue(withSettings(runs.command("start <workflow>")), "--id <run>", {
@@ -60,23 +60,26 @@ export function addRuns(program: Command, acting: Acting): void {
       }),
     );
   withFilters(runs.command("cancel [runs...]"), ofRuns)
-    .description("cancel runs by their ids, or what filters match after --yes")
-    .option("--all", "all that are active")
-    .option("--yes", "do it; without it what matches is counted")
+    .description("cancel runs by their ids, or all that filters match with --yes")
+    .option("--all", "all active runs")
+    .option("--yes", "act; without --yes the matches are only counted")
     .action(acting<Options>(cancel));
   for (const name of ["restart", "resume"] as const)
     withFilters(runs.command(`${name} [runs-or-dead-letters...]`), ofRuns)
       .description(
-        `failed runs, ${name === "restart" ? "from their beginning" : "from what failed"}: by their ids, or what filters match after --yes, whose dead letters are then removed`,
+        `${name} failed runs from ${name === "restart" ? "their beginning" : "the failed step"}: by their ids, or all that filters match with --yes, whose dead letters are then removed`,
       )
-      .option("--all", "all that failed and have a dead letter")
-      .option("--keep", "leave the dead letters of what filters match: a repeat takes them again")
-      .option("--yes", "do it; without it what matches is counted")
+      .option("--all", "all failed runs with a dead letter")
+      .option(
+        "--keep",
+        "keep the dead letters of runs that filters match: a repeat takes them again",
+      )
+      .option("--yes", "act; without --yes the matches are only counted")
       .action(acting<Options>((session, ids, options) => again(session, name, ids, options)));
   withValue(runs.command("notify <event>"), "-d, --data <body>", {
-    ...{ about: "What the runs are told", fallback: "nothing", example: '{"approved":true}' },
+    ...{ about: "The data of the event", fallback: "nothing", example: '{"approved":true}' },
   })
-    .description("an event, to all runs that wait for it")
+    .description("send an event to all runs that wait for it")
     .action(
       acting<{ data?: string }>(async ({ client, output }, [event = ""], { data }) => {
         const body = data === undefined ? {} : { body: data };

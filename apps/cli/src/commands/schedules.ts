@@ -19,18 +19,18 @@ export function addSchedules(program: Command, acting: Acting): void {
   const schedules = program.command("schedules").description("schedules");
   schedules
     .command("ls")
-    .description("all of them")
+    .description("list the schedules")
     .action(
       acting(async ({ client, output }) => output.rows(await client.schedules.list(), columns)),
     );
   schedules
     .command("show <schedule>")
-    .description("a schedule with what it publishes")
+    .description("show a schedule and its message")
     .action(
       acting(async ({ client, output }, [id = ""]) => output.item(await client.schedules.read(id))),
     );
   withValue(withSettings(schedules.command("set <cron> <destination>")), "--id <schedule>", {
-    about: "Its id: one that is there is replaced",
+    about: "Id of the schedule; an existing one is replaced",
     ...{ fallback: "a new one", example: "report" },
   })
     .description("publish by a cron expression, such as '0 9 * * *'")
@@ -50,7 +50,7 @@ export function addSchedules(program: Command, acting: Acting): void {
   ] as const)
     schedules
       .command(`${name} <schedule>`)
-      .description(`it is ${done}`)
+      .description(`${name === "rm" ? "remove" : name} a schedule`)
       .action(
         acting(async ({ client, output }, [id = ""]) => {
           await client.schedules[method](id);

@@ -18,18 +18,18 @@ type Options = {
 export function addServe(program: Command, acting: Acting): void {
   const serve = program
     .command("serve")
-    .description("a server for production, with all that it keeps in one folder, until SIGTERM");
+    .description("run a server for production, with all its data in one folder, until SIGTERM");
   withValue(serve, "--port <number>", {
-    about: "Its port; the one two above is the operator's",
+    about: "Port of the server; the port two above is the operator's",
     ...{ fallback: "POSTHASTE_PORT, or 8080", example: "80" },
   });
   withValue(serve, "--host <address>", {
-    about: "The address that it listens on; 0.0.0.0 or :: for all",
+    about: "The address to listen on; 0.0.0.0 or :: for all",
     ...{ fallback: "POSTHASTE_HOST, or 127.0.0.1", example: "0.0.0.0" },
   });
   withValue(serve, "--data <folder>", aboutData);
   withValue(serve, "--config <file>", {
-    about: "Variables, a line NAME=value each; those of the environment win",
+    about: "Variables, one NAME=value on each line; the environment wins",
     ...{ example: "/etc/posthaste.env" },
   });
   serve.action(

@@ -25,10 +25,10 @@ const tokenColumns: readonly Column<Token>[] = [
 export function addTenants(program: Command, acting: Acting): void {
   const tenants = program
     .command("tenants")
-    .description("tenants and their tokens: the operator's");
+    .description("tenants and their tokens, for the operator");
   tenants
     .command("ls")
-    .description("all of them")
+    .description("list the tenants")
     .action(
       acting(async ({ management, output }) =>
         output.rows(await management.tenants.list(), tenantColumns),
@@ -36,7 +36,7 @@ export function addTenants(program: Command, acting: Acting): void {
     );
   tenants
     .command("show <tenant>")
-    .description("a tenant with its plan")
+    .description("show a tenant with its plan")
     .action(
       acting(async ({ management, output }, [id = ""]) =>
         output.item(await management.tenants.read(id)),
@@ -44,7 +44,7 @@ export function addTenants(program: Command, acting: Acting): void {
     );
   tenants
     .command("create <tenant>")
-    .description("a tenant with the default plan")
+    .description("make a tenant with the default plan")
     .action(
       acting(async ({ management, output }, [id = ""]) =>
         output.item(await management.tenants.create({ body: { id } })),
@@ -52,11 +52,11 @@ export function addTenants(program: Command, acting: Acting): void {
     );
   tenants
     .command("close <tenant>")
-    .description("it ends with all that is its own")
+    .description("close a tenant and remove its data")
     .option("--yes", "do it")
     .action(
       acting<{ yes?: true }>(async ({ management, output }, [id = ""], { yes }) => {
-        if (!yes) throw new CliError("usage", `nothing of ${id} could be had back: add --yes`);
+        if (!yes) throw new CliError("usage", `${id} cannot be restored afterwards: add --yes`);
         await management.tenants.close(id);
         output.done(`${id} closed`, { id, closed: true });
       }),
@@ -68,7 +68,7 @@ export function addTenants(program: Command, acting: Acting): void {
 function addTokens(tenants: Command, acting: Acting): void {
   tenants
     .command("tokens <tenant>")
-    .description("its tokens")
+    .description("list the tokens of a tenant")
     .action(
       acting(async ({ management, output }, [id = ""]) =>
         output.rows(await management.tokens.list(id), tokenColumns),
@@ -77,7 +77,7 @@ function addTokens(tenants: Command, acting: Acting): void {
   addTokenMaking(tenants, acting);
   tenants
     .command("revoke <tenant> <token>")
-    .description("a token by its id")
+    .description("revoke a token by its id")
     .action(
       acting(async ({ management, output }, [tenant = "", token = ""]) => {
         await management.tokens.revoke(tenant, token);
@@ -98,17 +98,19 @@ type TokenOptions = {
 function addTokenMaking(tenants: Command, acting: Acting): void {
   const command = tenants
     .command("token <tenant>")
-    .description("a new token, which is shown this once; of scope full where no option says less")
-    .option("--read", "it may read all but the signing keys, and change nothing")
-    .option("--operate", "it may read, retry, pause, resume and cancel")
-    .option("--publish", "it may publish and start runs, and read nothing");
+    .description(
+      "make a token, which is shown only once; its scope is full unless an option narrows it",
+    )
+    .option("--read", "may read all but the signing keys, and change nothing")
+    .option("--operate", "may read, retry, pause, resume and cancel")
+    .option("--publish", "may publish and start runs, and read nothing");
   withValue(command, "--queue <queue>", {
-    about: "It may do what has this queue in its path, and nothing else",
+    about: "May only use operations with this queue in the path",
     example: "emails",
   });
-  withValue(command, "--name <name>", { about: "What to call it", example: "shop" });
+  withValue(command, "--name <name>", { about: "Name of the token", example: "shop" });
   withValue(command, "--expires <time>", {
-    about: "From then on it is refused: a date, or Unix milliseconds",
+    about: "Time from which the token is refused: a date, or Unix milliseconds",
     fallback: "never",
     example: "2027-01-31T12:00:00Z",
   });

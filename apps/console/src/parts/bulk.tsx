@@ -197,7 +197,7 @@ function Told<T>({ progress, thing, groupsOf, take, leave }: ToldProps<T>) {
             {done} of {matched} {verb.past}
             {progress.kind === "taken" &&
               done < matched &&
-              ", the rest was not there any more or is as it was"}
+              ", the rest was removed or is unchanged"}
           </span>
         </>
       );

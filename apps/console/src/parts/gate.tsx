@@ -168,7 +168,7 @@ function settling<T>(
 const refusals: Readonly<Record<string, string>> = {
   refused: "The provider has not let you in. Try again.",
   away: "The provider does not answer. Try again later.",
-  "no-group": "You are in no group that is let in here. Ask the operator.",
+  "no-group": "You are in no group that may sign in here. Ask the operator.",
 };
 const refusalIn = (search: string): string =>
   refusals[new URLSearchParams(search).get("sign-in") ?? ""] ?? "";

@@ -74,6 +74,6 @@ describe("a token", () => {
   it("that has ended when it comes is none", async () => {
     const { source } = issuer(token("a", 0));
 
-    await expect(source.show()).rejects.toThrow("has ended already");
+    await expect(source.show()).rejects.toThrow("has already expired");
   });
 });

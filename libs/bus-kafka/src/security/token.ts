@@ -40,7 +40,7 @@ export function keptToken(ask: () => Promise<Token>, clock: Clock): TokenSource 
     const askedAt = clock.passedMs();
     try {
       const { value, lifeMs } = await ask();
-      if (lifeMs <= 0) throw new Error("the token that was issued has ended already");
+      if (lifeMs <= 0) throw new Error("the issued token has already expired");
       const endsAt = askedAt + lifeMs;
       token = { value, renewAt: endsAt - Math.min(spareMsMax, lifeMs / 2), endsAt };
       failures = 0;

@@ -98,7 +98,7 @@ export function createReceiver(handle: Handler, options: ReceiverOptions): Recei
     const verdict = verifySignature({ signature, body, keys, ...at });
     if (verdict.kind === "refused") return refuse(verdict.why);
     const messageId = ownHeader(headers, "message-id");
-    if (messageId === undefined) return refuse("there is no message id");
+    if (messageId === undefined) return refuse("the message id is missing");
     const retried = Number(ownHeader(headers, "retried") ?? 0);
     const text = () => new TextDecoder().decode(body);
     const json = (): unknown => JSON.parse(text());
@@ -117,7 +117,7 @@ export function createReceiver(handle: Handler, options: ReceiverOptions): Recei
       case "handled":
         return answer(200, "handled before");
       case "underway":
-        return comeBack(comeBackSeconds, "it is being handled");
+        return comeBack(comeBackSeconds, "this message is being handled");
       case "new": {
         const outcome = await handled(delivery);
         await seen.release(messageId, outcome.isHandled);

@@ -45,18 +45,18 @@ describe("a delivery is verified", () => {
 
 describe("a delivery is refused", () => {
   it.each<[string, Signing, string]>([
-    ["signed with another key", { key: "sig_other" }, "neither key has made the signature"],
-    ["of another algorithm", { alg: "HS512" }, "the signature is not made with HS256"],
+    ["signed with another key", { key: "sig_other" }, "the signature matches neither key"],
+    ["of another algorithm", { alg: "HS512" }, "the signature does not use HS256"],
     ["of another issuer", { claims: { iss: "Other" } }, 'the issuer is "Other"'],
     ["that has expired", { claims: { exp: now / 1_000 - 31 } }, "the signature has expired"],
     ["not valid yet", { claims: { nbf: now / 1_000 + 31 } }, "the signature is not valid yet"],
     [
       "to another URL",
       { claims: { sub: "https://b.example" } },
-      "it was sent to https://b.example",
+      "the signature is for the URL https://b.example",
     ],
-    ["without a hash", { claims: { body: undefined } }, "the signature has not all claims"],
-    ["without an end", { claims: { exp: undefined } }, "the signature has not all claims"],
+    ["without a hash", { claims: { body: undefined } }, "the signature lacks a claim"],
+    ["without an end", { claims: { exp: undefined } }, "the signature lacks a claim"],
   ])("%s", async (_, signing, why) => {
     expect(judged(await sign(other, signing), other)).toEqual({ kind: "refused", why });
   });
@@ -106,7 +106,7 @@ describe("a delivery is refused", () => {
     );
     expect(judged(signature, Buffer.from("another bodz"))).toEqual({
       kind: "refused",
-      why: "the body is not the one that was signed",
+      why: "the body does not match the signature",
     });
   });
 });

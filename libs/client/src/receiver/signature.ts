@@ -43,21 +43,22 @@ export function verifySignature(signed: Signed): Verdict {
   const { signature, body, keys, now, url, toleranceSeconds } = signed;
   const parts = signature.split(".");
   const [header = "", payload = "", mac = ""] = parts;
-  if (parts.length !== 3) return refused("the signature is no JWT");
+  if (parts.length !== 3) return refused("the signature is not a JWT");
   // Never trust the algorithm that a token names.
-  if (decoded(header)?.["alg"] !== "HS256") return refused("the signature is not made with HS256");
+  if (decoded(header)?.["alg"] !== "HS256") return refused("the signature does not use HS256");
   const isBy = (key: string | undefined) =>
     key !== undefined && key !== "" && isMac(key, `${header}.${payload}`, mac);
-  if (!isBy(keys.current) && !isBy(keys.next)) return refused("neither key has made the signature");
+  if (!isBy(keys.current) && !isBy(keys.next)) return refused("the signature matches neither key");
   const claims = claimsOf(decoded(payload));
-  if (!claims) return refused("the signature has not all claims");
+  if (!claims) return refused("the signature lacks a claim");
   if (!issuers.has(claims.iss)) return refused(`the issuer is ${JSON.stringify(claims.iss)}`);
   const seconds = now / 1_000;
   if (seconds > claims.exp + toleranceSeconds) return refused("the signature has expired");
   if (seconds < claims.nbf - toleranceSeconds) return refused("the signature is not valid yet");
-  if (url !== undefined && claims.sub !== url) return refused(`it was sent to ${claims.sub}`);
+  if (url !== undefined && claims.sub !== url)
+    return refused(`the signature is for the URL ${claims.sub}`);
   if (!isSame(claims.body.replace(/=+$/, ""), hashOf(body)))
-    return refused("the body is not the one that was signed");
+    return refused("the body does not match the signature");
   return { kind: "verified", claims };
 }
 

@@ -115,7 +115,7 @@ describe("a batch", () => {
     expect(commands(body(10_000))).toHaveLength(10_000);
     expect(refused(body(10_001))).toEqual({
       code: "malformed",
-      text: "[10000]: a batch may have 10000 items",
+      text: "[10000]: a batch may have at most 10000 items",
       before: 10_000,
     });
   });
@@ -216,7 +216,7 @@ describe("a batch", () => {
 
   it("413 names the item whose body is too large, however much JSON makes of it", () => {
     const plan = { ...defaultPlan, bodyBytesMax: 100 };
-    const text = "[1].body: quota maxMessageSize exceeded: the body may have 100 bytes";
+    const text = "[1].body: quota maxMessageSize exceeded: the body may have at most 100 bytes";
     const with0 = (count: number) => items(good, { ...good, body: "\0".repeat(count) });
 
     expect(read(with0(100), { plan })).toHaveLength(2);

@@ -144,7 +144,10 @@ function* readItem(
   return yield* readWithLong(bytes.subarray(from, to), "body", place);
 }
 
-const tooManyItems = fault("malformed", `[${itemsMax}]: a batch may have ${itemsMax} items`);
+const tooManyItems = fault(
+  "malformed",
+  `[${itemsMax}]: a batch may have at most ${itemsMax} items`,
+);
 
 /** Returns the headers of a value that may not be an item. */
 function namesIn(json: unknown): readonly string[] {
@@ -196,7 +199,10 @@ function* bodyOf(
   // A lone surrogate would silently be replaced by another character.
   if (!isWellFormed) return fault("malformed", "must be well-formed Unicode");
   if (bytes <= bytesMax) return yield* said();
-  return fault("too_large", `quota maxMessageSize exceeded: the body may have ${bytesMax} bytes`);
+  return fault(
+    "too_large",
+    `quota maxMessageSize exceeded: the body may have at most ${bytesMax} bytes`,
+  );
 }
 
 /** Node has checked the names and values of a request's own headers; those of an item are checked here. */

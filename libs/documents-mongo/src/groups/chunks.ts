@@ -59,7 +59,7 @@ export function createChunks({ again, collection: open, random }: Connection): C
       const byId = new Map(found.map((chunk) => [chunk._id, chunk.endpoints]));
       return ids.flatMap((id) => {
         const endpoints = byId.get(id);
-        if (!endpoints) throw new Error(`the chunk ${id} of a group is gone`);
+        if (!endpoints) throw new Error(`the chunk ${id} of a group is missing`);
         return endpoints;
       });
     },

@@ -37,7 +37,8 @@ const within: Within<LogItem> = {
 };
 
 function ownRowFrom({ _id, tenant, shard, message, told, endedAt }: OwnRow): Placed<LogItem> {
-  if (told === undefined || endedAt === undefined) throw new Error(`${_id} tells nothing`);
+  if (told === undefined || endedAt === undefined)
+    throw new Error(`${_id} has no entry for the log`);
   const configuration = { ...message, id: _id, tenant, shard };
   const item = ownItem(configuration, told, endedAt);
   return { _id, tenant, place: told.place, item };
@@ -49,7 +50,8 @@ export const ownNames = { "message.createdAt": 1, told: 1, endedAt: 1 } as const
 export const ownNamesFrom = (document: Document) => {
   const { _id, message, told, endedAt } = document as OwnRow;
   const named = { id: _id, createdAt: message.createdAt };
-  if (told === undefined || endedAt === undefined) throw new Error(`${_id} tells nothing`);
+  if (told === undefined || endedAt === undefined)
+    throw new Error(`${_id} has no entry for the log`);
   return { _id, item: ownItem(named, told, endedAt) };
 };
 

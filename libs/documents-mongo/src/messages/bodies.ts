@@ -41,7 +41,7 @@ export async function insertBodies(
   if (documents.length > 0) await again(() => insertTogether(db, bodies, documents));
   return () => {
     if (heavy.length > 0 && clock.passedMs() - begunMs > referMsMax)
-      throw new StoreError("unavailable", "bodies were written too long ago to be referred to");
+      throw new StoreError("unavailable", "bodies were written too long ago to be used");
   };
 }
 

@@ -78,7 +78,7 @@ async function endAll(
     for (const each of await write(rooms, planned, now)) done.set(each.record.message.id, each);
     left = planned.map(({ record }) => record.message.id).filter((id) => !done.has(id));
   }
-  if (left.length > 0) throw new Error(`${left.length} records move too fast to be ended`);
+  if (left.length > 0) throw new Error(`${left.length} records change too fast to be cancelled`);
   return [...done.values()];
 }
 

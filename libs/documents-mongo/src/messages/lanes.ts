@@ -74,7 +74,7 @@ export async function writeLanes(
     const { refused } = await writeAll(again, lanes, operations);
     operations = operations.filter((_, n) => refused.has(n));
   }
-  if (operations.length > 0) throw new Error("lanes refuse to be written");
+  if (operations.length > 0) throw new Error("lanes could not be written");
 }
 
 const roundsMax = 5;

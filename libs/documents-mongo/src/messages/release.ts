@@ -34,6 +34,6 @@ export function createRelease({ again, clock, messages, token }: Rooms): Records
       // If the reply to a write that held was lost, its repetition matched nothing.
       if (await again(() => messages.findOne({ _id: id, changedBy }))) return done;
     }
-    throw new Error(`${id} moves too fast to be released`);
+    throw new Error(`${id} changes too fast to be released`);
   };
 }

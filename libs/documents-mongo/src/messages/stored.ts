@@ -254,7 +254,8 @@ export function alarmIn(
 
 export function claimedFrom(stored: StoredRecord, body: Uint8Array): InState<"claimed"> {
   const record = recordFrom(stored, body);
-  if (!isIn(record, "claimed")) throw new Error(`${stored._id} was found as claimed and is not`);
+  if (!isIn(record, "claimed"))
+    throw new Error(`${stored._id} was found as claimed but is not claimed`);
   return record;
 }
 

@@ -53,13 +53,13 @@ export async function prepareAlone(
 
 const rejectedAt = (ending: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    const end = (): void => reject(new Error("the documents are closed"));
+    const end = (): void => reject(new Error("the connection to MongoDB is closed"));
     if (ending.aborted) end();
     ending.addEventListener("abort", end, { once: true });
   });
 
 async function textOf(db: Db, step: Migration | Step | undefined): Promise<string> {
-  if (step === undefined) return "the database is looked at";
+  if (step === undefined) return "the database is being checked";
   if ("run" in step) return `documents: ${step.name}`;
   const progress = await progressOf(db, step.collection);
   const words = `the indexes of ${step.collection} are being built`;

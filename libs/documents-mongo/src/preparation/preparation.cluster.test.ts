@@ -209,7 +209,9 @@ describe("a database", () => {
     await until("one builds", async () => (await builds()) === 1);
     running.push(migration(second).run());
     await until("the other waits", () =>
-      second.some((line) => line.startsWith("another process is at work: the indexes of messages")),
+      second.some((line) =>
+        line.startsWith("another process is migrating: the indexes of messages"),
+      ),
     );
     expect(await builds()).toBe(1);
     await hang("off");

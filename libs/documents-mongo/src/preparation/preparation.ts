@@ -102,8 +102,8 @@ const isEnough = ({ indexes, migrations }: Lack): boolean =>
   migrations.length === 0 && indexes.every(({ is }) => is === "wanted");
 
 function textOf({ indexes, migrations }: Lack): string {
-  if (migrations.length > 0) return "its format is an older one";
-  if (indexes.length === 0) return "indexes that others replace are still there";
+  if (migrations.length > 0) return "the format is older";
+  if (indexes.length === 0) return "replaced indexes still exist";
   const names = [...new Set(indexes.map(({ collection }) => collection))];
   return `indexes of ${names.join(", ")} are missing`;
 }

@@ -68,7 +68,7 @@ export async function enterQueues(rooms: Rooms, entries: readonly QueueEntry[]):
     const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
     operations = operations.filter((_, n) => refused.has(n));
   }
-  if (operations.length > 0) throw new Error("queues refuse to be written");
+  if (operations.length > 0) throw new Error("queues could not be written");
 }
 const roundsMax = 5;
 
@@ -137,7 +137,7 @@ export async function enterFanOut(
     const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
     operations = operations.filter((_, n) => refused.has(n));
   }
-  if (operations.length > 0) throw new Error("queues refuse to be written");
+  if (operations.length > 0) throw new Error("queues could not be written");
 }
 
 const setting = <T extends { $min: { wakeAt: number } } | { $set: { wakeAt: number } }>(

@@ -87,7 +87,7 @@ export async function put(rooms: Rooms, change: QueueChange, max: number): Promi
     );
     if (matchedCount === 1) return { takenBack: await takeBack(rooms, _id) };
   }
-  throw new Error(`${_id} is made and deleted too fast to be changed`);
+  throw new Error(`${_id} is made and deleted too often to be changed`);
 }
 
 export async function resume(rooms: Rooms, tenant: TenantId, name: string): Promise<void> {
@@ -177,7 +177,7 @@ export async function end(
     // The row is not read again, since the queue may have been made anew.
     if (matchedCount === 1) return cancelHolders(rooms, tenant, turns);
   }
-  throw new Error(`${_id} is written too fast to be deleted`);
+  throw new Error(`${_id} changes too fast to be deleted`);
 }
 
 const cancelHolders = (

@@ -113,7 +113,7 @@ async function decideAlike(
       );
     return "decided";
   }
-  throw new StoreError("overloaded", "too many processes change the same run at once");
+  throw new StoreError("overloaded", "too many calls change the same run at once");
 }
 
 /** Decides each change on the run as the change before has left it. */

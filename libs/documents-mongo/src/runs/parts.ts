@@ -143,7 +143,7 @@ export async function entriesOf(
   const bodies = new Map(found.map((part) => [part._id, bodyOf(part)]));
   return names.map((name) => {
     const body = bodies.get(partKey(root, name));
-    if (!body) throw new Error(`the part ${name} of ${root} is not there`);
+    if (!body) throw new Error(`the part ${name} of ${root} is missing`);
     return { messageId: runMessageId(root, name), body };
   });
 }

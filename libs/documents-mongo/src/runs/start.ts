@@ -57,7 +57,7 @@ export async function start<GivenUp>(
     );
     return { kind: "started", run: write.run };
   }
-  throw new StoreError("overloaded", "too many start the same run at once");
+  throw new StoreError("overloaded", "too many calls start the same run at once");
 }
 
 /**

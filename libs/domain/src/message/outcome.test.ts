@@ -19,7 +19,7 @@ describe("an answer that is a result", () => {
   it("that broke off says how much of it came", () => {
     expect(asResult(broken(201, "destination"))).toHaveProperty(
       "text",
-      "the answer, of status 201, ended before it was whole, after 4 bytes",
+      "the answer, of status 201, was cut off after 4 bytes",
     );
   });
 

@@ -64,7 +64,7 @@ export const isSuccess = (outcome: Outcome): boolean =>
 export function asResult(outcome: Outcome): Outcome {
   if (!isSuccess(outcome) || outcome.kind !== "answered") return outcome;
   const { body, brokenBy, status } = outcome;
-  const text = `the answer, of status ${status}, ended before it was whole, after ${body.length} bytes`;
+  const text = `the answer, of status ${status}, was cut off after ${body.length} bytes`;
   switch (brokenBy) {
     case undefined:
       return outcome;

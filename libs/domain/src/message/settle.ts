@@ -123,7 +123,7 @@ function fail(
  */
 export function quarantine(record: InState<"claimed">, now: number): Settlement {
   const lost = Math.ceil(record.leaseLosses / leaseLossParts);
-  const text = `quarantined: at least ${lost} attempts ended without a word from the process that made them`;
+  const text = `quarantined: at least ${lost} attempts ended without a report from the process that made them`;
   const outcome: Outcome = { kind: "infrastructure", code: "internal", text };
   return fail(record, { startedAt: now, endedAt: now, outcome }, "quarantined");
 }

@@ -29,6 +29,6 @@ export function holds<Filter extends object, Subject>(
 export class UnknownField extends Error {
   override readonly name = "UnknownField";
   constructor(field: PropertyKey) {
-    super(`this build does not know the filter ${String(field)}`);
+    super(`unknown filter ${String(field)}`);
   }
 }

@@ -64,7 +64,7 @@ function readCron(text: string, isTaken: (zone: string) => boolean): Cron | Faul
   }
   const [, zone, rest = ""] = /^\s*(?:(?:CRON_)?TZ=(\S*)\s)?(.*)$/s.exec(text) ?? [];
   if (zone !== undefined && !isTaken(zone)) {
-    return fault("malformed", `time zone: "${zone}" is no name of the IANA database`);
+    return fault("malformed", `time zone: "${zone}" is not a name of the IANA database`);
   }
   const fields = rest.trim();
   const named = namedFields.get(fields);

@@ -78,7 +78,7 @@ function parseNumber(text: string, { min, max, names }: Range): number | undefin
 const invalid = (item: string, range: Range): Fault =>
   refuse(
     range,
-    `"${item}" is none of *, a number from ${range.min} to ${range.max}${range.names ? ", a name" : ""}, a range or a step`,
+    `"${item}" must be *, a number from ${range.min} to ${range.max}${range.names ? ", a name" : ""}, a range or a step`,
   );
 
 const refuse = ({ name }: Range, why: string): Fault => fault("malformed", `${name}: ${why}`);

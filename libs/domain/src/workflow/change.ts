@@ -26,9 +26,9 @@ export type Appended =
 /** Accepts all of `keys` that the run does not have yet, or none. The first entry of each key wins. */
 export function append(run: RunIn<"active">, keys: readonly StepKey[]): Appended {
   const { fresh, reached } = unknownOf(run, keys);
-  if (reached > runStepsMax) return refused(`a run may have ${runStepsMax} steps`);
+  if (reached > runStepsMax) return refused(`a run may have at most ${runStepsMax} steps`);
   if (fresh.filter(({ role }) => role === "plan").length > runGroupMax)
-    return refused(`a parallel group may have ${runGroupMax} steps`);
+    return refused(`a parallel group may have at most ${runGroupMax} steps`);
   if (fresh.length === 0) return { kind: "appended", run, fresh };
   const history = extended(run.history, fresh);
   const done = new Set(fresh.filter(({ role }) => role === "result").map(({ step }) => step));

@@ -43,7 +43,7 @@ export function needsMark(run: Run | undefined, { part, root }: InRun): boolean 
 /** Returns the answer as a failure whose text says what is missing. */
 export const asUnmarked = <A extends Answer>(dialect: Dialect, answer: A) => ({
   ...answer,
-  refused: `the answer, of status ${answer.status}, has no header ${markOf(dialect)}: ${protocolVersion}, which the workflow has answered its start with: something else has answered in its place`,
+  refused: `the answer, of status ${answer.status}, has no header ${markOf(dialect)}: ${protocolVersion}, which the workflow's answer to its start had: something else has answered instead`,
 });
 
 /**

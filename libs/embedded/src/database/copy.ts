@@ -46,7 +46,7 @@ export function restoreDatabase(copy: string, dataDir: string): CopiedDatabase {
   const unlock = lockDirectory(dataDir);
   try {
     const target = join(dataDir, databaseFile);
-    if (existsSync(target)) throw new Error(`${dataDir} has a ${databaseFile} already`);
+    if (existsSync(target)) throw new Error(`${dataDir} already has a ${databaseFile}`);
     const read = readCopy(copy);
     const draft = `${target}.new`;
     rmSync(draft, { force: true });

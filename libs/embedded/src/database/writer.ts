@@ -253,7 +253,7 @@ export class Writer {
     for (let round = 0; round <= batch.length + waysToRoom; round++) {
       if (this.#roundOfSavepoints(batch, leftOut)) return;
     }
-    throw new Error("a batch of writes came to no end");
+    throw new Error("a batch of writes did not end");
   }
 
   #roundOfSavepoints(batch: Batch, leftOut: Map<Operation, unknown>): boolean {

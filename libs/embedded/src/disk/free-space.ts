@@ -62,7 +62,7 @@ export function openFreeSpace({ clock, read, first, onChange }: FreeSpaceOptions
       if (nearlyFull)
         throw new StoreError(
           "disk_full",
-          "the disk is nearly full: what is accepted is delivered first",
+          "the disk is nearly full: only accepted messages are delivered",
         );
     },
   };

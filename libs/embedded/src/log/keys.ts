@@ -27,9 +27,9 @@ export const textOf = ([at, message, step]: Told): string => `${at}.${message}.$
 export function parseKey(key: string): Key {
   const [at, message, step, ...more] = key.split(".").map(Number);
   if (at === undefined || message === undefined || step === undefined || more.length > 0)
-    throw new Error(`no position in the log: ${key}`);
+    throw new Error(`not a position in the log: ${key}`);
   if (![at, message, step].every(Number.isSafeInteger))
-    throw new Error(`no position in the log: ${key}`);
+    throw new Error(`not a position in the log: ${key}`);
   return [at, message, step];
 }
 

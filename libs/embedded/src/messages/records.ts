@@ -80,12 +80,12 @@ function stateFrom(row: Row, { queue, flow }: Message): MessageState {
   const kind = kinds.get(integer(row["state"]));
   switch (kind) {
     case "queued":
-      if (queue === undefined) throw new Error("a record is queued in no queue");
+      if (queue === undefined) throw new Error("a queued record has no queue");
       return { kind, queue };
     case "held":
       return { kind, dueAt: integer(row["until"]), ...waitOf(integer(row["hints"])) };
     case "waiting":
-      if (flow === undefined) throw new Error("a record waits in no lane");
+      if (flow === undefined) throw new Error("a waiting record has no lane");
       return { kind, flow };
     case "due": {
       const grantUntil = optionalInteger(row["until"]);

@@ -23,7 +23,7 @@ export function openRunAttempts(db: DatabaseSync): RunAttempts {
   return {
     put: ({ run: { root, part }, fact }) => {
       const position = positionOf(root);
-      if (position === undefined) throw new Error(`the root of a run is no random id: ${root}`);
+      if (position === undefined) throw new Error(`the root of a run is not a random id: ${root}`);
       const { json, response } = pack(fact, limits.logResponseBytesMax);
       insert.run(position, part, fact.attempt, fact.endedAt, json, response);
       const replaced = attemptReplacedBy(fact.attempt);

@@ -19,7 +19,7 @@ import { bodyOf, partColumns, partFrom } from "./rows.ts";
 /** Returns the key of a run: the position of its root. */
 export function placeOf(root: MessageId): number {
   const position = positionOf(root);
-  if (position === undefined) throw new Error(`the root of a run is no random id: ${root}`);
+  if (position === undefined) throw new Error(`the root of a run is not a random id: ${root}`);
   return position;
 }
 

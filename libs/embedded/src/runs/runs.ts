@@ -46,7 +46,7 @@ export function openRuns(rooms: Rooms): RunStore {
     const write = make(use);
     if (put.start(write, inherited)) return { kind: "started", run: write.run };
     const run = byRoot(write.run.root);
-    if (!run) throw new Error("its root was refused, and is not there");
+    if (!run) throw new Error("the root of the run was refused, and is missing");
     return { kind: "known", run };
   };
 

@@ -43,7 +43,7 @@ export function openTokenStore(
     pending.delete(key);
     makeRoom(pending, now);
     if (pending.size >= pendingMax)
-      throw new StoreError("overloaded", "too many publishes wait for their deduplication");
+      throw new StoreError("overloaded", "too many publishes wait for deduplication");
     pending.set(key, { id, until: now + limits.deduplicationPendingMsMax });
     return { kind: "mine" };
   };

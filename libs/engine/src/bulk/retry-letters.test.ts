@@ -178,7 +178,7 @@ describe("a retried dead letter", () => {
     expect(refused).toEqual(
       fault(
         "conflict",
-        `dead letter ${letter.id} was retried already, as ${made}: without the body of this request`,
+        `dead letter ${letter.id} was retried already, as ${made}, without the body of this request`,
       ),
     );
     expect(await ports.records.backlog(aTenant)).toBe(1);

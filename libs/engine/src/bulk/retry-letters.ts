@@ -106,7 +106,7 @@ function queuesOf(letters: readonly DeadLetter[], ids: readonly DlqId[]): readon
 const retriedAlready = ({ id, origin }: Message): Fault =>
   fault(
     "conflict",
-    `dead letter ${origin.retryOf?.letter} was retried already, as ${id}: without the body of this request`,
+    `dead letter ${origin.retryOf?.letter} was retried already, as ${id}, without the body of this request`,
   );
 
 export const unknownLetter = (id: DlqId): Fault =>

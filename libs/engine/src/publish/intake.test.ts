@@ -384,7 +384,7 @@ describe("a store that goes away in between", () => {
       new Set(["the store does not answer: this may have happened or not"]),
     );
     expect(new Set(texts.slice(512))).toEqual(
-      new Set(["nothing of it was accepted: the batch ended before it"]),
+      new Set(["not accepted: the batch ended before this part"]),
     );
     expect(inserted(asked)).toEqual([256, 256]);
     const [first] = outcomes;

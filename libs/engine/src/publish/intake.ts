@@ -122,5 +122,5 @@ const refusedFor = (
 
 const tooManyChildren = fault(
   "beyond_plan",
-  `the groups of one batch may have ${childrenMax} endpoints together`,
+  `the groups of one batch may have at most ${childrenMax} endpoints together`,
 );

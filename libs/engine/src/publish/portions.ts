@@ -53,7 +53,7 @@ export async function publishInPortions(
   return outcomes;
 }
 
-const notTried = fault("overloaded", "nothing of it was accepted: the batch ended before it");
+const notTried = fault("overloaded", "not accepted: the batch ended before this part");
 
 function faultOfStore({ code }: StoreError): Fault {
   switch (code) {

@@ -65,7 +65,7 @@ async function change(
     }
     if (await groups.replace(tenant, name, group?.version, next, intake)) return undefined;
   }
-  return fault("overloaded", `topic ${name} is being changed by many at once; try again`);
+  return fault("overloaded", `topic ${name} is being changed by too many calls at once; try again`);
 }
 
 /** Removes the group under its version. Returns false if an endpoint was added meanwhile; the change then begins again. */

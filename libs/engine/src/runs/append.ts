@@ -92,7 +92,7 @@ function decide(
 
 export const tooLong = fault(
   "run_refused",
-  `the history of a run may have ${limits.runHistoryBytesMax} bytes`,
+  `the history of a run may have at most ${limits.runHistoryBytesMax} bytes`,
 );
 
 /** Returns a fault when the run would wait for more than it may at once. */
@@ -101,7 +101,7 @@ export const refusedPending = ({ state }: RunIn<"active">): Fault | undefined =>
 
 const tooMuchPending = fault(
   "run_refused",
-  `a run may wait for ${limits.runPendingMax} calls, events and other runs at once`,
+  `a run may wait for at most ${limits.runPendingMax} calls, events and other runs at once`,
 );
 
 const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({

@@ -39,7 +39,8 @@ export type RunRef = RunAddress | Pick<InRun, "key" | "root">;
 
 /** The number of other changes that may come between reading and writing. */
 export const triesMax = 50;
-export const tooMany = () => new StoreError("overloaded", "too many change the same run at once");
+export const tooMany = () =>
+  new StoreError("overloaded", "too many calls change the same run at once");
 
 export const partName = (step: number): PartName => pendingPart({ kind: "wait", step });
 

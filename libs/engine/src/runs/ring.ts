@@ -32,7 +32,7 @@ export async function ringRuns(ports: RingPorts, refs: readonly Ref[]): Promise<
   if (failures.length > 0)
     throw new AggregateError(
       failures,
-      `${failures.length} of ${refs.length} runs are left to their alarms`,
+      `${failures.length} of ${refs.length} runs will be woken by their alarms`,
     );
 }
 

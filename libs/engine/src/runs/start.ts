@@ -159,7 +159,7 @@ async function startOnce(
   return started;
 }
 
-export const gone: Fault = fault("not_found", "the run is not kept any more");
+export const gone: Fault = fault("not_found", "the run is no longer kept");
 
 export type StartedAs = { readonly run: Run; readonly isNew: boolean };
 

@@ -146,7 +146,7 @@ async function change(
 const withoutBody = ({ body: _, ...schedule }: WholeSchedule): Schedule => schedule;
 
 const changedByMany = (id: ScheduleId): Fault =>
-  fault("overloaded", `schedule ${id} is being changed by many at once; try again`);
+  fault("overloaded", `schedule ${id} is being changed by too many calls at once; try again`);
 
 /** Sends a hint; the alarm in the store decides. */
 function wake(bus: EventBus, { shard, wakeAt }: Schedule): void {

@@ -128,7 +128,7 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
 
 const seatWhile = (isTaken: () => boolean): Seat => ({ isTaken }) as Seat;
 
-const tooMany = fault("overloaded", "too many long answers are under way, come back later");
+const tooMany = fault("overloaded", "too many long answers are being sent, come back later");
 
 function countsByOwner() {
   const counts = new Map<string, number>();

@@ -95,7 +95,7 @@ afterEach(async () => {
   expect(clock.armed).toBe(0);
 });
 
-const unauthorized = { fault: "unauthorized", text: "no or unknown token" };
+const unauthorized = { fault: "unauthorized", text: "the token is missing or unknown" };
 
 describe("a known token", () => {
   it.each([

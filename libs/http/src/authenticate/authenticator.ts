@@ -211,7 +211,7 @@ export function createAuthenticator({ accounts, clock, log }: AuthenticatorOptio
   };
 }
 
-const unauthorized: Fault = fault("unauthorized", "no or unknown token");
+const unauthorized: Fault = fault("unauthorized", "the token is missing or unknown");
 
 const expired = (at: number): Fault =>
   fault("unauthorized", `the token expired at ${new Date(at).toISOString()}`);

@@ -136,7 +136,7 @@ class Collected {
 }
 
 const tooLarge = (bytesMax: number): Fault =>
-  fault("too_large", `quota maxMessageSize exceeded: the body may have ${bytesMax} bytes`);
+  fault("too_large", `quota maxMessageSize exceeded: the body may have at most ${bytesMax} bytes`);
 
 const tooBusy: Fault = fault("overloaded", "too many bytes are being received, come back later");
 

@@ -80,7 +80,7 @@ export class ConsoleFiles {
     const names = [...pages, ...assets.map((name) => `assets/${name}`)].filter((name) =>
       nameOfFile.test(name.replace(/^assets\//, "")),
     );
-    if (names.length > filesMax) throw new Error("more files than a build gives");
+    if (names.length > filesMax) throw new Error("more files than a build has");
     return new Map(
       await Promise.all(
         names.map(async (name) => [name, await readConsoleFile(join(this.#folder, name))] as const),
@@ -91,7 +91,7 @@ export class ConsoleFiles {
 
 async function readConsoleFile(path: string): Promise<ConsoleFile> {
   const bytes = await readFile(path);
-  if (bytes.length > fileBytesMax) throw new Error(`${path} is larger than a build gives`);
+  if (bytes.length > fileBytesMax) throw new Error(`${path} is larger than any file of a build`);
   return {
     type: types[path.slice(path.lastIndexOf(".") + 1)] ?? "",
     bytes,

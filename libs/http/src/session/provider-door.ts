@@ -85,10 +85,10 @@ export function createProviderDoor(parts: ProviderDoorParts) {
     const found = await provider.groupsOf(attemptOf(seed.value, redirectUri), came);
     if (isRefusal(found)) return failed(visit, found.refused, found.why);
     const group = [...groups.keys()].find((one) => found.includes(one));
-    if (group === undefined) return refused(res, "no-group", "in no group that is let in");
+    if (group === undefined) return refused(res, "no-group", "in no group that may sign in");
     const owner = { kind: "group", of: groupOf(signIn, group) } as const;
     const begun = await begin(owner, visit.address, isSecure);
-    if (isFault(begun)) return refused(res, "refused", "the group is let in no longer");
+    if (isFault(begun)) return refused(res, "refused", "the group may no longer sign in");
     leadTo(res, consoleUrl, [begun.setCookie, cookie("", 0)]);
   }
 

@@ -52,7 +52,10 @@ export const sessionHasEnded: Refusal = {
   challenge,
 };
 
-export const refusalOfOtherOrigin = fault("forbidden", "a page of another origin may not ask");
+export const refusalOfOtherOrigin = fault(
+  "forbidden",
+  "a page of another origin may not call this",
+);
 
 export function createSessionDoor(parts: SessionDoorParts) {
   const { answers, audit, keeper, sessions, signIn, trustedProxies } = parts;

@@ -27,7 +27,9 @@ const sessionsOf = (audience: "tenant" | "operator", secret = "secret"): Session
 
 const keeper: SessionKeeper = {
   enter: async ({ headers }) =>
-    headers.authorization === "Bearer right" ? owner : fault("unauthorized", "no or unknown token"),
+    headers.authorization === "Bearer right"
+      ? owner
+      : fault("unauthorized", "the token is missing or unknown"),
   holderOf: async ({ id }) =>
     ended.includes(id) ? undefined : { by: { kind: "token", id: "tok" }, tenant: tenantId("me") },
   end: async ({ id }) => void ended.push(id),

@@ -4,13 +4,13 @@ import { type Metric } from "./metric.ts";
 export const messagesMetrics = {
   posthaste_messages_accepted_total: {
     kind: "counter",
-    help: "Messages that a publish has answered for: new ones, and duplicates of one that was there.",
+    help: "Messages that a publish was answered for: new ones, and duplicates of earlier ones.",
     label: { name: "result", values: ["new", "duplicate"] },
     by: ["gateway", "standalone"],
   },
   posthaste_attempts_total: {
     kind: "counter",
-    help: "Attempts that have ended. refused: an answer that is not 2xx; unreachable: none came; infrastructure: we could not try; aborted: we cut it short.",
+    help: "Attempts that have ended. refused: an answer that is not 2xx; unreachable: no answer; infrastructure: the deliverer could not try; aborted: the deliverer cut the attempt short.",
     label: {
       name: "outcome",
       values: ["delivered", "refused", "unreachable", "infrastructure", "aborted"],
@@ -25,50 +25,50 @@ export const messagesMetrics = {
   },
   posthaste_delivery_latency_seconds: {
     kind: "histogram",
-    help: "From when a message was to be delivered (its publish, or the end of its delay) to the end of the attempt that did it, retries included.",
+    help: "Time from the due time of a message (its publish, or the end of its delay) to the end of the attempt that delivered it, retries included.",
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600, 3600],
     by: ["deliverer", "standalone"],
   },
   posthaste_log_left_total: {
     kind: "watched",
     grows: true,
-    help: "Deliveries whose row in the log this deliverer has left to the removal of their records, half a minute later: the log was away for long, or too much waited for it.",
+    help: "Deliveries whose row in the log this deliverer has left to the removal of their records, half a minute later: the log was away for long, or too many rows waited for it.",
     by: ["deliverer"],
   },
   posthaste_turns_given_total: {
     kind: "counter",
-    help: "Turns that queues have given. now: the message is due; later: it waits for its time, or for a slot of its flow key.",
+    help: "Turns that queues have given. now: the message is due; later: the message waits for its time, or for a slot of its flow key.",
     label: { name: "due", values: ["now", "later"] },
     by: ["scheduler", "deliverer", "standalone"],
   },
   posthaste_attempts_running: {
     kind: "watched",
     grows: false,
-    help: "Attempts that run in this process now.",
+    help: "Attempts running in this process.",
     by: ["deliverer", "standalone"],
   },
   posthaste_attempts_waiting: {
     kind: "watched",
     grows: false,
-    help: "Messages that are due and wait in this deliverer for one of its slots, 50000 at most. 0 while one is free: what waits then is held back by a limit of its own, of its flow key, destination or tenant.",
+    help: "Due messages that wait in this deliverer for a slot, at most 50000. 0 while a slot is free: messages that wait then are held back by a limit of their flow key, destination or tenant.",
     by: ["deliverer", "standalone"],
   },
   posthaste_attempts_body_bytes: {
     kind: "watched",
     grows: false,
-    help: "Bytes of bodies that attempts hold in memory now. Bodies of up to 32 KiB are not counted.",
+    help: "Bytes of bodies that attempts hold in memory. Bodies of up to 32 KiB are not counted.",
     by: ["deliverer", "standalone"],
   },
   posthaste_attempts_answer_bytes: {
     kind: "watched",
     grows: false,
-    help: "Bytes of answers that are held in memory now. The first 16 KiB of each are not counted.",
+    help: "Bytes of answers that attempts hold in memory. The first 16 KiB of each are not counted.",
     by: ["deliverer", "standalone"],
   },
   posthaste_ssrf_blocked_late_total: {
     kind: "watched",
     grows: true,
-    help: "Connections to a forbidden address that only the check after connecting found. Must stay 0: alarm on it.",
+    help: "Connections to a forbidden address that only the check after connecting found. Must stay 0: alert on any other value.",
     by: ["deliverer", "standalone"],
   },
 } as const satisfies Readonly<Record<string, Metric>>;

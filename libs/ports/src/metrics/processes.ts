@@ -4,7 +4,7 @@ export const processesMetrics = {
   posthaste_build_info: {
     kind: "watched",
     grows: false,
-    help: "Always 1; the label says which version this process is.",
+    help: "Always 1; the label is the version of this process.",
     label: { name: "version", values: [] },
     by: everyone,
   },
@@ -17,7 +17,7 @@ export const processesMetrics = {
   posthaste_event_loop_delay_seconds: {
     kind: "watched",
     grows: false,
-    help: "Delay of the event loop since it was last looked at; percentile 100 is the worst.",
+    help: "Delay of the event loop since the last reading; percentile 100 is the worst.",
     label: { name: "percentile", values: ["50", "99", "100"] },
     by: everyone,
   },
@@ -37,14 +37,14 @@ export const processesMetrics = {
   posthaste_heap_bytes: {
     kind: "watched",
     grows: false,
-    help: "Memory of JavaScript: what is used, and the limit at which the process would end.",
+    help: "Memory of JavaScript: the used part, and the limit at which the process would end.",
     label: { name: "what", values: ["used", "limit"] },
     by: everyone,
   },
   process_open_fds: {
     kind: "watched",
     grows: false,
-    help: "Files and sockets that this process has open, on Linux.",
+    help: "Open files and sockets of this process, on Linux.",
     by: everyone,
   },
   process_max_fds: {

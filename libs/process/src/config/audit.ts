@@ -7,7 +7,7 @@ export const auditShape = {
     subject: "Audit log",
     rule: "a whole number from 1 to 3650",
     summary:
-      "For how many days an entry of the audit log is kept. It holds for entries written from then on.",
+      "For how many days an entry of the audit log is kept. Entries keep the value with which they were written.",
     default: "90",
   }),
 };

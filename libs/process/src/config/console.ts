@@ -7,7 +7,7 @@ export const consoleShape = {
     subject: "HTTP",
     rule: "a path, or off",
     summary:
-      "The folder of the built console, which is served under `/console/`, and the reference of the API inside it, under `/docs/`; `off`: they are not served, and neither is a folder that is not there.",
+      "The folder of the built console, which is served under `/console/`, and the reference of the API inside it, under `/docs/`; `off`: both are not served. A missing folder is not served either.",
     default: "apps/console/dist",
   }),
 };

@@ -19,7 +19,7 @@ export const credentialsShape = {
       subject,
       secret: true,
       rule: "1 to 1024 printable characters without spaces",
-      summary: `The first tenant's token. In production it must be set, with ${tokenLengthMin} characters or more. Workflow clients want the base64 of \`{"UserID":"…","Password":"…"}\`, with a password of ${passwordLengthMin} characters or more.`,
+      summary: `The first tenant's token. In production it must be set, with ${tokenLengthMin} characters or more. Workflow clients require the base64 of \`{"UserID":"…","Password":"…"}\`, with a password of ${passwordLengthMin} characters or more.`,
     }),
   signingKeyCurrent: signingKey().register(variables, {
     subject,
@@ -37,7 +37,7 @@ export const credentialsShape = {
     subject,
     rule: "service or upstash",
     summary:
-      "The dialect of the first tenants: what a request without any `Service-` or `Upstash-` header speaks. Clients of QStash in Python and Go send such requests and want `upstash`.",
+      "The dialect of the first tenants, used for a request without any `Service-` or `Upstash-` header. Clients of QStash in Python and Go send such requests and require `upstash`.",
     default: "service",
   }),
 };
@@ -56,7 +56,7 @@ export const credentialRules: readonly Rule[] = [
       return names.flatMap(([key, name]) => {
         const value = values[key];
         if (value === undefined)
-          return [`${name} is not set: the production profile wants its own`];
+          return [`${name} is not set: the production profile requires its own`];
         return typeof value === "string" && isPublicSecret(value)
           ? [`${name} is a public development credential: the production profile refuses it`]
           : [];

@@ -9,7 +9,7 @@ export const destinationsShape = {
     subject,
     rule: "addresses or ranges (CIDR), separated by commas",
     summary:
-      "Private networks that destinations may be in. All others that are not public are refused; the dev profile allows loopback.",
+      "Private networks that destinations may be in. All other networks that are not public are refused; the dev profile allows loopback.",
   }),
 };
 
@@ -19,21 +19,21 @@ export const deliveriesShape = {
     subject,
     rule: "a whole number from 1 to 100000",
     summary:
-      "Attempts at once in this process that began less than a second ago. Each may hold a connection.",
+      "Limit of attempts at once in this process that began less than a second ago. Each may hold a connection.",
     default: "1000",
   }),
   maxWaiting: wholeNumber(1, 1_000_000).register(variables, {
     subject,
     rule: "a whole number from 1 to 1000000",
     summary:
-      "Attempts at once beside these that have waited for their answer for longer. Each holds a connection, and 64 KiB.",
+      "Limit of attempts at once in this process that began earlier and wait for their answer, in addition. Each holds a connection, and 64 KiB.",
     default: "10000",
   }),
   maxPerOrigin: wholeNumber(1, 10_000).register(variables, {
     subject,
     rule: "a whole number from 1 to 10000",
     summary:
-      "Attempts of one tenant at once to one origin (scheme, host and port) from this process; of all tenants together a third more. One that runs for longer than a minute does not count.",
+      "Limit of attempts of one tenant at once to one origin (scheme, host and port) from this process; for all tenants together a third more. An attempt that runs for longer than a minute does not count.",
     default: "100",
   }),
   maxInFlightMib: wholeNumber(1, 65_536).register(variables, {
@@ -47,7 +47,7 @@ export const deliveriesShape = {
     subject,
     rule: "a whole number from 1 to 1048576",
     summary:
-      "KiB of a run's history that are sent with a step to a client that can fetch it. Beyond that it fetches: platforms refuse large requests.",
+      "KiB of a run's history that are sent with a step to a client that can fetch the history. A longer history is fetched by the client: platforms refuse large requests.",
     default: "3072",
   }),
 };

@@ -33,10 +33,10 @@ marked *secret* can be given as a file: \`POSTHASTE_TOKEN_FILE=/run/secrets/toke
 const callers = [
   "## Of callers",
   "",
-  "Other programs read these. A service passes them over, so that one shell may hold the variables of both. `POSTHASTE_TOKEN`,",
-  "`POSTHASTE_MANAGEMENT_USER` and `POSTHASTE_MANAGEMENT_PASSWORD` are read by both sides: there the command line says what the service was started with.",
+  "Other programs read these. A service ignores them, so that one shell may hold the variables of both. `POSTHASTE_TOKEN`,",
+  "`POSTHASTE_MANAGEMENT_USER` and `POSTHASTE_MANAGEMENT_PASSWORD` are read by both sides: the command line needs the values that the service was started with.",
   "",
-  "| Variable | What it is |",
+  "| Variable | Meaning |",
   "| --- | --- |",
   ...Object.entries(callerVariables).map(([name, about]) => `| \`${name}\` | ${about} |`),
 ].join("\n");

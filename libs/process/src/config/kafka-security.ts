@@ -28,7 +28,7 @@ export const kafkaSecurityShape = {
       subject,
       rule: "one of plain, scram-sha-256, scram-sha-512, oauthbearer, aws-msk-iam",
       summary:
-        "How the brokers check who this is (SASL): a user and a password; a token of an OpenID provider; or the role of this process at AWS, for MSK.",
+        "How the brokers authenticate this process (SASL): a user and a password; a token of an OpenID provider; or the role of this process at AWS, for MSK.",
       default: "scram-sha-512",
     }),
   kafkaUser: printable(1, 255)
@@ -36,7 +36,7 @@ export const kafkaSecurityShape = {
     .register(variables, {
       subject,
       rule: printableRule(255),
-      summary: "The user at the brokers. Not set: they ask for none.",
+      summary: "The user at the brokers. Not set: the brokers ask for no user.",
     }),
   kafkaPassword: printable(1, 255)
     .optional()
@@ -76,7 +76,7 @@ export const kafkaSecurityShape = {
       subject,
       rule: "scopes separated by single spaces",
       summary:
-        "With `oauthbearer`: what the provider is asked for. Not set: what it gives by itself.",
+        "With `oauthbearer`: the scopes to ask the provider for. Not set: the provider's default.",
     }),
 };
 
@@ -108,7 +108,7 @@ export const kafkaSecurityRules: readonly Rule[] = [
     problemsOf: ({ kafkaMechanism: mechanism }, texts) =>
       mechanism === "oauthbearer"
         ? [
-            ...missing(oauth, texts).map((name) => `${name} is not set: oauthbearer wants it`),
+            ...missing(oauth, texts).map((name) => `${name} is not set: oauthbearer requires it`),
             ...given(["kafkaUser"], texts).map((name) => `${name} is set: oauthbearer has no user`),
           ]
         : given(oauthToo, texts).map(
@@ -121,7 +121,7 @@ export const kafkaSecurityRules: readonly Rule[] = [
       kafkaMechanism !== "aws-msk-iam"
         ? []
         : [
-            ...(kafkaTls === false ? ["POSTHASTE_KAFKA_TLS is off: aws-msk-iam wants it on"] : []),
+            ...(kafkaTls === false ? ["POSTHASTE_KAFKA_TLS is off: aws-msk-iam requires TLS"] : []),
             ...given(["kafkaUser"], texts).map((name) => `${name} is set: aws-msk-iam has no user`),
           ],
   },

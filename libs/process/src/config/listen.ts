@@ -22,7 +22,7 @@ const port = (defaultPort: string) =>
     subject,
     rule: `a whole number from 0 to ${portMax}`,
     summary:
-      "The port to listen on. The standalone takes the next two as well: the catcher, and the management API. 0: any free ports.",
+      "The port to listen on. The standalone also takes the next two, for the catcher and the management API. 0: any free ports.",
     default: defaultPort,
   });
 
@@ -34,7 +34,7 @@ export const originsShape = {
     subject,
     rule: "local or any",
     summary:
-      "Whom the dev profile serves. `local`: requests to a localhost name or address, or to a name without a dot, and of pages in a browser those of a localhost name. `any`: every page and name, with a token that is public. The production profile does not look at this.",
+      "The requests that the dev profile serves. `local`: requests to a localhost name or address, or to a name without a dot, and from a page in a browser only if the page has a localhost name. `any`: every page and name, with a token that is public. The production profile ignores this.",
     default: "local",
   }),
 };
@@ -44,6 +44,6 @@ export const proxiesShape = {
     subject,
     rule: "addresses or ranges (CIDR), separated by commas",
     summary:
-      "Proxies whose `X-Forwarded-For` is believed: the caller's address is the rightmost that is none of theirs.",
+      "Proxies whose `X-Forwarded-For` is trusted: the caller's address is the rightmost address that is not a trusted proxy.",
   }),
 };

@@ -14,7 +14,7 @@ export const llmShape = {
       subject,
       rule: "an http or https URL without a fragment",
       summary:
-        "Where messages to the destination api/llm go: the chat completions of a provider. Not set: such a publish is refused.",
+        "The URL for messages to the destination api/llm: the chat completions of a provider. Not set: a publish to api/llm is refused.",
     }),
 };
 
@@ -24,6 +24,6 @@ export const llmKeyShape = {
     secret: true,
     rule: "1 to 4096 printable characters without spaces",
     summary:
-      "Sent to the provider as a bearer token, unless the message forwards an Authorization of its own.",
+      "The bearer token sent to the provider, unless the message forwards its own Authorization.",
   }),
 };

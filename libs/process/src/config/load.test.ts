@@ -218,13 +218,13 @@ describe("signing in by a provider", () => {
     ["POSTHASTE_MANAGEMENT_CONSOLE_URL", { ...provider, ...operator }, "POSTHASTE_OIDC_OPERATORS"],
   ])("is refused without %s", (name, env, wants) => {
     expect(problemsOf({ ...env, [name]: "" })).toEqual([
-      `  - ${name} is not set: ${wants} wants it`,
+      `  - ${name} is not set: ${wants} requires it`,
     ]);
   });
 
   it("is refused where no group is let in", () => {
     expect(problemsOf({ ...provider, POSTHASTE_OIDC_TENANTS: "" })).toEqual([
-      "  - POSTHASTE_OIDC_ISSUER lets nobody in: set POSTHASTE_OIDC_TENANTS or POSTHASTE_OIDC_OPERATORS",
+      "  - POSTHASTE_OIDC_ISSUER is set without any group: set POSTHASTE_OIDC_TENANTS or POSTHASTE_OIDC_OPERATORS",
     ]);
   });
 });
@@ -283,7 +283,7 @@ describe("the addresses of servers", () => {
       ],
     ],
     [{ POSTHASTE_KAFKA_MECHANISM: "aws-msk-iam", POSTHASTE_KAFKA_TLS: "on" }, []],
-    [{ POSTHASTE_KAFKA_MECHANISM: "aws-msk-iam" }, ["TLS is off: aws-msk-iam wants it on"]],
+    [{ POSTHASTE_KAFKA_MECHANISM: "aws-msk-iam" }, ["TLS is off: aws-msk-iam requires TLS"]],
     [{ POSTHASTE_KAFKA_TLS: "on", POSTHASTE_KAFKA_TLS_CA: authority }, []],
     [{ POSTHASTE_KAFKA_TLS_CA: authority }, ["TLS is off, and POSTHASTE_KAFKA_TLS_CA_FILE"]],
     [
@@ -422,9 +422,9 @@ describe("Redis", () => {
     ["must name at most 64 hosts", mode("cluster", `redis://${"a,".repeat(64)}a`)],
     ["names a database", mode("cluster", "redis://a,b/1")],
     ["POSTHASTE_REDIS_MODE is", mode("clustered", "redis://a")],
-    ["POSTHASTE_REDIS_SENTINEL_USER wants", { POSTHASTE_REDIS_SENTINEL_USER: "user" }],
+    ["POSTHASTE_REDIS_SENTINEL_USER requires", { POSTHASTE_REDIS_SENTINEL_USER: "user" }],
     [
-      "POSTHASTE_REDIS_SENTINEL_PASSWORD wants",
+      "POSTHASTE_REDIS_SENTINEL_PASSWORD requires",
       { ...mode("cluster", "redis://a,b"), POSTHASTE_REDIS_SENTINEL_PASSWORD: "password" },
     ],
     [
@@ -523,7 +523,7 @@ describe("production", () => {
   it("wants a token and both signing keys", () => {
     expect(problemsOf({ POSTHASTE_PROFILE: "production" })).toEqual(
       ["TOKEN", "SIGNING_KEY_CURRENT", "SIGNING_KEY_NEXT"].map(
-        (name) => `  - POSTHASTE_${name} is not set: the production profile wants its own`,
+        (name) => `  - POSTHASTE_${name} is not set: the production profile requires its own`,
       ),
     );
   });
@@ -600,7 +600,7 @@ describe("operators that may do less", () => {
     const viewers = { POSTHASTE_MANAGEMENT_VIEWERS: `ben:${long} anna:short` };
 
     expect(problemsOf(viewers)).toEqual([
-      "  - POSTHASTE_MANAGEMENT_USER is not set: POSTHASTE_MANAGEMENT_VIEWERS wants it",
+      "  - POSTHASTE_MANAGEMENT_USER is not set: POSTHASTE_MANAGEMENT_VIEWERS requires it",
     ]);
     expect(problemsOf({ ...production, ...admin, ...viewers })).toEqual([
       "  - POSTHASTE_MANAGEMENT_VIEWERS: each password must have 16 characters or more in production",

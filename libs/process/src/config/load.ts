@@ -148,7 +148,7 @@ function unknownVariables(env: Environment): readonly string[] {
     .filter((name) => name.startsWith(prefix) && !knownNames.has(name) && !passedOver.has(name))
     .map((name) => {
       const nearest = nearestName(name, knownNames);
-      return `${name} is no variable of Posthaste${nearest ? `: is it ${nearest}?` : ""}`;
+      return `${name} is not a variable of Posthaste${nearest ? `: is it ${nearest}?` : ""}`;
     });
 }
 

@@ -41,7 +41,7 @@ const operators = (role: OperatorRole, summary: string) =>
 const operatorsShape = {
   managementOperators: operators(
     "operator",
-    "Users of the management API that may read, and act on what is there.",
+    "Users of the management API that may read, retry, pause and cancel.",
   ),
   managementViewers: operators("viewer", "Users of the management API that may only read."),
 };
@@ -62,7 +62,7 @@ export const managementShape = {
       subject,
       secret: true,
       rule: "1 to 255 printable characters without spaces",
-      summary: `Its password; in production ${passwordLengthMin} characters or more.`,
+      summary: `The password of that user; in production ${passwordLengthMin} characters or more.`,
     }),
   ...operatorsShape,
 };
@@ -122,7 +122,7 @@ export const managementRules: readonly Rule[] = [
     problemsOf: (_, { managementUser, ...texts }) =>
       Object.entries(names).flatMap(([key, name]) =>
         texts[key] !== undefined && managementUser === undefined
-          ? [`POSTHASTE_MANAGEMENT_USER is not set: ${name} wants it`]
+          ? [`POSTHASTE_MANAGEMENT_USER is not set: ${name} requires it`]
           : [],
       ),
   },

@@ -60,7 +60,7 @@ export const oidcShape = {
     subject,
     rule: httpsUrlRule,
     summary:
-      "The issuer of an OpenID provider by which people sign in to the console, as it stands in what it publishes under `/.well-known/openid-configuration`.",
+      "The issuer of the OpenID provider by which people sign in to the console, exactly as the provider publishes it under `/.well-known/openid-configuration`.",
   }),
   oidcClientId: printable(1, 512).optional().register(variables, {
     subject,
@@ -71,7 +71,7 @@ export const oidcShape = {
     subject,
     secret: true,
     rule: "1 to 1024 printable characters without spaces",
-    summary: "Its secret. Not set: a public client, which PKCE alone protects.",
+    summary: "The secret of that id. Not set: a public client, which PKCE alone protects.",
   }),
   oidcScopes: z
     .string()
@@ -81,14 +81,14 @@ export const oidcShape = {
       subject,
       rule: "scopes separated by single spaces, openid among them",
       summary:
-        "What the provider is asked for. Some tell groups only where they are asked for them.",
+        "The scopes to ask the provider for. Some providers return groups only if a scope asks for them.",
       default: "openid",
     }),
   oidcGroupsClaim: printable(1, 256).register(variables, {
     subject,
     rule: "1 to 256 printable characters without spaces",
     summary:
-      "The claim that holds the groups of somebody, a list or one text, in the ID token or in what the provider says of its users.",
+      "The claim that holds a user's groups, as a list or one text, in the ID token or in the provider's answer about the user.",
     default: "groups",
   }),
 };
@@ -98,13 +98,13 @@ export const oidcTenantsShape = {
     subject,
     rule: consoleRule,
     summary:
-      "The address of the console as browsers have it. The provider leads back to `sign-in/back` below it.",
+      "The address of the console as browsers have it. The provider redirects to `sign-in/back` below it.",
   }),
   oidcTenants: tenants().register(variables, {
     subject,
     rule: "group=tenant, group=tenant:operate or group=tenant:read, separated by commas, each group once",
     summary:
-      "The groups that are let in as a tenant, and of them those that may only read, or read, retry, pause and cancel. Who is in several comes in by the first of this list. Not set: nobody signs in to a tenant's console by the provider.",
+      "The groups that may sign in as a tenant: with all rights, with `:operate` to read, retry, pause and cancel, or with `:read` to read only. For a user in several groups the first of this list counts. Not set: no sign-in to a tenant's console by the provider.",
   }),
 };
 
@@ -113,13 +113,13 @@ export const oidcOperatorsShape = {
     subject,
     rule: consoleRule,
     summary:
-      "The address of the operator's console as browsers have it. The provider leads back to `sign-in/back` below it.",
+      "The address of the operator's console as browsers have it. The provider redirects to `sign-in/back` below it.",
   }),
   oidcOperators: operators().register(variables, {
     subject,
     rule: "group, or group=role with the role admin, operator or viewer, separated by commas, each group once",
     summary:
-      "The groups that are let in as operators, as admin where no role is given. Who is in several comes in by the first of this list. Not set: nobody signs in to the operator's console by the provider.",
+      "The groups that may sign in as operators, as admin if no role is given. For a user in several groups the first of this list counts. Not set: no sign-in to the operator's console by the provider.",
   }),
 };
 
@@ -139,7 +139,7 @@ const wanting = (of: string, name: string, url: Needed): Rule => {
         ? []
         : needed
             .filter(([key]) => texts[key] === undefined)
-            .map(([, missing]) => `${missing} is not set: ${name} wants it`),
+            .map(([, missing]) => `${missing} is not set: ${name} requires it`),
   };
 };
 
@@ -154,7 +154,7 @@ export const oidcRules: readonly Rule[] = [
     problemsOf: (_, { oidcIssuer, oidcOperators, oidcTenants }) =>
       oidcIssuer !== undefined && oidcOperators === undefined && oidcTenants === undefined
         ? [
-            "POSTHASTE_OIDC_ISSUER lets nobody in: set POSTHASTE_OIDC_TENANTS or POSTHASTE_OIDC_OPERATORS",
+            "POSTHASTE_OIDC_ISSUER is set without any group: set POSTHASTE_OIDC_TENANTS or POSTHASTE_OIDC_OPERATORS",
           ]
         : [],
   },

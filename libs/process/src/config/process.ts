@@ -13,7 +13,7 @@ const profile: Variable = {
   subject,
   rule: `one of ${profiles.join(", ")}`,
   summary:
-    "`dev` accepts the public development credentials, allows loopback destinations and prints for people; `production` wants credentials of its own and logs JSON.",
+    "`dev` accepts the public development credentials, allows loopback destinations and prints lines for people; `production` requires credentials of its own and logs JSON.",
   default: "production",
 };
 
@@ -32,7 +32,7 @@ const shared = {
     subject,
     rule: `a whole number from 0 to ${drainSecondsMax}`,
     summary:
-      "How long running requests and attempts may go on after SIGTERM. What is aborted is delivered again later.",
+      "How long running requests and attempts may go on after SIGTERM. Aborted attempts are repeated later.",
     default: "25",
   }),
 };

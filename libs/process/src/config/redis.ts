@@ -15,13 +15,13 @@ export const tokensShape = {
     secret: true,
     rule: "a redis:// or rediss:// address, with several hosts separated by commas for a cluster or sentinels",
     summary:
-      "Redis, for what may be forgotten: deduplication windows and flow slots. `redis://user:password@a:6379,b:6379` are nodes of a cluster, or sentinels ([redis.md](redis.md)).",
+      "Redis, which holds deduplication windows and flow slots. Losing them loses no message. `redis://user:password@a:6379,b:6379` are nodes of a cluster, or sentinels ([redis.md](redis.md)).",
   }),
   redisMode: z.enum(["single", "cluster", "sentinel"]).register(variables, {
     subject,
     rule: "one of single, cluster, sentinel",
     summary:
-      "What is at that address: one server, nodes of a Redis Cluster, or sentinels, which name the server that is the master. To be changed while no service runs.",
+      "The kind of servers at that address: one server, nodes of a Redis Cluster, or sentinels, which name the master. Change it only while no service runs.",
     default: "single",
   }),
   redisMaster: printable(1, 255).register(variables, {
@@ -39,7 +39,7 @@ export const tokensShape = {
     subject,
     secret: true,
     rule: "1 to 255 printable characters without spaces",
-    summary: "The password at the sentinels. Not set: they ask for none.",
+    summary: "The password at the sentinels. Not set: the sentinels ask for no password.",
   }),
   redisTlsCa: tlsCa("Redis"),
   redisTlsCertificate: tlsCertificate("Redis"),
@@ -47,21 +47,21 @@ export const tokensShape = {
   redisPrefix: z.string().regex(name).register(variables, {
     subject,
     rule: nameRule,
-    summary: "Stands before all keys.",
+    summary: "The prefix of all keys.",
     default: "posthaste:",
   }),
   redisBudgetMs: wholeNumber(1, 10_000).register(variables, {
     subject,
     rule: "a whole number from 1 to 10000",
     summary:
-      "How many milliseconds Redis has for an answer before it counts as away: publishes that ask for deduplication get 503, flow-controlled ones wait.",
+      "How many milliseconds Redis has for an answer before it counts as away: publishes that ask for deduplication get 503, and flow-controlled messages wait.",
     default: "50",
   }),
   redisConnectMs: wholeNumber(10, 60_000).optional().register(variables, {
     subject,
     rule: "a whole number from 10 to 60000, and POSTHASTE_REDIS_BUDGET_MS at least",
     summary:
-      "How many milliseconds a connection to Redis may take, with TLS and with what asks the sentinels before it. It is tried again for ever. Left out: 2000, or POSTHASTE_REDIS_BUDGET_MS where that is more.",
+      "How many milliseconds connecting to Redis may take, with TLS and the question to the sentinels before it. Connecting is repeated forever. Not set: 2000, or POSTHASTE_REDIS_BUDGET_MS where that is more.",
   }),
 };
 
@@ -75,10 +75,10 @@ export const redisRules: readonly Rule[] = [
     keys: ["redisMode", "redisSentinelUser", "redisSentinelPassword"],
     problemsOf: ({ redisMode, redisSentinelUser, redisSentinelPassword }) => [
       ...(redisSentinelUser !== undefined && redisSentinelPassword === undefined
-        ? ["POSTHASTE_REDIS_SENTINEL_USER wants POSTHASTE_REDIS_SENTINEL_PASSWORD"]
+        ? ["POSTHASTE_REDIS_SENTINEL_USER requires POSTHASTE_REDIS_SENTINEL_PASSWORD"]
         : []),
       ...(redisSentinelPassword !== undefined && redisMode !== "sentinel"
-        ? ["POSTHASTE_REDIS_SENTINEL_PASSWORD wants POSTHASTE_REDIS_MODE=sentinel"]
+        ? ["POSTHASTE_REDIS_SENTINEL_PASSWORD requires POSTHASTE_REDIS_MODE=sentinel"]
         : []),
     ],
   },
@@ -112,12 +112,12 @@ function problemsOfRedisUrl(url: string, mode: unknown): readonly string[] {
   const hosts = authority.split(",");
   if (mode === "single" && hosts.length > 1)
     return [
-      "POSTHASTE_REDIS_URL names several hosts: say by POSTHASTE_REDIS_MODE whether they are nodes of a cluster or sentinels",
+      "POSTHASTE_REDIS_URL names several hosts: set POSTHASTE_REDIS_MODE to cluster or sentinel",
     ];
   // The driver gets one address of several hosts piece by piece.
   if (mode !== "single" && (hosts.length > hostsMax || !hosts.every((each) => host.test(each))))
     return [`POSTHASTE_REDIS_URL must name at most ${hostsMax} hosts, each host or host:port`];
   return mode === "cluster" && Number(database) > 0
-    ? ["POSTHASTE_REDIS_URL names a database, and a cluster has none but 0"]
+    ? ["POSTHASTE_REDIS_URL names a database, and a cluster has only 0"]
     : [];
 }

@@ -7,7 +7,7 @@ export const retentionShape = {
     subject: "Retention",
     rule: "a whole number from 0 to 100",
     summary:
-      "How full the disk of the store may be, in percent, before bodies of ended messages are kept for less long than plans say: each minute the older half of them goes.",
+      "How full the disk of the store may be, in percent, before bodies of ended messages are removed earlier than plans say: each minute the older half of them.",
     default: "80",
   }),
 };

@@ -7,7 +7,7 @@ export const schedulesShape = {
     subject: "Schedules",
     rule: "a whole number from 0 to 1440",
     summary:
-      "Of the slots that a schedule has missed, those of the last five minutes fire; if there is none, the last one fires if it is no older than so many minutes. The same for all that fire.",
+      "How many minutes old a missed slot of a schedule may be and still fire. Missed slots of the last five minutes all fire; without any, the last missed slot fires if it is within this bound. Must be the same in all processes that fire schedules.",
     default: "60",
   }),
 };

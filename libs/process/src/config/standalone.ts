@@ -13,7 +13,7 @@ export const standaloneShape = {
     .register(variables, {
       subject,
       rule: "a path",
-      summary: "The directory of the embedded store. It is made if it does not exist.",
+      summary: "The directory of the embedded store, which is made if it does not exist.",
       default: "./.posthaste",
     }),
   catcher: z
@@ -22,11 +22,11 @@ export const standaloneShape = {
     .register(variables, {
       subject,
       rule: "on or off",
-      summary: "A destination to try deliveries with, on the next port: it prints what arrives.",
+      summary: "A destination for trying deliveries, on the next port, which prints each request.",
       default: { dev: "on", production: "off" },
     }),
   sealingKeys: sealingShape.sealingKeys.optional().register(variables, {
     ...sealing,
-    summary: `${sealing.summary} The standalone makes one of its own when it is given none, and keeps it as \`sealing.key\` in its data directory.`,
+    summary: `${sealing.summary} If not set, the standalone makes a key, and keeps it as \`sealing.key\` in its data directory.`,
   }),
 };

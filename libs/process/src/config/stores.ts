@@ -24,7 +24,7 @@ export const namedDeliveryShape = {
       subject,
       rule: "on or off",
       summary:
-        "Whether small messages that are to go at once are handed to a deliverer over Kafka, with their bodies and forwarded headers. `off`: no topic holds a body, and each such message costs a claim and a read more.",
+        "Whether small messages that are due at once are handed to a deliverer over Kafka, with their bodies and forwarded headers. `off`: no topic holds a body, and each such message costs one more claim and one more read.",
       default: "on",
     }),
 };
@@ -38,7 +38,7 @@ export const busShape = {
     .register(variables, {
       subject,
       rule: "host:port, or several separated by commas",
-      summary: "Kafka brokers to begin with; the others are learnt from them.",
+      summary: "Kafka brokers for the first connection; the client learns the others from them.",
     }),
   kafkaPrefix: z
     .string()
@@ -46,14 +46,14 @@ export const busShape = {
     .register(variables, {
       subject,
       rule: "at most 64 letters, digits and . _ -",
-      summary: "Stands before the names of all topics and consumer groups.",
+      summary: "The prefix of the names of all topics and consumer groups.",
       default: "posthaste.",
     }),
   kafkaPartitions: wholeNumber(1, 64).register(variables, {
     subject,
     rule: "a whole number from 1 to 64",
     summary:
-      "Partitions of a topic when it is made: so many instances of a service share its work.",
+      "Partitions of a topic when it is made: the most instances of a service that share its work.",
     default: "16",
   }),
   kafkaReplication: wholeNumber(1, 16).optional().register(variables, {
@@ -66,7 +66,7 @@ export const busShape = {
     subject,
     rule: "a whole number from 1000 to 300000",
     summary:
-      "A process that a broker has not heard of for so many milliseconds loses its partitions to others. Between `group.min.session.timeout.ms` and `group.max.session.timeout.ms` of the brokers.",
+      "A process whose heartbeats stop for this many milliseconds loses its partitions to others. Between `group.min.session.timeout.ms` and `group.max.session.timeout.ms` of the brokers.",
     default: "6000",
   }),
   kafkaRequestMs: wholeNumber(1_000, 20_000).register(variables, {
@@ -83,13 +83,13 @@ export const busShape = {
       subject,
       rule: "on or off",
       summary:
-        "Whether topics that are missing are made, and get more partitions when more are asked for. `off`: they are made by hand ([kafka.md](kafka.md)); a process compares them with what it needs, says what is wrong, and waits.",
+        "Whether missing topics are made, and topics with too few partitions get more. `off`: an administrator makes them ([kafka.md](kafka.md)); a process compares them with its needs, logs what is wrong, and waits.",
       default: "on",
     }),
   kafkaRetentionHours: wholeNumber(1, 8_760).register(variables, {
     subject,
     rule: "a whole number from 1 to 8760",
-    summary: "How long topics keep what was said, when they are made.",
+    summary: "For how many hours a topic keeps its events, set when it is made.",
     default: "168",
   }),
   ...kafkaSecurityShape,
@@ -100,7 +100,7 @@ export const documentsShape = {
     subject,
     secret: true,
     rule: "a mongodb:// or mongodb+srv:// address",
-    summary: "MongoDB, a replica set: it holds every message.",
+    summary: "MongoDB, a replica set, which holds every message.",
   }),
   mongodbDatabase: z
     .string()
@@ -108,33 +108,33 @@ export const documentsShape = {
     .register(variables, {
       subject,
       rule: "1 to 38 letters, digits, _ and -",
-      summary: "The database in it.",
+      summary: "The database in MongoDB.",
       default: "posthaste",
     }),
   mongodbPool: wholeNumber(1, 1_000).register(variables, {
     subject,
     rule: "a whole number from 1 to 1000",
     summary:
-      "Connections of this process for inserts, claims, settles and single reads. A call waits for one for the patience, and is then refused as overloaded.",
+      "Connections of this process for inserts, claims, settles and single reads. A call waits for a connection for `POSTHASTE_MONGODB_PATIENCE_MS`, and is then refused as overloaded.",
     default: "20",
   }),
   mongodbHeavyPool: wholeNumber(listsOfTenantMax, 1_000).register(variables, {
     subject,
     rule: `a whole number from ${listsOfTenantMax} to 1000`,
-    summary: `Connections beside these for lists, counts and walks; of one tenant ${listsOfTenantMax} at once.`,
+    summary: `Further connections for lists, counts and walks; each tenant may use ${listsOfTenantMax} at once.`,
     default: "8",
   }),
   mongodbPatienceMs: wholeNumber(2_100, 60_000).register(variables, {
     subject,
     rule: "a whole number from 2100 to 60000",
     summary:
-      "How many milliseconds a call tries on while no primary answers, or waits for a connection: also the bound of connecting, of finding a primary and of a write concern, and a quarter of what a connection may be silent. An outage of MongoDB is told to callers after as long.",
+      "How many milliseconds a call is repeated while no primary answers, or waits for a connection. Also the bound of connecting, of finding a primary and of a write concern; a connection may be silent for four times as long. During an outage of MongoDB callers get an answer after this time.",
     default: "2500",
   }),
   mongodbHeavyMs: wholeNumber(100, 59_900).register(variables, {
     subject,
     rule: "a whole number from 100 to 59900",
-    summary: `How many milliseconds MongoDB works on one list, count or step of a walk (\`maxTimeMS\`); a longer one looks at fewer rows, or is refused. At least ${heavyBelowPatienceMs} below \`POSTHASTE_MONGODB_PATIENCE_MS\`, since a caller would not wait for it.`,
+    summary: `How many milliseconds MongoDB works on one list, count or step of a walk (\`maxTimeMS\`); a longer one reads fewer rows, or is refused. At least ${heavyBelowPatienceMs} below \`POSTHASTE_MONGODB_PATIENCE_MS\`, since a caller would not wait longer.`,
     default: "2000",
   }),
   mongodbTlsCa: tlsCa("MongoDB"),
@@ -156,7 +156,7 @@ export const sealingShape = {
       secret: true,
       rule: `the base64 of ${sealingKeyBytes} bytes, or several separated by commas`,
       summary:
-        "Keys that seal secrets at rest: the first seals, all open. To change it, put a new one in front, and drop the old one later.",
+        "Keys that seal secrets at rest: the first seals, all open. To change the key, put a new one in front, and drop the old one later.",
     }),
 };
 

@@ -29,7 +29,7 @@ const exporter = (signal: string) =>
     .register(variables, {
       subject,
       rule: "otlp or none",
-      summary: `Whether ${signal} are sent. Not set: they are where an endpoint of the standard is. \`otlp\` without one: to \`POSTHASTE_OTLP_ENDPOINT\`, or \`http://localhost:4318\`.`,
+      summary: `Whether ${signal} are sent. Not set: sent if an endpoint of the OpenTelemetry standard is set. \`otlp\` without an endpoint: sent to \`POSTHASTE_OTLP_ENDPOINT\`, or \`http://localhost:4318\`.`,
     });
 
 const intervalMsMin = 100;
@@ -40,7 +40,7 @@ const standardShape = {
   otelSdkDisabled: z.enum(["true", "false"]).optional().register(variables, {
     subject,
     rule: "true or false",
-    summary: "`true`: nothing is sent, whatever the other variables say.",
+    summary: "`true`: nothing is sent, regardless of the other variables.",
   }),
   otelExporterOtlpEndpoint: endpoint().register(variables, {
     ...{ subject, rule: endpointRule },
@@ -51,7 +51,7 @@ const standardShape = {
     subject,
     rule: "http/json or http/protobuf",
     summary:
-      "The form of what is sent over HTTP. Not set: JSON, which every such collector takes. There is no gRPC.",
+      "The encoding over HTTP. Not set: JSON, which every collector of OTLP over HTTP takes. gRPC is not supported.",
   }),
   otelExporterOtlpTracesEndpoint: whole("traces"),
   otelExporterOtlpMetricsEndpoint: whole("metrics"),
@@ -62,7 +62,7 @@ const standardShape = {
   otelMetricExportInterval: wholeNumber(intervalMsMin, intervalMsMax).register(variables, {
     subject,
     rule: `a whole number from ${intervalMsMin} to ${intervalMsMax}`,
-    summary: "How many milliseconds lie between two times that metrics are sent.",
+    summary: "How many milliseconds pass between two sends of metrics.",
     default: "60000",
   }),
 };
@@ -74,7 +74,7 @@ export const telemetryShape = {
       subject,
       rule: `a whole number from 0 to ${portMax}`,
       summary:
-        "Prometheus reads `/metrics` there, on the address of `POSTHASTE_HOST`. 0: any free port. Not set: nothing is listened on.",
+        "The port of `/metrics` for Prometheus, on the address of `POSTHASTE_HOST`. 0: any free port. Not set: metrics are not served.",
     }),
   metricsToken: printable(metricsTokenLengthMin, 255)
     .optional()
@@ -83,7 +83,7 @@ export const telemetryShape = {
       secret: true,
       rule: `${metricsTokenLengthMin} to 255 printable ASCII characters without spaces`,
       summary:
-        "The token with which `/metrics` is read: `Authorization: Bearer …`. Not set: without a token.",
+        "The token that reads `/metrics`: `Authorization: Bearer …`. Not set: no token is needed.",
     }),
   otlpEndpoint: endpoint().register(variables, {
     ...{ subject, rule: endpointRule },
@@ -98,7 +98,7 @@ export const telemetryShape = {
       subject,
       rule: "a number from 0 to 1",
       summary:
-        "The part of the messages that are traced from their publish. A publish with a `traceparent` goes by what that says. A failed attempt and its retries are always traced.",
+        "The fraction of messages that are traced from their publish. A publish with a `traceparent` follows the flag in it. A failed attempt and its retries are always traced.",
       default: "0.01",
     }),
   ...standardShape,

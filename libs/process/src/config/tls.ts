@@ -25,7 +25,7 @@ export const tlsCa = (store: StoreName) =>
     subject,
     secret: true,
     rule: "certificates in PEM",
-    summary: `The authorities that may have signed the certificate of ${store}, in the place of those that Node trusts; mostly a file, \`${tlsVariable(store, "CA")}\`.`,
+    summary: `The authorities that may have signed the certificate of ${store}, instead of the authorities that Node trusts; mostly a file, \`${tlsVariable(store, "CA")}\`.`,
   });
 
 export const tlsCertificate = (store: StoreName) =>
@@ -33,7 +33,7 @@ export const tlsCertificate = (store: StoreName) =>
     subject,
     secret: true,
     rule: "certificates in PEM, the service's own first",
-    summary: `The certificate that is shown to ${store} where it asks for one, with what leads to its authority; mostly a file, \`${tlsVariable(store, "CERTIFICATE")}\`.`,
+    summary: `The certificate for ${store} if it asks for one, with the chain to its authority; mostly a file, \`${tlsVariable(store, "CERTIFICATE")}\`.`,
   });
 
 export const tlsKey = (store: StoreName) =>
@@ -41,7 +41,7 @@ export const tlsKey = (store: StoreName) =>
     subject,
     secret: true,
     rule: "a private key in PEM that is not encrypted",
-    summary: `The key of that certificate; mostly a file, \`${tlsVariable(store, "KEY")}\`, which may be the same that holds the certificate.`,
+    summary: `The key of that certificate; mostly a file, \`${tlsVariable(store, "KEY")}\`, which may be the file of the certificate.`,
   });
 
 const block = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
@@ -88,4 +88,4 @@ export function tlsRules(
 
 /** Returns the problem of a store whose own setting `off` says that it is reached without TLS. */
 export const tlsThough = (store: StoreName, off: string): string =>
-  `${off}, and ${tlsVariable(store, "CA")} and ${tlsVariable(store, "CERTIFICATE")} want TLS`;
+  `${off}, and ${tlsVariable(store, "CA")} and ${tlsVariable(store, "CERTIFICATE")} require TLS`;

@@ -29,7 +29,7 @@ export async function runServiceProcess(
     handler: (req, res) => {
       if (!isOpen) answers.fault(res, { ...starting, retryAfterSeconds: 1 });
       else if (handler) return handler(req, res);
-      else answers.fault(res, fault("not_found", `the ${name} has nothing to ask for`));
+      else answers.fault(res, fault("not_found", `the ${name} answers no requests`));
       return undefined;
     },
   });

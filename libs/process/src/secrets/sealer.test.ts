@@ -65,7 +65,7 @@ describe("a change of keys", () => {
     const sealed = createSealer([oldKey]).seal("sig_mine", place);
 
     expect(() => createSealer([otherKey]).open(sealed, place)).toThrow(
-      /^the signing key of me was sealed with the key [0-9a-f]{8}, which is not here$/,
+      /^the signing key of me was sealed with the key [0-9a-f]{8}, which is not configured$/,
     );
   });
 

@@ -31,7 +31,7 @@ const keyIdLength = 8;
 /** `keys`: each 32 bytes. The first seals, all open. */
 export function createSealer(keys: readonly Uint8Array[]): Sealer {
   const [first] = keys;
-  if (!first) throw new Error("a sealer wants at least one key");
+  if (!first) throw new Error("a sealer needs at least one key");
   if (keys.some(({ length }) => length !== keyBytes))
     throw new Error(`a sealing key has ${keyBytes} bytes`);
   const keysById = new Map(keys.map((key) => [keyIdOf(key), key]));
@@ -41,7 +41,7 @@ export function createSealer(keys: readonly Uint8Array[]): Sealer {
     if (!stored.startsWith(prefix)) return undefined;
     const keyId = stored.slice(prefix.length, prefix.length + keyIdLength);
     const key = keysById.get(keyId);
-    if (!key) throw new Error(`${place} was sealed with the key ${keyId}, which is not here`);
+    if (!key) throw new Error(`${place} was sealed with the key ${keyId}, which is not configured`);
     return key;
   };
 

@@ -10,7 +10,7 @@ export function slotOf(key: string): number {
 /** Returns a key that begins with `start`, in one of the slots of `isIn`. The expected tries are all slots divided by those. */
 export function keyIn(start: string, isIn: (slot: number) => boolean): string {
   for (let tag = 0; tag < triesMax; tag++) if (isIn(slotOf(`${tag}`))) return `${start}{${tag}}`;
-  throw new Error(`no key of ${triesMax} is in the slots that were asked for`);
+  throw new Error(`none of ${triesMax} keys is in the wanted slots`);
 }
 const triesMax = 1_000_000;
 

@@ -134,10 +134,10 @@ async function prove(client: Redis, options: ConnectionOptions): Promise<string>
   ]);
   if (policy === undefined) {
     log.warn("tokens.eviction-unknown", {
-      reason: "this Redis does not tell its maxmemory-policy; see that it is noeviction",
+      reason: "this Redis does not tell its maxmemory-policy; make sure that it is noeviction",
     });
   } else if (policy !== "noeviction") {
-    throw new Error(`its maxmemory-policy is ${policy} and must be noeviction`);
+    throw new Error(`the maxmemory-policy is ${policy} and must be noeviction`);
   }
   return /^run_id:(\w+)/m.exec(info)?.[1] ?? "";
 }
@@ -149,7 +149,9 @@ async function write(client: Redis, { node, probeKey }: ConnectionOptions): Prom
     await client.eval("return redis.call('SET', KEYS[1], '', 'PX', 1000)", 1, probeKey());
   } catch (cause) {
     if (node || !reasonOf(cause).startsWith("MOVED")) throw cause;
-    throw new Error("it is a node of a Redis Cluster, and was named as a single server", { cause });
+    throw new Error("this server is a node of a Redis Cluster, and was named as a single server", {
+      cause,
+    });
   }
 }
 

@@ -83,8 +83,8 @@ export function createLogWatchers(ports: WatcherPorts, connectionsMax: number): 
     },
     join: (tenant, filter) => {
       const own = watched.get(tenant)?.places.size ?? 0;
-      if (own >= perTenantMax) return fault("too_many_requests", `${own} requests wait already`);
-      if (waiters >= waitersMax) return fault("overloaded", "too many requests wait already");
+      if (own >= perTenantMax) return fault("too_many_requests", `${own} requests are waiting`);
+      if (waiters >= waitersMax) return fault("overloaded", "too many requests are waiting");
       const bell = createBell(ports.clock);
       const leave = (): void => {
         remove(tenant, place);

@@ -54,7 +54,7 @@ async function cancel(
   const until = parts.clock.passedMs() + callMsMax;
   const done = await cancelMatching(parts, tenant, { filter, countMax, until });
   if (done.isAll) return { cancelled: done.count };
-  return tooLong(`${done.count} messages are cancelled, repeat it for the rest`);
+  return tooLong(`${done.count} messages are cancelled, repeat the call for the rest`);
 }
 
 async function cancelAll(
@@ -98,4 +98,4 @@ async function count(
 }
 
 const tooLong = (soFar: string): Fault =>
-  fault("too_many_requests", `this takes longer than a call may: ${soFar}`);
+  fault("too_many_requests", `this takes too long for one call: ${soFar}`);

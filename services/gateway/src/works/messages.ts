@@ -55,9 +55,9 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
       case "released":
         return { status: 200 };
       case "inQueue":
-        return fault("malformed", "messageId: the message is in a queue, where its turn decides");
+        return fault("malformed", "messageId: the message is in a queue and waits for its turn");
       case "asleep":
-        return fault("malformed", "messageId: a step of a run sleeps until its time");
+        return fault("malformed", "messageId: the message is a step of a run that sleeps");
       case "unknown":
         return fault("not_found", `message ${id.slice(0, 128)} does not wait for its time`);
     }

@@ -81,7 +81,7 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     if (isFault(page)) return page;
     const { cursor, items } = page;
     if (given !== undefined && items.length > 1)
-      return fault("malformed", "Workflow-RunId: names one run, and several are meant");
+      return fault("malformed", "Workflow-RunId: names one run, but the call selects several");
     const refused = items
       .map(({ plan }) => faultOfFlow(plan.policy.flow, overrides.flow))
       .find(isFault);

@@ -90,7 +90,7 @@ export const runLogWorks = (
     if (isFault(run)) return run;
     return (await cancelFunction(parts, run))
       ? { status: 200 }
-      : fault("malformed", "the failure function of the run is not under way");
+      : fault("malformed", "the failure function of the run is not running");
   },
   removeFailedRuns: async ({ tenant, query, seated }) => {
     const page = await failedPage(parts, tenant.id, query, seated);
@@ -147,7 +147,7 @@ async function failedRun(
 }
 
 const unknownFailedRun = (id: string): Fault =>
-  fault("not_found", `no failed run ${id.slice(0, 128)}`);
+  fault("not_found", `failed run ${id.slice(0, 128)} not found`);
 
 /** Removes dead letters of runs. Returns how many existed until now. */
 async function removed({ runs }: RunLogParts, failed: readonly Run[]): Promise<number> {

@@ -96,7 +96,7 @@ async function cancelMatching(
   const until = ports.clock.passedMs() + callMsMax;
   if (countMax !== undefined) {
     const { count, isAll } = await cancelRunsMatching(ports, tenant, { filter, countMax, until });
-    return isAll ? count : tooLong(`${count} runs are cancelled, repeat it for the rest`);
+    return isAll ? count : tooLong(`${count} runs are cancelled, repeat the call for the rest`);
   }
   const work = { kind: "cancelRuns", filter } as const;
   const begun = await beginBulkAction(ports, tenant, work, { isWorkedHere: true, total: 0 });
@@ -110,7 +110,7 @@ async function cancelMatching(
 }
 
 const tooLong = (soFar: string): Fault =>
-  fault("too_many_requests", `this takes longer than a call may: ${soFar}`);
+  fault("too_many_requests", `this takes too long for one call: ${soFar}`);
 
 const unknownRun = (id: string) => fault("not_found", `workflowRun ${id.slice(0, 128)} not found`);
 

@@ -46,7 +46,7 @@ export const waitWorks = (ports: WaitParts): Works<keyof typeof waits> => {
         return command.fault === "malformed" ? { ...command, fault: "run_refused" } : command;
       const { destination, run } = command;
       if (run?.kind !== "entry" || run.key.role !== "result" || destination.kind !== "url")
-        return fault("run_refused", "step: must be one of a run, which the headers name");
+        return fault("run_refused", "step: must be a step of the run that the headers name");
       const wait = { command, event, ...waitOf({ ...body, url: destination.url }, rawHeaders) };
       return (await placeWait(ports, wait)) ?? { status: 200 };
     },
@@ -116,10 +116,7 @@ const eventIsTooLong = fault(
   `eventId: must have at most ${limits.eventIdLengthMax} characters`,
 );
 
-export const tooManyEvents = fault(
-  "too_many_requests",
-  "too many events wait to be taken by this run",
-);
+export const tooManyEvents = fault("too_many_requests", "too many events wait for this run");
 
 function waitOf({ step, timeoutMs, url, ...told }: WaitBody, rawHeaders: readonly string[]) {
   const pairs = rawHeaders.flatMap((name, i): [string, string][] =>

@@ -59,7 +59,7 @@ async function create(
 }
 
 const taken = (id: string): Fault =>
-  fault("conflict", `id: ${id} is a tenant's, or was one's that is closed`);
+  fault("conflict", `id: ${id} belongs to a tenant, which may be closed`);
 
 const change = ({ accounts }: ManagementPorts, id: string, settings: TenantSettings) =>
   changeOpen(accounts, id, (stored) => {

@@ -53,7 +53,7 @@ async function create(
   const all = await tokensOf(accounts, id);
   if (isFault(all)) return all;
   if (all.length >= tokensPerTenantMax)
-    return fault("beyond_plan", `a tenant may have ${tokensPerTenantMax} tokens`);
+    return fault("beyond_plan", `a tenant may have at most ${tokensPerTenantMax} tokens`);
   const tenant = tenantId(id);
   const text = newToken(tenant, random);
   const token: Token = {

@@ -4,7 +4,7 @@ import { type KafkaMessage } from "kafkajs";
 import { Assignment } from "./assignment.ts";
 
 describe("hearing a partition", () => {
-  it("what comes while the handler works goes in its next call", async () => {
+  it("events that arrive while the handler works go in its next call", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(1), "0");
     assignment.take(0, messages(2, { from: 1 }), "2");
@@ -16,7 +16,7 @@ describe("hearing a partition", () => {
     expect(calls).toEqual([1, 3]);
   });
 
-  it("only what has been heard may be committed, up to its end", async () => {
+  it("only heard events may be committed, up to the end of them", async () => {
     const { assignment, finish } = assigned();
     assignment.take(0, messages(1, { from: 4 }), "4");
     assignment.take(0, messages(1, { from: 5 }), "9");
@@ -29,7 +29,7 @@ describe("hearing a partition", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "10" }]);
   });
 
-  it("what is committed is not committed again", async () => {
+  it("a committed offset is not committed again", async () => {
     const { assignment, finish } = assigned();
     assignment.take(0, messages(1, { from: 4 }), "4");
     await finish();
@@ -39,7 +39,7 @@ describe("hearing a partition", () => {
     expect(assignment.uncommitted()).toEqual([]);
   });
 
-  it("an offset beyond what a number can hold is counted right", async () => {
+  it("an offset beyond the range of a number is counted exactly", async () => {
     const { assignment, finish } = assigned();
 
     assignment.take(0, messages(1), "9007199254740993");
@@ -69,7 +69,7 @@ describe("too much in hand", () => {
     expect([...paused]).toEqual([]);
   });
 
-  it("pauses the partition, and what has been heard resumes it", async () => {
+  it("pauses the partition, and heard events resume it", async () => {
     const { assignment, paused, finish } = assigned();
     assignment.take(0, messages(1), "0");
     assignment.take(0, messages(1_000, { from: 1 }), "1000");
@@ -90,7 +90,7 @@ describe("too much in hand", () => {
     expect([...paused]).toEqual([0]);
   });
 
-  it("is less of each partition the more there are: what is in hand of all is bounded", () => {
+  it("is smaller for each partition the more there are: the events in hand are bounded in total", () => {
     const { assignment, paused } = assigned();
     const partitions = Array.from({ length: 32 }, (_, n) => n);
     assignment.given(partitions);
@@ -103,7 +103,7 @@ describe("too much in hand", () => {
 });
 
 describe("when the group has given the partitions anew", () => {
-  it("a partition that stays ours keeps what is in hand: nothing is committed beyond a handler that hangs", async () => {
+  it("a partition that stays ours keeps the events in hand: nothing is committed beyond a handler that hangs", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(5, { from: 0 }), "4");
 
@@ -119,7 +119,7 @@ describe("when the group has given the partitions anew", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "7" }]);
   });
 
-  it("what is in hand or heard is not taken again when it comes once more, from what was committed", async () => {
+  it("events in hand or heard are not taken again when they are fetched again from the committed offset", async () => {
     const { assignment, calls, finish } = assigned();
     assignment.take(0, messages(2, { from: 3 }), "4");
     await finish();
@@ -166,7 +166,7 @@ describe("when the group has given the partitions anew", () => {
     expect(assignment.uncommitted()).toEqual([{ partition: 0, offset: "2" }]);
   });
 
-  it("one that was paused is resumed when it comes back, and stays paused while it is ours", () => {
+  it("a paused partition is resumed when it comes back, and stays paused while it is ours", () => {
     const { assignment, paused } = assigned();
     assignment.take(0, messages(1_000), "999");
     assignment.take(1, messages(1_000), "999");

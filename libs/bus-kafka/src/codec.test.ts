@@ -200,7 +200,7 @@ it("the body of a message does not travel, whatever the caller hands over", () =
   expect(travelling).not.toContain('"body"');
 });
 
-describe("what cannot be read is said to be so", () => {
+describe("an unreadable event is decoded as unreadable", () => {
   const hint = aHint();
   const envelope = (changes: object): Buffer =>
     Buffer.from(JSON.stringify({ v: 1, t: "message.due", e: hint, ...changes }));

@@ -9,7 +9,7 @@ import { aHint } from "./events.fixture.ts";
 import { factMsMax, Outbound, type Saying } from "./outbound.ts";
 
 describe("one send at a time for each partition", () => {
-  it("what is said while a send is under way goes in the next, together", async () => {
+  it("events published during a send go together in the next send", async () => {
     const { outbound, way } = opened();
     outbound.hint([aSaying(0, "a")]);
     await turn();
@@ -34,7 +34,7 @@ describe("one send at a time for each partition", () => {
     expect(way.sent()).toEqual(["a", "b"]);
   });
 
-  it("what is said in the same turn of the event loop goes in one request", async () => {
+  it("events published in the same turn of the event loop go in one request", async () => {
     const { outbound, way } = opened();
 
     outbound.hint([aSaying(0, "a"), aSaying(1, "b")]);
@@ -44,7 +44,7 @@ describe("one send at a time for each partition", () => {
     expect(way.sent()).toEqual(["a b c"]);
   });
 
-  it("a hint that says no more than one that waits for its partition is not said again", async () => {
+  it("a hint equal to one that waits for its partition is not published again", async () => {
     const { outbound, way } = opened();
     const wake = (text: string, once: string): Saying => ({ ...aSaying(0, text), once });
 
@@ -56,7 +56,7 @@ describe("one send at a time for each partition", () => {
     expect(way.sent()).toEqual(["a c", "d"]);
   });
 
-  it("a batch of one partition stays below what a broker takes", async () => {
+  it("a batch of one partition stays below the limit of a broker", async () => {
     const { outbound, way } = opened();
 
     outbound.hint([aSaying(0, "a", 400_000), aSaying(0, "b", 400_000), aSaying(0, "c", 10)]);
@@ -69,7 +69,7 @@ describe("one send at a time for each partition", () => {
 });
 
 describe("hints of one partition", () => {
-  it("go in one Kafka message, and those of another trace in another", async () => {
+  it("go in one Kafka message, and events of another trace in another", async () => {
     const { outbound, way } = opened();
     const traced = { headers: { traceparent: "00-1-2-01" } };
 
@@ -106,7 +106,7 @@ describe("hints of one partition", () => {
 });
 
 describe("nothing is under way", () => {
-  it("once facts were refused, and those behind them acknowledged", async () => {
+  it("once facts were refused, and the facts behind them acknowledged", async () => {
     const { outbound, way } = opened();
     const refused = settling(outbound.fact([aSaying(0, "a")]));
     const said = settling(outbound.fact([aSaying(0, "b")]));
@@ -173,7 +173,7 @@ describe("a fact", () => {
     expect(said.state()).toBe("done");
   });
 
-  it("is sent again when the send fails, before what was said later", async () => {
+  it("is sent again when the send fails, before later events", async () => {
     const { outbound, way } = opened();
     const said = settling(outbound.fact([aSaying(0, "a")]));
     await turn();
@@ -217,7 +217,7 @@ describe("a fact", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("that the broker refuses fails at once, and those that were sent with it do not", async () => {
+  it("that the broker refuses fails at once, and events sent with it do not", async () => {
     const { outbound, way } = opened();
     const [bad, good] = [
       settling(outbound.fact([aSaying(0, "bad")])),

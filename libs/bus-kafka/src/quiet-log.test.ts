@@ -3,7 +3,7 @@ import { recordingLog, virtualClock } from "@posthaste/testing";
 import { logLevel } from "kafkajs";
 import { quietLog } from "./quiet-log.ts";
 
-it("what the client says again within a second is counted, not said", async () => {
+it("a line that the client repeats within a second is counted, not logged", async () => {
   const { say, log, clock } = quiet();
   for (let i = 0; i < 5; i++) say("connection refused");
   await clock.advance(1_000);

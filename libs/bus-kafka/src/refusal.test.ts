@@ -11,7 +11,7 @@ it("content that the broker does not take is a refusal, however deep it is wrapp
   expect(isRefusal(new Error("retries exceeded", { cause: refusal }))).toBe(true);
 });
 
-it("what another try may mend is none, also where the client calls it non-retriable", () => {
+it("an error that another try may fix is no refusal, even if the client calls it non-retriable", () => {
   const refused = new Error("connect ECONNREFUSED");
   const wrapped = Object.assign(new Error("non-retriable", { cause: refused }), {
     retriable: false,

@@ -32,7 +32,7 @@ describe("shards and partitions", () => {
   });
 });
 
-it("what is said of one message goes to one partition, under its id", () => {
+it("all events of one message go to one partition, under its id", () => {
   const { keyOf, placeOf } = placingOf("message.due");
   const hint = aHint();
 

@@ -152,7 +152,7 @@ describe.each([
     });
   });
 
-  describe("what would mean more than was said is not sent", () => {
+  describe("an argument that would select more than the caller named is not sent", () => {
     const lost: string = JSON.parse('""') as string;
     it.each([
       ["an empty id", () => client.messages.cancel(lost)],
@@ -176,7 +176,7 @@ describe.each([
     });
   });
 
-  describe("what no header may have is not sent, and is named", () => {
+  describe("a header with a forbidden character is not sent, and is named", () => {
     it.each([
       ["in a setting", { label: "a\u0001" }, "Service-Label: has a character"],
       ["in a header that is forwarded", { headers: { "X-A": "b\nc" } }, "Service-Forward-X-A: has"],
@@ -305,7 +305,7 @@ describe.each([
       hasty.close();
     });
 
-    it("of what is no Posthaste says so", async () => {
+    it("of a server that is not Posthaste says so", async () => {
       respond = (response) => response.end("<html>");
       await expect(reads()).rejects.toMatchObject({ code: "unexpected_answer" });
 
@@ -430,7 +430,7 @@ describe.each([
 });
 
 describe("connections over got", () => {
-  it("are kept: what is asked one after another goes over one", async () => {
+  it("are kept: successive calls go over one connection", async () => {
     const own = overGot.createClient({ url, token: "secret" });
     const before = connections;
 

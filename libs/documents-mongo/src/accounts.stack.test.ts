@@ -32,7 +32,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     return { auditLog: createAuditLog(connection), close };
   });
 
-  it(`${name}: what a process wrote and never said, or an older one, is read within a minute`, async () => {
+  it(`${name}: a write that was never announced, or by an older process, is read within a minute`, async () => {
     const { clock, connection } = await open();
     const accounts = createAccounts(connection);
     const { mark } = await accounts.changedSince(undefined);

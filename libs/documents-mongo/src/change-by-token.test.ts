@@ -28,7 +28,7 @@ describe("a change", () => {
     expect(document.stored?.item).toBe(2);
   });
 
-  it("that another came before is made of what that one has left", async () => {
+  it("after another change is made to the result of that change", async () => {
     const document = aDocument();
     let others = 3;
     const crowded = {
@@ -60,7 +60,7 @@ describe("a change", () => {
     expect(document.stored).toEqual({ item: 1, write: "first" });
   });
 
-  it("of what is not there is none", async () => {
+  it("of a missing document does nothing", async () => {
     const document = aDocument();
     document.stored = undefined;
 

@@ -38,7 +38,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     ],
   );
 
-  it(`${name}: no question of dead letters reads a whole collection, nor does counting those of all tenants`, async () => {
+  it(`${name}: no query of dead letters reads a whole collection, nor does counting the dead letters of all tenants`, async () => {
     const { connection, queries } = await open();
     const letters = createDeadLetters(connection);
     await letters.insert([aLetter(), aLetter({ message: aMessage({ tenant: anotherTenant }) })]);

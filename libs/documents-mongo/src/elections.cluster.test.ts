@@ -245,7 +245,7 @@ async function insertUntilRefused(): Promise<unknown> {
   }
 }
 
-it("a server that takes a second for each answer is up: what is published all at once goes together, each once", async () => {
+it("a server that takes a second for each answer is up: messages published at the same time go together, each once", async () => {
   await untilPrimary();
   const proxy = await openProxy({ to: await set.primary() });
   await open(slowPatienceMs, directUri(proxy));

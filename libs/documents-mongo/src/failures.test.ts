@@ -48,7 +48,7 @@ describe("a failure of the driver", () => {
   });
 });
 
-describe("what may be tried again", () => {
+describe("errors after which a call is repeated", () => {
   it.each([
     [133, "no member to read from"],
     [43, "a cursor that was lost"],
@@ -83,7 +83,7 @@ describe("what may be tried again", () => {
     expect(portError(error)).toMatchObject({ name: "StoreError", code: "overloaded" });
   });
 
-  it("is none of what the server labels otherwise", () => {
+  it("is no error that the server labels otherwise", () => {
     const error = new MongoServerError({
       message: "no",
       code: 13,

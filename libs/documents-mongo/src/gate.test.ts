@@ -21,7 +21,7 @@ function opened() {
   return { clock, gate, task };
 }
 
-describe("a gate for what takes long", () => {
+describe("a gate for long calls", () => {
   it("lets so many in, of one owner its part, and others when these have ended", async () => {
     const { task } = opened();
     const [a, b, c, other] = ["a", "a", "a", "b"].map(task);
@@ -35,7 +35,7 @@ describe("a gate for what takes long", () => {
     expect(c?.isIn).toBe(true);
   });
 
-  it("refuses what has waited for its time, and what comes when too many wait", async () => {
+  it("refuses a call that has waited for its time, and a call that comes when too many wait", async () => {
     const { clock, task } = opened();
     const held = ["a", "b", "c"].map(task);
     const waiting = ["d", "e", "f", "g"].map(task);

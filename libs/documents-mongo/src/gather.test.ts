@@ -32,7 +32,7 @@ function picky() {
 }
 
 describe("gathering", () => {
-  it("sends what arrives in one turn together", async () => {
+  it("sends items of one turn of the event loop together", async () => {
     const { batches, gather, letGo } = gathering();
     const calls = [gather([1]), gather([2, 3])];
     await letGo();
@@ -41,7 +41,7 @@ describe("gathering", () => {
     expect(batches).toEqual([[1, 2, 3]]);
   });
 
-  it("keeps what arrives while a batch is on its way for the next one", async () => {
+  it("keeps items that arrive during a batch for the next one", async () => {
     const { batches, gather, letGo } = gathering();
     const first = gather([1]);
     await until(() => batches.length > 0);
@@ -55,7 +55,7 @@ describe("gathering", () => {
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
-  it("waits before each batch for what is in no hurry", async () => {
+  it("waits before each batch for items that are not urgent", async () => {
     let go = (): void => undefined;
     const linger = (): Promise<void> => new Promise((resolve) => (go = resolve));
     const { batches, gather, letGo } = gathering({ linger });
@@ -151,7 +151,7 @@ describe("gathering", () => {
     expect(calls).toBe(1);
   });
 
-  it("refuses new items at half of what those that go on with something may fill", async () => {
+  it("refuses new items at half of the room of items that continue earlier work", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 4 });
     const first = gather([1]);
     await until(() => batches.length > 0);
@@ -166,7 +166,7 @@ describe("gathering", () => {
     expect(await Promise.all([first, second, third])).toEqual([[2], [4, 6], [8, 10]]);
   });
 
-  it("refuses what would wait beyond its bound as overloaded, and takes more when there is room", async () => {
+  it("refuses items beyond its bound as overloaded, and takes more when there is room", async () => {
     const { batches, gather, letGo } = gathering({ waitingMax: 2 });
     const first = gather([1]);
     await until(() => batches.length > 0);

@@ -129,7 +129,7 @@ describe("MongoDB", () => {
     ["dies", () => server.process.kill(), () => server.process.restart()],
     ["hangs", async () => server.process.pause(), async () => server.process.resume()],
   ] as const)
-    it(`that ${what} is noticed, refuses what it cannot do, and is found again after its return`, async () => {
+    it(`that ${what} is noticed, refuses calls meanwhile, and is found again after its return`, async () => {
       const opened = await open();
       await untilUp(opened);
       await untilPublished(opened);

@@ -101,7 +101,7 @@ describe("MongoDB", () => {
     return answer;
   };
 
-  it("an insert whose reply was lost says that it has inserted, and what was there before is known", async () => {
+  it("an insert whose reply was lost answers that it has inserted, and knows records of before", async () => {
     const [known, ...fresh] = newMessages(4);
     if (!known) throw new Error("unreachable");
     await insert([known]);
@@ -126,7 +126,7 @@ describe("MongoDB", () => {
   });
 
   for (const command of ["update", "find"])
-    it(`a claim finds what it has claimed although the reply to its ${command} was lost`, async () => {
+    it(`a claim finds its claimed records although the reply to its ${command} was lost`, async () => {
       const messages = newMessages(3);
       await insert(messages);
 
@@ -159,7 +159,7 @@ describe("MongoDB", () => {
       });
   });
 
-  it("a renewal whose reply was lost has renewed, and loses what is lost", async () => {
+  it("a renewal whose reply was lost has renewed, and reports lost leases", async () => {
     const messages = newMessages(2);
     await insert(messages);
     const records = await claim(messages);
@@ -192,7 +192,7 @@ describe("MongoDB", () => {
       expect(record).toMatchObject({ epoch: 1, outbox: [{ kind: "fact" }] });
   });
 
-  it("a promotion whose reply was lost answers what it has promoted", async () => {
+  it("a promotion whose reply was lost answers the promoted messages", async () => {
     const [flow, lane] = aTightLane();
     const messages = newMessages(3, { flow });
     await insert(messages);
@@ -234,7 +234,7 @@ describe("MongoDB", () => {
     expect((await flowLanes.rows([lane]))[0]?.wakeAt).toBe(wakeAt);
   });
 
-  it("what was acknowledged is there after the server was killed, and calls meanwhile are made again", async () => {
+  it("acknowledged records survive a kill of the server, and calls during it are repeated", async () => {
     const acknowledged: Message[] = [];
     let stopped = false;
     const publisher = async (): Promise<void> => {

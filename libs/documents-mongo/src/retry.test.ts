@@ -93,14 +93,14 @@ describe("a call that need not be made again", () => {
     expect(answer).toMatchObject({ name: "StoreError", code: "disk_full" });
   });
 
-  it("fails with what is our own mistake, as it is", async () => {
+  it("fails at once on an error of our own", async () => {
     const mistake = failure("MongoServerError", { code: 9 });
 
     expect(await patiently([mistake])).toEqual({ answer: mistake, tries: 1 });
   });
 });
 
-describe("a call of which nothing is heard any more", () => {
+describe("a call without an answer", () => {
   it("is unavailable in the end, though the driver never says so", async () => {
     const clock = virtualClock();
     const { again } = createPatience(clock, seededRandom(1), patienceMs);

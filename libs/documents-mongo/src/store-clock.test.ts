@@ -9,7 +9,7 @@ describe("the store's clock", () => {
     expect(createStoreClock(virtualClock()).now()).toBe(now);
   });
 
-  it("takes what the server says for the middle of the call", () => {
+  it("takes the server's time for the middle of the call", () => {
     const clock = createStoreClock(virtualClock());
 
     clock.measured(now - 10, now + 5_000, now);

@@ -69,7 +69,7 @@ describe("after the clock was set back", () => {
     expect(await tokens.claim([{ key: aKey(), id: newId() }])).toEqual([{ kind: "done", id }]);
   });
 
-  it("what was spent of a quota is over", async () => {
+  it("the spent part of a quota is forgotten", async () => {
     const { tokens, clock } = openAhead();
     await tokens.spend("quota", 5, 5, 1_000);
     clock.set(-days);
@@ -77,7 +77,7 @@ describe("after the clock was set back", () => {
     expect(await tokens.spend("quota", 5, 5, 1_000)).toEqual({ isWithin: true, left: 0 });
   });
 
-  it.each([false, true])("what had ended is swept (opened again: %s)", async (again) => {
+  it.each([false, true])("an ended message is swept (opened again: %s)", async (again) => {
     const first = openAhead();
     const record = await insertClaimed(first);
     const answered = anAttempt(anAnswer(200), { endedAt: first.clock.now() });
@@ -92,7 +92,7 @@ describe("after the clock was set back", () => {
     expect(await records.removeFinished(allShards, before, 10)).toBe(1);
   });
 
-  it("a lane with a rate rings, and gives what its rate allows", async () => {
+  it("a lane with a rate rings, and grants as many as its rate allows", async () => {
     const { alarms, clock, flowLanes, records, tokens } = openAhead();
     const lane = flowLaneId(aTenant, "key");
     const flow = { key: "key", limits: { rate: 1, periodMs: 1_000 } };
@@ -168,7 +168,7 @@ describe("after the clock was set back", () => {
     },
   );
 
-  it("what its caller has delayed stays delayed over a start", async () => {
+  it("a message delayed by its caller stays delayed over a start", async () => {
     const first = openAhead();
     const message = aMessage({ now: first.clock.now(), delayMs: hour });
     await first.records.insert([{ record: accept(message, first.clock.now()) }], "new");
@@ -182,7 +182,7 @@ describe("after the clock was set back", () => {
     expect((await alarms.ring(allShards, 10)).rung).toEqual([]);
   });
 
-  it("what is due and was not heard of rings", async () => {
+  it("a due message of which no hint was heard rings", async () => {
     const { alarms, clock, records } = openAhead();
     const message = aMessage();
     await records.insert([{ record: accept(message, clock.now()) }], "new");

@@ -222,7 +222,7 @@ function opened() {
   return { store: openIn(newDirectory(), { sync }), held, hold, letGo };
 }
 
-it("what a caller is answered for is on the disk by then", async () => {
+it("a write is on the disk before its caller is answered", async () => {
   const { held, hold, letGo, store } = opened();
   await store.records.insert([{ record: accept(aMessage({ id: messageId("msg_2") }), 1) }], "new");
 

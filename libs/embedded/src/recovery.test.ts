@@ -44,7 +44,7 @@ function aKey(): DeduplicationKey {
 }
 
 describe("after a process was killed", () => {
-  it("what it had counted and not written is counted again", async () => {
+  it("counts that were not written are counted again", async () => {
     const opened = openIn(newDirectory());
     const { clock, records, log } = opened;
     const insert = (count: number) =>
@@ -66,7 +66,7 @@ describe("after a process was killed", () => {
     expect(minutes.map(({ counts }) => counts)).toEqual([{ CREATED: 3 }, { CREATED: 6 }]);
   });
 
-  it("what was acknowledged is there", async () => {
+  it("acknowledged messages are there", async () => {
     const dataDir = newDirectory();
     const url = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
     const script = `
@@ -252,7 +252,7 @@ describe("after a process was killed", () => {
     expect(minutes.map(({ counts }) => counts)).toEqual([{ CREATED: 2 }, { CREATED: 1 }]);
   });
 
-  it("the backlog is counted, and what has ended goes in its time", async () => {
+  it("the backlog is counted, and ended messages are removed in their time", async () => {
     const first = openIn(newDirectory());
     const [live, done] = [aMessage(), aMessage()];
     await first.records.insert(

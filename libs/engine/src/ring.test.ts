@@ -49,7 +49,7 @@ async function retriedLater(ports: Ports, policy: Policy): Promise<InState<"clai
 }
 
 describe("a round of ringing", () => {
-  it("hints what is due, grants the lanes that were woken, and leaves what is not due alone", async () => {
+  it("hints due messages, grants the woken lanes, and leaves other messages alone", async () => {
     const ports = open();
     const heard = await listen(ports);
     const held = await insert(ports, { delayMs: 1_000 });
@@ -94,7 +94,7 @@ describe("a round of ringing", () => {
     expect((await readIn(ports, record.message, "delivered")).outbox).toEqual([]);
   });
 
-  it("leaves the outbox of what is not finished in line by its name, whatever room there is", async () => {
+  it("leaves the outbox of an unfinished message in line by its name, whatever room there is", async () => {
     const ports = open();
     const policy = aPolicy({ callback: aCallbackPlan() });
     const { message } = await retriedLater(ports, policy);

@@ -5,7 +5,7 @@ import { changesOf, followAccounts, noChangedAccounts, withChanged } from "./acc
 const changedBy = (...ids: string[]) => ids.map(tenantId).reduce(withChanged, noChangedAccounts);
 const many = Array.from({ length: 150 }, (_, n) => `t${n}`);
 
-describe("what was changed", () => {
+describe("changed accounts", () => {
   it.each([
     ["nothing yet, to a new reader", [], undefined, "all"],
     ["nothing yet", [], 0, []],

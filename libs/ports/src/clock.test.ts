@@ -12,7 +12,7 @@ describe("a wait with a bound", () => {
     expect(clock.armed).toBe(0);
   });
 
-  it("ends with the failure of what was waited for, and leaves no timer behind", async () => {
+  it("ends with the failure of the awaited promise, and leaves no timer behind", async () => {
     const clock = virtualClock();
 
     await expect(within(clock, 50, Promise.reject(new Error("refused")), late)).rejects.toThrow(

@@ -4,7 +4,7 @@ import { causeOf } from "./tracer.ts";
 const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const minute = 60_000;
 
-describe("what happens to a message", () => {
+describe("the spans of a message", () => {
   it("is part of its trace for ten minutes", () => {
     expect(causeOf(trace, 0, 10 * minute)).toEqual({ parent: trace });
   });

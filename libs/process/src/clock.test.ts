@@ -61,7 +61,7 @@ describe("a steady clock", () => {
     expect(clock.now()).toBe(1_000_250);
   });
 
-  it("is what a process of the distributed shape goes by", () => {
+  it("is the clock of a process of the distributed shape", () => {
     const { now } = Date;
     const { clock } = processParts("scheduler", {
       drainSeconds: 1,

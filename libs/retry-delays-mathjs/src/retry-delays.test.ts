@@ -163,7 +163,7 @@ describe("a retry delay expression", () => {
     expect(cpuMs.toSorted((a, b) => a - b)[50]).toBeLessThan(25);
   });
 
-  it("costs what a caller may spend when it is new, and nothing when it is known, too long or a plain number", () => {
+  it("is charged to its caller when new, and free when known, too long or a plain number", () => {
     const delays = retryDelays();
     let spent = 0;
     const spend = () => void ++spent;
@@ -247,7 +247,7 @@ describe("a retry delay expression", () => {
     fc.assert(holds, { numRuns: 2_000, seed: 1 });
   });
 
-  it("of the language is worth what plain arithmetic says it is", () => {
+  it("of the language has the value of plain arithmetic", () => {
     const delays = retryDelays();
 
     const holds = fc.property(tree, fc.nat(20), (node, retried) => {

@@ -48,7 +48,7 @@ describe("the body of an answer", () => {
     ]);
   });
 
-  it("is not what the next read writes over it", () => {
+  it("is not overwritten by the next read", () => {
     const read = Buffer.from("first");
     const body = new AnswerBody(100);
     body.add(read, roomy);

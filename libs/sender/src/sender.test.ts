@@ -168,7 +168,7 @@ describe("a call", () => {
     expect(destination.received().match(/POST/g)).toHaveLength(1);
   });
 
-  it("keeps what fits of the answer and closes the connection over the rest", async () => {
+  it("keeps the part of the answer that fits and closes the connection", async () => {
     const destination = await openDestination(
       answering("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n0123456789"),
     );
@@ -249,7 +249,7 @@ describe("aborting", () => {
     expect(await sending.outcome).toBe(outcome);
   });
 
-  it("is what closing the sender does to all calls, and to those that come after", async () => {
+  it("is the end of all calls, and of later calls, when the sender closes", async () => {
     const closing = Promise.withResolvers<void>();
     const destination = await openDestination(() => closing.resolve());
     const sender = openSender();

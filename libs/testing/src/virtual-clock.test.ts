@@ -30,7 +30,7 @@ describe("a virtual clock", () => {
     expect([clock.now(), clock.armed]).toEqual([30, 1]);
   });
 
-  it("runs what a timer arms, when it falls due on the way", async () => {
+  it("runs a timer that another timer arms, when it falls due on the way", async () => {
     const clock = virtualClock(0);
     const ran: number[] = [];
     const again = (): void => {
@@ -44,7 +44,7 @@ describe("a virtual clock", () => {
     expect(ran).toEqual([10, 20, 30]);
   });
 
-  it("lets what a timer set going finish before the next timer runs", async () => {
+  it("lets the work of a timer finish before the next timer runs", async () => {
     const clock = virtualClock(0);
     const said: string[] = [];
     clock.after(10, () => {

@@ -184,7 +184,7 @@ describe("a Redis that does not answer", () => {
 });
 
 describe("a Redis that has forgotten", () => {
-  it("everything grants nothing before it is told, and then what is left", async () => {
+  it("everything grants nothing before it learns the records, and then the slots that are left", async () => {
     const tokens = await openUp();
     const holders = ids(2);
     await tokens.restore(lane, [], undefined);
@@ -331,7 +331,7 @@ describe("a call whose answer was lost", () => {
   });
 });
 
-describe("what is left behind", () => {
+describe("leftovers", () => {
   const hasEnded = -2;
 
   it("ends by itself, all of it, within a day", async () => {

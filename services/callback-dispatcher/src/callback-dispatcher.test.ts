@@ -104,7 +104,7 @@ function watched(ports: Ports): {
 }
 
 describe("the callback-dispatcher", () => {
-  it("makes the callback of what it hears, hints it, and clears the outbox", async () => {
+  it("makes the callback of a settled message, hints it, and clears the outbox", async () => {
     const ports = open();
     const hinted: string[] = [];
     await ports.bus.subscribe("message.due", "test", async (hints) => {
@@ -193,7 +193,7 @@ describe("the callback-dispatcher", () => {
     expect(made).toBe(1);
   });
 
-  it("leaves what it could not do to the alarm, says so, and goes on with the rest", async () => {
+  it("leaves failed callbacks to the alarm, logs them, and goes on with the rest", async () => {
     const opened = open();
     const lost = await settle(opened);
     const other = await settle(opened, { tenant: anotherTenant });
@@ -219,7 +219,7 @@ describe("the callback-dispatcher", () => {
     expect(await answered(opened, [lost])).toBe(1);
   });
 
-  it("leaves what it has not begun shortly before its alarm to that alarm", async () => {
+  it("leaves work not begun shortly before its alarm to the alarm", async () => {
     const opened = open();
     const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
     const read: MessageId[] = [];

@@ -220,7 +220,7 @@ describe("a message that takes its deliverers down", () => {
   });
 });
 
-it("the line of those that run alone has as many places again when they were called", async () => {
+it("the line of messages that run alone has as many places again after their calls", async () => {
   const clock = virtualClock();
   const alone = new Alone(clock, { renew: async () => undefined });
   const permit = permitsOver(open()).take({ tenant: aTenant, origin: 1, bytes: 0 });

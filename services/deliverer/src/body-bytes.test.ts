@@ -30,7 +30,7 @@ const ok = anAnswer(200);
 const other = tenantId("other");
 
 describe("bytes of bodies in flight", () => {
-  it("are those of heavy bodies alone; one of unknown size counts as a mebibyte", () => {
+  it("count heavy bodies only; a body of unknown size counts as a mebibyte", () => {
     expect([0, 32 * 1024, 32 * 1024 + 1, undefined].map(countedBytes)).toEqual([
       0,
       0,

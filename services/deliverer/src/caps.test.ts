@@ -49,7 +49,7 @@ describe("a tenant with a cap", () => {
     expect(ports.calls).toHaveLength(3);
   });
 
-  it("shares it among all deliverers: what another has is taken", async () => {
+  it("shares the slots among all deliverers: slots of another deliverer are taken", async () => {
     const ports = openCapped();
     await startDeliverer(ports);
     const [mine, theirs] = [await insert(ports, named("a")), await insert(ports, named("b"))];
@@ -78,7 +78,7 @@ describe("a tenant with a cap", () => {
     expect((await ports.tokens.peek(callsOf(aTenant))).slots).toBe(2);
   });
 
-  it("is reserved no slot for what is published: it goes through the line", async () => {
+  it("is reserved no slot for a published message, which goes through the line", async () => {
     const ports = openCapped();
     const deliverer = await startDeliverer(ports);
 
@@ -136,7 +136,7 @@ describe("a tenant with a cap", () => {
   });
 });
 
-describe("what is told to wait for a slot", () => {
+describe("a message that is told to wait for a slot", () => {
   const five = [1, 2, 3, 4, 5].map((n) => ({
     ...named(`${n}`),
     url: `https://host-${n}.example/hook`,

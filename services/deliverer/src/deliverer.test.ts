@@ -36,7 +36,7 @@ import {
 } from "./opened.fixture.ts";
 
 describe("claiming", () => {
-  it("is done only for free slots: what waits, waits in the store", async () => {
+  it("is done only for free slots: other messages wait in the store", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 2 });
 
@@ -200,7 +200,7 @@ describe("a retry", () => {
 });
 
 describe("a backlog", () => {
-  it("that waits in the buffer of one that stops is told to the others", async () => {
+  it("that waits in the buffer of a stopping deliverer is announced to the others", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports, { shortMax: 1, perOriginMax: 1 });
     const [running, ...waiting] = await publish(ports, ["a", "b", "c", "d"]);
@@ -218,7 +218,7 @@ describe("a backlog", () => {
     expect(heard).not.toContain(running?.id);
   });
 
-  it("that no hint told of is found by one that starts, whatever its alarms", async () => {
+  it("without a hint is found by a starting deliverer, whatever its alarms", async () => {
     const ports = open();
     await insert(ports, named("a"));
     await insert(ports, { ...named("b"), tenant: anotherTenant });
@@ -318,7 +318,7 @@ describe("stopping", () => {
     expect(ports.clock.armed).toBe(0);
   });
 
-  it("hands back what still runs when its time is up: nothing is counted, and it may be claimed at once", async () => {
+  it("hands back running messages when its time is up: nothing is counted, and they may be claimed at once", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports);
     const wakes = await wakesOf(ports);
@@ -383,7 +383,7 @@ describe("stopping", () => {
     expect(told).toBe(1);
   });
 
-  it("makes no call any more when its time is up, also of those that wait to run alone", async () => {
+  it("makes no further call when its time is up, not even for messages that wait to run alone", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports);
     const lost = [];

@@ -42,7 +42,7 @@ describe("histories that are kept", () => {
     );
   });
 
-  it("save what was delivered before: of a run in sequence each entry is read once", () => {
+  it("save earlier deliveries: of a run in sequence each entry is read once", () => {
     const histories = new Histories(1_000_000);
 
     const read = [0, 1, 2, 3, 4].map((rank) => ask(histories, root, rank).read);
@@ -73,7 +73,7 @@ describe("histories that are kept", () => {
     expect(histories.known(root)).toBe(7);
   });
 
-  it("let the one go that was not asked for longest, and say what was let go while it was read", () => {
+  it("drop the history that was unused for longest, and report a history dropped while it was read", () => {
     const histories = new Histories(whole(root, 3).length + 10);
     ask(histories, root, 3);
     const known = histories.known(root);

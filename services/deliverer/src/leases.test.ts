@@ -165,7 +165,7 @@ describe("a lease", () => {
 });
 
 describe("a call that waits for its answer", () => {
-  it("leaves its slot to others after a second, as long as those that wait may have one more", async () => {
+  it("leaves its slot to others after a second, as long as waiting calls may have one more", async () => {
     const ports = open();
     await startDeliverer(ports, { shortMax: 1, waitingMax: 1 });
     await publish(ports, ["a", "b", "c"]);

@@ -38,7 +38,7 @@ function takeAll(lines: Lines, isFree?: Room["isFree"]): (string | undefined)[] 
   return ids;
 }
 
-describe("the lines of what waits", () => {
+describe("the lines of waiting messages", () => {
   it("takes tenants in turn, so that one with many hints does not hold up another", () => {
     const lines = new Lines(ignore, bounds);
     for (const id of ["a1", "a2", "a3"]) lines.add(hint(id, "a"));
@@ -80,7 +80,7 @@ describe("the lines of what waits", () => {
     expect(takeAll(lines)).toEqual(["x1"]);
   });
 
-  it("drops what does not fit and remembers whose it was until a pull has answered", () => {
+  it("drops hints that do not fit and remembers their tenants until a pull has answered", () => {
     const lines = new Lines(ignore, bounds);
     for (const id of ["a1", "a2", "a3", "a4"]) lines.add(hint(id));
 
@@ -115,7 +115,7 @@ describe("the lines of what waits", () => {
     expect(drained(lines)).toMatchObject([{ tenant: "a", except: [] }]);
   });
 
-  it("pulls what a line has dropped while newcomers keep it going, beside what the line holds and what others do", () => {
+  it("pulls the hints that a line has dropped while newcomers keep it busy, beside the hints of the line and of others", () => {
     const lines = new Lines(ignore, bounds);
     lines.add(hint("other", "a", 2));
     for (const id of ["x1", "x2", "x3", "dropped"]) lines.add(hint(id));
@@ -135,7 +135,7 @@ describe("the lines of what waits", () => {
     expect(takeAll(lines, ({ origin }) => origin === 1)).toEqual(["n1", "n2", "n3", "dropped"]);
   });
 
-  it("goes on asking for what a pull has not seen, since it was dropped meanwhile", () => {
+  it("keeps asking for hints dropped during a pull, which the pull has not seen", () => {
     const lines = new Lines(ignore, bounds);
     for (const id of ["x1", "x2", "x3", "x4"]) lines.add(hint(id));
     takeAll(lines);
@@ -155,7 +155,7 @@ describe("the lines of what waits", () => {
     expect(lines.size).toBe(75 + 3);
   });
 
-  it("has places for an origin however many hints blocked ones of its tenant have, and pulls what these gave up", () => {
+  it("has places for an origin however many hints blocked origins of its tenant have, and pulls the hints that these gave up", () => {
     const lines = new Lines(ignore, { ...bounds, perOriginMin: 5, perOriginMax: 40 });
     for (let n = 0; n < 80; n++) lines.add(hint(`slow ${n}`, "a", n % 2));
     lines.take(never);
@@ -189,7 +189,7 @@ describe("the lines of what waits", () => {
     expect(taken).toEqual(["hint 0", "claimed 0", "hint 1", "claimed 1", "hint 2", "claimed 2"]);
   });
 
-  it("pulls dropped hints while claimed messages of their origin go on waiting, and asks about none of these", () => {
+  it("pulls dropped hints while claimed messages of their origin keep waiting, and does not ask for these", () => {
     const lines = new Lines(ignore, { ...bounds, askAgainAfter: 100 });
     for (const id of ["x1", "x2", "x3", "dropped"]) lines.add(hint(id));
     for (let n = 0; n < 5; n++) lines.addClaimed(claimed(`claimed ${n}`));
@@ -230,7 +230,7 @@ describe("the lines of what waits", () => {
     expect(looks).toBe(0);
   });
 
-  it("looks at few tenants for one that may have a slot, each time at others", () => {
+  it("examines few tenants for one that may have a slot, each time others", () => {
     const lines = new Lines(ignore, { ...bounds, totalMax: 10_000 });
     for (let n = 0; n < 1_000; n++) lines.add(hint(`${n}`, `tenant ${n}`, n));
     let looks = 0;
@@ -259,7 +259,7 @@ describe("the lines of what waits", () => {
     expect(new Set(looked).size).toBeGreaterThan(90);
   });
 
-  it("pulls for tenants of whom something was dropped before those that may have something", () => {
+  it("pulls for tenants with dropped hints before tenants that may have messages", () => {
     const lines = new Lines(ignore, bounds);
     for (const name of ["x", "y"]) lines.expect(tenantId(name));
     for (const id of ["a1", "a2", "a3", "a4"]) lines.add(hint(id));
@@ -272,7 +272,7 @@ describe("the lines of what waits", () => {
     ]);
   });
 
-  it("looks at some of those that were blocked again, each time at others", () => {
+  it("examines some of the blocked origins again, each time others", () => {
     const lines = new Lines(ignore, { ...bounds, totalMax: 2_000 });
     for (let origin = 0; origin < 600; origin++) lines.add(hint(`${origin}`, "a", origin));
     lines.take(never);
@@ -287,7 +287,7 @@ describe("the lines of what waits", () => {
     expect(taken).toEqual(["599"]);
   });
 
-  it("knows what is in line, so that a newcomer does not overtake", () => {
+  it("knows the messages in line, so that a newcomer does not overtake", () => {
     const lines = new Lines(ignore, bounds);
     lines.add(hint("x1", "a", 1));
 
@@ -338,7 +338,7 @@ describe("heavy messages in the lines", () => {
   });
 });
 
-it("a deliverer is named again when what weighed too much waits here no more", () => {
+it("a deliverer is named again when the heavy messages no longer wait", () => {
   const lines = new Lines(ignore);
   const body = new Uint8Array(10 * 1024 * 1024);
   const heavy = () => newAttempt(aClaimedRecord({ body }), 1, 0, virtualClock());

@@ -237,7 +237,7 @@ describe("a message that was claimed by its insert for this deliverer", () => {
     expect(leaseLosses).toBeLessThanOrEqual(0);
   });
 
-  it("waits in line with hints of its origin, and holds up none of them", async () => {
+  it("waits in line with hints of its origin, and delays none of them", async () => {
     const ports = open();
     await startDeliverer(ports, { perOriginMax: 1 });
     await tell(ports, await insertNamed(ports, "running"));
@@ -385,7 +385,7 @@ describe("the log", () => {
     expect(told).toEqual([slow.message.id]);
   });
 
-  it("hears of one that waits here for a slot, too", async () => {
+  it("also hears of a message that waits for a slot", async () => {
     const ports = open();
     const told = await listening(ports);
     await startDeliverer(ports, { shortMax: 1, waitingMax: 0 });

@@ -72,7 +72,7 @@ describe.each([
     expect((await ask(await delivery("nothing"))).status).toBe(204);
   });
 
-  it("refuses what is not signed, and what is too large", async () => {
+  it("refuses an unsigned request, and a body that is too large", async () => {
     expect((await ask(await delivery("x", { key: "other" }))).status).toBe(401);
     expect((await ask(await delivery("x".repeat(bodyBytesMax + 1)))).status).toBe(413);
   });

@@ -105,7 +105,7 @@ describe("a failure", () => {
     expect((await receive(signed)).headers).toMatchObject({ "upstash-nonretryable-error": "true" });
   });
 
-  it("of keys or store is one like that of a handler", async () => {
+  it("of keys or store counts like a failure of a handler", async () => {
     const away = new Error("away");
     const storeless = receiver(() => undefined, {
       seen: { claim: throws(away), release: () => undefined },

@@ -56,7 +56,7 @@ describe("rows of the message log", () => {
     ]);
   });
 
-  it("are one of what was delivered within a second, which tells each event at its place", () => {
+  it("are one for a message delivered within a second, which has each event at its place", () => {
     const message = aMessage({ now: 1_000 });
     const fact = aFact({ startedAt: 1_100, endedAt: 2_000, ended: "delivered" });
     const rows = rowsOf(message, fact);

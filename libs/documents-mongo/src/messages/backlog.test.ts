@@ -17,7 +17,7 @@ function opened({ n, tookMs }: { readonly n: number; readonly tookMs: number }) 
 }
 
 describe("a backlog whose count takes ten seconds", () => {
-  it("has what was inserted since the count began", async () => {
+  it("has the records inserted since the count began", async () => {
     const { backlogs, clock, insert } = opened({ n: 5, tookMs: 10_000 });
     const first = backlogs.of(aTenant);
     insert(40);

@@ -85,7 +85,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await records.get(aTenant, [sent[0]?.id ?? aMessage().id])).toEqual([undefined]);
   });
 
-  it("are those of the first insert of an id, however often it is inserted", async () => {
+  it("are the bodies of the first insert of an id, however often it is inserted", async () => {
     const harness = await open();
     const [message] = harness.messages(1, heavy);
     if (!message) throw new Error("unreachable");
@@ -98,7 +98,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await bodiesOf(harness)).toHaveLength(1);
   });
 
-  it("whose records were never written are removed an hour later, those of records that wait are kept", async () => {
+  it("whose records were never written are removed an hour later, and bodies of waiting records are kept", async () => {
     const harness = await open();
     const { clock, connection, records } = harness;
     const [lost, waiting, delayed] = harness.messages(3, heavy);

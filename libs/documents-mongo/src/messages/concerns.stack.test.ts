@@ -8,7 +8,7 @@ jest.setTimeout(120_000);
 describe.each(servers)("$name", ({ uri }) => {
   const open = openStores(uri);
 
-  it("writes of which nothing comes wait for the majority, too: a repeated insert, a lost claim, a late settle", async () => {
+  it("writes without an effect wait for the majority, too: a repeated insert, a lost claim, a late settle", async () => {
     const { messages, insert, claim, records, queries, clock, another } = await open();
     const [message] = messages(1);
     if (!message) throw new Error("one was asked for");

@@ -83,7 +83,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect([await commandsOf(["record"]), await commandsOf()]).toEqual([5, 21]);
   });
 
-  it("walks along what a tenant has, where that is little among much of others", async () => {
+  it("walks along the records of a tenant that has few among many of others", async () => {
     const harness = await open();
     const { clock, insert, messages, queries, records } = harness;
     const mine = async (): Promise<Message> => {
@@ -132,7 +132,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(found).toEqual(mine.map(({ id }) => id));
   });
 
-  it("renews hundreds of claims in one statement for those of an epoch, and for those whose calls begin", async () => {
+  it("renews hundreds of claims in one statement for each epoch, and for beginning calls", async () => {
     const { claim, clock, insert, messages, queries, records } = await open();
     const sent = messages(300);
     await insert(sent);
@@ -276,7 +276,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(found.map((record) => record !== undefined)).toEqual([false, true, true, true]);
   });
 
-  it("tells the progress of a message without its body, its headers or what it owes, however large", async () => {
+  it("returns the progress of a message without its body, its headers or its outbox, however large", async () => {
     const harness = await open();
     const sent = harness.messages(1, { body: new Uint8Array(mebibyte) });
     const [, child] = await insertFanOut(harness);
@@ -367,7 +367,7 @@ describe.each(servers)("$name", ({ uri }) => {
     ]);
   });
 
-  it("gives what got into line an alarm of its own, which rings the lane when no hint was sent", async () => {
+  it("gives a message in line an alarm of its own, which rings the lane when no hint was sent", async () => {
     const { clock, connection, insert, messages, records, alarms, flowLanes } = await open();
     const [message] = messages(1, { flow: oneAtATime });
     if (!message) throw new Error("unreachable");
@@ -384,7 +384,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect((await records.get(aTenant, [message.id]))[0]?.wakeAt).toBeUndefined();
   });
 
-  it("reads the heads of many lines, short ones and those that are longer than a page", async () => {
+  it("reads the heads of many lines, short ones and lines longer than a page", async () => {
     const { insert, messages, flowLanes } = await open();
     const counts = [3, 1_100, 2, 0, 5, ...Array.from({ length: 20 }, () => 1), 300];
     const lines = counts.map((count, n) =>
@@ -401,7 +401,7 @@ describe.each(servers)("$name", ({ uri }) => {
     );
   });
 
-  it("does not let fan-outs whose children wait stand before what can go", async () => {
+  it("does not let fan-outs whose children wait block messages that can go", async () => {
     const harness = await open();
     const { clock, records } = harness;
     const [fanOut] = await insertFanOut(harness);
@@ -432,7 +432,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await harness.insert([message])).toEqual(["inserted"]);
   });
 
-  it("knows what was published with a deduplication id for as long as that may be repeated, though it has gone", async () => {
+  it("knows a message published with a deduplication id for as long as the id may be repeated, even after the message was removed", async () => {
     const harness = await open();
     const { clock, records } = harness;
     const [message, plain] = harness.messages(2, { policy: aPolicy({ labels: ["rare"] }) });

@@ -52,7 +52,7 @@ const filters: readonly LiveFilter[] = [
 
 describe.each(servers)("$name", ({ uri }) => {
   const open = openStores(uri);
-  it(`rounds, sweeps, lines, pulls and cancels by what few messages have read the documents that they want and no others`, async () => {
+  it(`rounds, sweeps, lines, pulls and cancels by a rare value read the documents that they need and no others`, async () => {
     const { connection, clock, insert, messages, ids } = await open();
     const cursors: FindCursor<Document>[] = [];
     const watched = watching(connection, cursors);

@@ -58,7 +58,7 @@ describe.each(servers)("$name", ({ uri }) => {
   const open = openStores(uri);
 
   for (const { what, prepare } of entries)
-    it(`a granter that looks between any two calls puts no lane to rest in which a message stands: ${what}`, async () => {
+    it(`a granter that looks between any two calls puts no lane with a message to rest: ${what}`, async () => {
       const harness = await open();
       const { connection, flowLanes } = harness;
       const looking = {

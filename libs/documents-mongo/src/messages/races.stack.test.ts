@@ -183,7 +183,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(sorted(promoted.flat())).toEqual(sorted(ids));
   });
 
-  it("what was acknowledged stands in line before what was published after that, whichever gateway published", async () => {
+  it("an acknowledged message is in line before messages published later, whichever gateway published", async () => {
     const { another, insert, messages, flowLanes } = await open();
     const stores = Array.from({ length: processes }, another);
     const sentBy = stores.map(() => messages(6, { flow: oneAtATime }));

@@ -178,7 +178,7 @@ describe("a database", () => {
     expect(await indexNames("messages")).toContain(wanted);
   });
 
-  it("is made whole by a migration, which says what was missing, and finds nothing to do when it is run again", async () => {
+  it("is completed by a migration, which reports the missing parts, and finds nothing to do when run again", async () => {
     newDatabase();
     const told: string[] = [];
 
@@ -263,7 +263,7 @@ describe("a database", () => {
     expect(older.problem()).toBeUndefined();
   });
 
-  it("is brought from format to format in order, and goes on after what was cut off", async () => {
+  it("is brought from format to format in order, and continues after an interrupted step", async () => {
     newDatabase();
     const ran: string[] = [];
     let fails = true;

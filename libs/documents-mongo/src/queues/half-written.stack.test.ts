@@ -147,7 +147,7 @@ describe.each(servers)("$name", ({ uri }) => {
     },
   );
 
-  it("a queue that is made anew right behind the mark of its deletion stands, and what had a turn in the old one is cancelled", async () => {
+  it("a queue made anew right behind the mark of its deletion stays, and messages with a turn in the old one are cancelled", async () => {
     const { connection, ports, enqueue } = await opened();
     const old = await enqueue(1);
     await ports.queues.admit([queue]);
@@ -183,7 +183,7 @@ describe.each(servers)("$name", ({ uri }) => {
     expect(await claimable(ports, messages)).toEqual([messages[0]?.id]);
   });
 
-  it("what is published after a group publish does not pass it, though both come while the queue is looked at", async () => {
+  it("a message published after a group publish does not overtake it, though both come while the queue is examined", async () => {
     const { clock, connection, ports, enqueue } = await opened();
     await ports.queues.put({ tenant: aTenant, name, parallelism: 9 }, max);
     const [first] = await enqueue(1);

@@ -70,7 +70,7 @@ describe("of a line", () => {
     ).toBeUndefined();
   });
 
-  it("those that wait hear how long, when it is the rate that they wait for", () => {
+  it("waiting messages hear how long, if they wait for the rate", () => {
     expect(
       takeSlots({ slots: new Map(), window: window(2) }, [c], twoAMinute, { now, passedMs: now })
         ?.opensInMs,

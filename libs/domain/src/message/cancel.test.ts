@@ -51,7 +51,7 @@ describe("the beginning of an attempt that was canceled", () => {
   });
 });
 
-describe("what is left of a run that has ended", () => {
+describe("the rest of a run that has ended", () => {
   const id = runId("run");
   const key = runKey(aTenant, id, 1);
   const run = { id, key, root: messageId("msg_root"), part: "s1", bytes: 0, createdAt: 0 };

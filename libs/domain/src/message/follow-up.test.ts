@@ -14,7 +14,7 @@ const attemptOf = (retried: number) =>
   ).append;
 
 describe("a dead letter", () => {
-  it("holds the message whole, why it failed, and what the destination said last", () => {
+  it("holds the whole message, why it failed, and the last answer of the destination", () => {
     const { message } = aClaimedRecord({ policy });
     const [item] = attemptOf(1);
     if (item?.kind !== "deadLetter")

@@ -31,7 +31,7 @@ describe("a retry that waits ten minutes", () => {
   });
 });
 
-it("what waits for a time that its caller named stays", () => {
+it("a message that waits for a time named by its caller stays", () => {
   expect(broughtHome({ kind: "held", dueAt: now + 2 * day }, now, 0)).toBeUndefined();
   expect(broughtHome({ kind: "held", dueAt: now + 2 * day }, now, day)).toBeUndefined();
 });

@@ -58,7 +58,7 @@ describe("the log of a message", () => {
     );
   });
 
-  it("has status and size of each answer: on DELIVERED, and in the fact of what failed", () => {
+  it("has status and size of each answer: on DELIVERED, and in the fact of a failure", () => {
     const facts = [
       anAnswer(500, { body: "no" }),
       aTimeout,

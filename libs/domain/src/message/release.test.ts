@@ -19,7 +19,7 @@ const run = { key: runKey(aTenant, aRunId, 1), id: aRunId, root: newId(), create
 const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
 
 describe("releasing", () => {
-  it("makes what waits for its time due now, by an alarm that rings as at the due time", () => {
+  it("makes a message that waits for its time due now, by an alarm that rings as at the due time", () => {
     const record = aRecordIn(held);
 
     const released = release(record, now);

@@ -134,7 +134,7 @@ describe("ringing", () => {
     },
   );
 
-  it("never loses an alarm: what is not finished and not waiting rings again, later than now", () => {
+  it("never loses an alarm: a record that is not finished and not waiting rings again, later than now", () => {
     const times = fc.integer({ min: -700_000, max: 700_000 }).map((ms) => now + ms);
     const states: fc.Arbitrary<MessageState> = fc.oneof(
       fc.record({ kind: fc.constant("held" as const), dueAt: times }),

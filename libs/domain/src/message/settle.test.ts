@@ -120,7 +120,7 @@ describe("an attempt that failed with retries left", () => {
     ]);
   });
 
-  it("waits for what its destination asks, rather than its expression, rather than the default", () => {
+  it("waits as long as its destination asks, else by its expression, else by the default", () => {
     const asking = anAnswer(429, { headers: [["Retry-After", "7"]] });
 
     const dueAfter = [
@@ -139,7 +139,7 @@ describe("an attempt that failed with retries left", () => {
     expect(kindsOf(append)).toEqual(["callback", "fact"]);
   });
 
-  it("tells the log what the destination said, or why it said nothing", () => {
+  it("gives the log the destination's answer, or why there is none", () => {
     const [answered] = settleWith(anAnswer(500, { body: "no" })).append;
     const [silent] = settleWith(aTimeout).append;
 
@@ -239,7 +239,7 @@ describe("an attempt of a delivery of a run", () => {
     );
   });
 
-  it("that succeeded leaves nothing: what it has caused says so", () => {
+  it("that succeeded leaves nothing: its effects show the success", () => {
     expect(settleWith(anAnswer(200), delivery).append).toEqual([]);
   });
 
@@ -260,7 +260,7 @@ describe("an attempt of a delivery of a run", () => {
     ).toEqual([]);
   });
 
-  it("whose answer was refused fails, and says why beside what was answered", () => {
+  it("whose answer was refused fails, and reports the reason beside the answer", () => {
     const refused = { ...anAnswer(200), refused: "it lacks the mark" };
 
     expect(settleWith(refused, delivery).append).toMatchObject([

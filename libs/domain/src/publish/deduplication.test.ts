@@ -92,7 +92,7 @@ describe("deduplication keys", () => {
     expect(keysOf({ ...content, callerIp: "198.51.100.1", policy })).toEqual(keysOf(content));
   });
 
-  it("by content never meet those by id", () => {
+  it("by content never collide with ids", () => {
     const [key] = keysOf(content);
 
     expect(keysOf({ deduplication: { kind: "explicit", id: String(key) } })).not.toEqual([key]);

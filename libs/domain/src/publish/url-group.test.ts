@@ -64,7 +64,7 @@ describe("removing endpoints", () => {
     expect(removeEndpoints([a, named], [{ name: "c", url: a.url }])).toEqual([a]);
   });
 
-  it("of what is not there, or of nothing, changes nothing", () => {
+  it("of missing endpoints, or of none, changes nothing", () => {
     expect(
       removeEndpoints([a, b], [{ name: "nobody" }, { url: "https://nowhere.example/" }, {}]),
     ).toEqual([a, b]);

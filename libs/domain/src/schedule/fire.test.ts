@@ -133,7 +133,7 @@ describe("after a time in which nothing rang", () => {
 });
 
 describe("the end of a slot", () => {
-  it("keeps what it made, and the schedule rings at the next one", () => {
+  it("keeps its messages, and the schedule rings at the next one", () => {
     const { schedule } = advanced(fire(aSchedule(), first));
     const messages = Array.from({ length: 200 }, (_, n) => childId(slotId(1, "u".repeat(24)), n));
 

@@ -134,7 +134,7 @@ const rounds = Number(process.env["POSTHASTE_TEST_CRON_ROUNDS"] ?? 1);
 const seed = 20_260_329;
 
 describe("slots, minute by minute", () => {
-  it("are those of the oracle, in any zone and at any change of its clock", () => {
+  it("are the slots of the oracle, in any zone and at any change of its clock", () => {
     const roll = dice(seed);
     const first = rounds > 1 ? Intl.supportedValuesOf("timeZone") : [];
     for (let n = 0; n < 66 * rounds; n++) {
@@ -152,7 +152,7 @@ describe("slots, minute by minute", () => {
     }
   });
 
-  it("are those of the oracle over a whole year without a zone", () => {
+  it("are the slots of the oracle over a whole year without a zone", () => {
     const roll = dice(seed);
     const from = Date.UTC(2028, 0, 1);
     const until = from + 366 * dayMs;

@@ -52,7 +52,7 @@ describe("shares of bytes", () => {
     expect(shares.held).toBeLessThan(1_000);
   });
 
-  it("are three quarters of what the rest have left; of an address, of what it may have", () => {
+  it("are three quarters of the room that the others have left; for an address, of the address's bound", () => {
     const shares = new Shares(1_024);
 
     expect(filled(shares, [["a", "one"]])).toEqual([576]);

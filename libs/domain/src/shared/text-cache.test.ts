@@ -5,7 +5,7 @@ import { TextCache } from "./text-cache.ts";
 const bounds = { entriesMax: 8, lengthMax: 4 };
 
 describe("a cache by text", () => {
-  it("never holds more than its bound, and answers for a key what was set last, or nothing", () => {
+  it("never holds more than its bound, and returns the last value of a key, or nothing", () => {
     const change = fc.record({
       what: fc.constantFrom("set", "set", "set", "get", "delete"),
       text: fc.string({ maxLength: 2, unit: fc.constantFrom(..."abcdABCD") }),
@@ -41,7 +41,7 @@ describe("a cache by text", () => {
     }
   });
 
-  it("keeps what is in use, whatever else comes", () => {
+  it("keeps entries in use, whatever else is added", () => {
     const cache = new TextCache<string>(bounds);
     cache.set("used", "value");
     for (let n = 0; n < 1_000; n++) {

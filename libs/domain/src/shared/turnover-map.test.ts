@@ -9,7 +9,7 @@ const change = fc.record({
   value: fc.integer(),
 });
 
-it("holds what a Map would, oldest key first", () => {
+it("holds the entries of a Map, oldest key first", () => {
   fc.assert(
     fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
       const map = new Map<number, number>();
@@ -29,7 +29,7 @@ it("holds what a Map would, oldest key first", () => {
   );
 });
 
-it("lets what has left it go with the young generation", () => {
+it("lets removed entries be collected with the young generation", () => {
   expect(grownOldInMap(new TurnoverMap())).toBeLessThan(passingBytes / 50);
   // A plain Map must fail this test, or `TurnoverMap` is not needed any more.
   expect(grownOldInMap(new Map())).toBeGreaterThan(passingBytes / 4);

@@ -8,7 +8,7 @@ const change = fc.oneof(
 );
 
 describe("turns", () => {
-  it("are taken first come, first served, and what is put again stands behind the rest", () => {
+  it("are taken first come, first served, and an entry put again goes behind the rest", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
         const turns = new Turns<number, string>();

@@ -110,14 +110,14 @@ describe("steps that join a run", () => {
     expect(append(some, plans(1, runGroupMax + 10)).kind).toBe("appended");
   });
 
-  it("end what the step waited for; a plan does not", () => {
+  it("end the wait of the step; a plan does not", () => {
     const run = aRunAfter(call(1), wait(2), call(3));
 
     expect(appended(run, [result(2), plan(3)]).state.pending).toEqual([call(1), call(3)]);
   });
 });
 
-describe("what a step waits for", () => {
+describe("the wait of a step", () => {
   it("is kept once for each step, and not for one that is done", () => {
     const run = aRunAfter(call(1), [result(2)]);
 
@@ -204,7 +204,7 @@ describe("a delivery of a run is wanted", () => {
 });
 
 describe("the end of a run", () => {
-  it("is one version, which keeps what it waited for", () => {
+  it("is one version, which keeps its wait", () => {
     const run = aRunAfter([result(1)], wait(2));
     const at = epochStart + 1;
 
@@ -220,7 +220,7 @@ describe("the end of a run", () => {
     });
   });
 
-  it("by a failure says which delivery failed, and of what", () => {
+  it("by a failure names the delivery that failed, and its part", () => {
     const run = aRunAfter([result(1)]);
     const failed = failRun(run, result(1), failure, epochStart + 5);
 

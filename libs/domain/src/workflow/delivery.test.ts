@@ -144,7 +144,7 @@ describe("the message of an entry", () => {
 });
 
 describe("the message of a call", () => {
-  it("carries what it was asked to, and nothing of its run but the labels", () => {
+  it("carries the requested settings, and nothing of its run but the labels", () => {
     const failureCallback = aCallbackPlan();
     const run = aRun({ plan: aPlanOf({ failureFunction: failureCallback }) });
     const headers = [["Authorization", "third"]] as const;

@@ -47,7 +47,7 @@ const use = (overrides: object = {}) => {
   };
 };
 
-describe("what is delivered again", () => {
+describe("the deliveries that are repeated", () => {
   const group = [plan(2), plan(3), plan(4)];
   it.each<readonly [string, readonly Did[], readonly string[]]>([
     ["the start of a run without a step", [], ["start"]],

@@ -39,7 +39,7 @@ const indexCalled = (name: string): SearchIndex => ({
   throughput: [],
 });
 
-it("what was changed or removed of accounts and indexes is in no file once the store is closed", async () => {
+it("changed or removed data of accounts and indexes is in no file once the store is closed", async () => {
   const dataDir = newDirectory();
   const files = () =>
     readdirSync(dataDir)

@@ -207,7 +207,7 @@ describe("the files of a store", () => {
   });
 });
 
-describe("what is read back damaged", () => {
+describe("damaged rows", () => {
   const closedWith = async (hurt: Message, sound: Message) => {
     const store = openIn(newDirectory());
     await store.records.insert(
@@ -295,7 +295,7 @@ describe("migrations", () => {
   const openNotes = (): DatabaseSync => new DatabaseSync(join(newDirectory(), "notes.db"));
   const versionOf = (db: DatabaseSync) => db.prepare("PRAGMA user_version").get()?.["user_version"];
 
-  it("bring an older file up to date and keep what is in it", () => {
+  it("bring an older file up to date and keep its contents", () => {
     const db = openNotes();
     migrate(db, of(first));
     db.exec("INSERT INTO notes VALUES ('kept')");

@@ -143,7 +143,7 @@ describe("a write that throws", () => {
 });
 
 describe("a queue that is full", () => {
-  it("refuses new work at half of what work in hand may fill", async () => {
+  it("refuses new work at half of the room of work in hand", async () => {
     const { writer } = open({ schedule: () => undefined });
     const told: unknown[] = [];
     const note = (reason: unknown): void => void told.push(codeOf(reason));
@@ -233,7 +233,7 @@ describe("a disk that is full", () => {
     expect(told).toEqual(["disk_full", true]);
   });
 
-  it("keeps the store usable: what fits is written afterwards", async () => {
+  it("keeps the store usable: writes that fit succeed afterwards", async () => {
     const { writer, put } = fill();
 
     await outcomes([writer.write(put(1_000_000), "accepted")]);
@@ -298,7 +298,7 @@ describe("a sync that failed", () => {
 });
 
 describe("a database that another program has locked", () => {
-  it("refuses what cannot be written now, and goes on when the lock is gone", async () => {
+  it("refuses writes while the lock is held, and goes on when the lock is gone", async () => {
     const path = join(newDirectory(), "locked.db");
     const db = new DatabaseSync(path);
     db.exec(
@@ -317,7 +317,7 @@ describe("a database that another program has locked", () => {
 });
 
 describe("closing", () => {
-  it("carries out what was asked for and refuses what comes after", async () => {
+  it("carries out earlier writes and refuses later ones", async () => {
     const { db, writer, put } = open();
 
     const asked = writer.write(put(1), "accepted");
@@ -434,7 +434,7 @@ describe("the sync of a commit", () => {
     expect(told).toEqual(["alone", "redoable", "accepted"]);
   });
 
-  it("is waited for by close, which then carries out what is queued", async () => {
+  it("is waited for by close, which then carries out the queued writes", async () => {
     const { held, sync } = heldSync();
     const { writer, put } = open({ sync });
     const first = writer.write(put(1), "accepted");

@@ -9,7 +9,7 @@ import { openReserve } from "./reserve.ts";
 const mebibyte = 1024 * 1024;
 const gibibyte = 1024 * mebibyte;
 
-describe("the room that is kept for what is accepted", () => {
+describe("the room that is reserved for accepted messages", () => {
   it.each<[string, Space, boolean]>([
     [
       "a small disk with 65 MiB left has room",

@@ -35,7 +35,7 @@ it.each<[string, LiveFilter]>([
   },
 );
 
-it("a walk by what few messages have looks at theirs alone, however many others wait", async () => {
+it("a walk by a rare value reads only the messages that have it, however many others wait", async () => {
   const { clock, ids, records } = openIn(newDirectory());
   const insert = async (count: number, labels: readonly string[] = []) => {
     const policy = aPolicy({ labels });

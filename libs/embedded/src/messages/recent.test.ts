@@ -6,7 +6,7 @@ import { openRecent } from "./recent.ts";
 const mebibyte = 1024 * 1024;
 const recordOf = (bytes: number) => aClaimedRecord({ body: new Uint8Array(bytes) });
 
-describe("what was inserted a moment ago", () => {
+describe("recently inserted messages", () => {
   it("leaves its bytes to what comes next, in whatever order it is dropped", async () => {
     // Everything that is added at the end of a history is within the bound.
     const sizes = [recordOf(0), recordOf(2 * mebibyte)];

@@ -77,7 +77,7 @@ async function answered({ clock, records }: Opened, record: MessageRecord): Prom
   expect(settled?.kind).toBe("ok");
 }
 
-it("a step in sequence waits for the disk once: for what it has returned, and not for the end of its delivery", async () => {
+it("a step in sequence waits for the disk once: for its result, and not for the end of its delivery", async () => {
   const { store, syncs } = opened();
   const before = syncs.count;
   let delivery = await started(store);

@@ -59,7 +59,7 @@ function withBeforeLook(ports: Ports, then: () => Promise<unknown>): Ports {
   return { ...ports, records: { ...ports.records, matching } };
 }
 
-describe("cancelling what matches", () => {
+describe("cancelling the matching messages", () => {
   it("ends all that does, and counts it", async () => {
     const ports = open();
     const mine = [await insert(ports, labelled("a")), await insert(ports, labelled("a"))];
@@ -170,7 +170,7 @@ describe("cancelling what matches", () => {
     expect(states.map((record) => record?.state.kind)).toEqual(["canceled", "canceled"]);
   });
 
-  it("has told what follows from a step before the next, and waits 2 s at most", async () => {
+  it("announces the effects of a step before the next step, and waits at most 2 s", async () => {
     const ports = open();
     for (let n = 0; n < 501; n++) await insert(ports, { ...labelled("a"), flow });
     const hang = (): Promise<never> => new Promise(() => undefined);
@@ -192,7 +192,7 @@ describe("cancelling what matches", () => {
 
 const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
 
-describe("counting what would be cancelled", () => {
+describe("counting the messages that would be cancelled", () => {
   it("by filter changes nothing", async () => {
     const ports = open();
     const messages = [await insert(ports, labelled("a")), await insert(ports, labelled("a"))];
@@ -205,7 +205,7 @@ describe("counting what would be cancelled", () => {
     for (const message of messages) await readIn(ports, message, "held");
   });
 
-  it("by ids passes over what has ended, is unknown, or is another tenant's", async () => {
+  it("by ids skips ended, unknown and other tenants' messages", async () => {
     const ports = open();
     const held = await insert(ports, labelled("a"));
     const { message: claimed } = await insertClaimed(ports);
@@ -222,7 +222,7 @@ describe("counting what would be cancelled", () => {
     await readIn(ports, held, "held");
   });
 
-  it("by ids passes over what is a run's, as a cancel does", async () => {
+  it("by ids skips messages of runs, as a cancel does", async () => {
     const ports = open();
     await startRun(ports, aStartCommand());
     const run = await ports.runs.get({ tenant: aTenant, id: aRunId });

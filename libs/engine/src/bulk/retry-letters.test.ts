@@ -122,7 +122,7 @@ describe("a retried dead letter", () => {
     expect(await lettersOf(ports)).toHaveLength(1);
   });
 
-  it("is changed by what the request names, and by nothing else", async () => {
+  it("is changed only by the settings that the request names", async () => {
     const ports = open();
     const { id, message } = await aLetter(ports, {
       headers: [

@@ -3,7 +3,7 @@ import { aTenant } from "@posthaste/testing";
 import { insert, listen, open } from "../opened.fixture.ts";
 import { runNow } from "./run-now.ts";
 
-it("a message that runs now is told to the scheduler of its shard, one that waits for nothing is not", async () => {
+it("a message that runs now wakes the scheduler of its shard, and a message that waits for nothing does not", async () => {
   const ports = open();
   const { wakes } = await listen(ports);
   const held = await insert(ports, { delayMs: 60_000 });

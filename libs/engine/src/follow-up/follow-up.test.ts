@@ -229,7 +229,7 @@ describe("follow-ups", () => {
   });
 });
 
-describe("what the deliverer tells by itself", () => {
+describe("events that the deliverer publishes by itself", () => {
   it("is the dead letter, then the fact; callbacks stay in the outbox for their dispatcher", async () => {
     const ports = open();
     const { outbox, settlement } = await aFailure(ports);

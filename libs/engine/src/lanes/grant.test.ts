@@ -179,7 +179,7 @@ describe("a grant by parallelism", () => {
     expect(await inState(ports, ids, "due")).toEqual(ids.slice(0, 2));
   });
 
-  it("holds after a flush of the token store, which is told what holds a slot", async () => {
+  it("holds after a flush of the token store, which learns the holders of slots from the records", async () => {
     const ports = open();
     const [a = fail(), b = fail(), c = fail()] = await insertInLine(ports, 3, two);
     await grant(ports, lane);
@@ -278,7 +278,7 @@ describe("a grant that is not claimed", () => {
     expect(arrived).toBe(500);
   });
 
-  it("ends the wait of those behind it by the token store's own clock", async () => {
+  it("ends the wait of the messages behind it by the token store's own clock", async () => {
     const ports = open();
     await insertInLine(ports, 3, { rate: 1, periodMs: 10_000 });
     const hourAhead = 3_600_000;

@@ -260,7 +260,7 @@ describe.each(["disk_full", "overloaded"] as const)("a publish that is refused a
 });
 
 describe("a confirmation that fails", () => {
-  it("costs the caller nothing: what is stored is answered for, and confirmed as soon as the tokens are back", async () => {
+  it("costs the caller nothing: a stored message is answered, and confirmed as soon as the tokens are back", async () => {
     const { ports: counted, inserted } = counting(open());
     // A store of records without deduplication.
     const insert: Records["insert"] = (inserts, intake) =>

@@ -151,7 +151,7 @@ describe("many publishes", () => {
     expect(heard.due.map(({ id }) => id)).toEqual(outcomes.slice(2).map(idOf));
   });
 
-  it("give back the slots of what was not inserted", async () => {
+  it("give back the slots of messages that were not inserted", async () => {
     const { ports } = watched(open(), 0);
     const local = aLocalDelivery(3);
     const withLocal = { ...ports, local };
@@ -373,7 +373,7 @@ describe("publishes for runs", () => {
 });
 
 describe("a store that goes away in between", () => {
-  it("leaves what was stored before it answered for, and names what is unknown and what was not tried", async () => {
+  it("leaves earlier stored messages answered, and names the unknown and the untried ones", async () => {
     const { ports, asked } = watched(open(), 1);
 
     const outcomes = await outcomesOf(ports, many(600));

@@ -80,7 +80,7 @@ function weighed(ports: Ports): { readonly ports: Ports; readonly written: numbe
   return { ports: { ...ports, runs: { ...ports.runs, change } }, written };
 }
 
-describe("what a run waits for", () => {
+describe("the waits of a run", () => {
   it.each([
     ["a call", call],
     ["a wait", wait],

@@ -71,7 +71,7 @@ const failed = ({ clock }: Ports, overrides: Partial<RunItem> = {}): RunItem => 
 });
 
 describe("a run that returns", () => {
-  it("has ended with what it returned, once", async () => {
+  it("has ended with its result, once", async () => {
     const { ports, step } = await opened();
 
     expect(await finishRun(ports, address, payload)).toBe("now");
@@ -299,7 +299,7 @@ describe("a delivery that has failed for good", () => {
     expect(await step(1)).toMatchObject({ fault: "run_ended" });
   });
 
-  it("fails nothing once it was answered: what it caused says that it has succeeded", async () => {
+  it("fails nothing once it was answered: its effects show that it has succeeded", async () => {
     const { messageOf, ports, step, told } = await opened();
     const start = await messageOf();
     await step(1);

@@ -47,7 +47,7 @@ async function result(ports: Ports): Promise<unknown> {
 const step = { stepId: 1, stepType: "Invoke" };
 
 describe("an invocation", () => {
-  it("starts its child, and has what that returns as the result of its step", async () => {
+  it("starts its child, whose result becomes the result of its step", async () => {
     const ports = await opened();
     const { deduplicated, messageId } = await invoked(ports);
 

@@ -65,7 +65,7 @@ async function resumed(ports: Ports, failed: RunIn<"failed">, overrides = nothin
 }
 
 describe("a resumed run", () => {
-  it("delivers what was open as it was to be delivered: where, with what, and when", async () => {
+  it("repeats the open deliveries unchanged: destination, settings and time", async () => {
     const ports = open();
     const at = ports.clock.now() + 60_000;
     await startRun(ports, aStartCommand());
@@ -149,7 +149,7 @@ describe("a resumed run", () => {
     expect(message.policy).toMatchObject({ retriesMax: 1, retryDelay: "7", timeoutMs: 8_000 });
   });
 
-  it("is not begun when what it would go on with was swept", async () => {
+  it("is not begun when the parts to continue with were swept", async () => {
     const ports = open();
     await startRun(ports, aStartCommand({ body }));
     const failed = await failedAt(ports, "start");

@@ -15,7 +15,7 @@ function open(changed: Partial<typeof bounds> = {}) {
 }
 
 describe("the budget for bodies", () => {
-  it("is charged with what has arrived, and with nothing else", () => {
+  it("is charged only with the bytes that have arrived", () => {
     const { budget, upload } = open();
     const mine = upload("a");
 
@@ -132,7 +132,7 @@ describe("an upload", () => {
   });
 });
 
-describe("what uploads have taken", () => {
+describe("memory taken by uploads", () => {
   it("comes back whole, of the reserve too, in whichever order they give back", async () => {
     const owners = [
       ["a", "one"],

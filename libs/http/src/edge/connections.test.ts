@@ -80,7 +80,7 @@ describe("a listener whose places are all taken", () => {
     expect(open.slice(open.indexOf(true))).not.toContain(false);
   });
 
-  it("cuts those that have sent nothing before those that have", async () => {
+  it("cuts connections that have sent nothing before others", async () => {
     await start();
     const spoken: Socket[] = [];
     for (const address of ["127.0.0.3", "127.0.0.4", "127.0.0.5"])

@@ -28,7 +28,7 @@ afterEach(async () => {
 
 const errorOf = (body: string | undefined): unknown => JSON.parse(body ?? "");
 
-describe("what the edge refuses", () => {
+describe("requests that the edge refuses", () => {
   const post = "POST /v2/publish/https://a.b HTTP/1.1";
   const chunked = "Transfer-Encoding: chunked";
   const vectors: readonly (readonly [string, string, number])[] = [
@@ -90,7 +90,7 @@ describe("what the edge refuses", () => {
   });
 });
 
-describe("what the edge lets through", () => {
+describe("requests that the edge lets through", () => {
   it.each([
     ["256 headers", request("GET / HTTP/1.1", Array<string>(254).fill("a: b"))],
     [
@@ -421,7 +421,7 @@ describe("other origins", () => {
 });
 
 describe("stopping", () => {
-  it("answers what is in flight, refuses what is new and ends when all is answered", async () => {
+  it("answers requests in flight, refuses new ones and ends when all are answered", async () => {
     let arrived = (): void => undefined;
     const arrival = new Promise<void>((resolve) => (arrived = resolve));
     let finish = (): void => undefined;

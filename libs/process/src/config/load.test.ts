@@ -318,7 +318,7 @@ describe("a refusal", () => {
     ]);
   });
 
-  it("names a misspelt variable, and what may have been meant", () => {
+  it("names a misspelt variable, and the nearest known one", () => {
     expect(
       problemsOf({
         POSTHASTE_PROT: "1",

@@ -5,7 +5,7 @@ const keyOf = (byte: number): Uint8Array => new Uint8Array(32).fill(byte);
 const [oldKey, newKey, otherKey] = [keyOf(1), keyOf(2), keyOf(3)];
 const place = "the signing key of me";
 
-describe("what is sealed", () => {
+describe("a sealed secret", () => {
   const sealer = createSealer([oldKey]);
 
   it.each([
@@ -77,7 +77,7 @@ describe("a change of keys", () => {
   });
 });
 
-describe("what was stored before there was a sealer", () => {
+describe("secrets stored before there was a sealer", () => {
   it("is read as it is, and not fresh", () => {
     const sealer = createSealer([oldKey]);
 

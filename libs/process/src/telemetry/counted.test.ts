@@ -10,7 +10,7 @@ const opened = (service: Parameters<typeof createCounted>[0] = "standalone") => 
   return { clock, counted, lines };
 };
 
-describe("what a process counts", () => {
+describe("the counters of a process", () => {
   it("is there from the start, so that the first increase is seen as one", async () => {
     const { lines } = opened();
 
@@ -29,7 +29,7 @@ describe("what a process counts", () => {
     expect(text).toContain('posthaste_attempts_total{outcome="refused"} 1');
   });
 
-  it("is only what its service reports", async () => {
+  it("is only of metrics that its service reports", async () => {
     const { counted, lines } = opened("management");
 
     counted.count("posthaste_attempts_total", "delivered");
@@ -40,7 +40,7 @@ describe("what a process counts", () => {
 });
 
 describe("a histogram", () => {
-  it("counts what is at or below each bound, and everything below +Inf", async () => {
+  it("counts values at or below each bound, and all values below +Inf", async () => {
     const { counted, lines } = opened();
 
     for (const writes of [1, 2, 3, 5_000]) counted.observe("posthaste_commit_writes", writes);
@@ -56,7 +56,7 @@ describe("a histogram", () => {
   });
 });
 
-describe("what is watched", () => {
+describe("watched metrics", () => {
   it("is asked for when it is scraped, and a gauge not again for five seconds", async () => {
     const { clock, counted, lines } = opened();
     let asked = 0;

@@ -37,7 +37,7 @@ function aStore(): RunStore {
   };
 }
 
-it("what is written of runs is counted once, and what was there already is not", async () => {
+it("each part written for a run is counted once, and existing parts are not counted", async () => {
   const counted: string[] = [];
   const count: Metrics["count"] = (name, label) => void counted.push(`${name} ${label}`);
   const runs = meteredRuns(aStore(), { ...noMetrics, count });

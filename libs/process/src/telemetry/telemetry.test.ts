@@ -41,7 +41,7 @@ const opened = (given: Partial<Parameters<typeof createTelemetry>[1]>) => {
 };
 const endpoint = () => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
 
-describe("what a process sends", () => {
+describe("the signals that a process sends", () => {
   it.each([
     ["http/json", "application/json"],
     ["http/protobuf", "application/x-protobuf"],

@@ -198,7 +198,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsHarne
       },
     );
 
-    guarantee("what was changed is told once, and nothing where nothing was", async (harness) => {
+    guarantee("a change is reported once, and nothing without a change", async (harness) => {
       const { accounts } = harness;
       const token: Token = { hash: "a".repeat(43), tenant: anotherTenant, scope: "full" };
       const told = follow(accounts);

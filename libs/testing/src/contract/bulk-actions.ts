@@ -48,7 +48,7 @@ function anAction(
 }
 
 function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
-  guarantee("one that was not made is not there", async ({ bulkActions }) => {
+  guarantee("an action that was not made is not found", async ({ bulkActions }) => {
     expect(await bulkActions.get(aTenant, bulkActionId("bulk_1"))).toBeUndefined();
     expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
   });
@@ -121,7 +121,7 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
     },
   );
 
-  guarantee("one that has ended is no other's equal", async ({ bulkActions, now }) => {
+  guarantee("an ended action equals no other", async ({ bulkActions, now }) => {
     const first = anAction("bulk_1", now(), {});
     await bulkActions.add(first, many);
     await bulkActions.move(advanced(first, 0, undefined, now()));
@@ -143,21 +143,24 @@ function keeping(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await bulkActions.add(third, 2)).toEqual(third);
   });
 
-  guarantee("those that ended long ago are removed, so many at a time", async (harness) => {
-    const { bulkActions, now } = harness;
-    const ended = ["bulk_1", "bulk_2", "bulk_3"].map((id) => anAction(id, now()));
-    const underWay = anAction("bulk_4", now());
-    for (const each of [...ended, underWay]) await bulkActions.add(each, many);
-    const at = now();
-    for (const each of ended) await bulkActions.move(advanced(each, 0, undefined, at));
+  guarantee(
+    "actions that ended long ago are removed, a bounded number at a time",
+    async (harness) => {
+      const { bulkActions, now } = harness;
+      const ended = ["bulk_1", "bulk_2", "bulk_3"].map((id) => anAction(id, now()));
+      const underWay = anAction("bulk_4", now());
+      for (const each of [...ended, underWay]) await bulkActions.add(each, many);
+      const at = now();
+      for (const each of ended) await bulkActions.move(advanced(each, 0, undefined, at));
 
-    await bulkActions.removeEnded(at, 10);
-    expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(4);
-    await bulkActions.removeEnded(at + 1, 2);
-    expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(2);
-    await bulkActions.removeEnded(at + 1, 2);
-    expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([underWay]);
-  });
+      await bulkActions.removeEnded(at, 10);
+      expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(4);
+      await bulkActions.removeEnded(at + 1, 2);
+      expect(await bulkActions.list(aTenant, { limit: 10 })).toHaveLength(2);
+      await bulkActions.removeEnded(at + 1, 2);
+      expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([underWay]);
+    },
+  );
 }
 
 function working(guarantee: Guarantee<BulkActionsHarness>): void {
@@ -198,7 +201,7 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     return all.flatMap((each) => (each.kind === "bulkAction" ? each.action.id : [])).toSorted();
   };
 
-  guarantee("what is under way rings when it is due, and again after a while", async (harness) => {
+  guarantee("an active action rings when it is due, and again after a while", async (harness) => {
     const { alarms, bulkActions, now, advance } = harness;
     const made = anAction("bulk_1", now() + 1_000);
     await bulkActions.add(made, many);
@@ -240,7 +243,7 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await rung(harness)).toEqual([made.id]);
   });
 
-  guarantee("what has ended rings no more", async (harness) => {
+  guarantee("an ended action does not ring", async (harness) => {
     const { alarms, bulkActions, now, advance } = harness;
     const made = anAction("bulk_1", now());
     await bulkActions.add(made, many);
@@ -251,15 +254,18 @@ function ringing(guarantee: Guarantee<BulkActionsHarness>): void {
     expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
   });
 
-  guarantee("what is above this build's format is neither rung nor told", async (harness) => {
-    const { advance, alarms, bulkActions, now } = harness;
-    const made = { ...anAction("bulk_1", now()), format: ownFormat + 1 };
-    await bulkActions.add(made, many);
-    await advance(limits.ringAheadMs);
+  guarantee(
+    "an action above this build's format neither rings nor is returned",
+    async (harness) => {
+      const { advance, alarms, bulkActions, now } = harness;
+      const made = { ...anAction("bulk_1", now()), format: ownFormat + 1 };
+      await bulkActions.add(made, many);
+      await advance(limits.ringAheadMs);
 
-    expect(await rung(harness)).toEqual([]);
-    expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
-    expect(await bulkActions.get(aTenant, made.id)).toBeUndefined();
-    expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
-  });
+      expect(await rung(harness)).toEqual([]);
+      expect(await alarms.next(allShards, ["bulkAction"])).toBeUndefined();
+      expect(await bulkActions.get(aTenant, made.id)).toBeUndefined();
+      expect(await bulkActions.list(aTenant, { limit: 10 })).toEqual([]);
+    },
+  );
 }

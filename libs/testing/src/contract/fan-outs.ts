@@ -187,7 +187,7 @@ function advancing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("progress of what is not there, or is a message, is refused", async (harness) => {
+  guarantee("progress of a missing fan-out, or of a message, is refused", async (harness) => {
     const { id } = await insert(harness);
 
     expect(await harness.fanOuts.advance(harness.ids.next(), 0, 500, false)).toBe(false);
@@ -284,7 +284,7 @@ function removing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a shared body is kept until that of its last child is swept", async (harness) => {
+  guarantee("a shared body is kept until its last child is swept", async (harness) => {
     const body = dice(7).bytes(1_000);
     const fanOut = await insertFanOut(harness, { command: { body } });
     const [first, second] = await insertChildren(harness, fanOut, 2);

@@ -182,7 +182,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     expect(Buffer.compare(kept, body.subarray(0, limits.logResponseBytesMax))).toBe(0);
   });
 
-  guarantee("what is told again changes nothing", async (harness) => {
+  guarantee("an event that is told again changes nothing", async (harness) => {
     const message = newMessage(harness);
     const entries = [{ message }, { message, fact: factOf(message, { ended: "delivered" }) }];
     await harness.log.append(entries);
@@ -196,7 +196,7 @@ function appending(guarantee: Guarantee<MessageLogHarness>): void {
     expect(once).toHaveLength(3);
   });
 
-  guarantee("what is told in another order reads the same", async (harness) => {
+  guarantee("events that are told in another order read the same", async (harness) => {
     const message = newMessage(harness);
     const facts = [
       factOf(message, { ended: "retry", attempt: 0 }),

@@ -130,7 +130,7 @@ export function describeReopening(name: string, open: () => Promise<ReopeningHar
 
     alarmsAfterReopening(guarantee);
 
-    guarantee("what has ended stays so, and is removed in its time", async (before) => {
+    guarantee("an ended message stays ended, and is removed in its time", async (before) => {
       const done = await insertDelivered(before);
       const live = await insert(before);
 

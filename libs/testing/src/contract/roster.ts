@@ -19,7 +19,7 @@ const byOwner = async ({ roster }: RosterHarness) =>
 
 export function describeRoster(name: string, open: () => Promise<RosterHarness>): void {
   contract(`${name}: a roster`, open, {}, (guarantee) => {
-    guarantee("tells of each deliverer what it has said last", async (harness) => {
+    guarantee("returns the last entry of each deliverer", async (harness) => {
       const { roster } = harness;
       await roster.announce(anEntry(first));
       await roster.announce(anEntry(second, { partitions: [], format: 2 }));
@@ -31,7 +31,7 @@ export function describeRoster(name: string, open: () => Promise<RosterHarness>)
       ]);
     });
 
-    guarantee("tells nothing of one that has left, or was never there", async (harness) => {
+    guarantee("returns nothing for a deliverer that has left or never existed", async (harness) => {
       const { roster } = harness;
       await roster.announce(anEntry(first));
       await roster.leave(first);
@@ -40,14 +40,17 @@ export function describeRoster(name: string, open: () => Promise<RosterHarness>)
       expect(await roster.read()).toEqual([]);
     });
 
-    guarantee("tells nothing of one that was silent for three seconds", async (harness) => {
-      const { roster } = harness;
-      await roster.announce(anEntry(first));
-      await harness.advance(limits.rosterFreshMs - limits.rosterEveryMs);
-      await roster.announce(anEntry(second));
-      await harness.advance(limits.rosterEveryMs);
+    guarantee(
+      "returns nothing for a deliverer that was silent for three seconds",
+      async (harness) => {
+        const { roster } = harness;
+        await roster.announce(anEntry(first));
+        await harness.advance(limits.rosterFreshMs - limits.rosterEveryMs);
+        await roster.announce(anEntry(second));
+        await harness.advance(limits.rosterEveryMs);
 
-      expect((await roster.read()).map((entry) => entry.owner)).toEqual([second]);
-    });
+        expect((await roster.read()).map((entry) => entry.owner)).toEqual([second]);
+      },
+    );
   });
 }

@@ -249,7 +249,7 @@ function filtering(guarantee: Guarantee<RunLogHarness>): void {
 function drawing(guarantee: Guarantee<RunLogHarness>): void {
   const ends = ["finish", "cancel", "fail", undefined] as const;
 
-  guarantee("of any filters a list of runs has what matches all of them", async (harness) => {
+  guarantee("a list of runs has the runs that match all filters", async (harness) => {
     const chance = dice(1);
     for (let n = 0; n < 30; n++) {
       const how = chance.pick(ends);
@@ -264,7 +264,7 @@ function drawing(guarantee: Guarantee<RunLogHarness>): void {
     }
   });
 
-  guarantee("of any filters a list of failed runs has what matches all", async (harness) => {
+  guarantee("a list of failed runs has the runs that match all filters", async (harness) => {
     const chance = dice(2);
     for (let n = 0; n < 30; n++) {
       const status = chance.pick([0, 404, 500]);

@@ -151,7 +151,7 @@ export function settings(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("a pause takes back the turns of those that were not attempted", async (harness) => {
+  guarantee("a pause takes back the turns of messages that were not attempted", async (harness) => {
     await harness.queues.put({ ...theName, parallelism: 2 }, manyQueues);
     const due = await enqueueOne(harness);
     const held = await enqueueOne(harness, { delayMs: 1_000 });
@@ -284,12 +284,12 @@ export function settings(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("deleting what is not there is nothing", async (harness) => {
+  guarantee("deleting a missing queue does nothing", async (harness) => {
     expect(await harness.queues.end(aTenant, name)).toEqual([]);
     expect(await harness.queues.list(aTenant, wholeList)).toEqual([]);
   });
 
-  guarantee("the lag is what has not ended", async (harness) => {
+  guarantee("the lag is the number of messages that have not ended", async (harness) => {
     const [first] = await enqueue(harness, 3);
     if (!first) throw new Error("unreachable");
     await admit(harness);

@@ -38,7 +38,7 @@ import {
 } from "./harness.ts";
 
 export function turns(guarantee: QueueGuarantee): void {
-  guarantee("what stands in a queue cannot be claimed before it has a turn", async (harness) => {
+  guarantee("a message in a queue cannot be claimed before it has a turn", async (harness) => {
     const messages = await enqueue(harness, 2);
 
     expect(await claimable(harness, messages)).toEqual([]);
@@ -72,7 +72,7 @@ export function turns(guarantee: QueueGuarantee): void {
     },
   );
 
-  guarantee("what has a turn is claimed with it, and the next has none", async (harness) => {
+  guarantee("a message with a turn is claimed with it, and the next has none", async (harness) => {
     const messages = await enqueue(harness, 2);
     await admit(harness);
 
@@ -225,7 +225,7 @@ export function turns(guarantee: QueueGuarantee): void {
     expect((await admit(harness)).given).toBe(0);
   });
 
-  guarantee("what is cancelled in line is passed over", async (harness) => {
+  guarantee("a message cancelled in line is skipped", async (harness) => {
     const [first, second] = await enqueue(harness, 2);
     if (!first || !second) throw new Error("unreachable");
     await harness.records.cancel(aTenant, [first.id]);

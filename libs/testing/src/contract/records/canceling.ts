@@ -93,7 +93,7 @@ export function canceling(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("what has ended cannot be canceled any more", async (harness) => {
+  guarantee("an ended message cannot be canceled", async (harness) => {
     const done = await insertDelivered(harness);
     const canceled = await insert(harness);
     await harness.records.cancel(aTenant, [canceled.id]);

@@ -47,7 +47,7 @@ export function formats(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("what is not understood is neither read nor cancelled", async (harness) => {
+  guarantee("a record of a newer format is neither read nor cancelled", async (harness) => {
     const { id, tenant } = await insert(harness, newer);
 
     expect(await harness.records.get(tenant, [id])).toEqual([undefined]);

@@ -56,20 +56,23 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect(await laneOf(harness)).toEqual({ ...before, window });
   });
 
-  guarantee("resuming sets the alarm to now, and keeps what the row has", async (harness) => {
-    await insert(harness, { flow: oneAtATime });
-    await harness.flowLanes.pause(tight);
-    const { seq } = await laneOf(harness);
-    await harness.flowLanes.rest(tightLane, seq, undefined, { startedAt: 1, count: 2 });
+  guarantee(
+    "resuming sets the alarm to now, and keeps the other fields of the row",
+    async (harness) => {
+      await insert(harness, { flow: oneAtATime });
+      await harness.flowLanes.pause(tight);
+      const { seq } = await laneOf(harness);
+      await harness.flowLanes.rest(tightLane, seq, undefined, { startedAt: 1, count: 2 });
 
-    await harness.flowLanes.resume(tight);
+      await harness.flowLanes.resume(tight);
 
-    const lane = await laneOf(harness);
-    expect(lane).toMatchObject({ paused: false, limits: oneAtATime.limits });
-    expect(lane.window).toEqual({ startedAt: 1, count: 2 });
-    expect(lane.wakeAt).toBeLessThanOrEqual(harness.now());
-    expect((await ringAll(harness)).lanes).toEqual([tightLane]);
-  });
+      const lane = await laneOf(harness);
+      expect(lane).toMatchObject({ paused: false, limits: oneAtATime.limits });
+      expect(lane.window).toEqual({ startedAt: 1, count: 2 });
+      expect(lane.wakeAt).toBeLessThanOrEqual(harness.now());
+      expect((await ringAll(harness)).lanes).toEqual([tightLane]);
+    },
+  );
 
   guarantee("a granter that saw the pause does not put a resumed lane to rest", async (harness) => {
     await insert(harness, { flow: oneAtATime });
@@ -103,7 +106,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("what is pinned holds whatever is published, and is looked at", async (harness) => {
+  guarantee("pinned limits hold whatever is published, and can be read", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const { seq } = await laneOf(harness);
     await harness.flowLanes.rest(tightLane, seq, undefined, undefined);
@@ -147,7 +150,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect((await laneOf(harness)).limits.parallelism).toBeUndefined();
   });
 
-  guarantee("what was unpinned keeps its value until the next publish", async (harness) => {
+  guarantee("an unpinned limit keeps its value until the next publish", async (harness) => {
     await harness.flowLanes.pin(tight, {
       parallelism: 7,
       rate: { rate: 2, periodMs: 60_000 },
@@ -166,7 +169,7 @@ export function lanesByHand(guarantee: StoreGuarantee): void {
     expect(await harness.flowLanes.unpin(none, { parallelism: true, rate: true })).toBe(false);
   });
 
-  guarantee("those that wait are counted, in each line", async (harness) => {
+  guarantee("waiting messages are counted in each line", async (harness) => {
     const [first] = [await insert(harness, { flow: oneAtATime })];
     await insert(harness, { flow: oneAtATime });
     await insert(harness, { flow: oneAtATime, delayMs: 60_000 });

@@ -133,7 +133,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("other limits wake what waits, whatever brings them", async (harness) => {
+  guarantee("changed limits wake the waiting messages, whatever changes them", async (harness) => {
     await insert(harness, { flow: oneAtATime });
     const { seq } = await laneOf(harness, tightLane);
     await harness.flowLanes.rest(tightLane, seq, harness.now() + 600_000, undefined);
@@ -180,7 +180,7 @@ export function lanes(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("what stands in line is answered as a hint has it", async (harness) => {
+  guarantee("messages in line are returned in the form of hints", async (harness) => {
     const first = await insertClaimed(harness, { flow: oneAtATime });
     const second = await insert(harness, { flow: oneAtATime });
     await settle(harness, first, { kind: "aborted" });

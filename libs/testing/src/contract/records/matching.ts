@@ -68,20 +68,23 @@ const several = async (harness: RecordsHarness, count: number): Promise<readonly
 const idsOf = (messages: readonly Message[]): readonly MessageId[] => messages.map(({ id }) => id);
 
 export function matching(guarantee: StoreGuarantee): void {
-  guarantee("a walk finds what is live, in any state, in the order of the ids", async (harness) => {
-    const held = await insert(harness, { delayMs: 60_000 });
-    const waiting = await insert(harness, { flow: oneAtATime });
-    const due = await insert(harness);
-    const queued = await insert(harness, { queue: queueId(aTenant, "q") });
-    const { message: claimed } = await insertClaimed(harness);
-    const done = await insertClaimed(harness);
-    await settle(harness, done, delivered);
-    const canceled = await insert(harness);
-    await harness.records.cancel(aTenant, [canceled.id]);
-    await insert(harness, { tenant: anotherTenant });
+  guarantee(
+    "a walk finds live messages, in any state, in the order of the ids",
+    async (harness) => {
+      const held = await insert(harness, { delayMs: 60_000 });
+      const waiting = await insert(harness, { flow: oneAtATime });
+      const due = await insert(harness);
+      const queued = await insert(harness, { queue: queueId(aTenant, "q") });
+      const { message: claimed } = await insertClaimed(harness);
+      const done = await insertClaimed(harness);
+      await settle(harness, done, delivered);
+      const canceled = await insert(harness);
+      await harness.records.cancel(aTenant, [canceled.id]);
+      await insert(harness, { tenant: anotherTenant });
 
-    expect(await walk(harness)).toEqual({ ids: idsOf([held, waiting, due, queued, claimed]) });
-  });
+      expect(await walk(harness)).toEqual({ ids: idsOf([held, waiting, due, queued, claimed]) });
+    },
+  );
 
   guarantee("a walk finds nothing that was made later than its end", async (harness) => {
     const before = await insert(harness);
@@ -94,7 +97,7 @@ export function matching(guarantee: StoreGuarantee): void {
   });
 
   for (const { name, filter, right, wrong } of filters) {
-    guarantee(`a walk by ${name} finds what matches, and nothing else`, async (harness) => {
+    guarantee(`a walk by ${name} finds the matching messages, and no others`, async (harness) => {
       const found = await insert(harness, right);
       for (const overrides of wrong) await insert(harness, overrides);
 
@@ -132,7 +135,7 @@ export function matching(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a walk by time finds what was made between, ends included", async (harness) => {
+  guarantee("a walk by time finds messages made between, ends included", async (harness) => {
     const at = harness.now() - 10_000;
     const made: Message[] = [];
     for (let n = 0; n < 5; n++) made.push(await insert(harness, { now: at + n }));

@@ -83,7 +83,7 @@ export function pulling(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a pull finds what has been granted", async (harness) => {
+  guarantee("a pull finds granted messages", async (harness) => {
     const { id } = await insert(harness, { flow: oneAtATime });
     await harness.flowLanes.promote(tightLane, [id], harness.now() + limits.grantMs);
 

@@ -142,14 +142,14 @@ export function removing(guarantee: StoreGuarantee): void {
       },
     );
 
-  guarantee("what ended later stays", async (harness) => {
+  guarantee("a message that ended later stays", async (harness) => {
     const message = await insertDelivered(harness);
 
     expect(await harness.records.removeFinished(allShards, harness.now() - 1_000, 100)).toBe(0);
     expect(await read(harness, message)).toMatchObject({ state: { kind: "delivered" } });
   });
 
-  guarantee("what has follow-ups that are not safe stays, however old", async (harness) => {
+  guarantee("a message with follow-ups that are not safe stays, however old", async (harness) => {
     const callback = aCallbackPlan();
     const record = await insertClaimed(harness, { policy: aPolicy({ callback }) });
     await settle(harness, record, delivered);
@@ -159,7 +159,7 @@ export function removing(guarantee: StoreGuarantee): void {
     expect((await read(harness, record.message)).outbox).not.toEqual([]);
   });
 
-  guarantee("what has not ended stays", async (harness) => {
+  guarantee("a message that has not ended stays", async (harness) => {
     const messages = await insertAll(harness, [{}, { delayMs: 500 }, { flow: oneAtATime }]);
     const { message } = await insertClaimed(harness);
     await harness.advance(1_000);
@@ -210,7 +210,7 @@ export function removing(guarantee: StoreGuarantee): void {
     },
   );
 
-  guarantee("a settle, a renewal and a clear of what is gone do no harm", async (harness) => {
+  guarantee("a settle, a renewal and a clear of a removed message do no harm", async (harness) => {
     const { id } = await insert(harness);
     const record = await claimOne(harness, id);
     await settle(harness, record, delivered);

@@ -30,7 +30,7 @@ export function settling(guarantee: StoreGuarantee): void {
     ["an abort", { kind: "aborted" }],
   ];
   for (const [what, outcome] of outcomes) {
-    guarantee(`a settle writes what the domain decided: ${what}`, async (harness) => {
+    guarantee(`a settle writes the decision of the domain: ${what}`, async (harness) => {
       const record = await insertClaimed(harness, { body: new TextEncoder().encode("kept") });
       const decided = settlementOf(harness, record, outcome);
       const from = harness.now();
@@ -185,7 +185,7 @@ export function settling(guarantee: StoreGuarantee): void {
     expect(await harness.records.settle([])).toEqual([]);
   });
 
-  guarantee("a settle of what is not there is fenced", async (harness) => {
+  guarantee("a settle of a missing message is fenced", async (harness) => {
     const record = await insertClaimed(harness);
     const gone = { ...record, message: { ...record.message, id: harness.ids.next() } };
 

@@ -51,15 +51,18 @@ export function reading(guarantee: RunsGuarantee): void {
     expect((await harness.runs.part(run, "p1"))?.body).toEqual(new Uint8Array(0));
   });
 
-  guarantee("a part that the run has not, and that of another run, is none", async (harness) => {
-    const run = await start(harness);
-    const other = await start(harness, { id: runId("other") });
-    await join(harness, other, [aResult(1)]);
+  guarantee(
+    "a part that the run lacks, or a part of another run, is not found",
+    async (harness) => {
+      const run = await start(harness);
+      const other = await start(harness, { id: runId("other") });
+      await join(harness, other, [aResult(1)]);
 
-    expect(await harness.runs.part(run, "s1")).toBeUndefined();
-    expect(await harness.runs.part(run, "e")).toBeUndefined();
-    expect(await harness.runs.part(other, "s1")).toBeDefined();
-  });
+      expect(await harness.runs.part(run, "s1")).toBeUndefined();
+      expect(await harness.runs.part(run, "e")).toBeUndefined();
+      expect(await harness.runs.part(other, "s1")).toBeDefined();
+    },
+  );
 
   guarantee(
     "a long history is read from a rank on, as much as there is room for, and delivered whole",
@@ -237,7 +240,7 @@ export function keepingRecords(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("what is dropped stands in no line any more", async (harness) => {
+  guarantee("a dropped message is in no line", async (harness) => {
     const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
     const features = ["WF_TriggerOnConfig"] as const;
     const plan = { features, headers: [], policy: aPolicy({ flow }) };

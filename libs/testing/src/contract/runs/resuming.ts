@@ -150,18 +150,21 @@ export function resuming(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("it goes on alone: what it does, and the end of the other", async (harness) => {
-    const of = await aFailedRun(harness);
-    const run = await resumed(harness, of);
-    await join(harness, run, [aResult(2, text("two"))]);
-    await harness.advance(1_000);
-    expect(await harness.runs.sweep(aTenant, harness.now(), 10)).toBe(1);
+  guarantee(
+    "a resumed run goes on alone: its changes, and the end of the other, do not meet",
+    async (harness) => {
+      const of = await aFailedRun(harness);
+      const run = await resumed(harness, of);
+      await join(harness, run, [aResult(2, text("two"))]);
+      await harness.advance(1_000);
+      expect(await harness.runs.sweep(aTenant, harness.now(), 10)).toBe(1);
 
-    expect(await harness.runs.history(await current(harness, run), 0)).toHaveLength(6);
-    expect((await harness.runs.part(run, "s2"))?.body).toEqual(text("two"));
-  });
+      expect(await harness.runs.history(await current(harness, run), 0)).toHaveLength(6);
+      expect((await harness.runs.part(run, "s2"))?.body).toEqual(text("two"));
+    },
+  );
 
-  guarantee("it waits for what the other waited for", async (harness) => {
+  guarantee("a resumed run has the waits of the failed run", async (harness) => {
     const of = await aFailedRun(harness);
     expect(await harness.runs.waiting(aTenant, "e", undefined, 10)).toEqual([]);
     const { key, root } = await resumed(harness, of);
@@ -172,7 +175,7 @@ export function resuming(guarantee: RunsGuarantee): void {
     expect(rung).toEqual([expect.objectContaining({ kind: "run", run: { key, root } })]);
   });
 
-  guarantee("of what was swept, in part or whole, nothing goes on", async (harness) => {
+  guarantee("a run that was swept, in part or whole, does not go on", async (harness) => {
     const of = await aFailedRun(harness);
     expect(await resume(harness, of, { names: ["c4", "c9"] })).toBe("gone");
     await harness.advance(1_000);

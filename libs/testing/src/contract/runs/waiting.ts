@@ -59,7 +59,7 @@ export function waiting(guarantee: RunsGuarantee): void {
     },
   );
 
-  guarantee("those that wait for one event are read page by page, each once", async (harness) => {
+  guarantee("runs that wait for one event are read page by page, each once", async (harness) => {
     const runs: Run[] = [];
     for (const id of ["d", "b", "e", "a", "c"]) runs.push(await start(harness, { id: runId(id) }));
     for (const run of runs) await wait(harness, run, 1, harness.now() + 60_000);

@@ -97,18 +97,21 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     expect((await tokens.acquire(otherLane, ids(3), threeAtOnce)).granted).toHaveLength(3);
   });
 
-  guarantee("releasing what is not held, or twice, frees no other slot", async ({ tokens }) => {
-    const [first, ...others] = ids(4);
-    if (!first) throw new Error("unreachable");
-    await tokens.acquire(lane, [first, ...others], threeAtOnce);
-    await tokens.release(lane, [first]);
-    await tokens.release(lane, [first]);
-    await tokens.release(lane, ids(2));
-    await tokens.release(otherLane, others);
-    await tokens.release(lane, []);
+  guarantee(
+    "releasing a slot that is not held, or twice, frees no other slot",
+    async ({ tokens }) => {
+      const [first, ...others] = ids(4);
+      if (!first) throw new Error("unreachable");
+      await tokens.acquire(lane, [first, ...others], threeAtOnce);
+      await tokens.release(lane, [first]);
+      await tokens.release(lane, [first]);
+      await tokens.release(lane, ids(2));
+      await tokens.release(otherLane, others);
+      await tokens.release(lane, []);
 
-    expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
-  });
+      expect((await tokens.acquire(lane, ids(5), threeAtOnce)).granted).toHaveLength(1);
+    },
+  );
 
   guarantee(
     "a slot that is neither renewed nor released ends by itself with its lease",
@@ -306,14 +309,17 @@ export function flowSlots(anyGuarantee: TokenGuarantee): void {
     limits.leaseMs + marginMs,
   );
 
-  guarantee("what was not granted for want of a slot costs no dispatch", async ({ tokens }) => {
-    const both: FlowLimits = { parallelism: 1, rate: 2, periodMs: 10_000 };
-    const first = await tokens.acquire(lane, ids(5), both);
-    for (let i = 0; i < 5; i++) await tokens.acquire(lane, ids(1), both);
-    await finish(tokens, first.granted);
+  guarantee(
+    "a message that was not granted for lack of a slot costs no dispatch",
+    async ({ tokens }) => {
+      const both: FlowLimits = { parallelism: 1, rate: 2, periodMs: 10_000 };
+      const first = await tokens.acquire(lane, ids(5), both);
+      for (let i = 0; i < 5; i++) await tokens.acquire(lane, ids(1), both);
+      await finish(tokens, first.granted);
 
-    expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
-  });
+      expect((await tokens.acquire(lane, ids(5), both)).granted).toHaveLength(1);
+    },
+  );
 
   for (const seed of [1, 2, 3, 4, 5]) {
     guarantee(

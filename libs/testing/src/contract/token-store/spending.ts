@@ -4,7 +4,7 @@ import { type TokenGuarantee } from "./harness.ts";
 const hourMs = 3_600_000;
 
 export function spending(guarantee: TokenGuarantee): void {
-  guarantee("what is spent is counted under its name, up to its bound", async ({ tokens }) => {
+  guarantee("spending is counted under its name, up to its bound", async ({ tokens }) => {
     const spend = (n: number, name = "a") => tokens.spend(name, n, 10, hourMs);
 
     expect(await spend(4)).toEqual({ isWithin: true, left: 6 });
@@ -14,7 +14,7 @@ export function spending(guarantee: TokenGuarantee): void {
     expect(await spend(1, "b")).toEqual({ isWithin: true, left: 9 });
   });
 
-  guarantee("what is spent may be given back, also beyond the bound", async ({ tokens }) => {
+  guarantee("spending may be given back, also beyond the bound", async ({ tokens }) => {
     await tokens.spend("a", 10, 10, hourMs);
     await tokens.spend("a", -4, Number.MAX_SAFE_INTEGER, hourMs);
 
@@ -41,7 +41,7 @@ export function spending(guarantee: TokenGuarantee): void {
     },
   );
 
-  guarantee("what was spent is forgotten in its time", async ({ advance, tokens }) => {
+  guarantee("spending is forgotten in its time", async ({ advance, tokens }) => {
     await tokens.spend("a", 10, 10, 500);
     await advance(600);
 

@@ -104,7 +104,7 @@ const textsOf = ({ text, messageChain = [] }: Diagnostic): readonly string[] => 
   ...messageChain.flatMap(textsOf),
 ];
 
-describe("what is added in one place alone", () => {
+describe("an addition in only one place", () => {
   const compiler = new API({ cwd: root, fs: { readFile: withAdditions } });
   const config = inFile("tsconfig.json");
   const program = compiler.updateSnapshot({ openProjects: [config] }).getProject(config)?.program;

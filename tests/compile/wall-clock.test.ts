@@ -79,7 +79,7 @@ describe("a reading that is compared with a sum is refused", () => {
   });
 });
 
-describe("what tells no duration by a wall clock passes", () => {
+describe("code that measures no duration by a wall clock passes", () => {
   it.each(passing)("%s", (_, source) => {
     expect(refused(source)).toEqual([]);
   });

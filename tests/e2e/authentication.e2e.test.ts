@@ -245,7 +245,7 @@ describe("a token that may only read", () => {
 describe("a session of the console", () => {
   const of = (token: string) => begin(anonymous, `Bearer ${token}`);
 
-  it("200 reads what its token reads, and 403 changes nothing where that may only read", async () => {
+  it("200 reads what its token reads, and 403 changes nothing if the token may only read", async () => {
     const session = await of(readOnlyToken);
 
     for (const [method, path] of [...secrets(), ...writes()]) {

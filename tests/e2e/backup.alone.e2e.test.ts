@@ -34,7 +34,7 @@ const run = ([block]: readonly Block[]) =>
     env: { PATH: process.env["PATH"] },
   });
 
-it("has what was acknowledged before it was made, and the keys that open it; the server goes on meanwhile", async () => {
+it("has the messages acknowledged before it was made, and their keys; the server goes on meanwhile", async () => {
   const url = "http://127.0.0.1:9/later";
   const { server, client } = await serverOver(".posthaste");
   const before = await client.published(url, { "service-delay": "1h" });

@@ -103,7 +103,7 @@ describe("DELETE /v2/messages by a filter alone", () => {
 });
 
 describe("GET /v2/bulkActions", () => {
-  it("200 lists those of the tenant, the latest first, page by page", async () => {
+  it("200 lists the tenant's bulk actions, the latest first, page by page", async () => {
     for (const label of ["p1", "p2", "p3"]) await begun(`label=${label}`);
 
     const first = (await client.get("/v2/bulkActions?count=2&state=FINISHED")).object();
@@ -125,7 +125,7 @@ describe("GET /v2/bulkActions", () => {
     expect(reply.object()).toEqual({ bulkActions: [] });
   });
 
-  it("200 leaves out what is in another state, so that a page may be short", async () => {
+  it("200 leaves out bulk actions in another state, so that a page may be short", async () => {
     await begun("label=state");
 
     const reply = await client.get("/v2/bulkActions?state=IN_PROGRESS&count=1");
@@ -145,7 +145,7 @@ describe("GET /v2/bulkActions", () => {
     expect([reply.status, reply.error()]).toEqual([400, expect.stringContaining(text)]);
   });
 
-  it("404 of one that there is not, or that is another tenant's", async () => {
+  it("404 for a bulk action that does not exist, or is another tenant's", async () => {
     const { actionId } = await begun("label=mine&async=true");
 
     const reply = await client.get("/v2/bulkActions/bulk_none");

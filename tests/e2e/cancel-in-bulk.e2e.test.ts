@@ -22,7 +22,7 @@ const lastState = async (id: string) =>
   (await client.listed(`/v2/events?messageId=${id}&order=latestFirst`, "events"))[0]?.["state"];
 
 describe("DELETE /v2/messages by ids", () => {
-  it("202 counts those that it has cancelled, each once, whether named in the query or in the body", async () => {
+  it("202 counts the cancelled messages, each once, whether named in the query or in the body", async () => {
     const [a = "", b = "", c = "", d = "", left = ""] = await several(5);
     const theirs = await held(other);
 
@@ -65,7 +65,7 @@ describe("DELETE /v2/messages by ids", () => {
 });
 
 describe("DELETE /v2/messages by filters", () => {
-  it("202 cancels what matches all of them, in the query or in the body", async () => {
+  it("202 cancels messages that match all of them, in the query or in the body", async () => {
     const both = await held(client, {
       Label: "red",
       "Flow-Control-Key": "k",

@@ -257,7 +257,7 @@ describe("a receiver", () => {
     return ends[0]?.state;
   };
 
-  it("takes what the server signs", async () => {
+  it("accepts the server's signatures", async () => {
     expect(await outcomeOf("well")).toBe("DELIVERED");
     expect(handled).toContain("well 0");
   });
@@ -303,7 +303,7 @@ describe("the operator", () => {
     expect(await management.tenantKeys.read(secondUser.userId)).toEqual(secondUser.keys);
   });
 
-  it("is told in the server's words what is wrong", async () => {
+  it("shows the server's error text", async () => {
     const id = "not a name";
 
     await expect(management.tenants.create({ body: { id } })).rejects.toMatchObject({

@@ -258,7 +258,7 @@ describe("the example of", () => {
     expect(await node(exampleWith("@posthaste/client/node"))).toMatch(/^tenant \S+\n$/);
   });
 
-  it("everything else says what is not there", async () => {
+  it("an operation on a missing queue says not found", async () => {
     expect(await node(exampleWith("client.queues.upsert"))).toMatch(/\n404 not_found \S/);
   });
 

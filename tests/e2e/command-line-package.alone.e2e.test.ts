@@ -361,7 +361,7 @@ describe("its server, in an empty folder", () => {
     expect(existsSync(join(folder, "node_modules/posthaste/checkpoint-worker.js"))).toBe(true);
   });
 
-  it("delivers what the packed client publishes, as a module and as CommonJS", async () => {
+  it("delivers the messages of the packed client, as a module and as CommonJS", async () => {
     const program = join(home, "program");
     mkdirSync(join(program, "node_modules"), { recursive: true });
     writeFileSync(join(program, "package.json"), "{}");

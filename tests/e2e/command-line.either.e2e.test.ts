@@ -132,7 +132,7 @@ describe("messages", () => {
     expect(await eventually(found, ({ length }) => length >= 3)).toHaveLength(3);
   });
 
-  it("are listed, shown, delivered now and cancelled, by their ids or by what filters match", async () => {
+  it("are listed, shown, delivered now and cancelled, by their ids or by filters", async () => {
     const to = destination.url("/waiting");
     const [first, second] = [
       await published(to, "--delay", "1h", "--label", "held"),
@@ -211,7 +211,7 @@ describe("dead letters", () => {
     );
   };
 
-  it("are listed, shown, retried and removed: what filters match is counted before", async () => {
+  it("are listed, shown, retried and removed: matches of filters are counted before", async () => {
     const [letter, second, third] = await failing("broken", 3);
     const newest = await cli.ok("dlq", "ls", "--label", "broken", "--limit", "2");
     expect(newest.map(({ dlqId }) => dlqId)).toEqual([letter?.["dlqId"], second?.["dlqId"]]);
@@ -360,7 +360,7 @@ describe("dead letters", () => {
   });
 });
 
-describe("what stands", () => {
+describe("schedules, queues, groups, flow keys, signing keys and tenants", () => {
   it("schedules are set, listed, paused, resumed and removed", async () => {
     const to = destination.url("/scheduled");
     await cli.ok("schedules", "set", "0 9 * * *", to, "--id", "cli", "--data", "x");
@@ -520,7 +520,7 @@ describe("workflow runs", () => {
     },
   );
 
-  it("are shown with what their steps have returned, and a run that starts with its payload", async () => {
+  it("are shown with the results of their steps, and a starting run with its payload", async () => {
     const to = destination.url("/shown");
     await cli.ok("runs", "start", to, "--id", "shown", "--delay", "1h", "-d", '{"order":17}');
 
@@ -546,7 +546,7 @@ describe("workflow runs", () => {
   });
 });
 
-describe("what show says first is why", () => {
+describe("show begins with the reason", () => {
   const answer = '{"error":"no such order"}';
   let messageId: string;
   let dlqId: string;
@@ -624,7 +624,7 @@ describe("what show says first is why", () => {
     });
   });
 
-  it("of what waits for its retry: what went wrong, and when it comes again", async () => {
+  it("of a message that waits for its retry: the error, and the time of the retry", async () => {
     const to = destination.url("/why");
     const id = await published(to, "--retries", "1", "--retry-delay", "3600000");
     const [shown] = await eventually(
@@ -678,7 +678,7 @@ describe("profiles", () => {
   });
 });
 
-describe("what cannot be done is said in one line, with a code for its kind", () => {
+describe("a failure is one line, with an exit code for its kind", () => {
   it.each<[string, readonly string[], number, RegExp, Readonly<Record<string, string>>]>([
     ["a wrong option", ["queues", "ls", "--nope"], 2, /unknown option '--nope'/, {}],
     ["a name like an option", ["queues", "rm", "-q"], 2, /'-q'; .* goes after --$/m, {}],
@@ -815,7 +815,7 @@ describe("what cannot be done is said in one line, with a code for its kind", ()
     }
   });
 
-  it("on a terminal a list is a table, and what a server sends moves no cursor", async () => {
+  it("on a terminal a list is a table, and text of a server cannot move the cursor", async () => {
     const hostile = "\u001b[2J\u009b31m\u202e";
     destination.answers("/hostile", (_, response) => response.writeHead(500).end(hostile));
     await published(destination.url("/hostile"), "--retries", "0", "--label", "hostile");

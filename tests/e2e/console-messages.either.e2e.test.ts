@@ -314,7 +314,7 @@ describe("messages that wait", () => {
   });
 });
 
-describe("what was typed into the search leads there:", () => {
+describe("a text typed into the search leads there:", () => {
   journey(
     "a queue, a group, a label, a flow key, a schedule and a URL by their names",
     async () => {
@@ -519,7 +519,7 @@ describe("dead letters", () => {
   });
 });
 
-describe("what others wrote", () => {
+describe("texts of others", () => {
   journey("is shown as text in every list and on every page", async () => {
     const label = "hostile";
     const headers = { "service-forward-x-hostile": "<img src=x onerror=alert(1)>" };

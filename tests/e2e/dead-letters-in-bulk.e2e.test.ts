@@ -38,7 +38,7 @@ const messageIds = (responses: readonly unknown[]) =>
 describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ prefix }) => {
   const name = prefix.slice(0, -1).toLowerCase();
 
-  it("201 makes a new message of what was stored, and removes the letter", async () => {
+  it("201 makes a new message of the stored one, and removes the letter", async () => {
     const [id = ""] = await failed(`one-${name}`, 1, "bytes \u00e9");
 
     const reply = await client.post(`/v2/dlq/retry/${id}`);
@@ -110,7 +110,7 @@ describe.each(dialects)("POST /v2/dlq/retry/{dlqId} with $prefix headers", ({ pr
     expect((await client.get(`/v2/dlq/${id}`)).status).toBe(200);
   });
 
-  it("201 changes what its headers name", async () => {
+  it("201 changes the settings that its headers name", async () => {
     const [id = ""] = await failed(`changed-${name}`, 1);
     const headers = inDialect(prefix, { Method: "PUT", "Forward-X-Mine": "new", Delay: "1h" });
 
@@ -148,7 +148,7 @@ describe("POST /v2/dlq/retry", () => {
     expect(await listed("label=listed")).toEqual([]);
   });
 
-  it("201 retries what matches, so many at a time, until the cursor is empty", async () => {
+  it("201 retries matching letters, a number at a time, until the cursor is empty", async () => {
     await failed("matching", 5);
     const made: string[] = [];
 
@@ -186,7 +186,7 @@ describe("POST /v2/dlq/retry", () => {
     expect(await listed("label=missing")).toHaveLength(1);
   });
 
-  it("200 tells what a dry run would retry, and retries none", async () => {
+  it("200 counts the letters that a dry run would retry, and retries none", async () => {
     await failed("dry", 2);
 
     const reply = await client.post("/v2/dlq/retry?label=dry&dryRun=true");
@@ -197,7 +197,7 @@ describe("POST /v2/dlq/retry", () => {
 });
 
 describe("DELETE /v2/dlq", () => {
-  it("200 removes a list of ids; those that are not there do not count", async () => {
+  it("200 removes a list of ids; missing ones do not count", async () => {
     const ids = await failed("removed", 3);
 
     const reply = await client.delete("/v2/dlq", JSON.stringify({ dlqIds: [...ids, "1-0"] }));
@@ -206,7 +206,7 @@ describe("DELETE /v2/dlq", () => {
     expect(await listed("label=removed")).toEqual([]);
   });
 
-  it("200 removes what matches, with a cursor while more may", async () => {
+  it("200 removes matching letters, with a cursor while more may match", async () => {
     await failed("swept", 3);
 
     const first = await client.delete("/v2/dlq?label=swept&count=2");
@@ -259,7 +259,7 @@ describe("DELETE /v2/dlq", () => {
   });
 });
 
-describe("what is refused changes nothing", () => {
+describe("a refused call changes nothing", () => {
   it.each([
     ["a field of another type", '{"label":{"a":1}}', "label: must be a text, a number"],
     ["a body that is no object", '["1-0"]', "body: must be an object"],

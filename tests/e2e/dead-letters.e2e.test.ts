@@ -95,7 +95,7 @@ describe("GET /v2/dlq", () => {
       },
     );
 
-    it("shows the message and the answer, and leaves out what there is not", async () => {
+    it("shows the message and the answer, and leaves out missing fields", async () => {
       const [id] = await fail(1, "shown");
 
       const { letters } = await page("label=shown");
@@ -148,7 +148,7 @@ describe("GET /v2/dlq", () => {
 });
 
 describe("/v2/dlq/{dlqId}", () => {
-  it("GET 200 answers what the list shows", async () => {
+  it("GET 200 answers the same as the list", async () => {
     const [letter] = (await page("label=first&count=1")).letters;
 
     const reply = await client.get(`/v2/dlq/${textOf(letter?.["dlqId"])}`);

@@ -85,7 +85,7 @@ it("is paid, packed, delivered and told of, each step once", async () => {
   expect(done.filter((what) => what.endsWith(" 1")).toSorted()).toEqual(["charge 1", "reserve 1"]);
 });
 
-it("of what is not there is cancelled, and nothing more is done for it", async () => {
+it("of a missing item is cancelled, and nothing more is done for it", async () => {
   const { workflowRunId } = await trigger({ id: "3", cents: 4_200, items: ["moon"] });
 
   await ended(workflowRunId, "RUN_CANCELED");

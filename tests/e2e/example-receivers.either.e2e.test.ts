@@ -89,7 +89,7 @@ describe.each([
     expect(said).toContain(`packed ${file}: lamp\n`);
   });
 
-  it("refuses for good what is no order, and what was signed by another", async () => {
+  it("refuses for good a body that is not an order, and a foreign signature", async () => {
     const url = await receive(file);
     const letterOf = (label: string) =>
       eventually(

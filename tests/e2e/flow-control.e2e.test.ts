@@ -121,7 +121,7 @@ describe("flow control", () => {
     expect({ shared: shared.most, alone: alone.most }).toEqual({ shared: 1, alone: 3 });
   });
 
-  it("takes the last published values, also for those that already wait", async () => {
+  it("takes the last published values, also for messages that already wait", async () => {
     const gauge = new Gauge();
     // Long enough for six slots to be granted, however slow grants are.
     destination.answers("/changed", gauge.answers(250));
@@ -137,7 +137,7 @@ describe("flow control", () => {
     expect(gauge.most).toBe(6);
   });
 
-  it("lowers a limit for what is still to come", async () => {
+  it("lowers a limit for later messages", async () => {
     const gauge = new Gauge();
     const held: (() => void)[] = [];
     let isLowered = false;

@@ -58,7 +58,7 @@ const publish = (path: string, label: string, settings = {}, by = client): Promi
   by.published(destination.url(path), service({ Label: label, ...settings }), "the body");
 
 describe("GET /v2/events with wait", () => {
-  it("tells at once where it begins, and from then on what happens", async () => {
+  it("answers at once with its beginning, and from then on with events", async () => {
     await publish("/ok", "live");
     await eventually(
       () => client.get("/v2/events?label=live&state=DELIVERED"),
@@ -78,7 +78,7 @@ describe("GET /v2/events with wait", () => {
     expect(events[0]).toMatchObject({ url: destination.url("/ok"), label: "live" });
   });
 
-  it("begins at fromDate, and goes on page by page into what is new", async () => {
+  it("begins at fromDate, and goes on page by page to new events", async () => {
     const first = await publish("/ok", "history");
     const listed = await eventually(
       () => client.get("/v2/events?label=history&order=earliestFirst"),
@@ -99,7 +99,7 @@ describe("GET /v2/events with wait", () => {
       ).toEqual(new Set(states));
   });
 
-  it("takes filters, and is not ended by what they leave out", async () => {
+  it("takes filters, and is not ended by events that they leave out", async () => {
     const follower = new Follower("state=FAILED&label=filtered");
     await follower.next(60);
 

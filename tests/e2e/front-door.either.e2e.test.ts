@@ -139,7 +139,7 @@ describe("408", () => {
 });
 
 describe("431", () => {
-  it("refuses more than 256 headers: none of them is dropped silently", async () => {
+  it("refuses more than 256 headers: no header is dropped silently", async () => {
     const headers = Array.from({ length: 300 }, (_, i) => `X-${i}: v`);
 
     expect((await send([...headers, "Content-Length: 0"])).status).toBe(431);

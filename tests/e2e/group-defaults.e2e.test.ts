@@ -51,7 +51,7 @@ describe.each(dialects)("default headers with the prefix $prefix", ({ prefix }) 
     });
   });
 
-  it("give way to what the publish names, each for itself", async () => {
+  it("give way to the settings of the publish, each for itself", async () => {
     const defaults = {
       Retries: "7",
       Method: "PUT",

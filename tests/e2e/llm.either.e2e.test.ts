@@ -119,7 +119,7 @@ describe("a message to api/llm", () => {
   });
 });
 
-it("what is sent to the provider's own URL gets no key", async () => {
+it("a message to the provider's own URL gets no key", async () => {
   const url = provider.url("/v1/chat/completions");
   await client.published(url, {}, question("direct"));
 

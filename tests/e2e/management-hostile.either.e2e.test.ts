@@ -47,7 +47,7 @@ async function books(): Promise<readonly string[]> {
   return replies.map(({ status, text }) => `${status} ${text}`);
 }
 
-describe("what management has to refuse", () => {
+describe("requests that management must refuse", () => {
   it(
     "is refused as the caller's fault, names the field, and changes nothing",
     async () => {

@@ -110,7 +110,7 @@ function foundOnDisk(texts: readonly string[]): readonly string[] {
 
 const own = Object.values(credentials);
 
-describe("what the operator has done", () => {
+describe("actions of the operator", () => {
   it("is kept over a stop and over a kill", async () => {
     const first = await start();
     const [token = ""] = await settle(first);

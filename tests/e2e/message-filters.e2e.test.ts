@@ -215,7 +215,7 @@ const ofLetters = (): readonly Case[] => [
 describe.each(listNames)("a list at %s", (list) => {
   const { isOfLog, key, order, countMax } = lists[list];
 
-  it("has what each of its filters names, and nothing else", async () => {
+  it("has the items that each of its filters names, and no others", async () => {
     const cases = [...common(), ...(isOfLog ? ofLog() : ofLetters())];
 
     const all = await Promise.all(cases.map(async ([query]) => [query, await found(list, query)]));
@@ -313,7 +313,7 @@ describe("DELETE /v2/messages", () => {
   const isGone = async (id: string): Promise<boolean> =>
     (await client.delete(`/v2/messages/${id}`)).status === 404;
 
-  it("cancels what each of its filters names, and nothing else", async () => {
+  it("cancels the messages that each of its filters names, and no others", async () => {
     for (const [name, ofA, ofB] of ofLive()) {
       const [one] = await Promise.all([held(0), held(1)]);
 
@@ -323,7 +323,7 @@ describe("DELETE /v2/messages", () => {
     }
   });
 
-  it("cancels what was made between two times, and no more than count says", async () => {
+  it("cancels messages made between two times, and at most count of them", async () => {
     const one = await held(0);
     const from = await createdAt(one);
     const two = await held(1);
@@ -340,7 +340,7 @@ describe("DELETE /v2/messages", () => {
   });
 });
 
-describe("what is refused names the parameter, and nothing is done", () => {
+describe("a refusal names the parameter, and nothing is done", () => {
   const filters = ["url", "label", "flowControlKey", "queueName", "topicName", "scheduleId"].concat(
     ["callerIp", "callerIP", "fromDate", "toDate", "messageId", "messageIds"],
   );

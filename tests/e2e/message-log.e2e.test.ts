@@ -98,7 +98,7 @@ describe("GET /v2/events", () => {
       expect(short.object()["cursor"]).toMatch(/^[\w-]+$/);
     });
 
-    it("tells of an error what came back, and of a retry when it is due", async () => {
+    it("has the answer of an error, and the due time of a retry", async () => {
       destination.answers("/twice", failing(1, 503));
 
       await publish("/twice", "twice", { "Retry-Delay": "50" });

@@ -278,7 +278,7 @@ describe("DELETE /v2/messages/{messageId}", () => {
 describe("POST /v2/messages/{messageId}/retry", () => {
   const runNow = (id: string, by = client) => by.post(`/v2/messages/${id}/retry`);
 
-  it("200 delivers now what waits for its delay, once", async () => {
+  it("200 delivers now a message that waits for its delay, once", async () => {
     const id = await client.published(destination.url("/now"), service({ Delay: "1h" }));
 
     expect((await runNow(id)).status).toBe(200);
@@ -311,7 +311,7 @@ describe("POST /v2/messages/{messageId}/retry", () => {
     await client.delete(`/v2/messages/${id}`);
   });
 
-  it("404 of what does not wait for a time: ended, unknown, another tenant's", async () => {
+  it("404 for a message that does not wait for a time: ended, unknown, another tenant's", async () => {
     const ended = await client.published(destination.url("/ended"));
     await statesUntil(ended, "DELIVERED");
     const theirs = await other.published(destination.url("/theirs"), service({ Delay: "1h" }));

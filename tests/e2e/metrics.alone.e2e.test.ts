@@ -32,7 +32,7 @@ describe("the metrics of a standalone", () => {
     expect([...types.keys()]).toEqual(promisedBy("standalone"));
   });
 
-  it("count what was accepted, attempted and delivered, and how the store committed it", async () => {
+  it("count accepted messages, attempts and deliveries, and the commits of the store", async () => {
     destination.answers("/no", always(400));
     await server.client.published(destination.url("/yes"), {
       "service-callback": destination.url("/callback"),

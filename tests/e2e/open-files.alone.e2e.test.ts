@@ -74,7 +74,7 @@ async function crowd(count: number, at: number): Promise<readonly Socket[]> {
 }
 
 describe("a process that may have 256 files open", () => {
-  it("says in one line what it lacks", () => {
+  it("logs the low limit in one line", () => {
     const said = server.output.split("\n").filter((line) => line.includes("few_open_files"));
 
     expect(said).toHaveLength(1);

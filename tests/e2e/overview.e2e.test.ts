@@ -83,7 +83,7 @@ describe("GET /v2/counts", () => {
 });
 
 describe("GET /v2/overview", () => {
-  it("200 tells what stands now: backlog, oldest due message, dead letters", async () => {
+  it("200 returns the present totals: backlog, oldest due message, dead letters", async () => {
     const client = server.client;
     expect((await client.get("/v2/overview")).object()).toEqual({
       time: expect.any(Number),

@@ -243,7 +243,7 @@ describe("a plan with batchBytesMax", () => {
 });
 
 describe("a plan with groupsMax", () => {
-  it("412 makes no more, and those that are there may be changed", async () => {
+  it("412 makes no more, and existing ones may be changed", async () => {
     const client = await operator.tenant("groups", { plan: { groupsMax: 1 } });
     const endpoints = JSON.stringify({ endpoints: [{ url: destination.url("/grouped") }] });
     const group = (name: string) => client.post(`/v2/topics/${name}/endpoints`, {}, endpoints);
@@ -259,7 +259,7 @@ describe("a plan with groupsMax", () => {
 });
 
 describe("a plan with schedulesMax", () => {
-  it("412 makes no more, and those that are there may be replaced", async () => {
+  it("412 makes no more, and existing ones may be replaced", async () => {
     const client = await operator.tenant("schedules", { plan: { schedulesMax: 1 } });
     const schedule = (id: string) =>
       client.post(

@@ -151,7 +151,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
         });
     });
 
-    it("hands the headers of the request on byte by byte, but for those that do not fit", async () => {
+    it("forwards the headers of the request byte by byte, except headers that do not fit", async () => {
       const url = destination.url(path("bytes"));
       const type = 'text/plain; name="caf\xc3\xa9 \xff"';
       const headers = {
@@ -210,7 +210,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       expect(arrival.headers.host).toBe(`127.0.0.1:${destination.port}`);
     });
 
-    it("never forwards what belongs to the connection, or what marks a delivery", async () => {
+    it("never forwards headers of the connection, or headers that mark a delivery", async () => {
       const forged = ["Signature", "Message-Id", "Retried", "Hop", "Caller-Ip", "Region"];
       const headers = {
         ...given({
@@ -310,7 +310,7 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       expect(Math.abs(createdAt - Date.now())).toBeLessThan(60_000);
     });
 
-    it("records the plan's defaults for what was not given, and leaves out what there is not", async () => {
+    it("records the plan's defaults for settings not given, and leaves out missing fields", async () => {
       const id = await server.client.published(destination.url(path("d")), given({ Delay: "1h" }));
 
       const message = (await server.client.get(`/v2/messages/${id}`)).object();

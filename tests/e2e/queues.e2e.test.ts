@@ -270,7 +270,7 @@ describe("a queue", () => {
     expect(destination.at("/deleted")).toEqual([]);
   });
 
-  it("tells what its deletion would cancel, and cancels nothing", async () => {
+  it("counts the messages that its deletion would cancel, and cancels nothing", async () => {
     await put("kept", { paused: true });
     await enqueue("kept", "/kept", "one");
 

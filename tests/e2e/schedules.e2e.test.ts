@@ -158,7 +158,7 @@ describe("POST /v2/schedules/{destination}", () => {
       expect(after).not.toHaveProperty("label");
     });
 
-    it("shows bytes that are no text as base64, and what is redacted as its hash", async () => {
+    it("shows bytes that are not text as base64, and redacted parts as their hash", async () => {
       const binary = await create(at("/b"), {}, new Uint8Array([0, 255]));
       const hidden = await created(
         at("/h"),

@@ -84,7 +84,7 @@ describe("SIGTERM", () => {
     expect(events).toHaveLength(50);
   });
 
-  it("takes nothing new while it drains, and what it had accepted is delivered after the next start", async () => {
+  it("accepts nothing new while it drains, and delivers accepted messages after the next start", async () => {
     destination.answers("/slow", after(1_500));
     const held = await client.published(destination.url("/held"), service({ Delay: "1s" }));
     await publishMany(5, "/slow");
@@ -139,7 +139,7 @@ describe("SIGTERM", () => {
     );
   });
 
-  it("ends what waits for events, with the cursor to go on with after the next start", async () => {
+  it("ends requests that wait for events, with the cursor to continue with after the next start", async () => {
     const path = "/v2/events?wait=60&label=after";
     const begun = textOf((await client.get(path)).object()["cursor"]);
     const waiting = client.get(`${path}&cursor=${begun}`);
@@ -279,7 +279,7 @@ describe("kill -9", () => {
     }
   });
 
-  it("lets what fell due meanwhile arrive at once after the next start: delays, retries and lanes", async () => {
+  it("delivers messages that fell due meanwhile at once after the next start: delays, retries and lanes", async () => {
     destination.answers("/retried", (_, response, nth) =>
       response.writeHead(nth === 0 ? 500 : 200).end(),
     );
@@ -304,7 +304,7 @@ describe("kill -9", () => {
     expect(Date.now() - readyAt).toBeLessThan(1_000 + atOnceMsMax);
   });
 
-  it("delivers what was accepted and not yet begun, each once: a backlog, and a group that is no more", async () => {
+  it("delivers accepted messages that were not yet begun, each once: a backlog, and a group that was removed", async () => {
     // Ten attempts run. The killed process had the hints of the rest.
     await serve({ POSTHASTE_MAX_PER_ORIGIN: "10" });
     const hanging = firstThen(() => undefined, always(200), 10);

@@ -99,7 +99,7 @@ describe("a process does not start", () => {
     }
   });
 
-  it("in production without credentials of its own, and names what is missing", async () => {
+  it("in production without credentials of its own, and names the missing ones", async () => {
     const { code, output } = await inVain({ POSTHASTE_PROFILE: "production" });
 
     expect(code).toBe(78);

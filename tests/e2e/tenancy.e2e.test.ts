@@ -69,7 +69,7 @@ describe.each(users.map(({ userId }) => userId))("%s", (user) => {
     return found;
   };
 
-  it("200 reads what is its own", async () => {
+  it("200 reads its own data", async () => {
     const { client, held, dlqId } = own();
 
     const statuses = await Promise.all(
@@ -150,7 +150,7 @@ describe("all four", () => {
     expect(new Set(estates.map(({ held }) => held)).size).toBe(4);
   });
 
-  it("have all that they had, after what the others tried", async () => {
+  it("still have all their data after the attempts of the others", async () => {
     for (const { client, held, dlqId, user } of estates) {
       const message = await client.get(`/v2/messages/${held}`);
       const letter = await client.get(`/v2/dlq/${dlqId}`);

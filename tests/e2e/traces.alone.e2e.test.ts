@@ -82,7 +82,7 @@ describe("a message that is traced", () => {
     );
   });
 
-  it("shows what each attempt came to, and where it went", () => {
+  it("shows the outcome and the destination of each attempt", () => {
     const [first, second] = journey.attempts;
 
     expect(first).toMatchObject({
@@ -114,7 +114,7 @@ describe("a message that is traced", () => {
     );
   });
 
-  it("shows nothing of what its caller has sent, nor of this host", () => {
+  it("shows no data of its caller, nor of this host", () => {
     const { received } = collector;
 
     expect(received()).not.toContain(canary);

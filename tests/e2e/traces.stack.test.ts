@@ -90,7 +90,7 @@ describe.each<{ name: string; path: string; from: Incoming; headers: Record<stri
     );
   });
 
-  it("is carried by Kafka: from the gateway to the deliverer, and from the attempt to what it causes", async () => {
+  it("is carried by Kafka: from the gateway to the deliverer, and from the attempt to its effects", async () => {
     const heardOf = (
       spans: readonly CollectedSpan[],
       service: string,
@@ -123,7 +123,7 @@ describe.each<{ name: string; path: string; from: Incoming; headers: Record<stri
     expect(traces.isSubsetOf(new Set([incoming.traceId, incomingElse.traceId]))).toBe(true);
   });
 
-  it("shows nothing of what its caller has sent", () => {
+  it("shows no data of its caller", () => {
     expect(collector.received()).not.toContain(canary);
   });
 });

@@ -135,7 +135,7 @@ describe("a resumed run", () => {
     expect(await ended).toEqual({ order: "é" });
   });
 
-  it("does of a group what had no result", async () => {
+  it("repeats the steps of a group that had no result", async () => {
     const fault = new Fault();
     const done: string[] = [];
     const { url, ended } = workflow("/group", async (context) => {
@@ -333,7 +333,7 @@ describe("a restarted run", () => {
     expect(key.object()).toMatchObject({ parallelismMax: 7 });
   });
 
-  it("is refused half a flow control that what failed cannot make whole", async () => {
+  it("is refused half a flow control that the failed run cannot complete", async () => {
     const fault = new Fault();
     const { url } = workflow("/unrestarted", async (context) => {
       await context.run("one", () => fault.check());

@@ -129,7 +129,7 @@ describe.each(logs)("the log at %s", (list) => {
 });
 
 describe.each(letters)("the dead letters at %s", (list) => {
-  it("are found by what their failure functions came to, their ids, and as older clients ask", async () => {
+  it("are found by the outcome of their failure functions, their ids, and as older clients ask", async () => {
     expect(await found(list, "failureFunctionState=CALLBACK_SUCCESS")).toEqual(["a"]);
     expect(await found(list, "failureFunctionState=CALLBACK_INPROGRESS")).toEqual([]);
     expect(await found(list, "failureCallbackState=CALLBACK_FAIL")).toEqual(["b"]);

@@ -289,7 +289,7 @@ describe("the name of an event", () => {
   );
 });
 
-describe("what names another use of an id", () => {
+describe("a request that uses an id of something else", () => {
   const mine = (id: string, createdAt: number) => ({
     ...ofRun(id),
     "Upstash-Workflow-CreatedAt": String(createdAt),
@@ -427,7 +427,7 @@ describe("a webhook", () => {
   });
 });
 
-it("an event beyond what a run keeps is refused in the answer, which fails no step", async () => {
+it("an event beyond the bound of a run is refused in the answer, which fails no step", async () => {
   const { id } = await startRun();
   for (let n = 0; n < 100; n++) await client.post(`/v2/notify/${id}/e`, {}, `${n}`);
 

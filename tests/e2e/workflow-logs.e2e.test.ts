@@ -59,7 +59,7 @@ async function failed(path: string): Promise<{ readonly id: string; readonly url
 }
 
 describe("the log of runs", () => {
-  it("tells a run with its steps in groups, and what it returned", async () => {
+  it("returns a run with its steps in groups, and its result", async () => {
     const url = workflow("/told", async (context) => {
       const first = await context.run("first", () => "some-body");
       await Promise.all([context.run("a", () => 1), context.run("b", () => 2)]);
@@ -153,7 +153,7 @@ describe("the log of runs", () => {
     expect(run?.steps[1]).toMatchObject({ steps: [{ state: "STEP_SUCCESS", errors }] });
   });
 
-  it("tells of a call what it asks while it is under way, and what it was answered", async () => {
+  it("returns the request of a call during it, and its answer afterwards", async () => {
     const asked = endpoint.route("/third", async (request) => {
       const body = await request.text();
       if (body !== "again") return new Response("busy", { status: 503 });
@@ -257,7 +257,7 @@ describe("the log of runs", () => {
     });
   });
 
-  it("tells what has happened, one by one and page by page", async () => {
+  it("returns the events of a run, one by one and page by page", async () => {
     let attempts = 0;
     const url = workflow("/happened", async (context) => {
       await context.run("second time", () => {
@@ -304,7 +304,7 @@ describe("the log of runs", () => {
     expect(JSON.stringify(await eventsAt(`${path}&trimBody=-1`))).not.toContain("canary");
   });
 
-  it("tells older clients what has happened to each message of a run, page by page", async () => {
+  it("returns the events of each message of a run to older clients, page by page", async () => {
     let attempts = 0;
     const url = workflow("/messages", async (context) => {
       await context.run("second time", () => {
@@ -453,7 +453,7 @@ describe("a run that failed", () => {
     expect(await logged(id)).not.toHaveProperty("dlqId");
   });
 
-  it("tells what its failure function was answered, attempt by attempt", async () => {
+  it("returns the answers to its failure function, attempt by attempt", async () => {
     let told = 0;
     const url = workflow(
       "/told-of",
@@ -503,7 +503,7 @@ describe("a run that failed", () => {
     expect((await logged(id))?.dlqId).toBeDefined();
   });
 
-  it("shows nothing of what is redacted", async () => {
+  it("does not show redacted data", async () => {
     const url = workflow("/redacted", async (context) => {
       await context.run("tells", () => "canary-of-a-step");
       await context.run("fails", () => {

@@ -212,7 +212,7 @@ describe("a workflow of 0.2", () => {
   });
 });
 
-describe("what only the endpoint of a workflow of 0.2 knows", () => {
+describe("data that only the endpoint of a workflow of 0.2 knows", () => {
   it("are its retries and its failure function: of the step that failed", async () => {
     const failures: string[] = [];
     let attempts = 0;

@@ -117,7 +117,7 @@ describe("a start in two phases", () => {
     expect(third.at("/twice")).toHaveLength(2);
   });
 
-  it("of what is no workflow fails, with words that say so", async () => {
+  it("of an endpoint that is not a workflow fails with a text that says so", async () => {
     third.answers("/plain", (_, response) => response.end("no workflow"));
     const url = third.url("/plain");
     const reply = await server.client.post(`/v2/trigger/${url}`, {

@@ -734,7 +734,7 @@ describe("a workflow", () => {
     expect(several.object()).toMatchObject({ workflowRuns: [{}] });
   });
 
-  it("is cancelled by filters: what they find that is active, and no more than is asked for", async () => {
+  it("is cancelled by filters: active runs that match, and at most the requested number", async () => {
     const { url } = workflow("/many/by-filter", async (context) => {
       await context.waitForEvent("wait", "never comes", { timeout: "1h" });
     });

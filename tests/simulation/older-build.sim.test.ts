@@ -62,7 +62,7 @@ async function start(): Promise<Installation> {
   };
 }
 
-it("an older process delivers what it knows, and leaves what a newer one has written as it is", async () => {
+it("an older process delivers the records it knows, and leaves records of a newer one unchanged", async () => {
   const { world, backend, bus, put, standing } = await start();
   const known = await put({});
   const strangers = [

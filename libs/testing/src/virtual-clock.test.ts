@@ -12,7 +12,7 @@ describe("a virtual clock", () => {
     expect(virtualClock().now()).toBe(epochStart);
   });
 
-  it("runs timers in the order of their time, then in that of their arming, each at its own time", async () => {
+  it("runs timers in the order of their time, then in the order of their arming, each at its own time", async () => {
     const clock = virtualClock(0);
     const ran: string[] = [];
     for (const [name, ms] of [
@@ -96,7 +96,7 @@ describe("a virtual clock", () => {
     expect(clock.armed).toBe(1);
   });
 
-  it("counts those of a view apart, until they have run or are called off", async () => {
+  it("counts the timers of a view apart, until they have run or are cancelled", async () => {
     const clock = virtualClock(0);
     const view = withOwnTimers(clock);
     clock.after(1_000, () => undefined);

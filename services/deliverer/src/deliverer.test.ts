@@ -108,7 +108,7 @@ describe("claiming", () => {
     expect(new Set(records.map((record) => record?.state.kind))).toEqual(new Set(["delivered"]));
   });
 
-  it("frees the slots of what others have claimed, and of a claim that the store refused, which is made again a second later", async () => {
+  it("frees the slots of messages that others have claimed, and of a claim that the store refused, which is repeated a second later", async () => {
     const ports = open();
     let refusals = 1;
     const claim: Records["claim"] = async (...args) => {

@@ -470,7 +470,7 @@ describe("the log", () => {
   });
 });
 
-it("one that is named for another deliverer is left to that until its lease has ended", async () => {
+it("a message that is named for another deliverer is left to it until its lease has ended", async () => {
   const ports = open();
   await startDeliverer(ports);
   const record = await insertNamed(ports, "a", another);

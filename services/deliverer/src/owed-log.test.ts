@@ -28,7 +28,7 @@ const away = async (): Promise<void> => {
   throw new Error("away");
 };
 
-describe("what the log is owed", () => {
+describe("the events owed to the log", () => {
   it("is written together a moment later, without bodies", async () => {
     const { add, batches, clock, owed } = opened();
     add(3);
@@ -87,7 +87,7 @@ describe("what the log is owed", () => {
     expect(owed.isEmpty).toBe(true);
   });
 
-  it("is no more than a bound, and what is left to the removal is counted", async () => {
+  it("is bounded, and events left to the removal are counted", async () => {
     const { add, batches, clock, owed } = opened();
     add(30_000);
 
@@ -97,7 +97,7 @@ describe("what the log is owed", () => {
     expect(batches.flat().length + owed.left).toBe(30_000);
   });
 
-  it("has a bound in bytes as well, with what callers send beside bodies", async () => {
+  it("has a bound in bytes as well, which counts headers beside bodies", async () => {
     const { add, batches, clock, owed } = opened();
     add(3_000, { headers: [["x", "h".repeat(16 * 1024)]] });
 
@@ -107,7 +107,7 @@ describe("what the log is owed", () => {
     expect(batches.flat().length + owed.left).toBe(3_000);
   });
 
-  it("is waited for no longer when there is no time, but for what is on its way", async () => {
+  it("is no longer waited for when there is no time, except for writes on their way", async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
     const { add, clock, owed } = opened(() => answered);
     add(600);

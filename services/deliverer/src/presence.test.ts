@@ -46,7 +46,7 @@ function opened() {
 }
 
 describe("a deliverer's entry in the roster", () => {
-  it("is announced once a second, with what it hears and understands", async () => {
+  it("is announced once a second, with the topics it hears and the formats it understands", async () => {
     const { clock, entries, presence } = opened();
     presence.start();
     presence.assigned([3, 4]);

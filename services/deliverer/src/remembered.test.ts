@@ -9,7 +9,7 @@ const open = (idleMax: number): Remembered<number, Count> =>
     ({ n }) => n === 0,
   );
 
-describe("what is remembered by key", () => {
+describe("a value remembered by key", () => {
   it("is kept while it is busy, however many others come", () => {
     const counts = open(10);
     const busy = counts.of(0);

@@ -163,7 +163,7 @@ describe("a slot reserved for an insert", () => {
     expect(deliverer.local.reserve(aTenant, origin, 0)).toBeDefined();
   });
 
-  it("is refused once the deliverer stops, and what was reserved before goes back", async () => {
+  it("is refused once the deliverer stops, and earlier reservations are given back", async () => {
     const ports = open();
     const deliverer = await startDeliverer(ports);
     const [late] = await reserved(ports, deliverer, ["late"]);

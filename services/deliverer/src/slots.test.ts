@@ -66,7 +66,7 @@ describe("slots", () => {
     expect(slots.reserve(b, 7)).toBeDefined();
   });
 
-  it("that wait for their answer free their short one, as long as those that wait may have one more", () => {
+  it("that wait for their answer free their short slot, as long as waiting calls may have one more", () => {
     const slots = new Slots(bounds);
     const first = slots.take(a, 1);
     const second = slots.take(b, 2);
@@ -198,7 +198,7 @@ describe("of slots", () => {
     expect(slots.isFree(b, 99)).toBe(true);
   });
 
-  it("those that wait are shared in the same way", () => {
+  it("slots for waiting calls are shared in the same way", () => {
     const slots = new Slots({ shortMax: 10_000, perOriginMax: 10_000, waitingMax: 100 });
     const waiting = (tenant: TenantId, origin: number, address: string): number => {
       locate(slots, origin, address);

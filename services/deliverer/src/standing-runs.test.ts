@@ -17,7 +17,7 @@ const delivery = ({ bytes, createdAt, id, key, root }: Run, part: string): InRun
   ...{ bytes, createdAt, id, key, root, part },
 });
 
-it("a run whose endpoint has answered and published nothing is counted once, and one that goes on is not", async () => {
+it("a run whose endpoint has answered and published nothing is counted once, and a run that goes on is not", async () => {
   const ports = open();
   const { clock, runs } = ports;
   const { counted, metrics } = watched();

@@ -95,7 +95,7 @@ describe("the backlog quota", () => {
     expect(quota.refuse(atMost(1))).toBeUndefined();
   });
 
-  it("holds while a count takes long: what came in since the last one counts", async () => {
+  it("holds while a count takes long: messages since the last count are added", async () => {
     const { clock } = open();
     const answers: ((n: number) => void)[] = [];
     const backlog: Records["backlog"] = () => new Promise((resolve) => answers.push(resolve));
@@ -122,7 +122,7 @@ describe("the backlog quota", () => {
     expect([ofLateCount, ofCount, letIn()]).toEqual([0, 200, 0]);
   });
 
-  it("goes on with what was counted last when the store cannot be asked, and with what came in", async () => {
+  it("continues from the last count when the store cannot be asked, and adds new messages", async () => {
     const { clock } = open();
     let isAway = false;
     const backlog: Records["backlog"] = () =>

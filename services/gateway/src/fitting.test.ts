@@ -11,7 +11,7 @@ const pageOf = (count: number, next?: string): Page<number> => ({
   ...(next !== undefined && { next }),
 });
 
-describe("what fits on a page", () => {
+describe("items that fit on a page", () => {
   it("is all of it where that is little, and the list goes on where the page did", async () => {
     expect(await fitting(pageOf(3), (some) => some.map((n) => ({ n })))).toEqual({
       shown: [{ n: 0 }, { n: 1 }, { n: 2 }],
@@ -35,7 +35,7 @@ describe("what fits on a page", () => {
     expect(next).toBe("p0");
   });
 
-  it("has an end also where what is read for it has come to its bound", async () => {
+  it("also ends where the reading for it has come to its bound", async () => {
     let reads = 0;
     const { shown, next } = await fitting(
       pageOf(100),

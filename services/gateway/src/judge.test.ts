@@ -41,7 +41,7 @@ describe("the reading of URLs at the door", () => {
     });
   });
 
-  it("refuses a URL every time: only what was found fine is remembered", () => {
+  it("refuses a URL every time: only allowed URLs are remembered", () => {
     const read = urlReader(policyOf());
 
     for (let i = 0; i < 3; i++)

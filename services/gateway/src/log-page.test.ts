@@ -66,7 +66,7 @@ const idsOf = (items: readonly LogEntry[]): readonly MessageId[] => [
 const minute = (n: number): number => epochStart + n * 60_000;
 
 describe("the log by message", () => {
-  it("has so many messages on a page as were asked for, each with all its events, also those far apart", async () => {
+  it("has the requested number of messages on a page, each with all its events, also events far apart", async () => {
     const opened = open();
     const slow = await append(opened, [minute(0), minute(1), minute(90)]);
     const quick = await append(opened, [minute(2), minute(3)]);

@@ -29,7 +29,7 @@ async function collected(texts: AsyncIterable<string>): Promise<string[]> {
 
 const resultsIn = (text: string): number => text.split("messageId").length - 1;
 
-describe("what became of publishes, as text", () => {
+describe("the outcomes of publishes, as text", () => {
   it("has an element for each endpoint of a group, in their order", async () => {
     const { ports, group } = await openWithGroup(1_200);
 

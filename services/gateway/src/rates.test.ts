@@ -99,7 +99,7 @@ describe("lists of a second", () => {
   });
 });
 
-describe("what is counted in a second", () => {
+describe("requests counted in a second", () => {
   it("is counted anew in the next, wherever the clock is set meanwhile", async () => {
     const { clock, rates } = opened();
     const tenant = aTenantWith({ listsPerSecondMax: 1 });
@@ -132,7 +132,7 @@ describe("new expressions of retry delays", () => {
     expect(spend("a", 201)).toHaveLength(1);
   });
 
-  it("are refused to their tenant alone, and what is known to none", () => {
+  it("are refused to their tenant alone, and known ones to no tenant", () => {
     const { clock, rates } = opened();
     const known = new Set<string>();
     const delays: RetryDelays = {
@@ -168,7 +168,7 @@ describe("new expressions of retry delays", () => {
 });
 
 describe("new expressions of schedules", () => {
-  it("are refused to their tenant alone by the same count, zones and what is no expression with them, and what is known to none", () => {
+  it("are refused to their tenant alone by the same count, zones and invalid expressions included, and known ones to no tenant", () => {
     const { clock, rates } = opened();
     const judge = createJudge({
       clock,

@@ -131,7 +131,7 @@ describe("the store", () => {
   });
 });
 
-describe("what is read", () => {
+describe("stored secrets", () => {
   /** The texts that were opened. */
   let opens: string[];
   const counted: Pick<Sealer, "open"> = {
@@ -211,7 +211,7 @@ describe("what is read", () => {
 });
 
 describe("a start", () => {
-  it("seals what was stored in the clear, and it is read as before", async () => {
+  it("seals secrets stored in the clear, and reads them as before", async () => {
     await store.accounts.addTenant(tenant);
     await store.accounts.secret("cursors", () => "canary-secret");
     await store.indexes.add(index);
@@ -226,7 +226,7 @@ describe("a start", () => {
     expect(await indexes.list()).toEqual([index]);
   });
 
-  it("seals with a new key what the old one has sealed, so that the old one can go", async () => {
+  it("seals secrets of the old key with a new key, so that the old key can be removed", async () => {
     await accounts.addTenant(tenant);
     await accounts.secret("cursors", () => "canary-secret");
     await indexes.add(index);
@@ -243,7 +243,7 @@ describe("a start", () => {
     expect(await sealIndexes(store.indexes, alone).list()).toEqual([index]);
   });
 
-  it("leaves alone what is sealed as it should be", async () => {
+  it("leaves correctly sealed secrets alone", async () => {
     await accounts.addTenant(tenant);
     await indexes.add(index);
     const before = await seen();

@@ -56,7 +56,7 @@ beforeEach(() => {
 });
 
 describe("the first start in production", () => {
-  it("makes one tenant with the credentials of the environment, and prints none of them", async () => {
+  it("makes one tenant with the credentials of the environment, and does not print them", async () => {
     const seeded = await seed(own);
 
     expect(await accounts.tenants()).toEqual([

@@ -145,7 +145,7 @@ describe("the scheduler's timer", () => {
     await scheduler.stop();
   });
 
-  it("finds in 30 s at the latest what it was never told of", async () => {
+  it("finds an alarm without a hint in 30 s at the latest", async () => {
     const ports = open();
     const heard = await hintsOf(ports);
     const scheduler = await start(ports);
@@ -365,7 +365,7 @@ describe("a round of the scheduler", () => {
     await scheduler.stop();
   });
 
-  it("works the outbox that was not worked in 30 s: what the callback-dispatcher missed, the alarm brings back", async () => {
+  it("works an outbox that was not worked in 30 s: the alarm brings back callbacks missed by the callback-dispatcher", async () => {
     const ports = open();
     const message = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
     await deliver(ports, message);
@@ -449,7 +449,7 @@ describe("lanes", () => {
 });
 
 describe("follow-ups", () => {
-  it("that ring while others are being worked are worked when those have ended, and not 30 s later", async () => {
+  it("that ring while others are being worked are worked right after them, and not 30 s later", async () => {
     const opened = open();
     const { promise: opens, resolve: letGo } = Promise.withResolvers<void>();
     const clear: Records["clear"] = async (items) => {
@@ -501,7 +501,7 @@ describe("the sweep", () => {
     expect(groups).toBeGreaterThanOrEqual(19);
   });
 
-  it("removes what has ended 30 s to 60 s ago, and nothing that lives or has an outbox", async () => {
+  it("removes messages that ended 30 s to 60 s ago, and none that is live or has an outbox", async () => {
     const ports = open();
     const withCallback = await insert(ports, { policy: aPolicy({ callback: aCallbackPlan() }) });
     const held = await insert(ports, { delayMs: 86_400_000 });

@@ -18,7 +18,7 @@ describe("a timetable", () => {
     expect(timetable.next(alarmSources)).toBe(next);
   }); // oxfmt-ignore
 
-  it("keeps what is brought forward while its source is being looked at", () => {
+  it("keeps an alarm that is brought forward while its source is being read", () => {
     const timetable = new Timetable();
     timetable.bringForward(["record"], 10);
     timetable.take(alarmSources, 10);

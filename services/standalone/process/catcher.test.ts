@@ -4,7 +4,7 @@ import { type Clock } from "@posthaste/ports";
 import { systemClock } from "@posthaste/process";
 import { behaviourOf, createCatcher } from "./catcher.ts";
 
-describe("what a path asks for", () => {
+describe("the behaviour that a path asks for", () => {
   it.each([
     ["/hello", 0, { status: 200, delayMs: 0 }],
     ["/", 0, { status: 200, delayMs: 0 }],

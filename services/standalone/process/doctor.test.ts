@@ -35,7 +35,7 @@ describe("an examination", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("names what is wrong, and how to mend it", async () => {
+  it("names the problems, and how to fix them", async () => {
     chmodSync(folder, 0o755);
     const db = new DatabaseSync(join(folder, "posthaste.db"));
     db.exec("PRAGMA user_version = 9999");

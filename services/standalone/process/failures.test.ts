@@ -29,7 +29,7 @@ it("the answer to a redacted body is not printed", () => {
   expect(failureLine({ record: hidden, outcome, next: failed }, epochStart)).toMatch(/→ 500, and/);
 });
 
-it("what this process has cut short is not told as failed", () => {
+it("an attempt cut short by this process is not reported as failed", () => {
   const lines: string[] = [];
   const print = printFailures(systemClock(), (line) => lines.push(line));
   print({ record, outcome: aborted, next: held });

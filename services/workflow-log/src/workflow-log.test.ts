@@ -132,7 +132,7 @@ async function start(
 const minuteMs = 60_000;
 
 describe("the workflow-log", () => {
-  it("writes what it hears where the store does not", async () => {
+  it("writes the events it hears if the store does not", async () => {
     const ports = open();
     const workflowLog = await start(ports);
     const message = aMessageElsewhere(ports);
@@ -227,7 +227,7 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
-  it("removes what is one tenant's by that tenant's retention, also when it is closed", async () => {
+  it("removes a tenant's rows by that tenant's retention, also when the tenant is closed", async () => {
     const opened = open();
     const briefly = { ...defaultPlan, logMs: 2 * minuteMs, deadLetterMs: 4 * minuteMs };
     const closed = { ...tenantWith(briefly), closedAt: opened.clock.now() };
@@ -296,7 +296,7 @@ describe("the workflow-log", () => {
     await workflowLog.stop();
   });
 
-  it("sweeps what is old where the store does not tell how full its disk is", async () => {
+  it("sweeps old rows if the store does not tell how full its disk is", async () => {
     const opened = open();
     const diskShare = () => Promise.reject(new StoreError("unavailable", "dbStats is refused"));
     const ports = { ...opened, keptBodies: { ...opened.keptBodies, diskShare } };

@@ -134,7 +134,7 @@ describe("a log that is followed while it is written", () => {
     );
   });
 
-  it("goes on with what comes once the clock is set back, however much it had told while that was ahead", async () => {
+  it("continues with events that come after the clock is set back, however many it had returned while the clock was ahead", async () => {
     const opened = open();
     const { keys, next } = follower(opened, 1_000);
     const ahead = epochStart + 2 * 86_400_000;

@@ -10,7 +10,7 @@ const aMark = fc.record({
 const byTime = (marks: readonly Mark[]): readonly Mark[] => marks.toSorted((a, b) => a.at - b.at);
 const someMarks = fc.array(aMark, { maxLength: 300 });
 
-describe("what a cursor says of the events that were returned", () => {
+describe("the returned events in a cursor", () => {
   it("finds nothing new where nothing came late", () => {
     fc.assert(
       fc.property(someMarks, (marks) => {

@@ -47,7 +47,7 @@ function listening(waiter: Waiter): { readonly isWoken: () => boolean } {
 }
 
 describe("requests that wait for events", () => {
-  it("are woken a moment after the commit by what their filter takes, and by nothing else", async () => {
+  it("are woken a moment after the commit by events that match their filter, and by no others", async () => {
     const { clock, join, publish } = open();
     const wanted = listening(join({ labels: ["wanted"] }));
     const other = listening(join({ labels: ["other"] }));
@@ -70,7 +70,7 @@ describe("requests that wait for events", () => {
     expect([reads(), watches()]).toEqual([1, 1]);
   });
 
-  it("are not woken again by what they were woken by", async () => {
+  it("are not woken twice by the same event", async () => {
     const { clock, join, publish } = open();
     const waiter = join({ labels: ["one"] });
     await publish("one");
@@ -84,7 +84,7 @@ describe("requests that wait for events", () => {
     expect(second.isWoken()).toBe(false);
   });
 
-  it("hear of what was written between their reading and their waiting", async () => {
+  it("hear of events written between their reading and their waiting", async () => {
     const { clock, join, publish } = open();
     const waiter = join();
     await publish("any");
@@ -145,7 +145,7 @@ describe("requests that wait for events", () => {
     });
   });
 
-  it("end with the process: those that wait, and those that come then", async () => {
+  it("end with the process: waiting ones, and ones that come then", async () => {
     const { clock, join, watchers, watches } = open();
     const waiter = join();
     const waiting = listening(waiter);

@@ -87,7 +87,7 @@ describe("a retry delay expression", () => {
   });
 
   it.each([
-    ["foo(1)", "none of pow, exp, sqrt, abs, floor, ceil, round, min, max"],
+    ["foo(1)", "not one of pow, exp, sqrt, abs, floor, ceil, round, min, max"],
     ["min(1, 2, 3)", "has min with 3 arguments instead of 2"],
     ["count + 1", "has a name that is not `retried`"],
     ["1000 *", "1000 * pow(2, retried)"],

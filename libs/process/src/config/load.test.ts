@@ -326,9 +326,9 @@ describe("a refusal", () => {
         POSTHASTE_MAX_PER_ORIGIN_FILE: "x",
       }),
     ).toEqual([
-      "  - POSTHASTE_PROT is no variable of Posthaste: is it POSTHASTE_PORT?",
-      "  - POSTHASTE_COLOUR is no variable of Posthaste",
-      "  - POSTHASTE_MAX_PER_ORIGIN_FILE is no variable of Posthaste",
+      "  - POSTHASTE_PROT is not a variable of Posthaste: is it POSTHASTE_PORT?",
+      "  - POSTHASTE_COLOUR is not a variable of Posthaste",
+      "  - POSTHASTE_MAX_PER_ORIGIN_FILE is not a variable of Posthaste",
     ]);
   });
 

@@ -514,7 +514,7 @@ it("serves in production from an empty folder; what it acknowledged before a cop
     const again = command(["restore", "copy", "--data", "data"]);
     await expect(again).rejects.toMatchObject({
       code: 1,
-      stderr: "posthaste: data has a posthaste.db already\n",
+      stderr: "posthaste: data already has a posthaste.db\n",
     });
   } finally {
     for (const serve of started) serve.kill("SIGKILL");

@@ -104,7 +104,7 @@ describe("a copy of a database", () => {
 
     expect(() => restoreDatabase(copy, dataDir)).toThrow("in use by another process");
     await store.close();
-    expect(() => restoreDatabase(copy, dataDir)).toThrow("has a posthaste.db already");
+    expect(() => restoreDatabase(copy, dataDir)).toThrow("already has a posthaste.db");
     expect(readdirSync(dataDir)).not.toContain("posthaste.db.new");
   });
 });

@@ -36,7 +36,7 @@ describe("parseArguments", () => {
     expect(parseArguments(["--before", "../earlier"], known).before).toBe(resolve("../earlier"));
   });
 
-  it("refuses a scenario that does not exist and names those that do", () => {
+  it("refuses a scenario that does not exist and names the existing ones", () => {
     expect(() => parseArguments(["troughput"], known)).toThrow("throughput, latency");
   });
 

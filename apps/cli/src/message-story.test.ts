@@ -21,7 +21,7 @@ it.each([
   expect(storyOf(error(body), [error(body)])).toMatchObject({ ...told, responseStatus: 500 });
 });
 
-it("what was delivered has no reason, though an attempt before has failed", () => {
+it("a delivered message has no reason, though an earlier attempt failed", () => {
   const delivered: LogEntry = { ...message, time: 2, state: "DELIVERED" };
   const story = storyOf(delivered, [delivered, error(Buffer.from("busy"))]);
 

@@ -84,7 +84,7 @@ describe("colours", () => {
     expect(painted.said.out).not.toBe(plain.said.out);
   });
 
-  it("are none where the terminal has none, in JSON, and of what a server sends", () => {
+  it("are left out if the terminal has none, in JSON, and in text of a server", () => {
     const hostile = { state: "\u001b[31mFAILED" };
     const [none, json, sent] = [
       opened({ isTerminal: true }),

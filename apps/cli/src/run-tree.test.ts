@@ -2,7 +2,7 @@ import { expect, it } from "@jest/globals";
 import { type Run } from "@posthaste/client";
 import { treeOf } from "./run-tree.ts";
 
-it("draws the steps of a run below it, those of a group below the group, and what failed below its step", () => {
+it("draws the steps of a run below it, the steps of a group below the group, and failures below their step", () => {
   const run: Run = {
     workflowRunId: "wfr_1",
     workflowUrl: "https://a.example/workflow",

@@ -17,7 +17,7 @@ const pages = pagesOf(files);
 const linksOf = (items: readonly Item[]): readonly string[] =>
   items.flatMap(({ link, items: below = [] }) => [...(link ? [link] : []), ...linksOf(below)]);
 
-describe("what leads to the pages", () => {
+describe("links to the pages", () => {
   it("leads from the side bar to every page of docs but their index, and nowhere else", () => {
     const links = linksOf(sidebarOf(read("docs/README.md"), pages));
 
@@ -72,7 +72,7 @@ describe("a page of the site", () => {
 });
 
 describe("the versions", () => {
-  it("are the last of each of the newest minors, and what comes next", () => {
+  it("are the last of each of the newest minors, and the next version", () => {
     const tags = [
       ...["v0.9.0", "v0.10.0", "v0.10.2", "v0.10.1", "v1.0.0-rc.1", "v0.8.0", "v0.7.0", "v0.6.0"],
       ...["v0.5.3", "latest", "v2", ""],

@@ -37,7 +37,7 @@ describe("the cache", () => {
     expect(existsSync(join(cache, "a/file"))).toBe(true);
   });
 
-  it("what could not be made is absent, leaves nothing and is tried again", async () => {
+  it("an entry that could not be made is absent, leaves nothing and is tried again", async () => {
     const making = cached(
       "a",
       async (folder) => {
@@ -54,7 +54,7 @@ describe("the cache", () => {
     expect(readdirSync(cache)).toEqual(["a"]);
   });
 
-  it("a maker that was killed holds no other up, and what it left goes", async () => {
+  it("a killed maker does not block others, and its leftovers are removed", async () => {
     writeFileSync(join(cache, "a.lock"), String(deadPid));
     mkdirSync(join(cache, `a.${deadPid}`));
 

@@ -49,7 +49,7 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 describe("the proxy", () => {
-  it("passes what is said, both ways and in order", async () => {
+  it("passes bytes both ways and in order", async () => {
     const { socket, received } = client();
 
     for (const word of ["one", "two", "three"]) socket.write(word);
@@ -58,7 +58,7 @@ describe("the proxy", () => {
     socket.destroy();
   });
 
-  it("swallows a reply: the server has carried out what the client never hears of", async () => {
+  it("swallows a reply: the server has carried out a call whose answer the client never gets", async () => {
     const { socket, received } = client();
     proxy.swallowReplies(true);
     socket.write("a");
@@ -74,7 +74,7 @@ describe("the proxy", () => {
     socket.destroy();
   });
 
-  it("loses the reply to what is meant, and its connection with it", async () => {
+  it("loses the reply to the chosen call, and its connection with it", async () => {
     proxy.loseReplies((request) => request.includes("b"));
     const [first, second] = [client(), client()];
     first.socket.write("a");

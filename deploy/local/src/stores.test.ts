@@ -3,7 +3,7 @@ import { suffices } from "./stores.ts";
 
 const all = { kafka: {}, redis: {}, mongodb: {} };
 
-describe("what a stack needs", () => {
+describe("the needs of a stack", () => {
   it("is there when nothing is missing", () => {
     expect(suffices(all)).toBe(true);
   });

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => buses.close(), testMsMax);
 
-describe("what has been heard", () => {
+describe("heard events", () => {
   it(
     "is not heard again by a member that comes after one has left in good order",
     async () => {
@@ -142,7 +142,7 @@ describe("what has been heard", () => {
 });
 
 it(
-  "what is said one after the other comes together to a member that has time for it",
+  "events published one after the other arrive together at a member that has time for them",
   async () => {
     const bus = await buses.open({ partitions: 1 });
     const [heard, offers] = [new Map<string, number>(), new Map<string, number>()];
@@ -163,7 +163,7 @@ it(
 );
 
 it(
-  "what was said before the first member of a group came is heard by it",
+  "events published before the first member of a group came are heard by it",
   async () => {
     const bus = await buses.open();
     const said = facts(10);
@@ -248,7 +248,7 @@ describe("what cannot be read", () => {
 });
 
 it(
-  "a fact that the broker refuses fails with the reason, and those said with it are heard",
+  "a fact that the broker refuses fails with the reason, and facts published with it are heard",
   async () => {
     const bus = await buses.open({ partitions: 1 });
     const heard = new Set<string>();
@@ -269,7 +269,7 @@ it(
 );
 
 it(
-  "a fact larger than any broker takes fails at once, and those said with it are heard",
+  "a fact larger than any broker takes fails at once, and facts published with it are heard",
   async () => {
     const bus = await buses.open();
     const heard = new Set<string>();
@@ -285,7 +285,7 @@ it(
 );
 
 it(
-  "what is said to one process of the roster goes many in a Kafka message, all else one by one",
+  "events to one process of the roster go many in a Kafka message, all others one by one",
   async () => {
     const bus = await buses.open({ partitions: 1 });
     const heard = new Set<string>();

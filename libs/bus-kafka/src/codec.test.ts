@@ -124,7 +124,7 @@ describe("an event arrives as it was said", () => {
     fc.assert(fc.property(wakes, (event) => sameAfterTravel("scheduler.wake", event)));
   });
 
-  it("a wake without a source, or with one that this build does not know, as about any", () => {
+  it("a wake without a source, or with an unknown source, as a wake about any", () => {
     const alarm = { shard: 7, at: 1 };
     const said = [alarm, { ...alarm, source: "reminder" }].map((e) =>
       decode("scheduler.wake", Buffer.from(JSON.stringify({ v: 1, t: "scheduler.wake", e }))),

@@ -148,7 +148,7 @@ describe("what cannot be read", () => {
 describe("traces", () => {
   const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-  it("a handler runs inside the trace of its events, apart from those of another", async () => {
+  it("a handler runs inside the trace of its events, apart from events of another trace", async () => {
     const calls: { inside: string | undefined; events: number }[] = [];
     let inside: string | undefined;
     const trace: Trace = {

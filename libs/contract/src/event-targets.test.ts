@@ -24,7 +24,7 @@ describe("the name of an event", () => {
       expect(namesIn(eventTarget(`/v2/${kind}/${text}`))).toEqual([name]);
   });
 
-  it("may be of one run, which is what stands before its first slash", () => {
+  it("may be of one run, which is the text before its first slash", () => {
     expect(namesIn(eventTarget("/v2/notify/wfr_1/a%/b?c"))).toEqual(["wfr_1", "a%/b?c"]);
     expect(namesIn(eventTarget("/v2/notify/a?b/c"))).toEqual(["a?b/c"]);
     expect(namesIn(eventTarget("/v2/notify/a/"))).toEqual(["a/"]);

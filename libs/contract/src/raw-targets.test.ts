@@ -194,7 +194,7 @@ describe("configuration in the query", () => {
     });
   });
 
-  it("is not what merely looks like it: a service-id may be the destination's own", () => {
+  it("is not a similar name: a service-id may be the destination's own", () => {
     const text = "https://a.b/?service-id=5&x=upstash-retries";
 
     expect(parsePublishTarget(`/v2/publish/${text}`)).toEqual(url(text));

@@ -119,7 +119,7 @@ describe("a round of ringing", () => {
     expect(sourcesWithRoom(fullOf("run"))).toEqual(without("run"));
   });
 
-  it("works runs whose alarm is due some at a time, and one that fails stops no other", async () => {
+  it("works runs whose alarm is due a few at a time, and a failing run stops no other", async () => {
     const ports = open();
     const due = Array.from({ length: 60 }, (_, n) => ({
       key: runKey(aTenant, runId(`run-${n}`), n),

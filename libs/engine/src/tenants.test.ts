@@ -43,7 +43,7 @@ describe("tenants as the services see them", () => {
     await tenants.stop();
   });
 
-  it("are read again when they were changed, and those alone", async () => {
+  it("are read again when they were changed, and only then", async () => {
     const ports = open();
     await ports.accounts.addTenant(aTenantOf(aTenant));
     await ports.accounts.addTenant(aTenantOf(anotherTenant));

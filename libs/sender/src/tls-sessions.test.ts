@@ -18,7 +18,7 @@ describe("TLS sessions that are kept", () => {
     expect(sessions.of("8999")).toBeUndefined();
   });
 
-  it("are none of a destination whose session is large", () => {
+  it("are not kept for a destination whose session is large", () => {
     const sessions = new TlsSessions();
     sessions.keep("a", Buffer.from("small"));
     sessions.keep("a", Buffer.alloc(64 * 1_024));

@@ -24,7 +24,7 @@ const failedOnce = [
 const newestFirst = (events: readonly LogEntry[]): readonly LogEntry[] => events.toReversed();
 
 describe("the events of a message are", () => {
-  it("its attempts, the newest first, each with its answer and what comes next", () => {
+  it("its attempts, the newest first, each with its answer and the next event", () => {
     const answered = { answerStatus: 201, answerBytes: 70_000 };
     const events = [...failedOnce, event("ACTIVE", 10), event("DELIVERED", 12, answered)];
 
@@ -58,7 +58,7 @@ describe("the events of a message are", () => {
     expect(story.attempts).toMatchObject([{ outcome: "failed", startedAt: 2, endedAt: 4 }]);
   });
 
-  it("a cancellation: of an attempt under way, or of what waited after one", () => {
+  it("a cancellation: of a running attempt, or of the wait after one", () => {
     const underWay = [event("CREATED", 1), event("ACTIVE", 2), event("CANCELED", 5)];
     const waiting = [...failedOnce, event("CANCELED", 5)];
 

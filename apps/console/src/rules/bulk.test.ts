@@ -46,7 +46,7 @@ describe("a walk through a list", () => {
   });
 });
 
-it("what was found is taken in calls of a hundred, each thing once", async () => {
+it("found items are taken in calls of a hundred, each once", async () => {
   const ids = Array.from({ length: 250 }, (_, nth) => String(nth));
   const calls: (readonly string[])[] = [];
   const told: number[] = [];
@@ -67,7 +67,7 @@ it("what was found is taken in calls of a hundred, each thing once", async () =>
   expect([done, told]).toEqual([247, [99, 198, 247]]);
 });
 
-it("what belongs together is counted, the largest group first", () => {
+it("items of a group are counted, the largest group first", () => {
   const first = (text: string): string => text.charAt(0);
 
   expect(placesOf(first)(["a1", "b1", "b2"])).toEqual([

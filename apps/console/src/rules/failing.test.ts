@@ -20,7 +20,7 @@ it("destinations that fail are listed by how often, with the last answer and sin
   ]);
 });
 
-it("latency is that of messages whose acceptance and delivery are both known", () => {
+it("latency covers messages whose acceptance and delivery are both known", () => {
   const events = [
     event("c", "DELIVERED", 100),
     event("b", "DELIVERED", 90),

@@ -21,7 +21,7 @@ describe("filters in the address", () => {
     expect(query("cursor=c&view=graph&label=")).toEqual({ cursor: "c" });
   });
 
-  it("with what is no time go to the server as they are, which says so", () => {
+  it("with an invalid time go to the server unchanged, which refuses them", () => {
     expect(query("fromDate=yesterday")).toEqual({ fromDate: "yesterday" });
   });
 

@@ -3,7 +3,7 @@ import { matching, placesOfUrl } from "./found.ts";
 
 const found = (title: string) => ({ what: "Queue", title, to: `/queues/${title}` });
 
-it("what a text is in is found, what begins with it first", () => {
+it("entries that contain a text are found, entries that begin with it first", () => {
   const all = ["e-mails", "mails", "Mail", "orders"].map(found);
   expect(matching(all, "mail").map(({ title }) => title)).toEqual(["mails", "Mail", "e-mails"]);
   expect(matching(all, "")).toHaveLength(4);

@@ -19,7 +19,7 @@ const nothing = { queue: undefined, key: undefined, notBefore: undefined, now: 1
 const wordsOf = (facts: Partial<Parameters<typeof heldUp>[0]>) =>
   heldUp({ ...nothing, ...facts }).map(({ words }) => words);
 
-it("what stops a message is said first, then what it waits for", () => {
+it("the reason that stops a message comes first, then its waits", () => {
   const busy = { ...key, parallelismMax: 0, rateMax: 5, rateCount: 5 };
 
   expect(wordsOf({})).toEqual([]);

@@ -8,7 +8,7 @@ const used = (name: string, count: number, most: number) => ({
   setting: "x",
 });
 
-it("what is nearest to its limit comes first, and is near from four fifths on", () => {
+it("the value nearest to its limit comes first, and is near from four fifths on", () => {
   const all = [used("far", 1, 10), used("near", 8, 10), used("over", 12, 10), used("none", 5, 0)];
 
   expect(byNearness(all).map(({ name }) => name)).toEqual(["over", "near", "far", "none"]);

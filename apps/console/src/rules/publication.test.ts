@@ -39,7 +39,7 @@ describe("a dead letter is published again", () => {
     expect(made).toMatchObject({ destination: letter.url, body: '{"order":17}' });
   });
 
-  it("and says what was redacted, which has to be given again", () => {
+  it("and names the redacted parts, which must be given again", () => {
     expect(publicationOf(letter, { text: "REDACTED:cd", isBinary: false })).toMatchObject({
       body: "",
       missing: ["body", "header X-Secret"],
@@ -53,7 +53,7 @@ describe("a dead letter that is sent again, changed, is retried", () => {
   const retry = (changes: Partial<Publication>, settings: Publication["settings"] = {}) =>
     retryOf("1-1", was, { ...was, ...changes, settings: { ...was.settings, ...settings } });
 
-  it("with what was changed alone, since all else stays, also what is redacted", () => {
+  it("with only the changed settings, since all else stays, also redacted parts", () => {
     expect(retry({})).toEqual({ path: "dlq/retry/1-1", headers: [], body: "" });
     expect(retry({ body: "edited", contentType: "text/plain" }, { retries: "5" })).toEqual({
       path: "dlq/retry/1-1?replaceBody=true",
@@ -103,7 +103,7 @@ it("lines of headers are read as names and values", () => {
   ]);
 });
 
-it("a call as curl keeps what a shell would read", () => {
+it("a call as curl quotes characters that a shell would interpret", () => {
   const curl = curlOf({
     method: "POST",
     url: "http://localhost/v2/publish/https://a.example/?a=1&b='2'",

@@ -27,7 +27,7 @@ describe("an id is looked for", () => {
     expect(asked).toEqual(["message", "run", "letter", "schedule"]);
   });
 
-  it("first as what its form says", () => {
+  it("first as the kind that its form suggests", () => {
     const forms = {
       msg_1: "message",
       wfr_1: "run",

@@ -5,7 +5,7 @@ type Row = { readonly id: string; readonly state: string };
 const row = (id: string, state = "active"): Row => ({ id, state });
 const keyOf = ({ id }: Row): string => id;
 
-it("rows that are not held are those that there are", () => {
+it("rows that are not held are the current rows", () => {
   expect(steady([row("b"), row("a")], [], keyOf)).toEqual({
     shown: [row("b"), row("a")],
     gone: new Set(),
@@ -13,7 +13,7 @@ it("rows that are not held are those that there are", () => {
   });
 });
 
-it("rows that are held keep their places: what they say is new, what is new waits, what has gone is marked", () => {
+it("rows that are held keep their places: their values are updated, new rows wait, removed rows are marked", () => {
   const before = [row("a"), row("b"), row("c")];
   const now = [row("d"), row("a", "paused"), row("c")];
 

@@ -10,7 +10,7 @@ const key = (flowControlKey: string, waitListSize: number, isPaused = false) => 
   ...{ isPinnedParallelism: false, isPinnedRate: false },
 });
 
-it("what is paused comes before what is full, the most messages first; what flows is left out", () => {
+it("paused ones come before full ones, the most messages first; flowing ones are left out", () => {
   const stops = stopsOf(
     [queue("flows", 2), queue("long", 30), queue("stopped", 4, true)],
     [key("full", 90), key("idle", 0), key("off", 5, true)],

@@ -26,7 +26,7 @@ const spans = (run: Run, now: number) =>
   waterfallOf(run, now).rows.map(({ key, from, to }) => [key, from, to]);
 
 describe("on the scale of time a step", () => {
-  it("begins where what came before it ended, and a group where all of its members may", () => {
+  it("begins where its predecessor ended, and a group where all of its members may", () => {
     const group = {
       type: "parallel" as const,
       steps: [done(2, 1_500, { concurrent: 2 }), done(3, 1_900, { concurrent: 2 })],
@@ -108,7 +108,7 @@ describe("a step's time", () => {
   });
 });
 
-it("the step that failed and those that wait to be told an event are found", () => {
+it("the failed step and the steps that wait for an event are found", () => {
   const waits = { state: "STEP_PROGRESS" as const, waitEventId: "approved" };
   const waterfall = waterfallOf(
     runOf([one(done(1, 1_200, { state: "STEP_FAILED" })), one(done(2, 1_300, waits))]),

@@ -229,7 +229,7 @@ describeWith(["go", "python3"], "the chart", () => {
     expect([...opened("minimal"), ...served("minimal")]).toEqual([]);
   });
 
-  it("keeps what a standalone stores on a volume that it claims once, and runs one", () => {
+  it("keeps the store of a standalone on a volume that it claims once, and runs one pod", () => {
     const [{ spec } = none()] = renderedOf("standalone").of("StatefulSet");
     const [container] = spec.template.spec.containers;
     const [claim] = spec.volumeClaimTemplates;

@@ -127,7 +127,7 @@ describeWith(["go"], "the chart's extras", () => {
     expect(route?.spec.rules[0]?.backendRefs).toEqual([{ name: "posthaste-gateway", port: 80 }]);
   });
 
-  it("give a service what its operator adds, and no other", () => {
+  it("give a service the additions of its operator, and no other service", () => {
     const added = observed.of("Deployment").filter(({ spec }) => {
       const { containers, volumes } = spec.template.spec;
       const mounts = containers[0].volumeMounts.some(({ name }) => name === "own-ca");

@@ -51,7 +51,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     expect(Object.keys(alone.services).sort()).toEqual(["secrets", "standalone"]);
   });
 
-  it("starts beside the six services what looks at them with the profile observability", () => {
+  it("starts the observers beside the six services with the profile observability", () => {
     expect(Object.keys(observed.services).sort()).toEqual(
       [...Object.keys(plain.services), ...observers].sort(),
     );
@@ -81,7 +81,7 @@ describeWith(["go"], "docker-compose.yml", () => {
     expect(command).toEqual([`services/${name}/process/main.ts`]);
   });
 
-  it("lets one process build what MongoDB lacks before any service is started", () => {
+  it("lets one process prepare MongoDB before any service is started", () => {
     const { command, environment = {} } = service("migrate");
 
     expect(problemsOf("migrate", environment, {}, ofTheImage)).toEqual([]);

@@ -79,7 +79,7 @@ describe("the image", () => {
     expect(problems).toContain("POSTHASTE_SIGNING_KEY_CURRENT is not set");
   });
 
-  it("installs what the lock file says, and runs no script of a package", () => {
+  it("installs the packages of the lock file, and runs no script of a package", () => {
     const commandsOf = (stage: string) => textsOf(stageNamed(stages, stage), "RUN").join("\n");
 
     for (const stage of ["console", "install"])
@@ -101,7 +101,7 @@ describe("the image", () => {
       expect([...unwanted, ...below].filter((path) => !isIgnored(path))).toEqual([]);
     });
 
-    it("without tests and what only tests use", () => {
+    it("without tests and packages that only tests use", () => {
       const testing = /\.(test|fixture)\.ts$|^libs\/testing\/|\/(e2e|crash|simulation)\//;
 
       expect(files.filter((path) => testing.test(path))).toEqual([]);

@@ -56,7 +56,7 @@ async function publishAsShown(): Promise<number> {
 }
 
 describe("npm run stack", () => {
-  it("what it says to publish arrives where it says, and Ctrl-C leaves nothing behind", async () => {
+  it("the message that it suggests arrives at the named address, and Ctrl-C leaves nothing behind", async () => {
     expect(await publishAsShown()).toBe(200);
     await untilSaid(/caught {2}POST \/hello {2}17 B {2}msg_/);
     const names = "management|workflow-log|callback-dispatcher|deliverer|scheduler|gateway";

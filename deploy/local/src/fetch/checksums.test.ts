@@ -20,7 +20,7 @@ describe("checksums", () => {
     expect(() => parseLock(`${a}  one.jar\nabc  two.jar\n`)).toThrow("abc  two.jar");
   });
 
-  it("what is missing, what is too much and what differs is named", () => {
+  it("missing, additional and different files are named", () => {
     const locked = new Map([
       ["gone", a],
       ["other", a],

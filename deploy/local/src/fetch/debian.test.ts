@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { packagesOf } from "./debian.ts";
 
-describe("what apt would install", () => {
+describe("the packages that apt would install", () => {
   it("is every package of its simulation, once", () => {
     const simulation = `Reading package lists...
 The following NEW packages will be installed:

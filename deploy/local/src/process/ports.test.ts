@@ -8,7 +8,7 @@ it("a port is given once, also before it is taken", async () => {
   expect(new Set(given).size).toBe(500);
 });
 
-it("what is at a distance belongs to it", async () => {
+it("a port at the given distance belongs to it", async () => {
   const first = await freePort(2);
   const second = await freePort();
 

@@ -78,7 +78,7 @@ afterEach(() => {
 });
 
 describe.each(subjects)("$kind", ({ start, write, read }) => {
-  it("has what it acknowledged after a kill -9, on the same port", async () => {
+  it("has acknowledged writes after a kill -9, on the same port", async () => {
     const server = await start({ dir });
     try {
       const { port } = server;
@@ -112,7 +112,7 @@ describe("two of each", () => {
 });
 
 describe("a paused server", () => {
-  it("answers nothing until it goes on, then what it was asked", async () => {
+  it("answers nothing until it goes on, and then the earlier calls", async () => {
     const server = await startRedis({ dir });
     try {
       server.process.pause();
@@ -143,7 +143,7 @@ describe("a server that cannot start", () => {
     await expect(server.start()).rejects.toThrow(/^cat ended before it was ready: .*No such file/);
   });
 
-  it("is not mistaken for the one that has its port", async () => {
+  it("is not mistaken for the server that has its port", async () => {
     const first = await startRedis({ dir });
     try {
       const second = startRedis({ dir: join(dir, "second"), port: first.port });

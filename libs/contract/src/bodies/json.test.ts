@@ -77,7 +77,7 @@ describe("a string that is read as bytes", () => {
     .oneof(hostileText(pieces, 8), fc.string({ unit: "binary", maxLength: 20 }).map(inner))
     .map((text) => bytes(`"${text}"`));
 
-  it("says what JSON.parse reads", () => {
+  it("returns the value that JSON.parse returns", () => {
     fc.assert(
       fc.property(aString, (text) => {
         const span = { from: 0, to: text.length };
@@ -200,7 +200,7 @@ describe("a name that an object has twice", () => {
 });
 
 describe("members that are asked for by name", () => {
-  it("are those that JSON.parse finds, the last of several", () => {
+  it("are the members that JSON.parse finds, the last of several", () => {
     const text = bytes(' { "a" : 1, "b": [ {"a": 2} ], "\\u0061": {"c": "}"} } ');
     const members = membersOf(text, new Set(["a", "b", "d"]));
 

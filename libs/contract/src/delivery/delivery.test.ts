@@ -6,7 +6,7 @@ import { signatureClaims } from "./delivery.ts";
 const marks = { retried: 2, epoch: 5, signature: "jwt" };
 
 describe("a delivery", () => {
-  it("in the Upstash dialect carries what clients of that dialect read", () => {
+  it("in the Upstash dialect carries the headers that its clients read", () => {
     const message = messageFixture({ dialect: "upstash" });
 
     expect(Object.fromEntries(deliveryHeaders(message, marks))).toEqual({

@@ -34,7 +34,7 @@ describe("the audit log", () => {
     expect(isChange(queues.removeQueue, { dryRun: false })).toBe(true);
   });
 
-  it("names what is changed by its path, and by the name in the body where the path has none", () => {
+  it("names the changed object by its path, and by the name in the body if the path has none", () => {
     expect(resourceOf(queues.pauseQueue, { queueName: "mail" }, undefined)).toBe(
       "/v2/queues/mail/pause",
     );

@@ -149,7 +149,7 @@ describe("with Header-Forward", () => {
   });
 });
 
-describe("what a caller hands on and has not named", () => {
+describe("headers that a caller forwards without naming them", () => {
   const cookie = "c".repeat(9_000);
   const many = Array.from({ length: 80 }, (_, i) => [`X-${i}`, "v"]).flat();
   const received = ["X-Name", "caf\xc3\xa9\xff", "Cookie", cookie, ...many];

@@ -20,7 +20,7 @@ const overridesOfFlat = (rawHeaders: readonly string[]) =>
   });
 
 describe("the headers of a retry", () => {
-  it("change nothing when there are none of ours", () => {
+  it("change nothing when no header is ours", () => {
     expect(overridesOf({ "content-type": "application/json", accept: "*/*" })).toEqual({
       headers: [],
       policy: {},

@@ -27,13 +27,13 @@ describe("a publish without configuration", () => {
     expect(accepted({}, { plan }).policy.timeoutMs).toBe(60_000);
   });
 
-  it("forwards its Content-Type and none of its other headers", () => {
+  it("forwards its Content-Type and no other header", () => {
     const command = accepted({ "content-type": "text/plain", Accept: "*/*", Cookie: "a=b" });
 
     expect(command.headers).toEqual([["Content-Type", "text/plain"]]);
   });
 
-  it("forwards what its headers say of the body, unless that is forwarded by name", () => {
+  it("forwards its headers about the body, unless they are forwarded by name", () => {
     const given = { "content-encoding": "gzip", "Content-Language": "de", "Content-Type": "a/b" };
 
     expect(accepted(given).headers).toEqual([
@@ -383,7 +383,7 @@ describe.each(prefixes)("with the prefix %s", (prefix) => {
       expect(command.headers).toEqual([]);
     });
 
-    it("inherits what it does not set, and is a POST", () => {
+    it("inherits settings that it does not set, and is a POST", () => {
       const command = accepted({ ...one(family, "https://example.com/"), ...one("Retries", "7") });
 
       expect(command.policy[key]).toEqual({

@@ -108,7 +108,7 @@ describe("runs that are to be cancelled", () => {
     expect(Object.keys(activeRunFilterJson(filter))).toContain(text?.[0]);
   });
 
-  it("are those of the ids, whatever else is said", () => {
+  it("are the runs of the ids, whatever else is given", () => {
     expect(parseRunSelection("workflowRunIds=a,b&label=l")).toEqual({
       kind: "ids",
       ids: ["a", "b"],

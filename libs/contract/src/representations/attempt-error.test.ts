@@ -43,13 +43,13 @@ describe("the error of an attempt", () => {
     expect(textOf(status, location)).toBeUndefined();
   });
 
-  it("is none of a redirect that says not where to", () => {
+  it("is none for a redirect without a destination", () => {
     expect(
       attemptErrorText({ response: { status: 304, headers: [] } }, url, undefined),
     ).toBeUndefined();
   });
 
-  it("is what is stored, where something is", () => {
+  it("is the stored error, if there is one", () => {
     expect(attemptErrorText({ error: "no answer" }, url, undefined)).toBe("no answer");
   });
 });

@@ -56,7 +56,7 @@ const origin = {
 };
 
 describe("a message as it is read", () => {
-  it("holds what always is there and nothing else when nothing else was given", () => {
+  it("holds only the fields that are always there when no other setting was given", () => {
     expect(json(publishedJson(messageFixture(), view))).toEqual({
       messageId: "msg_00000000100000000000000000",
       url: "http://example.com",

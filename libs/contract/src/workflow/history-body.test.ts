@@ -14,7 +14,7 @@ const textOf = (entries: readonly HistoryEntry[]): string =>
   new TextDecoder("utf-8", { fatal: true }).decode(historyBody(entries.map(historyFragment)));
 
 describe("the history as an endpoint gets it", () => {
-  it("is what JSON.stringify makes of it, whatever bytes the steps have", () => {
+  it("is the text that JSON.stringify makes, whatever bytes the steps have", () => {
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 8 }), (entries) => {
         const body = textOf(entries);

@@ -75,7 +75,7 @@ const failedAt = (at: PartName): RunState => ({
 });
 
 describe("the messages of a run", () => {
-  it("were delivered when they had caused what comes next", () => {
+  it("were delivered when they had caused the next messages", () => {
     const run = aRun({
       history: spans(["result", 1, 2]),
       reached: 2,
@@ -121,7 +121,7 @@ describe("the messages of a run", () => {
     ]);
   });
 
-  it("that a run has failed at have failed, and those that it had open are cancelled", () => {
+  it("at which a run has failed have failed, and its other open ones are cancelled", () => {
     const run = aRun({ history: spans(["plan", 1, 2]), reached: 2, state: failedAt("p2") });
     const plans = [part("p1", 10, { stepId: 0 }), part("p2", 10, { stepId: 0 })];
 
@@ -136,7 +136,7 @@ describe("the messages of a run", () => {
     expect(error).toMatchObject({ responseStatus: 500, headers: {}, stepInfo: { stepId: 2 } });
   });
 
-  it("say that a step waits, and what another has invoked", () => {
+  it("show that a step waits, and the run that another has invoked", () => {
     const invocation = { child: { destination: { url: "https://b.example/" }, run: { id: "b" } } };
     const pending = [
       { kind: "wait", step: 1, event: "e", deadline: start + 60 },
@@ -166,7 +166,7 @@ describe("the messages of a run", () => {
     });
   });
 
-  it("of a resumed run are those that were issued again, and what came of them", () => {
+  it("of a resumed run are the repeated ones, and their effects", () => {
     const resumed = aRun({ createdAt: start + 100, history: spans(["result", 1, 2]), reached: 2 });
     const parts = [part("start", 0), part("s1", 20), part("s2", 120)];
 

@@ -231,7 +231,7 @@ describe("a publish for a run", () => {
     expect(runOf({ "Upstash-Forward-Upstash-Workflow-RunId": "wfr_1" })).toBeUndefined();
   });
 
-  it("forwards the user's headers, with a Content-Type, and none of both families' own", () => {
+  it("forwards the user's headers, with a Content-Type, and no header of both families", () => {
     const { headers, run: started } = accepted({
       ...starting,
       "Upstash-Forward-X-User": "1",
@@ -251,7 +251,7 @@ describe("a publish for a run", () => {
   });
 });
 
-describe("what is wrong with a publish for a run", () => {
+describe("the faults of a publish for a run", () => {
   it.each<[Given, string]>([
     [{ "Upstash-Workflow-RunId": "" }, "Upstash-Workflow-RunId"],
     [{ "Upstash-Workflow-RunId": "a/b" }, "Upstash-Workflow-RunId"],

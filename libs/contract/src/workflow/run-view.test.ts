@@ -234,7 +234,7 @@ describe("the groups of a run", () => {
   });
 });
 
-it("a head says of a run what its parts do not", () => {
+it("a head has the fields of a run that its parts lack", () => {
   for (const state of [active, canceled, failedAt("s1")]) {
     const run = aRun({ state, history: spans({ role: "result", from: 1, to: 1 }) });
     const whole = runJson(reading(run, [part("s1", step(1)), part("e", {})]), view, true);
@@ -256,7 +256,7 @@ describe("a step that sleeps", () => {
   const rows = (run: Run, records: readonly (readonly [PartName, MessageRecord])[] = []) =>
     stepGroups(reading(run, slept, records), view).slice(1);
 
-  it("is under way where it stands until its time is up, and then what follows is", () => {
+  it("is under way until its time is up, and then the next step is", () => {
     const run = aRun({ history: done });
 
     expect(rows(run, [["s1", held(0)]])).toMatchObject([
@@ -305,7 +305,7 @@ it("a step that waits or has waited says until when, and whether that was all of
   });
 });
 
-describe("what a client says of the step that has thrown", () => {
+describe("the fields that a client sends about a step that has thrown", () => {
   const headers: Headers = [["Upstash-Error-Step-Name", "ship"]];
   const response = { headers, status: 500, truncated: false, body: new Uint8Array(0) };
 
@@ -340,7 +340,7 @@ it("a failure function that is tried again says when", () => {
   });
 });
 
-it("a result says what its own publish forwards, and how it is tried again", () => {
+it("a result has the headers that its publish forwards, and its retry settings", () => {
   const policy = aPolicy({ retryDelay: "500" });
   const run = aRun({
     plan: { ...aRun().plan, policy },
@@ -356,7 +356,7 @@ it("a result says what its own publish forwards, and how it is tried again", () 
 });
 
 describe("the records that are asked for", () => {
-  it("are those of open plans, else of the last entry, and none of a run that has returned", () => {
+  it("are the steps of open plans, else of the last entry, and none for a run that has returned", () => {
     const group = spans({ role: "plan", from: 1, to: 3 }, { role: "result", from: 2, to: 2 });
 
     expect(deliveriesShown(aRun({ history: group }))).toEqual(["p1", "p3"]);
@@ -407,7 +407,7 @@ describe("a run whose bodies and headers are redacted", () => {
   });
 });
 
-describe("a step whose endpoint has written what it likes", () => {
+describe("a step whose endpoint has written arbitrary fields", () => {
   const aRaw = (text: string): readonly [PartName, RunPart] => [
     "s1",
     { name: "s1", at: epochStart + 1, body: new TextEncoder().encode(text) },

@@ -64,7 +64,7 @@ describe("a bulk action", () => {
 describe("the text of a work", () => {
   const text = (filter: LiveFilter): string => bulkWorkText({ kind: "cancel", filter });
 
-  it("is the same in whichever order its filter names what it is about", () => {
+  it("is the same for any order of its filter", () => {
     expect(text({ labels: ["a", "b"], from: 1 })).toBe(text({ from: 1, labels: ["b", "a"] }));
   });
 
@@ -78,7 +78,7 @@ describe("the text of a work", () => {
     expect(text(one)).not.toBe(text(other));
   });
 
-  it("differs by what is cancelled, and by whether it has an end", () => {
+  it("differs by the cancelled kind, and by whether it has an end", () => {
     const texts = [
       bulkWorkText({ kind: "cancel", filter: {} }),
       bulkWorkText({ kind: "cancelRuns", filter: {} }),

@@ -33,7 +33,7 @@ describe("the hash of an origin", () => {
     expect(originHash(other)).toBe(originHash(plain));
   });
 
-  it("is that of the parsed origin, however a URL is spelled", () => {
+  it("is the parsed origin, however a URL is spelled", () => {
     const host = fc.oneof(
       fc.domain(),
       fc.ipV4(),

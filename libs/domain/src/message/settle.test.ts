@@ -229,7 +229,7 @@ describe("an attempt of a delivery of a run", () => {
     }
   });
 
-  it("says in the words that clients know why that was no workflow, by what has started it", () => {
+  it("gives the reason that it is no workflow in the words that clients know, by the kind of start", () => {
     const errorOf = (detects: "client" | "request") =>
       JSON.stringify(settleWith(anAnswer(200), startOf("upstash", detects)).append);
 

@@ -150,7 +150,7 @@ describe("the end of a slot", () => {
 });
 
 describe("the message of a slot", () => {
-  it("is what the schedule says, delayed from the slot on, and names the schedule", () => {
+  it("is the message of the schedule, delayed from the slot on, and names the schedule", () => {
     const command = aScheduleCommand();
     const template = { ...command.template, delayMs: 5_000 };
     const schedule = newSchedule({ ...command, template }, aSchedule().id, "u", noon);

@@ -29,7 +29,7 @@ describe("a schedule", () => {
     expect(aSchedule("0 12 * * *").next).toBe(noon + 24 * hourMs);
   });
 
-  it("has no alarm while it is paused, and makes up none of the slots of the pause", () => {
+  it("has no alarm while it is paused, and skips the slots of the pause", () => {
     const resting = paused(aSchedule(), later);
     const again = resumed(resting, aCron("*/10 * * * *"), noon + hourMs + minuteMs);
 

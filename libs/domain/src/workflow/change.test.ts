@@ -98,7 +98,7 @@ describe("steps that join a run", () => {
     });
   });
 
-  it("of a group beyond its size are refused, and those that it has already do not count", () => {
+  it("of a group beyond its size are refused, and repeated ones do not count", () => {
     const run = aRun();
 
     expect(append(run, plans(1, runGroupMax)).kind).toBe("appended");

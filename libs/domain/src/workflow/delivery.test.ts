@@ -200,7 +200,7 @@ describe("the messages that tell the endpoint", () => {
     expect(policyOf(own).failureCallback).toEqual(plan);
   });
 
-  it("wait for the delay that was asked for, and inherit what is not said of their retries", () => {
+  it("wait for the requested delay, and inherit retry settings that are not given", () => {
     const policy = aPolicy({ retriesMax: 7, retryDelay: "5", labels: ["run"] });
     const inheriting = aRun({ plan: aPlanOf({ features: [], policy }) });
     const { origin } = source;

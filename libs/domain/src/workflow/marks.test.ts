@@ -72,7 +72,7 @@ describe("the mark of a workflow", () => {
     expect(unmarked(aRun())).toBeUndefined();
   });
 
-  it("makes an answer without it a failure that says what it lacks", () => {
+  it("makes an answer without it a failure that names the missing header", () => {
     const refused = asUnmarked("service", anAnswer(204));
 
     expect(isSuccess(refused)).toBe(false);

@@ -113,7 +113,7 @@ describe("a resumed run", () => {
     expect(isMadeOf(aRun(), failed)).toBe(false);
   });
 
-  it("waits for what the failed one waited for, until a later time", () => {
+  it("has the waits of the failed run, until a later time", () => {
     const failed = failedAfter(aCall(1, true), aWait(2), anInvocation(3));
     const run = resumedRun(failed, use({ deadlines: new Map([[2, 77]]) }), epochStart);
 
@@ -147,7 +147,7 @@ describe("a resumed run", () => {
     expect(inheritedParts(noted)).toEqual(["n3"]);
   });
 
-  it("answers to the names of those before it, the last ones if there are many", () => {
+  it("is found by the ids of its predecessors, the last ones if there are many", () => {
     const names = Array.from({ length: runAliasesMax }, (_, i) => runId(`run-${i}`));
     const failed = { ...failedAfter(), id: runId("last"), aliases: names };
     const { aliases } = resumedRun(failed, use(), epochStart);

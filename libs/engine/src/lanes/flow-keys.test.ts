@@ -98,7 +98,7 @@ describe("how a key stands", () => {
     expect(found).toMatchObject({ waiting: 1, slots: 1, window: { count: 1 } });
   });
 
-  it("of one that was never named is nothing", async () => {
+  it("of a key that was never named is nothing", async () => {
     expect(await readFlowKey(open(), aTenant, key)).toBeUndefined();
   });
 

@@ -73,7 +73,7 @@ describe("slots that publishes take", () => {
     expect(await taking(ports, some(ports, 3))).toHaveLength(1);
   });
 
-  it("are none of a key that is paused", async () => {
+  it("are refused for a paused key", async () => {
     const ports = open();
     const [message] = some(ports, 1);
     const flow = { lane, tenant: aTenant, key, limits: two, shard: 0, format: 1 };

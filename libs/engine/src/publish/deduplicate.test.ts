@@ -148,7 +148,7 @@ describe("deduplication", () => {
     expect(await publishing).toMatchObject({ messageId: first, deduplicated: true });
   });
 
-  it("makes one message of two publishes of which the second took over while the first was still inserting", async () => {
+  it("makes one message of two publishes if the second takes over while the first still inserts", async () => {
     const ports = open();
     const heard = await listen(ports);
     const slow: Records["insert"] = async (inserts, intake) => {
@@ -407,7 +407,7 @@ describe("deduplication of a group publish", () => {
     return publishing;
   }
 
-  it("takes over one that has died before its insert, also minutes later: the same children come of both", async () => {
+  it("takes over a publish that died before its insert, also minutes later: both make the same children", async () => {
     const { ports, inserted } = await openWithGroup(3);
     const first = dying(ports, "before");
     const publishing = publishToGroup(first.ports);

@@ -81,7 +81,7 @@ async function madeOf(ports: Ports, ids: readonly MessageId[]): Promise<readonly
 }
 
 describe("a publish to a group", () => {
-  it("reads none of its endpoints, and for its answer a chunk at a time", async () => {
+  it("does not read its endpoints, and for its answer a chunk at a time", async () => {
     const { ports, chunks } = watchedGroup(await openWithGroup(1_200));
 
     const published = await publish(ports, toGroup());

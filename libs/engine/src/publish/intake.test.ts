@@ -139,7 +139,7 @@ describe("many publishes", () => {
     expect(inserted(asked)).toEqual([1, 2, 1, 1, 1]);
   });
 
-  it("claim the slots that are free here, run those, and announce the others", async () => {
+  it("claim the free slots of this process, run their messages, and announce the others", async () => {
     const ports = open();
     const heard = await listen(ports);
     const local = aLocalDelivery(2);

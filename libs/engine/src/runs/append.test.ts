@@ -74,7 +74,7 @@ describe("steps of a run", () => {
     });
   });
 
-  it("count once each where a batch says one twice, or one that the run has", async () => {
+  it("count once each if a batch repeats a step, or a step of the run", async () => {
     const ports = await opened();
     await append(ports, [result(1)]);
     const local = aLocalDelivery(10);
@@ -99,7 +99,7 @@ describe("steps of a run", () => {
     expect((await current(ports)).history.length).toBe(2);
   });
 
-  it("of one batch are all accepted, or none of them is", async () => {
+  it("of one batch are all accepted, or none is", async () => {
     const ports = await opened();
     const before = await current(ports);
     const local = aLocalDelivery(2);

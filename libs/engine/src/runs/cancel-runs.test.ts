@@ -98,7 +98,7 @@ describe("cancelling runs in bulk", () => {
 });
 
 describe("a tenant that is closed", () => {
-  it("has its runs cancelled half a minute later, also those that were started meanwhile", async () => {
+  it("has its runs cancelled half a minute later, also runs started meanwhile", async () => {
     const ports = open();
     await start(ports, "before");
     await cancelRunsSoon(ports, aTenant);

@@ -344,7 +344,7 @@ describe("a delivery that has failed for good", () => {
     expect((await current(ports)).marks).toBe("none");
   });
 
-  it("tells its failure function what an answer of success lacked, and not that answer", async () => {
+  it("tells its failure function the missing mark of a successful answer, and not that answer", async () => {
     const { messageOf, ports, told } = await opened();
     const error = "it lacks the mark";
 
@@ -394,7 +394,7 @@ describe("a delivery that has failed for good", () => {
     expect(await ports.runs.part(await current(ports), "f")).toBeUndefined();
   });
 
-  it("keeps the headers of the answer once: in what is told of it, or beside it", async () => {
+  it("keeps the headers of the answer once: in its event, or beside it", async () => {
     const response = { ...anAnswer(500, {}), headers: [["X-Why", "canary"]] } as const;
     const saying: (readonly string[])[] = [];
     for (const policy of [aPolicy({ failureCallback }), aPolicy()]) {
@@ -445,7 +445,7 @@ describe("a failure function", () => {
     return { ...opening, functionOf };
   }
 
-  it("has succeeded when it was told, with what it answered", async () => {
+  it("has succeeded when it was called, with its answer", async () => {
     const { functionOf, messageOf, ports } = await failing();
     expect(await functionOf()).toEqual({ round: 1, state: "running" });
 

@@ -95,7 +95,7 @@ describe("a resumed run", () => {
       await expect(recordOf(ports, run, part)).rejects.toThrow("is not there");
   });
 
-  it("has what the caller overrides, in place of what its steps were sent with, too", async () => {
+  it("has the caller's overrides, also in place of the settings of its steps", async () => {
     const ports = open();
     await startRun(ports, aStartCommand({ policy: aPolicy({ labels: ["old"] }) }));
     await appendSteps(ports, [
@@ -120,7 +120,7 @@ describe("a resumed run", () => {
     });
   });
 
-  it("has what the caller overrides in place of what the answer of a call is told with, too", async () => {
+  it("has the caller's overrides, also in place of the settings for the answer of a call", async () => {
     const ports = open();
     await startRun(ports, aStartCommand());
     const told = {

@@ -338,7 +338,7 @@ describe("a use of an id that begins while a delivery of the one before is under
     expect(await current(ports)).toEqual(second);
   });
 
-  it("takes what names it by its time, and a cancel by hand", async () => {
+  it("matches filters by its time, and a cancel by hand", async () => {
     const { ports, second } = await usedAgain();
     const { createdAt } = second;
 

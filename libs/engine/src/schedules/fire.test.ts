@@ -273,7 +273,7 @@ describe("a schedule that is due", () => {
     });
   });
 
-  it("of a tenant that has too much unfinished says so; of one that is closed it rings no more", async () => {
+  it("of a tenant with too many unfinished messages says so; of a closed tenant it does not ring", async () => {
     const ports = open();
     const { next = 0 } = await made(ports);
     await ports.clock.advance(next - ports.clock.now());

@@ -78,7 +78,7 @@ describe("an answer in pieces", () => {
     socket.destroy();
   });
 
-  it("lets what makes it end when the caller goes", async () => {
+  it("ends its source when the caller goes", async () => {
     let ended = (): void => undefined;
     const end = new Promise<void>((resolve) => (ended = resolve));
     const port = await serve(async function* () {

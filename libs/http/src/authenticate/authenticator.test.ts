@@ -213,7 +213,7 @@ describe("the copy", () => {
     expect(calls).toEqual(Array.from({ length: 15 }, () => "changedSince"));
   });
 
-  it("has those read alone that were changed", async () => {
+  it("reads only the changed accounts", async () => {
     const other = { ...tenant, id: tenantId("other") };
     tenants = [tenant, other];
     add(tokenFor("new"));
@@ -345,7 +345,7 @@ describe("guessing", () => {
     });
   });
 
-  it("is not what a page can make its reader's browser send: no token, or from another origin an unknown one", async () => {
+  it("is not a request that a page can make a browser send: without a token, or from another origin with an unknown one", async () => {
     for (let i = 0; i < 100; i++) {
       expect(await authenticator.authenticate(undefined, undefined, "203.0.113.1")).toEqual(
         unauthorized,

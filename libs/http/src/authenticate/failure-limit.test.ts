@@ -72,7 +72,7 @@ describe("failures", () => {
 });
 
 describe("a full map of networks", () => {
-  it("forgets the one that has been quiet for longest, and not the one that failed first", () => {
+  it("forgets the caller that was quiet for longest, and not the one that failed first", () => {
     const limit = createFailureLimit(virtualClock());
     const network = (n: number): string => `10.${n >> 8}.${n & 255}.1`;
     for (let n = 0; n < 10_000; n++) limit.failed(network(n));

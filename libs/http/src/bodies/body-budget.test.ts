@@ -84,7 +84,7 @@ describe("the budget for bodies", () => {
 });
 
 describe("an upload", () => {
-  it("that sends nothing more is told so within two looks; one that arrived is left alone", async () => {
+  it("that stops sending is refused within two checks; one that arrived is left alone", async () => {
     const { budget, clock } = open();
     let slow = 0;
     const owner = { tenant: "a", address: "a" };

@@ -134,7 +134,7 @@ describe("an upload that makes no progress", () => {
   });
 });
 
-it("a body in one-byte chunks costs what it weighs, and not an object and a block for each", async () => {
+it("a body in one-byte chunks costs its size, and not an object and a block for each chunk", async () => {
   const count = 200_000;
   const arrived: IncomingMessage[] = [];
   budget = createBodyBudget(hostClock);

@@ -78,7 +78,7 @@ describe("the reference", () => {
     expect([moved.status, headerOf(moved, "Location")]).toEqual([308, "docs/"]);
   });
 
-  it("is what its build gives, to GET and HEAD alone", async () => {
+  it("is the file of its build, to GET and HEAD alone", async () => {
     buildReference();
 
     for (const path of ["/docs/gateway.json", "/docs/index.html", "/docsx", "/openapi.jsonx"])
@@ -148,7 +148,7 @@ describe("the console's files", () => {
     expect(headerOf(head, "Content-Length")).toBe(String(script.length));
   });
 
-  it("are those that a build gives: no other name leads to a file", async () => {
+  it("are the files of a build: no other name leads to a file", async () => {
     build(1);
     writeFileSync(join(folder, "secret.txt"), "secret");
 
@@ -185,7 +185,7 @@ describe("the console's files", () => {
     expect([first.body, kept.body, second.body]).toEqual([script, script, "later"]);
   });
 
-  it("stay what they were while the folder is away or half made", async () => {
+  it("stay unchanged while the folder is away or half made", async () => {
     build(1);
     await ask("/console/");
     await clock.advance(1_000);

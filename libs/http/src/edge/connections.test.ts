@@ -172,7 +172,7 @@ describe("behind a trusted proxy", () => {
     expect(await statuses(pool)).toEqual(whole(15, 200));
   });
 
-  it("one that is not trusted is one caller, whatever it says of others", async () => {
+  it("an untrusted proxy is one caller, whatever it says of others", async () => {
     await start(undefined, addressSet(["192.0.2.9"]));
     await connectedAll(theirs, 4);
     const pool: Socket[] = [];

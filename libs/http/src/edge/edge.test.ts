@@ -317,7 +317,7 @@ describe("a handler that throws", () => {
 });
 
 describe("health", () => {
-  it("says that the process runs while it is not ready, and what is missing", async () => {
+  it("shows that the process runs while it is not ready, and the missing part", async () => {
     const readiness = createReadiness();
     readiness.set("store", "starting");
     const { edge } = await started({ readiness });

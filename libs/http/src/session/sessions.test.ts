@@ -242,7 +242,7 @@ describe("signing out", () => {
     expect(headerOf(answer, "Set-Cookie")).toMatch(/^posthaste-session=; Path=\/; Max-Age=0; /);
   });
 
-  it("of a session that is not there any more leaves the one that is", async () => {
+  it("of a session that has ended leaves the present one", async () => {
     const [one, other] = [await begun(), await begun()];
     const named = `Posthaste-Session: ${one.session}`;
 
@@ -252,7 +252,7 @@ describe("signing out", () => {
   });
 });
 
-it("what hands on the headers of a request sees no session, and every other cookie", async () => {
+it("code that forwards the headers of a request sees no session, and every other cookie", async () => {
   const { cookie, session } = await begun();
   const all = `a=1; ${cookie}; __Host-${cookie}; b="x=y"; posthaste-operator-session=z`;
 

@@ -8,7 +8,7 @@ const work = (): void => {
 };
 
 describe("the reading of whether the event loop has time to spare", () => {
-  it("tells a loop that works all the time from one that waits", async () => {
+  it("distinguishes a loop that works all the time from one that waits", async () => {
     const isBusy = createBusyReading();
     await pause();
     expect(isBusy()).toBe(false);

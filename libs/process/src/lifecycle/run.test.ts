@@ -77,7 +77,7 @@ describe("a process", () => {
     expect(status).toBe(1);
   });
 
-  it("exits 1 when a service cannot start, naming it and stopping those before it", async () => {
+  it("exits 1 when a service cannot start, naming it and stopping the services before it", async () => {
     const { status, lines } = await endOf(
       run(`[quiet("a"), { ...quiet("b"), start: async () => { throw new Error("port taken") } }]`),
       [],

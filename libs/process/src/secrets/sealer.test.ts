@@ -16,7 +16,7 @@ describe("a sealed secret", () => {
     expect(sealer.open(sealer.seal(text, place), place)).toBe(text);
   });
 
-  it("does not show what it holds, and not that two hold the same", () => {
+  it("does not show its content, nor that two have the same content", () => {
     const [one, two] = [sealer.seal("sig_0123456789", place), sealer.seal("sig_0123456789", place)];
 
     expect(one).not.toContain("sig_0123456789");

@@ -40,14 +40,14 @@ export function addDeadLetters(program: Command, acting: Acting): void {
     .command("show <dead-letter>")
     .description("show a dead letter and why it failed, by its id or the id of its message")
     .action(acting((session, [id = ""]) => showById(session, id, "letter")));
-  const inMany = (name: string, verb: string): Command =>
+  const inMany = (name: string): Command =>
     withFilters(letters.command(`${name} [dead-letters...]`), letterFilters)
       .description(
         `${name === "rm" ? "remove" : name} dead letters by their ids, or all that filters match with --yes`,
       )
       .option("--all", "all dead letters")
       .option("--yes", "act; without --yes the matches are only counted");
-  inMany("retry", "retried")
+  inMany("retry")
     .option(
       "--edit",
       "retry one dead letter with its body edited in $EDITOR; all else is unchanged",
@@ -59,7 +59,7 @@ export function addDeadLetters(program: Command, acting: Acting): void {
           : many(session, ids, options, "retried", "retryDeadLetters"),
       ),
     );
-  inMany("rm", "removed").action(
+  inMany("rm").action(
     acting<Options>((session, ids, options) =>
       many(session, ids, options, "removed", "removeDeadLetters"),
     ),

@@ -4,7 +4,7 @@ export type Committed = (writes: number, seconds: number) => void;
 type Run<Item, Answer> = (items: readonly Item[]) => Promise<readonly Answer[]>;
 
 /** Wraps `run` so that `committed` is called after each success. A failed run is not reported: perhaps nothing was committed. */
-export function told<Item, Answer>(
+export function reporting<Item, Answer>(
   run: Run<Item, Answer>,
   committed: Committed | undefined,
 ): Run<Item, Answer> {

@@ -62,7 +62,7 @@ import { openSearchIndexes } from "./search-indexes.ts";
 import { openSizes } from "./sizes.ts";
 import { openTenantKeys } from "./tenants.ts";
 import { openTokenStore } from "./tokens/token-store.ts";
-import { createTurns } from "./query/turns.ts";
+import { createBreathe } from "./query/breathe.ts";
 import { openTerms } from "./terms.ts";
 import { openSpent } from "./tokens/spent.ts";
 import { openWindows } from "./tokens/windows.ts";
@@ -140,7 +140,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   });
   const { rooms, positions, recovered } = openRooms(options, db, writer);
   const archive = openArchive(rooms);
-  const breathe = createTurns(schedule);
+  const breathe = createBreathe(schedule);
   const stored = openRecordPorts(rooms, reader, breathe);
   const { giveWay, ...keptBodies } = openKeptBodies(rooms, disk.share);
   return {

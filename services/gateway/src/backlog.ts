@@ -3,7 +3,7 @@
  * second's worth. While a count is late, the messages accepted here since it began are added to it, so that the quota
  * holds however long counting takes.
  */
-import { beyondQuota, fault, type Fault, Turns } from "@posthaste/domain";
+import { beyondQuota, fault, type Fault, RoundRobin } from "@posthaste/domain";
 import { type Clock, type Records, type Tenant } from "@posthaste/ports";
 
 const lookEveryMs = 1_000;
@@ -28,7 +28,7 @@ export class BacklogQuota {
     readonly records: Pick<Records, "backlog">;
     readonly clock: Pick<Clock, "passedMs">;
   };
-  readonly #seen = new Turns<string, Seen>();
+  readonly #seen = new RoundRobin<string, Seen>();
 
   constructor(ports: {
     readonly records: Pick<Records, "backlog">;

@@ -18,7 +18,7 @@ import {
 } from "@posthaste/domain";
 import { type Insert, type Inserted } from "@posthaste/ports";
 import { type Reserved, reservedOf } from "../fan-outs/fan-outs.ts";
-import { told } from "../committed.ts";
+import { reporting } from "../committed.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { insertTogether } from "../insert-together.ts";
 import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
@@ -83,7 +83,7 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     // `delete` returns true once, so of equal ids in a batch the first counts as inserted.
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));
   };
-  return createGather(told(insertAll, rooms.committed), {
+  return createGather(reporting(insertAll, rooms.committed), {
     bytesOf,
   });
 }

@@ -14,7 +14,7 @@ import {
 } from "@posthaste/domain";
 import { type Settled, StoreError } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { told } from "../committed.ts";
+import { reporting } from "../committed.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { toldBy } from "../message-log/rows.ts";
 import { wakeQueues } from "../queues/alarms.ts";
@@ -53,7 +53,7 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
       return verdict === "told" ? nothingLeft : withOwed(each, verdict);
     });
   };
-  return createGather(told(settleAll, rooms.committed), {
+  return createGather(reporting(settleAll, rooms.committed), {
     bytesOf: ({ answer, append }) =>
       append.reduce((sum, item) => sum + bytesOf(item), answer?.length ?? 0),
     // Only under load: no caller waits for a settle, and one statement for many records costs little more than for one.

@@ -99,5 +99,5 @@ export {
 } from "./time.ts";
 export { TextCache } from "./text-cache.ts";
 export { TurnoverMap } from "./turnover-map.ts";
-export { Turns } from "./turns.ts";
+export { RoundRobin } from "./round-robin.ts";
 export { unreachable } from "./unreachable.ts";

@@ -17,7 +17,7 @@ import {
   type Slot,
   type SlotTime,
   takeSlots,
-  Turns,
+  RoundRobin,
   withTokenBack,
 } from "@posthaste/domain";
 import { type Acquired, type SlotHolder } from "@posthaste/ports";
@@ -34,7 +34,7 @@ type Lane = {
 };
 
 export class Slots {
-  readonly #lanes = new Turns<FlowId, Lane>();
+  readonly #lanes = new RoundRobin<FlowId, Lane>();
   readonly #lanesMax: number;
 
   /** Above `most` lanes, lanes without a slot are forgotten even with an open window, which is in the lane's row. */

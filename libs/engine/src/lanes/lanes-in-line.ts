@@ -2,20 +2,20 @@
  * The lanes to be served, each once, tenants in turn. A tenant with a hundred thousand flow keys holds up another
  * tenant by one lane at most.
  */
-import { type LaneId, tenantOfLane, Turns } from "@posthaste/domain";
+import { type LaneId, tenantOfLane, RoundRobin } from "@posthaste/domain";
 
 /** The lanes beyond this number are left to their alarms. */
 const lanesMax = 100_000;
 
 export class LanesInLine {
-  readonly #byTenant = new Turns<string, Turns<LaneId, true>>();
+  readonly #byTenant = new RoundRobin<string, RoundRobin<LaneId, true>>();
   #size = 0;
 
   add(lane: LaneId): void {
     const tenant = tenantOfLane(lane);
     const known = this.#byTenant.get(tenant);
     if (this.#size >= lanesMax || known?.has(lane)) return;
-    const lanes = known ?? new Turns();
+    const lanes = known ?? new RoundRobin();
     lanes.put(lane, true);
     if (!known) this.#byTenant.put(tenant, lanes);
     this.#size += 1;

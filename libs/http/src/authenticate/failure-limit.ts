@@ -3,7 +3,7 @@
  * a minute the network is told to wait, each time twice as long (docs/design/security#authentication).
  */
 import { isIPv6 } from "node:net";
-import { Turns } from "@posthaste/domain";
+import { RoundRobin } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
 
 export type FailureLimit = {
@@ -40,7 +40,7 @@ function afterFailure(before: Failures | undefined, passedMs: number): Failures 
 }
 
 export function createFailureLimit(clock: Clock): FailureLimit {
-  const networks = new Turns<string, Failures>();
+  const networks = new RoundRobin<string, Failures>();
 
   function blockedSeconds(address: string): number | undefined {
     const blockedMs = (networks.get(networkOf(address))?.blockedUntil ?? 0) - clock.passedMs();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import * as fc from "fast-check";
-import { Turns } from "./turns.ts";
+import { RoundRobin } from "./round-robin.ts";
 
 const change = fc.oneof(
   fc.record({ does: fc.constant("put" as const), key: fc.nat({ max: 9 }) }),
@@ -11,7 +11,7 @@ describe("turns", () => {
   it("are taken first come, first served, and an entry put again goes behind the rest", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 200 }), (changes) => {
-        const turns = new Turns<number, string>();
+        const turns = new RoundRobin<number, string>();
         let line: number[] = [];
         for (const { does, key } of changes) {
           if (does === "put") {

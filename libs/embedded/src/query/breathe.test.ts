@@ -1,9 +1,9 @@
 import { expect, it } from "@jest/globals";
-import { createTurns } from "./turns.ts";
+import { createBreathe } from "./breathe.ts";
 
 it("of many lists one goes on after each turn of the event loop, in their order, and each comes to its end", async () => {
   const tasks: (() => void)[] = [];
-  const breathe = createTurns((task) => tasks.push(task));
+  const breathe = createBreathe((task) => tasks.push(task));
   const steps: number[] = [];
   const walks = Array.from({ length: 5 }, async (_, walk) => {
     for (let step = 0; step < 3; step++) {

@@ -1,5 +1,5 @@
 /** Lets one of the lists that are being read continue at a time, after the other work of the event loop. */
-export function createTurns(schedule: (task: () => void) => void): () => Promise<void> {
+export function createBreathe(schedule: (task: () => void) => void): () => Promise<void> {
   // Bounded by the number of lists: each waits once.
   const waiting: (() => void)[] = [];
   const next = (): void => {

@@ -4,7 +4,7 @@
  * `[first] = map` visits the places of all entries that were deleted before the first, until the map has a new table:
  * taking a hundred thousand entries that way takes seconds. An iterator that is kept visits each place once.
  */
-export class Turns<K, V> {
+export class RoundRobin<K, V> {
   readonly #entries = new Map<K, V>();
   #order = this.#entries.entries();
 

@@ -3,9 +3,9 @@ import {
   type AlarmSource,
   alarmSources,
   type BulkAction,
-  type InRun,
   type LaneId,
   type MessageId,
+  type RunRef,
   type Schedule,
   sizeOf,
   type TenantId,
@@ -28,7 +28,7 @@ export type RingPorts = FollowUpPorts &
 /** Work that may take long and may be asked for twice. Runs outside of the round, one task at a time per lane and per fan-out. */
 export type Background = {
   /** Grants a flow lane, or admits from a queue. */
-  grant(lane: LaneId): void;
+  serve(lane: LaneId): void;
   /** Expands a fan-out; a few at a time, since each holds the body of its children. */
   expand(parent: MessageId, task: () => Promise<void>): void;
   /** Works the outbox of an unfinished message, which is read when its turn comes. */
@@ -83,7 +83,7 @@ export async function ringOnce(
   let outboxBytes = 0;
   const schedules: Schedule[] = [];
   const actions: BulkAction[] = [];
-  const runs: Pick<InRun, "key" | "root">[] = [];
+  const runs: RunRef[] = [];
   for (const each of rung) {
     switch (each.kind) {
       case "hint":
@@ -118,7 +118,7 @@ export async function ringOnce(
         unreachable(each);
     }
   }
-  for (const lane of lanes) background.grant(lane);
+  for (const lane of lanes) background.serve(lane);
   if (outboxes.length > 0)
     background.runBatch("followUp", () => followUp(ports, outboxes), outboxBytes);
   if (runs.length > 0) background.runBatch("run", () => ringRuns(ports, runs));

@@ -43,7 +43,7 @@ export class Standby {
       bus: heardHere(ports.bus, {
         hear,
         wake: (events) => {
-          for (const event of events) if ("lane" in event) this.#background.grant(event.lane);
+          for (const event of events) if ("lane" in event) this.#background.serve(event.lane);
         },
       }),
     };

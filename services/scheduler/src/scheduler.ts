@@ -109,7 +109,7 @@ export class Scheduler {
   #hear(events: readonly WakeEvent[]): void {
     if (this.#stopped) return;
     for (const event of events) {
-      if ("lane" in event) this.#background.grant(event.lane);
+      if ("lane" in event) this.#background.serve(event.lane);
       else this.#lookAt(event.source === "any" ? alarmSources : [event.source], event.at);
     }
   }

@@ -25,9 +25,9 @@ describe("background work", () => {
       let looks = 0;
       const work = new BackgroundWork(parts({ serve: async () => void looks++ }));
 
-      work.grant(lane);
+      work.serve(lane);
       for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-      work.grant(lane);
+      work.serve(lane);
       await work.settled();
 
       expect(looks).toBe(2);
@@ -38,7 +38,7 @@ describe("background work", () => {
     let looks = 0;
     const work = new BackgroundWork(parts({ serve: async () => void looks++ }));
 
-    for (let i = 0; i < 100; i++) work.grant(lane);
+    for (let i = 0; i < 100; i++) work.serve(lane);
     await work.settled();
 
     expect(looks).toBe(2);
@@ -54,9 +54,9 @@ describe("background work", () => {
     const work = new BackgroundWork(parts({ serve }));
     const laneOf = (tenant: string, n: number) => flowId(`flow:${tenant}:key ${n}`);
 
-    for (let n = 0; n < 2_000; n++) work.grant(laneOf("greedy", n));
+    for (let n = 0; n < 2_000; n++) work.serve(laneOf("greedy", n));
     for (let n = 0; n < 2; n++)
-      for (let times = 0; times < 3; times++) work.grant(laneOf("quiet", n));
+      for (let times = 0; times < 3; times++) work.serve(laneOf("quiet", n));
     expect({ atOnce: served.length, hasRoom: work.hasRoom }).toEqual({
       atOnce: 500,
       hasRoom: true,
@@ -83,7 +83,7 @@ describe("background work", () => {
     const clock = virtualClock();
     const work = new BackgroundWork(parts({ clock, serve: grant }));
 
-    work.grant(lane);
+    work.serve(lane);
     await work.settled();
     await clock.advance(1_000);
     await work.settled();

@@ -36,7 +36,7 @@ const outboxesPerReading = 100;
 /** The time after which a task that hangs gives up its name. */
 const taskMsMax = 60_000;
 /** The time after which a failed grant is repeated, since the token store or the record store was away. */
-const grantAgainMs = 1_000;
+const serveAgainMs = 1_000;
 
 export class BackgroundWork implements Background {
   readonly #parts: BackgroundParts;
@@ -70,19 +70,19 @@ export class BackgroundWork implements Background {
     return this.#running.size < runningMax;
   }
 
-  grant(lane: LaneId): void {
-    const name = `grant ${lane}`;
+  serve(lane: LaneId): void {
+    const name = `serve ${lane}`;
     if (this.#running.has(name)) this.#again.add(name);
     else if (this.#served >= servedMax) this.#lanes.add(lane);
-    else if (!this.#stopped) this.#running.set(name, this.#serve(name, lane));
+    else if (!this.#stopped) this.#running.set(name, this.#serveInTurn(name, lane));
   }
 
-  async #serve(name: string, lane: LaneId): Promise<void> {
+  async #serveInTurn(name: string, lane: LaneId): Promise<void> {
     this.#served += 1;
-    await this.#carryOut(name, () => this.#grant(lane));
+    await this.#carryOut(name, () => this.#serve(lane));
     this.#served -= 1;
     const next = this.#lanes.take();
-    if (next !== undefined) this.grant(next);
+    if (next !== undefined) this.serve(next);
   }
 
   /** Starts a task, unless its name is running. An alarm brings back the call that is ignored then. */
@@ -165,7 +165,7 @@ export class BackgroundWork implements Background {
     while (this.#running.size > 0) await Promise.all(this.#running.values());
   }
 
-  async #grant(lane: LaneId): Promise<void> {
+  async #serve(lane: LaneId): Promise<void> {
     this.#failed.get(lane)?.();
     this.#failed.delete(lane);
     try {
@@ -174,7 +174,7 @@ export class BackgroundWork implements Background {
       if (!this.#stopped && this.#failed.size < failedMax)
         this.#failed.set(
           lane,
-          this.#parts.clock.after(grantAgainMs, () => this.grant(lane)),
+          this.#parts.clock.after(serveAgainMs, () => this.serve(lane)),
         );
       throw error;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { fault, type Group, groupChunkMax, messageId } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
-import { type Outcome, type PublishedGroup } from "@posthaste/engine";
+import { type PublishOutcome, type PublishedGroup } from "@posthaste/engine";
 import { aTenant, someEndpoints } from "@posthaste/testing";
 import { openInMemory } from "@posthaste/testing/in-memory";
 import { batchResultTexts, groupResultTexts } from "./published-texts.ts";
@@ -49,7 +49,7 @@ describe("the outcomes of publishes, as text", () => {
     const { ports, group } = await openWithGroup(1_000);
     const url = { messageId: messageId("msg_x"), url: "https://a.example/", deduplicated: false };
     const failed = fault("overloaded", 'it said "no"');
-    const outcomes: readonly Outcome[] = [
+    const outcomes: readonly PublishOutcome[] = [
       ...Array.from({ length: 999 }, () => url),
       publishedTo(group),
       failed,

@@ -4,7 +4,7 @@
  */
 import { publishResultText } from "@posthaste/contract";
 import { isFault } from "@posthaste/domain";
-import { type Outcome, type PublishedGroup } from "@posthaste/engine";
+import { type PublishOutcome, type PublishedGroup } from "@posthaste/engine";
 import { type Reads } from "./reads.ts";
 
 type Texts = AsyncGenerator<string, void, undefined>;
@@ -24,7 +24,7 @@ export async function* groupResultTexts(reads: ChildReads, published: PublishedG
 const resultsPerText = 200;
 
 /** Yields an array with one element for each outcome. */
-export async function* batchResultTexts(reads: ChildReads, outcomes: readonly Outcome[]): Texts {
+export async function* batchResultTexts(reads: ChildReads, outcomes: readonly PublishOutcome[]): Texts {
   let text = "[";
   for (const [i, outcome] of outcomes.entries()) {
     if (i > 0) text += ",";

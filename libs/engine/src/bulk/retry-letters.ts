@@ -21,7 +21,7 @@ import {
 import { type DeadLetters, type Queues, type Tenant } from "@posthaste/ports";
 import { makeQueues } from "../lanes/queues.ts";
 import { type AcceptPorts } from "../publish/accept.ts";
-import { announceUnheard } from "../publish/announce.ts";
+import { announceInBackground } from "../publish/announce.ts";
 
 export type RetryLettersPorts = Pick<
   AcceptPorts,
@@ -74,7 +74,7 @@ export async function retryLetters(
       records.map((record) => ({ record })),
       "accepted",
     );
-    announceUnheard(ports, records);
+    announceInBackground(ports, records);
     await ports.deadLetters.remove(
       tenant,
       items.map(({ id }) => id),

@@ -14,6 +14,7 @@ import {
   acceptNamed,
   claimableAtInsert,
   type Fault,
+  type InState,
   isFault,
   isIn,
   mayBeNamed,
@@ -44,7 +45,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { giveSlotsBack, takeSlots } from "../lanes/slots.ts";
-import { announceUnheard } from "./announce.ts";
+import { announceInBackground } from "./announce.ts";
 import { claimOnce, confirmKeys, goneMessages } from "./deduplicate.ts";
 
 export type AcceptPorts = {
@@ -113,31 +114,31 @@ function insert(
   id: MessageId,
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
-  const entering = entered(ports, command, url, id);
-  const turn = entering.place ? undefined : turnOf(ports, entering.record.message);
-  if (turn === undefined) return insertEntered(ports, entering, deduplication);
+  const entering = prepare(ports, command, url, id);
+  const wait = entering.place ? undefined : waitForPlace(ports, entering.record.message);
+  if (wait === undefined) return insertPrepared(ports, entering, deduplication);
   // The record gets the times after the wait.
-  return turn.then(() => insertEntered(ports, entered(ports, command, url, id), deduplication));
+  return wait.then(() => insertPrepared(ports, prepare(ports, command, url, id), deduplication));
 }
 
 /** Returns the wait of a message that its insert would claim if there were a place in line. */
-function turnOf({ local }: AcceptPorts, message: Message): Promise<void> | undefined {
+function waitForPlace({ local }: AcceptPorts, message: Message): Promise<void> | undefined {
   if (local === undefined || !isForLocal(message)) return undefined;
   return local.turn(message.tenant, originHash(message.url), message.body.length);
 }
 
-function insertEntered(
+function insertPrepared(
   ports: AcceptPorts,
   entering: Entering,
   deduplication: readonly DeduplicationEntry[],
 ): Promise<boolean> {
-  if (!needsSlot(entering)) return insertEntering(ports, entering, deduplication);
+  if (!needsSlot(entering)) return write(ports, entering, deduplication);
   return withSlots(ports, [entering]).then(([each = entering]) =>
-    insertEntering(ports, each, deduplication),
+    write(ports, each, deduplication),
   );
 }
 
-function insertEntering(
+function write(
   ports: AcceptPorts,
   entering: Entering,
   deduplication: readonly DeduplicationEntry[],
@@ -146,7 +147,7 @@ function insertEntering(
     ([inserted]) => {
       const isNew = inserted === "inserted";
       if (!isNew) giveBack(ports, entering);
-      else if (!begun(ports, entering)) announceUnheard(ports, [entering.record]);
+      else if (!begin(ports, entering)) announceInBackground(ports, [entering.record]);
       return isNew;
     },
     (error: unknown) => {
@@ -157,10 +158,12 @@ function insertEntering(
 }
 
 /** A record that is about to be inserted, and its place in line if the local deliverer has reserved one. */
-export type Entering = { readonly record: MessageRecord; readonly place?: LocalPlace };
+export type Entering =
+  | { readonly record: InState<"claimed">; readonly place: LocalPlace }
+  | { readonly record: MessageRecord; readonly place?: undefined };
 
 /** Prepares the record of every message. `withSlots` follows, if one needs a slot of its flow key; then `begun` or `giveBack`. */
-export function entered(
+export function prepare(
   ports: AcceptPorts,
   command: PublishCommand,
   url: string,
@@ -197,19 +200,19 @@ export async function withSlots<T extends Entering | undefined>(
   const taken = await takeSlots(ports, messages);
   return entering.map((each) => {
     if (!each || !needsSlot(each)) return each;
-    return taken.has(each.record.message.id) ? passing(ports, each) : inLine(ports, each);
+    return taken.has(each.record.message.id) ? passLine(ports, each) : joinLine(ports, each);
   });
 }
 
-function passing({ bus, clock }: AcceptPorts, each: Entering): Entering {
+function passLine({ bus, clock }: AcceptPorts, each: Entering): Entering {
   const { message } = each.record;
   return isIn(each.record, "claimed")
     ? each
     : { record: acceptGranted(message, clock.now(), !bus.isUp()) };
 }
 
-function inLine(ports: AcceptPorts, each: Entering): Entering {
-  leave(ports, each);
+function joinLine(ports: AcceptPorts, each: Entering): Entering {
+  withdraw(ports, each);
   return { record: accept(each.record.message, ports.clock.now()) };
 }
 
@@ -219,16 +222,16 @@ export const insertOf = (
 ): Insert => (deduplication.length > 0 ? { record, deduplication } : { record });
 
 /** Begins the attempt of an inserted record that its insert claimed. Returns false when the record has to be announced. */
-export function begun({ named }: AcceptPorts, { place, record }: Entering): boolean {
-  if (!isIn(record, "claimed")) return false;
+export function begin({ named }: AcceptPorts, { place, record }: Entering): boolean {
   if (place) place.run(record);
-  else named?.tell(record);
+  else if (isIn(record, "claimed")) named?.tell(record);
+  else return false;
   return true;
 }
 
 /** Gives back the slots of a record that was not inserted. */
 export function giveBack(ports: AcceptPorts, entering: Entering): void {
-  leave(ports, entering);
+  withdraw(ports, entering);
   const { flow, id } = entering.record.message;
   // Not awaited: a slot that cannot be given back ends with its lease.
   if (flow !== undefined && !isIn(entering.record, "waiting") && needsSlot(entering))
@@ -236,7 +239,7 @@ export function giveBack(ports: AcceptPorts, entering: Entering): void {
 }
 
 /** Tells the deliverer for which the record was claimed that it was not inserted. */
-function leave({ named }: AcceptPorts, { place, record }: Entering): void {
+function withdraw({ named }: AcceptPorts, { place, record }: Entering): void {
   if (place) place.release();
   else if (isIn(record, "claimed")) named?.release(record);
 }

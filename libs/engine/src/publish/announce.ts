@@ -39,7 +39,7 @@ export async function announce(
 ): Promise<void> {
   const due: Hint[] = [];
   const wakes: WakeEvent[] = [];
-  for (const record of records) sort(record, ports.clock.now(), due, wakes);
+  for (const record of records) addHint(record, ports.clock.now(), due, wakes);
   const accepted = records.flatMap(({ message }) =>
     message.run ? [] : { message: redactedConfiguration(message, ports.sha256) },
   );
@@ -64,7 +64,7 @@ export async function announceTraced(
 }
 
 /** Announces records without waiting. A hint that the bus refuses must not end the process; the alarm makes up for it. */
-export function announceUnheard(ports: AnnouncePorts, records: readonly MessageRecord[]): void {
+export function announceInBackground(ports: AnnouncePorts, records: readonly MessageRecord[]): void {
   announce(ports, records).catch(() => undefined);
 }
 
@@ -82,7 +82,7 @@ export const wakeLane = (lane: LaneId, at: number): WakeEvent => ({
   lane,
 });
 
-function sort(record: MessageRecord, now: number, due: Hint[], wakes: WakeEvent[]): void {
+function addHint(record: MessageRecord, now: number, due: Hint[], wakes: WakeEvent[]): void {
   const { message, state } = record;
   if (isFinished(state)) return;
   switch (state.kind) {

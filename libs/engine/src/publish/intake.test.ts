@@ -28,7 +28,7 @@ import {
   rest,
 } from "../opened.fixture.ts";
 import { publish, publishMany } from "./intake.ts";
-import { type Outcome } from "./publish-portion.ts";
+import { type PublishOutcome } from "./publish-portion.ts";
 
 const to = (path: string, overrides: Partial<PublishCommand> = {}): PublishCommand =>
   aCommand({
@@ -44,25 +44,25 @@ const once = (id: string): Partial<PublishCommand> => ({ deduplication: { kind: 
 async function outcomesOf(
   ports: RunPorts,
   commands: readonly PublishCommand[],
-): Promise<readonly Outcome[]> {
+): Promise<readonly PublishOutcome[]> {
   const outcomes = await publishMany(ports, commands);
   if ("fault" in outcomes || "refused" in outcomes) throw new Error(JSON.stringify(outcomes));
   return outcomes;
 }
 
-async function childrenOfGroup(ports: Ports, outcome: Outcome | undefined) {
+async function childrenOfGroup(ports: Ports, outcome: PublishOutcome | undefined) {
   if (!outcome || !("group" in outcome)) throw new Error(JSON.stringify(outcome));
   return childrenIn(ports, outcome);
 }
 
-function published(outcome: Outcome | undefined): Published {
+function published(outcome: PublishOutcome | undefined): Published {
   if (!outcome || !("messageId" in outcome)) throw new Error(JSON.stringify(outcome));
   return outcome;
 }
-const idOf = (outcome: Outcome | undefined): MessageId => published(outcome).messageId;
+const idOf = (outcome: PublishOutcome | undefined): MessageId => published(outcome).messageId;
 const urlOf = ({ destination }: PublishCommand) =>
   destination.kind === "url" ? destination.url : destination.name;
-const isDuplicate = (outcome: Outcome): unknown =>
+const isDuplicate = (outcome: PublishOutcome): unknown =>
   "deduplicated" in outcome && outcome.deduplicated;
 
 /** Records the keys of each claim and the ids of each insert, in order. */

@@ -22,7 +22,7 @@ import { type RunPorts } from "../runs/start.ts";
 import { type AcceptPorts, type Published, publishToUrl } from "./accept.ts";
 import { findGroup, type PublishedGroup } from "./group-publish.ts";
 import { publishInPortions } from "./portions.ts";
-import { type Outcome } from "./publish-portion.ts";
+import { type PublishOutcome } from "./publish-portion.ts";
 
 /** Takes room for messages and queues, all or nothing. Returns undefined if there is enough of it at once. */
 export type TakeRoom = (wanted: Wanted) => Promise<NoRoom | undefined> | undefined;
@@ -66,7 +66,7 @@ export async function publishMany(
   commands: readonly PublishCommand[],
   takeRoom = roomForAll,
   known: ReadonlyMap<string, Group> = new Map(),
-): Promise<readonly Outcome[] | Refused | Fault> {
+): Promise<readonly PublishOutcome[] | Refused | Fault> {
   const kind = kindOfAll(commands);
   if (typeof kind === "object") return kind;
   if (kind === "steps") return publishSteps(ports, commands);

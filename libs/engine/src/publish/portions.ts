@@ -19,7 +19,7 @@ import { type AcceptPorts } from "./accept.ts";
 import {
   isAlone,
   type Item,
-  type Outcome,
+  type PublishOutcome,
   type Portion,
   publishPortion,
 } from "./publish-portion.ts";
@@ -32,8 +32,8 @@ export async function publishInPortions(
   ports: AcceptPorts,
   commands: readonly PublishCommand[],
   groups: ReadonlyMap<string, Group>,
-): Promise<readonly Outcome[] | Fault> {
-  const outcomes: Outcome[] = [];
+): Promise<readonly PublishOutcome[] | Fault> {
+  const outcomes: PublishOutcome[] = [];
   const firsts = new Map<DeduplicationKey, number>();
   for (const portion of portionsOf(commands, groups)) {
     const made = await publishPortion(ports, portion, { outcomes, firsts }).catch(

@@ -11,15 +11,15 @@ import {
 import { type DeduplicationEntry } from "@posthaste/ports";
 import {
   type AcceptPorts,
-  begun,
-  entered,
+  begin,
   type Entering,
   giveBack,
   insertOf,
+  prepare,
   type Published,
   withSlots,
 } from "./accept.ts";
-import { announceUnheard } from "./announce.ts";
+import { announceInBackground } from "./announce.ts";
 import { claimKeys, confirmKeys, goneMessages } from "./deduplicate.ts";
 import {
   freshGroup,
@@ -30,7 +30,7 @@ import {
 } from "./group-publish.ts";
 
 /** The message of a URL, the messages of a group, or a fault if the outcome is unknown or the item was not tried. */
-export type Outcome = Published | PublishedGroup | Fault;
+export type PublishOutcome = Published | PublishedGroup | Fault;
 
 export type Item =
   | { readonly kind: "url"; readonly command: PublishCommand; readonly url: string }
@@ -42,7 +42,7 @@ export const isAlone = (item: Item | undefined): boolean =>
   item?.kind === "group" && item.publish.command.deduplication !== undefined;
 
 type Before = {
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly PublishOutcome[];
   /** The index at which each key came first. */
   readonly firsts: Map<DeduplicationKey, number>;
 };
@@ -51,7 +51,7 @@ export async function publishPortion(
   ports: AcceptPorts,
   portion: Portion,
   before: Before,
-): Promise<readonly Outcome[] | Fault> {
+): Promise<readonly PublishOutcome[] | Fault> {
   const [first] = portion;
   if (first?.kind === "group" && isAlone(first)) {
     const published = await publishToEndpoints(ports, first.publish);
@@ -133,7 +133,7 @@ async function insertAll(
   ports: AcceptPorts,
   portion: Portion,
   claims: readonly Claim[],
-): Promise<readonly (Outcome | undefined)[]> {
+): Promise<readonly (PublishOutcome | undefined)[]> {
   // Before any slot is taken, so that a failed fan-out leaves no slot behind.
   await Promise.all(portion.map((item, i) => insertGroup(ports, item, claims[i])));
   const entering = await withSlots(
@@ -152,8 +152,8 @@ async function insertAll(
   });
   const isNew = new Set(present.filter((_, i) => inserted[i] === "inserted"));
   for (const each of present) if (!isNew.has(each)) giveBack(ports, each);
-  const silent = [...isNew].filter((each) => !begun(ports, each)).map(({ record }) => record);
-  if (silent.length > 0) announceUnheard(ports, silent);
+  const silent = [...isNew].filter((each) => !begin(ports, each)).map(({ record }) => record);
+  if (silent.length > 0) announceInBackground(ports, silent);
   const entries = inserts.flatMap(({ deduplication = [] }) => deduplication);
   if (entries.length > 0) await confirmKeys(ports, entries);
   return portion.map((item, i) => {
@@ -177,10 +177,10 @@ const enteringOf = (
   claim: Claim | undefined,
 ): Entering | undefined =>
   claim?.kind === "insert" && item.kind === "url"
-    ? entered(ports, item.command, item.url, claim.id)
+    ? prepare(ports, item.command, item.url, claim.id)
     : undefined;
 
-function outcomeOf(item: Item, claim: Claim | undefined, isNew: boolean): Outcome | undefined {
+function outcomeOf(item: Item, claim: Claim | undefined, isNew: boolean): PublishOutcome | undefined {
   if (!claim || claim.kind === "again") return undefined;
   if (item.kind === "url") return { messageId: claim.id, url: item.url, deduplicated: !isNew };
   return freshGroup(item.publish.group, claim.id);

@@ -67,7 +67,7 @@ async function insertAll(ports: SlotPorts, records: readonly MessageRecord[]): P
   );
   const fresh = records.filter((_, i) => inserted[i] === "inserted");
   const { tracer } = ports.telemetry ?? noTelemetry;
-  // The caller does not wait for hints; see `announceUnheard`.
+  // The caller does not wait for hints; see `announceInBackground`.
   announceTraced(ports, tracer, fresh).catch(() => undefined);
 }
 

@@ -10,7 +10,7 @@ import {
 } from "@posthaste/domain";
 import {
   type AcceptPorts,
-  type Outcome,
+  type PublishOutcome,
   type Published,
   publishMany,
   type TakeRoom,
@@ -51,7 +51,7 @@ export async function publishItems(
   { tenant, callerIp, body }: Asked,
   room: TakeRoom,
   way?: Way,
-): Promise<readonly Outcome[] | Fault> {
+): Promise<readonly PublishOutcome[] | Fault> {
   const { judge, telemetry } = parts;
   const { metrics, tracer } = telemetry;
   const judged = await judgeItems(parts.groups, body, {

@@ -2,7 +2,7 @@ export { type AcceptPorts, type Published } from "./publish/accept.ts";
 export { unknownDestination, unknownGroup } from "./publish/group-publish.ts";
 export { publish, publishMany, type TakeRoom } from "./publish/intake.ts";
 export { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
-export { type Outcome } from "./publish/publish-portion.ts";
+export { type PublishOutcome } from "./publish/publish-portion.ts";
 export {
   announce,
   type AnnouncePorts,
@@ -70,5 +70,5 @@ export { cancelRunsMatching } from "./runs/cancel-runs.ts";
 export { cancelFunction, tellAgain } from "./runs/failure-function.ts";
 export { restartRun } from "./runs/restart.ts";
 export { resumeRun } from "./runs/resume.ts";
-export { mayBegin, type UsePorts } from "./runs/uses.ts";
+export { beginHeld, type UsePorts } from "./runs/uses.ts";
 export { NamedDeliverers } from "./publish/named-delivery.ts";

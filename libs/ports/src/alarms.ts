@@ -2,10 +2,10 @@
 import {
   type AlarmSource,
   type BulkAction,
-  type InRun,
   type LaneId,
   type MessageId,
   type MessageRecord,
+  type RunRef,
   type Schedule,
   type TenantId,
 } from "@posthaste/domain";
@@ -32,7 +32,7 @@ export type Rung =
   | { readonly kind: "schedule"; readonly schedule: Schedule }
   | { readonly kind: "bulkAction"; readonly action: BulkAction }
   /** The deadline of a wait of this run has passed. */
-  | { readonly kind: "run"; readonly run: Pick<InRun, "key" | "root"> };
+  | { readonly kind: "run"; readonly run: RunRef };
 
 /** `more`: the sources that reached their limit. */
 export type Rings = { readonly rung: readonly Rung[]; readonly more: ReadonlySet<AlarmSource> };

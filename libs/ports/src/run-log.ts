@@ -8,6 +8,7 @@ import {
   type RunFilter,
   type RunIn,
   type RunPart,
+  type RunRef,
   type TenantId,
   type ToldAttempt,
 } from "@posthaste/domain";
@@ -26,9 +27,9 @@ export interface RunLog {
    * Returns parts after `after` in name order, as many as `runReadBytesMax` holds; none of a run that has been swept.
    * `next`: there may be more after it.
    */
-  parts(run: Pick<Run, "key" | "root">, after?: PartName): Promise<SomeParts>;
+  parts(run: RunRef, after?: PartName): Promise<SomeParts>;
   /** Returns the latest `runAttemptsShownMax` attempts, in order of time. */
-  attempts(run: Pick<Run, "key" | "root">): Promise<readonly RunAttempt[]>;
+  attempts(run: RunRef): Promise<readonly RunAttempt[]>;
   /**
    * Stores the missing attempts, and keeps the latest `runAttemptsMax` of each delivery. A store may have written them with its
    * settle.

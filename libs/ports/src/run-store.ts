@@ -12,6 +12,7 @@ import {
   type Run,
   type RunId,
   type RunPart,
+  type RunRef,
   type TenantId,
 } from "@posthaste/domain";
 import { type Intake } from "./intake.ts";
@@ -86,10 +87,10 @@ export interface RunStore {
   ): Promise<StartedRun | "gone">;
   /** Reads, decides and writes atomically. `decide` is pure and may be called again. Returns undefined when there is no such run. */
   change<V>(
-    address: RunAddress | Pick<InRun, "key" | "root">,
+    address: RunAddress | RunRef,
     decide: (run: Run) => Decision<V>,
   ): Promise<V | undefined>;
-  get(address: RunAddress | Pick<InRun, "key" | "root">): Promise<Run | undefined>;
+  get(address: RunAddress | RunRef): Promise<Run | undefined>;
   byRoot(root: MessageId): Promise<Run | undefined>;
   /** Returns the newest run that continues one of this id: of the active ones, or of all if none is active. */
   byAlias(tenant: TenantId, id: RunId): Promise<Run | undefined>;
@@ -97,11 +98,11 @@ export interface RunStore {
   waiting(
     tenant: TenantId,
     event: string,
-    after: Pick<InRun, "key" | "root"> | undefined,
+    after: RunRef | undefined,
     limit: number,
-  ): Promise<readonly Pick<InRun, "key" | "root">[]>;
+  ): Promise<readonly RunRef[]>;
   /** Returns undefined when the run has no such part. */
-  part(run: Pick<Run, "key" | "root">, name: string): Promise<RunPart | undefined>;
+  part(run: RunRef, name: string): Promise<RunPart | undefined>;
   /** Returns entries of the history from rank `from` on, as many as `runReadBytesMax` holds; none after the last. */
   history(run: Run, from: number): Promise<readonly HistoryEntry[]>;
   /** Returns the bodies to send for claimed deliveries. A delivery that is not its record's first is over if its entry is answered. */

@@ -11,7 +11,7 @@ import {
   needsMark,
   type Outcome,
 } from "@posthaste/domain";
-import { mayBegin, type UsePorts } from "@posthaste/engine";
+import { beginHeld, type UsePorts } from "@posthaste/engine";
 import { type RunStore } from "@posthaste/ports";
 import { type Attempt, type Calling } from "./attempt.ts";
 import { Histories } from "./histories.ts";
@@ -46,7 +46,7 @@ export class Briefing {
     const { run } = message;
     if (!run) return undefined;
     try {
-      if (run.behind && !(await mayBegin(this.#ports, run, run.behind))) return "later";
+      if (run.behind && !(await beginHeld(this.#ports, run, run.behind))) return "later";
       if (run.fetches && run.bytes > this.#inlineBytesMax) return await this.#asked(run, epoch);
       return await this.#read(state, run, epoch, this.#histories.known(run.root));
     } catch (error) {

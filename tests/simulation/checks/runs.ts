@@ -1,5 +1,5 @@
 /** The checks of docs/guarantees#the-checkers-rules about runs, at rest: heads, parts and results. */
-import { isActive, owesAnswer, type Pending, type Run, tells } from "@posthaste/domain";
+import { hasInvoker, isActive, owesAnswer, type Pending, type Run } from "@posthaste/domain";
 import { type Backend } from "../backend.ts";
 import { hasPages, phaseOf, policyOf, timeoutMs } from "../runs/commands.ts";
 import { eventPrefix, outcomeOf, returned, type Step, stepsOf, timedOut } from "../runs/program.ts";
@@ -274,7 +274,7 @@ function checkLogged(history: History, { own, run, sent }: Story, stories: reado
     if (pending.kind !== "invoke") continue;
     const { childRoot, step } = pending;
     const child = stories.find(({ root }) => root === childRoot);
-    const isTold = child !== undefined && tells(child.run, { ...run, step });
+    const isTold = child !== undefined && hasInvoker(child.run, { ...run, step });
     const isLogged = own.has(`s${step}`);
     if (isLogged) history.count("runs.logged");
     if (isTold !== isLogged || sent(`s${step}`).length > 0)

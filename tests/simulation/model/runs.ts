@@ -8,7 +8,6 @@ import {
   byTime,
   entriesBetween,
   type HistoryEntry,
-  type InRun,
   isActive,
   isOfLog,
   isUnderstood,
@@ -23,6 +22,7 @@ import {
   type RunKey,
   runMessageId,
   type RunPart,
+  type RunRef,
   wakeAtOf,
   wantedOf,
 } from "@posthaste/domain";
@@ -37,8 +37,6 @@ import {
   understood,
 } from "@posthaste/ports";
 import { within } from "./page.ts";
-
-type RunRef = Pick<InRun, "key" | "root">;
 
 export type ModelRuns = {
   readonly port: RunStore;
@@ -56,11 +54,11 @@ export function modelRuns(now: () => number, records: Pick<Records, "insert">): 
   const parts = new Map<RunKey, Map<string, RunPart>>();
   const attempts = new Map<MessageId, Map<string, RunAttempt>>();
 
-  const find = (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
+  const find = (address: RunAddress | RunRef): Run | undefined => {
     const found = headAt(address);
     return found && understood(found);
   };
-  const headAt = (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
+  const headAt = (address: RunAddress | RunRef): Run | undefined => {
     if ("key" in address) {
       const run = heads.get(address.key);
       return run?.root === address.root ? run : undefined;

@@ -1,5 +1,5 @@
 /** The collections that the parts of the run store share. */
-import { type InRun, type MessageId } from "@posthaste/domain";
+import { type MessageId, type RunRef } from "@posthaste/domain";
 import { type Records, type RunAddress } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { type Rooms } from "../messages/rooms.ts";
@@ -30,7 +30,7 @@ export const runRoomsOf = (rooms: Rooms, insert: Records["insert"]): RunRooms =>
   insert,
 });
 
-export type Address = RunAddress | Pick<InRun, "key" | "root">;
+export type Address = RunAddress | RunRef;
 
 export async function find(
   { again, runs }: RunRooms,

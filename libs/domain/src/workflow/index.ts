@@ -52,8 +52,7 @@ export {
 } from "./part-key.ts";
 export { type MessageStory, messageStories } from "./message-story.ts";
 export { deliveriesShown, type Standing, storyOf, type StepStory } from "./story.ts";
-export { standsStill } from "./standing.ts";
-export { leftOpen, openEntries } from "./open.ts";
+export { leftOpen, openEntries, standsStill } from "./open.ts";
 export { inheritedParts, isMadeOf, isOfLog, resumedRun } from "./resume.ts";
 export {
   changedRun,
@@ -99,7 +98,7 @@ export {
   loggedInvocation,
   settledInvocation,
   startedInvocation,
-  tells,
-  told,
+  hasInvoker,
+  invokersTold,
   withHeir,
 } from "./invocations.ts";

@@ -56,7 +56,7 @@ export function loggedInvocation(run: Run, step: number, childRoot: MessageId): 
 export const invokersOf = ({ heirs = [], invoker }: Run): readonly Invoker[] =>
   invoker ? [invoker, ...heirs] : heirs;
 
-export const tells = (run: Run, { key, step }: Invoker): boolean =>
+export const hasInvoker = (run: Run, { key, step }: Invoker): boolean =>
   invokersOf(run).some((invoker) => invoker.key === key && invoker.step === step);
 
 /** Adds an invoker that waits for the end of the run. Returns undefined if there are `runHeirsMax` already. */
@@ -69,7 +69,7 @@ export const owesAnswer = ({ state }: Run): boolean =>
   state.kind !== "active" && state.answerBy !== undefined;
 
 /** Marks that the invokers know of the end. Returns undefined if that was marked before. */
-export function told(run: Run): Run | undefined {
+export function invokersTold(run: Run): Run | undefined {
   if (run.state.kind === "active" || run.state.answerBy === undefined) return undefined;
   const { answerBy: _, ...state } = run.state;
   return changedRun({ ...run, state });

@@ -1,7 +1,7 @@
-/** Finds the open deliveries and calls by which a run continues. */
+/** Finds the open deliveries and calls by which a run continues, and runs that stand still (docs/design/runs#standing-still). */
 import { type EntryKey, entriesBetween, has, type Order } from "./order.ts";
 import { partOf, type PartName } from "./part-key.ts";
-import { type Run, type RunState } from "./run.ts";
+import { isActive, type Run, type RunState } from "./run.ts";
 
 type Open = Pick<Run, "history"> & { readonly state: Pick<RunState, "pending"> };
 
@@ -48,3 +48,12 @@ const groupResults = (history: Order): readonly EntryKey[] =>
     .flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, i) => from + i))
     .map((step) => ({ role: "result", step }) as const)
     .filter((key) => has(history, key));
+
+/** Reports whether a run stands still after the delivery of `part` was answered with 2xx: the delivery has had no effect. */
+export function standsStill(run: Run, part: PartName): boolean {
+  if (!isActive(run)) return false;
+  const isUnheard = run.state.pending.some(
+    ({ kind, step }) => kind === "call" && partOf({ role: "answer", step }) === part,
+  );
+  return isUnheard || openEntries(run).some((entry) => partOf(entry) === part);
+}

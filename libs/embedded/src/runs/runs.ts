@@ -1,7 +1,6 @@
 /** The RunStore port. Head, parts and records of one change are one transaction. */
 import { crc32 } from "node:zlib";
 import {
-  type InRun,
   awaitedEvents,
   isActive,
   lettersOfLog,
@@ -9,6 +8,7 @@ import {
   type MessageId,
   type Run,
   type RunId,
+  type RunRef,
   type TenantId,
   wakeAtOf,
 } from "@posthaste/domain";
@@ -89,8 +89,6 @@ export function openRuns(rooms: Rooms): RunStore {
   };
 }
 
-type RunRef = Pick<InRun, "key" | "root">;
-
 function openHeads({ db }: Rooms) {
   const byPlace = db.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
   const newestOne = db.prepare(`
@@ -117,7 +115,7 @@ function openHeads({ db }: Rooms) {
         .all(tenant, event, after ? placeOf(after.root) : -1, limit)
         .map(runFrom)
         .map(({ key, root }) => ({ key, root })),
-    find: (address: RunAddress | Pick<InRun, "key" | "root">): Run | undefined => {
+    find: (address: RunAddress | RunRef): Run | undefined => {
       if (!("key" in address)) return newest(address);
       const run = runOf(byPlace.get(placeOf(address.root)));
       return run?.key === address.key ? run : undefined;

@@ -2,7 +2,6 @@
 import {
   append,
   bytesOfEntry,
-  type EntryDelivery,
   fault,
   type Fault,
   isActive,
@@ -10,26 +9,17 @@ import {
   limits,
   notBeforeOfStep,
   partOf,
-  type PublishCommand,
   type Run,
-  type RunId,
   type RunIn,
   runMessageId,
-  type TenantId,
   withHooks,
 } from "@posthaste/domain";
-import { type Decision, type RunAddress } from "@posthaste/ports";
+import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
+import { addressOf, deliveryFor, type RunCommand } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
-import { entriesOf } from "./entries.ts";
+import { writeOfEntries } from "./entries.ts";
 import { runInAnswer, type RunPorts } from "./start.ts";
-
-export type EntryCommand = PublishCommand & {
-  readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "entry" }>;
-};
-
-export const isEntry = (command: PublishCommand): command is EntryCommand =>
-  command.run?.kind === "entry";
 
 /** Returns the fault of an ended run, in the words that clients look for. */
 export const runEnded = (): Fault =>
@@ -38,19 +28,23 @@ export const runEnded = (): Fault =>
 /** Appends steps of one run, in order. */
 export async function appendSteps(
   ports: RunPorts,
-  commands: readonly EntryCommand[],
+  commands: readonly RunCommand<"entry">[],
 ): Promise<readonly Published[] | Fault> {
   const [first] = commands;
   if (!first) return [];
   const address = addressOf(first);
-  const deliveries = new Deliveries(ports, first.tenant, commands.map(urlOf));
+  const deliveries = new Deliveries(
+    ports,
+    first.tenant,
+    commands.map(({ destination: { url } }) => url),
+  );
   const outcome = await deliveries.change(address, (run) =>
     decide(ports, run, commands, deliveries),
   );
   if (!outcome || "fault" in outcome) return outcome ?? runEnded();
   return commands.map((command, i) => ({
     messageId: runMessageId(outcome.run.root, partOf(command.run.key)),
-    url: urlOf(command),
+    url: command.destination.url,
     deduplicated: outcome.deduplicated[i] ?? false,
     run: runInAnswer(outcome.run),
   }));
@@ -61,7 +55,7 @@ type Verdict = Fault | { readonly run: Run; readonly deduplicated: readonly bool
 function decide(
   { clock }: RunPorts,
   run: Run,
-  commands: readonly EntryCommand[],
+  commands: readonly RunCommand<"entry">[],
   deliveries: Deliveries,
 ): Decision<Verdict> {
   if (!isActive(run) || isOfUseBefore(run, commands[0]?.run)) return { verdict: runEnded() };
@@ -85,9 +79,12 @@ function decide(
   const joining = entries.map((command) => ({
     key: command.run.key,
     body: command.body,
-    delivery: deliveryOf(command, now),
+    delivery: {
+      ...deliveryFor(command, notBeforeOfStep(command, now)),
+      ...(command.run.fetches && { fetches: true as const }),
+    },
   }));
-  return { verdict, write: entriesOf(next, run.history.length, joining, deliveries, now) };
+  return { verdict, write: writeOfEntries(next, run.history.length, joining, deliveries, now) };
 }
 
 export const tooLong = fault(
@@ -104,35 +101,8 @@ const tooMuchPending = fault(
   `a run may wait for at most ${limits.runPendingMax} calls, events and other runs at once`,
 );
 
-const deliveryOf = (command: EntryCommand, now: number): EntryDelivery => ({
-  ...command,
-  url: urlOf(command),
-  notBefore: notBeforeOfStep(command, now),
-  ...(command.run.fetches && { fetches: true }),
-  ...stepNamed(command),
-});
-
-export const stepNamed = ({
-  run: { stepName },
-}: EntryCommand): Pick<EntryDelivery, "stepName"> => ({
-  ...(stepName !== undefined && { stepName }),
-});
-
 /** Reports whether a request that names only the id belongs to the use before, whose delivery is still under way. */
 export const isOfUseBefore = (
   run: Run,
   named: { readonly createdAt?: number } | undefined,
 ): boolean => named?.createdAt === undefined && isHeld(run);
-
-export function addressOf({
-  run: { createdAt, id },
-  tenant,
-}: {
-  readonly run: { readonly id: RunId; readonly createdAt?: number };
-  readonly tenant: TenantId;
-}): RunAddress {
-  return { tenant, id, ...(createdAt !== undefined && { createdAt }) };
-}
-
-export const urlOf = ({ destination }: PublishCommand): string =>
-  destination.kind === "url" ? destination.url : "";

@@ -12,29 +12,26 @@ import {
   type Message,
   notBeforeOf,
   partOf,
-  type PublishCommand,
   type Run,
   type RunItem,
   runMessageId,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { addressOf, isOfUseBefore, refusedPending, runEnded, urlOf } from "./append.ts";
+import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
+import { addressOf, deliveryFor, type RunCommand } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { runInAnswer, type RunPorts } from "./start.ts";
 
-type CallCommand = PublishCommand & {
-  readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "call" }>;
-};
-
-export const isCall = (command: PublishCommand): command is CallCommand =>
-  command.run?.kind === "call";
-
 /** Makes the call of a step. The first call of a step counts; an endpoint that is asked again makes the same call again. */
-export async function placeCall(ports: RunPorts, command: CallCommand): Promise<Published | Fault> {
+export async function placeCall(
+  ports: RunPorts,
+  command: RunCommand<"call">,
+): Promise<Published | Fault> {
   const { step } = command.run;
-  const url = urlOf(command);
+  const { body } = command;
+  const { url } = command.destination;
   const deliveries = new Deliveries(ports, command.tenant, [url]);
   const verdict = await deliveries.change(addressOf(command), (run): Decision<Verdict> => {
     if (!isActive(run) || isOfUseBefore(run, command.run)) return { verdict: runEnded() };
@@ -43,12 +40,10 @@ export async function placeCall(ports: RunPorts, command: CallCommand): Promise<
     const refused = refusedPending(next);
     if (refused) return { verdict: refused };
     const now = ports.clock.now();
-    const { body, callerIp, headers, hop, method, policy } = command;
-    const notBefore = notBeforeOf(command, now);
-    const sent = { url, callerIp, headers, hop, method, notBefore, policy };
+    const sent = deliveryFor(command, notBeforeOf(command, now));
     const message = callMessage(next, step, { ...sent, body }, now);
     const part = { name: partOf({ role: "call", step }), at: now, body, sent };
-    const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
+    const write = { run: next, parts: [part], deliveries: deliveries.recordsOf([message], now) };
     return { verdict: { run, isNew: true }, write };
   });
   if (!verdict) return runEnded();
@@ -82,7 +77,7 @@ export async function tellCalled(ports: EndPorts, message: Message, item: RunIte
     });
     const answer = answerMessage(next, key.step, callback, { body, from: message.origin }, now);
     const part = { name: partOf({ role: "answer", step: key.step }), at: now, body };
-    const write = { run: next, parts: [part], deliveries: deliveries.of([answer], now) };
+    const write = { run: next, parts: [part], deliveries: deliveries.recordsOf([answer], now) };
     return { verdict: true, write };
   });
 }

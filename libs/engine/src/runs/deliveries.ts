@@ -6,13 +6,12 @@ import {
   accept,
   acceptClaimed,
   claimableAtInsert,
-  type InRun,
-  type InState,
   limits,
   type Message,
   type MessageRecord,
   originHash,
   type Run,
+  type RunRef,
   sentBytes,
   type TenantId,
 } from "@posthaste/domain";
@@ -23,24 +22,20 @@ import {
   type RunAddress,
   type RunStore,
 } from "@posthaste/ports";
-import { type AnnouncePorts, announceUnheard } from "../publish/announce.ts";
+import { type Entering } from "../publish/accept.ts";
+import { type AnnouncePorts, announceInBackground } from "../publish/announce.ts";
 
 export type DeliveryPorts = AnnouncePorts & {
   readonly local?: LocalDelivery;
   readonly runs: Pick<RunStore, "change">;
 };
 
-type RunRef = Pick<InRun, "key" | "root">;
-
 type Reserved = { readonly url: string; readonly place: LocalPlace };
-type Made =
-  | { readonly record: InState<"claimed">; readonly place: LocalPlace }
-  | { readonly record: MessageRecord; readonly place?: undefined };
 
 export class Deliveries {
   readonly #ports: DeliveryPorts;
   readonly #reserved: readonly Reserved[];
-  #made: readonly Made[] = [];
+  #made: readonly Entering[] = [];
 
   /** `urls`: one for each delivery that the change may make. */
   constructor(ports: DeliveryPorts, tenant: TenantId, urls: readonly string[]) {
@@ -52,7 +47,7 @@ export class Deliveries {
   }
 
   /** Makes the records. The last call counts, since a change may be decided again. */
-  of(messages: readonly Message[], now: number): readonly MessageRecord[] {
+  recordsOf(messages: readonly Message[], now: number): readonly MessageRecord[] {
     const free = [...this.#reserved];
     this.#made = messages.map((message) => {
       const mayClaim = sentBytes(message) <= limits.lightBytesMax && claimableAtInsert(message);
@@ -96,7 +91,7 @@ export class Deliveries {
   }
 
   /** Begins deliveries, and gives back the places that are left. */
-  #end(made: readonly Made[]): void {
+  #end(made: readonly Entering[]): void {
     const left = new Set(this.#reserved.map(({ place }) => place));
     const rest: MessageRecord[] = [];
     for (const { place, record } of made) {
@@ -106,6 +101,6 @@ export class Deliveries {
       } else rest.push(record);
     }
     for (const place of left) place.release();
-    if (rest.length > 0) announceUnheard(this.#ports, rest);
+    if (rest.length > 0) announceInBackground(this.#ports, rest);
   }
 }

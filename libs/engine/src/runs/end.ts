@@ -23,7 +23,7 @@ import { isOfUseBefore } from "./append.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { dropLeft, type DropPorts } from "./drop.ts";
 import { answerInvokers } from "./invoke.ts";
-import { jsonBytes } from "./results.ts";
+import { jsonBytes } from "./json-parts.ts";
 
 export type EndPorts = DeliveryPorts & DropPorts & { readonly runs: RunStore };
 
@@ -141,7 +141,7 @@ export async function failDelivered(
     const messages = sent ? [failureMessage(failed, sent, body, now)] : [];
     return {
       verdict: true,
-      write: { run: failed, parts, deliveries: deliveries.of(messages, now) },
+      write: { run: failed, parts, deliveries: deliveries.recordsOf(messages, now) },
     };
   });
   if (hasFailed && ended) await followEnd(ports, ended);

@@ -1,14 +1,18 @@
-/** Builds the write of entries that join the history of their run: a part and the record of a delivery for each. */
+/** The writes by which entries join the history of their run: a part and the record of a delivery for each. */
 import {
+  append,
+  bytesOfEntry,
   type EntryDelivery,
   type EntryKey,
   entryMessage,
   keptDelivery,
+  limits,
   partOf,
   type Run,
+  type RunIn,
   type RunPart,
 } from "@posthaste/domain";
-import { type RunWrite } from "@posthaste/ports";
+import { type Decision, type RunWrite } from "@posthaste/ports";
 import { type Deliveries } from "./deliveries.ts";
 
 export type Entry = {
@@ -18,7 +22,7 @@ export type Entry = {
 };
 
 /** `run`: the run with the entries in it. The first entry has the rank `from`. */
-export function entriesOf(
+export function writeOfEntries(
   run: Run,
   from: number,
   entries: readonly Entry[],
@@ -30,5 +34,39 @@ export function entriesOf(
     const sent = keptDelivery(run, delivery, now);
     return { name: partOf(key), at: now, body, rank: from + i, ...(sent && { sent }) };
   });
-  return { run, parts, deliveries: deliveries.of(messages, now) };
+  return { run, parts, deliveries: deliveries.recordsOf(messages, now) };
 }
+
+/** A step that waited, with its result, which does not come from the endpoint. */
+export type EndedStep = {
+  readonly step: number;
+  readonly body: Uint8Array;
+  readonly delivery: EntryDelivery;
+};
+
+/** Writes results. The steps must be distinct and have no result yet. */
+export function decisionOfResults<V>(
+  run: RunIn<"active">,
+  ended: readonly EndedStep[],
+  deliveries: Deliveries,
+  now: number,
+  verdictOf: (run: Run) => V,
+): Required<Omit<Decision<V>, "intake">> {
+  const results = ended.map(({ step, ...rest }) => ({
+    ...rest,
+    key: { role: "result", step } as const,
+  }));
+  const appended = append(
+    run,
+    results.map(({ key }) => key),
+  );
+  if (appended.kind === "refused") throw new Error(appended.text);
+  const bytes = ended.reduce((sum, { body }) => sum + bytesOfEntry(body), run.bytes);
+  const next = { ...appended.run, bytes };
+  const write = writeOfEntries(next, run.history.length, results, deliveries, now);
+  return { verdict: verdictOf(next), write };
+}
+
+/** Reports whether the history of the run has room for one entry more. */
+export const hasRoomFor = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
+  run.bytes + bytesOfEntry(body) <= limits.runHistoryBytesMax;

@@ -15,7 +15,7 @@ import {
 } from "@posthaste/domain";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
-import { base64, jsonBytes } from "./results.ts";
+import { base64, jsonBytes } from "./json-parts.ts";
 
 /** Ends a round whose destination has answered, or will not be called again. */
 export async function failureTold(
@@ -76,7 +76,7 @@ export async function tellAgain(ports: EndPorts, failed: Run): Promise<Fault | u
       at: now,
       body,
     };
-    const write = { run: next, parts: [part], deliveries: deliveries.of([message], now) };
+    const write = { run: next, parts: [part], deliveries: deliveries.recordsOf([message], now) };
     return { verdict: true, write };
   });
   return isAgain ? undefined : hasNotFailed;

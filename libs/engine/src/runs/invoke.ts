@@ -7,7 +7,6 @@ import {
   type EntryDelivery,
   fault,
   type Fault,
-  type InRun,
   invocationOf,
   type Invoker,
   invokersOf,
@@ -19,45 +18,30 @@ import {
   partOf,
   type PartName,
   pendingPart,
-  type PublishCommand,
   type Run,
   type RunIn,
   type RunPart,
+  type RunRef,
   settledInvocation,
   startedInvocation,
-  tells,
-  told,
+  hasInvoker,
+  invokersTold,
   withHeir,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import {
-  addressOf,
-  type EntryCommand,
-  isEntry,
-  isOfUseBefore,
-  refusedPending,
-  runEnded,
-  stepNamed,
-  urlOf,
-} from "./append.ts";
+import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
+import { addressOf, deliveryFor, isRunCommand, type RunCommand } from "./commands.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
-import { base64, hasRoomFor, jsonBytes, partJson, resultsOf, type StepJson } from "./results.ts";
+import { decisionOfResults, hasRoomFor } from "./entries.ts";
+import { base64, jsonBytes, partJson, type StepJson } from "./json-parts.ts";
 import { runInAnswer, type RunPorts, startAs } from "./start.ts";
 
-export type InvokeCommand = PublishCommand & {
-  readonly run: Extract<NonNullable<PublishCommand["run"]>, { kind: "invoke" }>;
-};
-
-export const isInvoke = (command: PublishCommand): command is InvokeCommand =>
-  command.run?.kind === "invoke";
-
-type RunRef = Pick<InRun, "key" | "root">;
 type InvokePorts = DeliveryPorts & Pick<RunPorts, "runs">;
 
 type InvokePart = {
   /** The start of the child, with its body in base64. */
-  readonly child: Omit<PublishCommand, "body"> & { readonly body: string };
+  readonly child: Omit<RunCommand<"start">, "body"> & { readonly body: string };
   readonly step: StepJson;
   readonly delivery: EntryDelivery;
 };
@@ -72,9 +56,13 @@ const createdPart = (step: number, { createdAt }: Run, at: number): RunPart => (
 });
 
 /** Invokes a child. A repeat starts nothing, whichever child it names. */
-export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<Published | Fault> {
+export async function invoke(
+  ports: RunPorts,
+  command: RunCommand<"invoke">,
+): Promise<Published | Fault> {
   const { answer, child, step } = command.run;
-  if (!isEntry(answer)) return fault("run_refused", "body: the step of an invocation has an id");
+  if (!isRunCommand(answer, "entry"))
+    return fault("run_refused", "body: the step of an invocation has an id");
   const { tenant } = command;
   const parent = addressOf(answer);
   const number = answer.run.key.step;
@@ -94,7 +82,7 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
     const kept: InvokePart = {
       child: { ...command, run: child, body: base64(command.body) },
       step,
-      delivery: deliveryOf(answer, now),
+      delivery: deliveryFor(answer, now),
     };
     const parts = [{ name: partName(number), at: now, body: jsonBytes(kept) }];
     const write = { run: next, parts, deliveries: [] };
@@ -104,7 +92,7 @@ export async function invoke(ports: RunPorts, command: InvokeCommand): Promise<P
   if ("fault" in verdict) return verdict;
   const { isNew, root, run } = verdict;
   if (isNew) await startChild(ports, run, number);
-  return { messageId: root, url: urlOf(command), deduplicated: !isNew, run: runInAnswer(run) };
+  return { messageId: root, url: command.destination.url, deduplicated: !isNew, run: runInAnswer(run) };
 }
 
 type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly isNew: boolean };
@@ -113,12 +101,6 @@ type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly i
 const startWithinMs = 30_000;
 
 const childIsActive = fault("run_refused", "a workflow already exists, its run id is active");
-
-function deliveryOf(answer: EntryCommand, now: number): EntryDelivery {
-  const { callerIp, headers, hop, method, policy } = answer;
-  const sent = { url: urlOf(answer), callerIp, headers, hop, method, notBefore: now, policy };
-  return { ...sent, ...stepNamed(answer) };
-}
 
 /**
  * Starts the child of an invocation, once however often it is called, since the invocation names its root. A child
@@ -145,8 +127,8 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
   }
   // Another start has taken the id of the child, or too many runs wait for the child.
   if (run.root !== childRoot) return answer(ports, invoker, childRoot, { out: failed });
-  const told = await toBeTold(ports, run, invoker);
-  if (told !== "later") return answer(ports, invoker, childRoot, { out: told, child: run });
+  const out = await joinInvokers(ports, run, invoker);
+  if (out !== "later") return answer(ports, invoker, childRoot, { out, child: run });
   const created = createdPart(step, run, clock.now());
   await runs.change(ref, (seen) => {
     const next = startedInvocation(seen, step);
@@ -159,14 +141,14 @@ export async function startChild(ports: InvokePorts, ref: RunRef, step: number):
 const failed = { isCanceled: false, isFailed: true } as const;
 
 /** Makes the child report its end to the invoker. If the child has ended, returns the report for now. */
-async function toBeTold(
+async function joinInvokers(
   ports: InvokePorts,
   child: Run,
   invoker: Invoker,
 ): Promise<"later" | object> {
   const seen = await ports.runs.change(child, (run): Decision<"later" | "full" | Run> => {
     if (!isActive(run)) return { verdict: run };
-    if (tells(run, invoker)) return { verdict: "later" };
+    if (hasInvoker(run, invoker)) return { verdict: "later" };
     const next = withHeir(run, invoker);
     if (!next) return { verdict: "full" };
     return { verdict: "later", write: { run: next, parts: [], deliveries: [] } };
@@ -193,7 +175,7 @@ export async function answerInvokers(ports: InvokePorts, child: Run): Promise<vo
   const out = await endOf(ports, child);
   for (const invoker of invokers) await answer(ports, invoker, child.root, { out, child });
   await ports.runs.change(child, (run) => {
-    const next = told(run);
+    const next = invokersTold(run);
     return next
       ? { verdict: true, write: { run: next, parts: [], deliveries: [] } }
       : { verdict: false };
@@ -218,20 +200,20 @@ async function answer(
   const deliveries = new Deliveries(ports, tenant, [delivery.url]);
   await deliveries.change(parent, (run): Decision<boolean> => {
     const now = ports.clock.now();
-    const told = jsonBytes({ ...json, out: JSON.stringify(out) });
+    const result = jsonBytes({ ...json, out: JSON.stringify(out) });
     // The step fails if the history has no room for its result.
-    const body = hasRoomFor(run, told) ? told : jsonBytes({ ...json, out: JSON.stringify(failed) });
+    const body = hasRoomFor(run, result) ? result : jsonBytes({ ...json, out: JSON.stringify(failed) });
     const created = child && isStarting(run, step) ? [createdPart(step, child, now)] : [];
     const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
     if (!waiting) {
       const logged = loggedInvocation(run, step, childRoot);
       if (!logged) return { verdict: false };
-      const result = { name: partOf({ role: "result", step }), at: now, body };
-      const write = { run: logged, parts: [...created, result], deliveries: [] };
+      const part = { name: partOf({ role: "result", step }), at: now, body };
+      const write = { run: logged, parts: [...created, part], deliveries: [] };
       return { verdict: false, write };
     }
     const ended = { step, body, delivery: { ...delivery, notBefore: now } };
-    const { verdict, write } = resultsOf(waiting, [ended], deliveries, now, () => true);
+    const { verdict, write } = decisionOfResults(waiting, [ended], deliveries, now, () => true);
     return { verdict, write: { ...write, parts: [...created, ...write.parts] } };
   });
 }

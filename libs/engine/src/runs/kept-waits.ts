@@ -1,20 +1,20 @@
 /** The parts that waits keep until they end, and the waiters that callers are told of. */
 import {
   type EntryDelivery,
-  type InRun,
   type PartName,
   pendingPart,
   type Run,
   type RunId,
   type RunIn,
   type RunPart,
+  type RunRef,
   type TenantId,
   type Wait,
   waitsFor,
 } from "@posthaste/domain";
-import { type RunAddress, StoreError } from "@posthaste/ports";
+import { StoreError } from "@posthaste/ports";
 import { type DeliveryPorts } from "./deliveries.ts";
-import { jsonBytes, partJson, type StepJson } from "./results.ts";
+import { jsonBytes, partJson, type StepJson } from "./json-parts.ts";
 import { type RunPorts } from "./start.ts";
 
 /** A waiter as clients see it. Times are in Unix seconds. */
@@ -35,7 +35,6 @@ export type WaitPart = {
 };
 
 export type WaitPorts = DeliveryPorts & Pick<RunPorts, "runs">;
-export type RunRef = RunAddress | Pick<InRun, "key" | "root">;
 
 /** The number of other changes that may come between reading and writing. */
 export const triesMax = 50;
@@ -62,8 +61,8 @@ export async function* runsWaiting(
   tenant: TenantId,
   event: string,
   runsMax: number,
-): AsyncGenerator<readonly Pick<InRun, "key" | "root">[], void, undefined> {
-  let after: Pick<InRun, "key" | "root"> | undefined;
+): AsyncGenerator<readonly RunRef[], void, undefined> {
+  let after: RunRef | undefined;
   // Each page begins after the last run of the one before.
   for (;;) {
     const page = await runs.waiting(tenant, event, after, runsMax);

@@ -21,6 +21,7 @@ import {
   type Run,
   runMessageId,
   type RunPart,
+  type RunRef,
   type TenantId,
   type Wait,
   waitsFor,
@@ -31,7 +32,6 @@ import { tooLong } from "./append.ts";
 import { Deliveries } from "./deliveries.ts";
 import {
   partsOf,
-  type RunRef,
   runsWaiting,
   tooMany,
   triesMax,
@@ -39,7 +39,8 @@ import {
   type WaitPart,
   type WaitPorts,
 } from "./kept-waits.ts";
-import { base64, type EndedStep, hasRoomFor, jsonBytes, resultsOf } from "./results.ts";
+import { decisionOfResults, type EndedStep, hasRoomFor } from "./entries.ts";
+import { base64, jsonBytes } from "./json-parts.ts";
 
 /** The outcome of one wait. With `error` the wait goes on. */
 export type Notified = {
@@ -71,29 +72,29 @@ const runsAtOnce = 100;
  */
 export const notifyRun = (
   ports: WaitPorts,
-  run: RunRef,
+  run: RunAddress | RunRef,
   event: string,
   body: Uint8Array,
   notes: boolean,
-): Promise<Outcome> => take(ports, run, { event, body, by: "told" }, notes);
+): Promise<Taken> => take(ports, run, { event, body, by: "told" }, notes);
 
 /** Ends the waits for a webhook, or keeps its event for the next wait. */
 export const hookRun = (
   ports: WaitPorts,
-  run: RunRef,
+  run: RunAddress | RunRef,
   event: string,
   body: Uint8Array,
-): Promise<Outcome> => take(ports, run, { event, body, by: "webhook" }, true);
+): Promise<Taken> => take(ports, run, { event, body, by: "webhook" }, true);
 
-type Outcome = readonly Notified[] | "unknown" | "full";
+type Taken = readonly Notified[] | "unknown" | "full";
 type Came = { readonly event: string; readonly body: Uint8Array; readonly by: EventWay };
 
 async function take(
   ports: WaitPorts,
-  ref: RunRef,
+  ref: RunAddress | RunRef,
   { body, by, event }: Came,
   notes: boolean,
-): Promise<Outcome> {
+): Promise<Taken> {
   const taker = "key" in ref ? ref : await takerOf(ports.runs, ref);
   if (!taker) return "unknown";
   let kept: { readonly run: Run; readonly part: RunPart } | undefined;
@@ -155,7 +156,7 @@ export async function handOn(
   if (note) await take(ports, heir, { ...note, by: note.by ?? "told", body: part.body }, true);
 }
 
-export const timeOutWaits = (ports: WaitPorts, run: RunRef): Promise<unknown> =>
+export const timeOutWaits = (ports: WaitPorts, run: RunAddress | RunRef): Promise<unknown> =>
   endWaits(ports, run, {
     chosen: (seen) => overdueWaits(seen, ports.clock.now()),
     said: ({ event }) => ({ waitEventId: event, waitTimeout: true }),
@@ -181,7 +182,7 @@ const waitsAtOnce = 100;
 
 async function endWaits(
   ports: WaitPorts,
-  ref: RunRef,
+  ref: RunAddress | RunRef,
   ending: Ending,
 ): Promise<Exclude<Done, "again">> {
   const ended: Notified[] = [];
@@ -241,7 +242,7 @@ async function endSome(
     if (ended.length + refused.length === 0) return { verdict: "again" };
     const going = refused.map((waiter) => ({ waiter, run, error: tooLong.text }));
     if (ended.length === 0) return { verdict: going };
-    return resultsOf(run, ended, deliveries, now, (next) => [
+    return decisionOfResults(run, ended, deliveries, now, (next) => [
       ...ended.map(({ step, waiter }) => {
         const messageId = runMessageId(next.root, partOf({ role: "result", step }));
         return { waiter, messageId, run: next };

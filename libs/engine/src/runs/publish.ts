@@ -1,9 +1,10 @@
 /** Publishes for runs: steps, calls, invocations, and starts. */
 import { type Fault, isFault, type PublishCommand, type RunId } from "@posthaste/domain";
 import { type Published } from "../publish/accept.ts";
-import { appendSteps, isEntry } from "./append.ts";
-import { isCall, placeCall } from "./call.ts";
-import { invoke, isInvoke } from "./invoke.ts";
+import { appendSteps } from "./append.ts";
+import { placeCall } from "./call.ts";
+import { isRunCommand } from "./commands.ts";
+import { invoke } from "./invoke.ts";
 import { type RunPorts, startRun } from "./start.ts";
 
 /** Publishes what belongs to existing runs, in order. Successive steps of one run join it together. */
@@ -24,15 +25,22 @@ async function publishGroup(
   ports: RunPorts,
   some: readonly PublishCommand[],
 ): Promise<readonly Published[] | Fault> {
-  const steps = some.filter(isEntry);
+  const steps = some.filter((command) => isRunCommand(command, "entry"));
   const [only] = some;
   if (!only || steps.length > 0) return appendSteps(ports, steps);
-  const done = await (isCall(only)
-    ? placeCall(ports, only)
-    : isInvoke(only)
-      ? invoke(ports, only)
-      : startRun(ports, only));
+  const done = await publishOne(ports, only);
   return isFault(done) ? done : [done];
+}
+
+function publishOne(ports: RunPorts, command: PublishCommand): Promise<Published | Fault> {
+  if (isRunCommand(command, "call")) return placeCall(ports, command);
+  if (isRunCommand(command, "invoke")) return invoke(ports, command);
+  return start(ports, command);
+}
+
+function start(ports: RunPorts, command: PublishCommand): Promise<Published | Fault> {
+  if (!isRunCommand(command, "start")) throw new Error("not the start of a run");
+  return startRun(ports, command);
 }
 
 /** The number of runs started at the same time; their writes share syncs. */
@@ -48,7 +56,7 @@ export async function startRuns(
 ): Promise<readonly Published[] | Fault> {
   const started: Published[] = [];
   for (const wave of waves(starts))
-    for (const each of await Promise.all(wave.map((start) => startRun(ports, start)))) {
+    for (const each of await Promise.all(wave.map((each) => start(ports, each)))) {
       if (isFault(each)) return each;
       started.push(each);
     }
@@ -59,12 +67,12 @@ export async function startRuns(
 function waves(starts: readonly PublishCommand[]): readonly (readonly PublishCommand[])[] {
   const all: PublishCommand[][] = [];
   const ids = new Set<RunId | undefined>();
-  for (const start of starts) {
+  for (const each of starts) {
     const last = all.at(-1);
-    const id = start.run?.kind === "start" ? start.run.id : undefined;
-    if (last && last.length < startedAtOnce && !ids.has(id)) last.push(start);
+    const id = each.run?.kind === "start" ? each.run.id : undefined;
+    if (last && last.length < startedAtOnce && !ids.has(id)) last.push(each);
     else {
-      all.push([start]);
+      all.push([each]);
       ids.clear();
     }
     ids.add(id);
@@ -85,7 +93,7 @@ function inGroups(commands: readonly PublishCommand[]): readonly (readonly Publi
 }
 
 const isOfSameRun = (one: PublishCommand, other: PublishCommand): boolean =>
-  isEntry(one) &&
-  isEntry(other) &&
+  isRunCommand(one, "entry") &&
+  isRunCommand(other, "entry") &&
   one.run.id === other.run.id &&
   one.run.createdAt === other.run.createdAt;

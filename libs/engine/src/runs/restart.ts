@@ -7,13 +7,13 @@ import {
   isMadeOf,
   merged,
   type Overrides,
-  type PublishCommand,
   type Run,
   type RunId,
   type RunIn,
   type RunPlan,
   usualDelivery,
 } from "@posthaste/domain";
+import { type RunCommand } from "./commands.ts";
 import { gone, type RunPorts, startRunOf } from "./start.ts";
 
 /** `id`: of the new run. Returns the run of that id if it is active and was already made by a restart of this failed run. */
@@ -31,7 +31,7 @@ export async function restartRun(
     overrides,
   );
   const { postponement } = overrides;
-  const command: PublishCommand = {
+  const command: RunCommand<"start"> = {
     tenant,
     dialect,
     destination: { kind: "url", url },

@@ -66,7 +66,7 @@ export async function resumeRun(
     const run = resumedRun(failed, use, now);
     const messages = messagesOf(run, work, overrides, now);
     const parts = work.waits.map(({ part }) => part);
-    return { run, parts, deliveries: deliveries.of(messages, now) };
+    return { run, parts, deliveries: deliveries.recordsOf(messages, now) };
   };
 
   const inherited = { of: failed, names: inheritedParts(failed) };

@@ -1,12 +1,12 @@
 /** Does the work of a run's alarm: ends overdue waits, starts children, tells invokers, drops leftover deliveries. */
 import {
-  type InRun,
   isActive,
   limits,
   overdueStarts,
   overdueWaits,
   owesAnswer,
   owesDrop,
+  type RunRef,
 } from "@posthaste/domain";
 import { type DeliveryPorts } from "./deliveries.ts";
 import { dropAtLast, type DropPorts } from "./drop.ts";
@@ -15,13 +15,12 @@ import { type RunPorts } from "./start.ts";
 import { timeOutWaits } from "./notify.ts";
 
 type RingPorts = DeliveryPorts & DropPorts & Pick<RunPorts, "runs">;
-type Ref = Pick<InRun, "key" | "root">;
 
 /** The number of runs worked at the same time, so that many of them leave room in the stores. */
 const atOnceMax = 25;
 
 /** Rings runs. A failure of one does not stop the rest. Runs not begun by the time of their next alarm are left to it. */
-export async function ringRuns(ports: RingPorts, refs: readonly Ref[]): Promise<void> {
+export async function ringRuns(ports: RingPorts, refs: readonly RunRef[]): Promise<void> {
   const until = ports.clock.passedMs() + limits.ringAheadMs;
   const failures: unknown[] = [];
   for (let n = 0; n < refs.length && ports.clock.passedMs() < until; n += atOnceMax) {
@@ -36,7 +35,7 @@ export async function ringRuns(ports: RingPorts, refs: readonly Ref[]): Promise<
     );
 }
 
-export async function ringRun(ports: RingPorts, ref: Ref): Promise<void> {
+export async function ringRun(ports: RingPorts, ref: RunRef): Promise<void> {
   const run = await ports.runs.get(ref);
   if (!run) return;
   if (!isActive(run)) {

@@ -29,7 +29,7 @@ import { placeCall } from "./call.ts";
 import { endOwnRun, endRun, finishRun } from "./end.ts";
 import { invoke } from "./invoke.ts";
 import { startRun } from "./start.ts";
-import { mayBegin } from "./uses.ts";
+import { beginHeld } from "./uses.ts";
 import { placeWait } from "./waits.ts";
 
 const address = { tenant: aTenant, id: aRunId };
@@ -351,11 +351,11 @@ describe("a use of an id that begins while a delivery of the one before is under
     const { ports, first, claimed, second } = await usedAgain();
     const behind = { key: first.key, root: first.root };
     expect(isHeld(second)).toBe(true);
-    expect(await mayBegin(ports, second, behind)).toBe(false);
+    expect(await beginHeld(ports, second, behind)).toBe(false);
 
     await ports.records.settle([settleUnwanted(claimed, ports.clock.now())]);
 
-    expect(await mayBegin(ports, second, behind)).toBe(true);
+    expect(await beginHeld(ports, second, behind)).toBe(true);
     expect(isHeld(await current(ports))).toBe(false);
     expect(await appendSteps(ports, [step])).toHaveLength(1);
   });

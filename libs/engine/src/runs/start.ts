@@ -2,7 +2,6 @@
 import {
   adopted,
   bytesOfEntry,
-  type CallbackPlan,
   entryMessage,
   fault,
   type Fault,
@@ -16,7 +15,6 @@ import {
   newOrder,
   notBeforeOf,
   partOf,
-  type PublishCommand,
   type Run,
   runKey,
   type RunKey,
@@ -36,8 +34,9 @@ import {
 } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
 import { claimOnce, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
+import { deliveryFor, type RunCommand } from "./commands.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
-import { entriesOf } from "./entries.ts";
+import { writeOfEntries } from "./entries.ts";
 import { beginUnlessHeld } from "./uses.ts";
 
 export type RunPorts = AcceptPorts & { readonly runs: RunStore };
@@ -45,7 +44,7 @@ export type RunPorts = AcceptPorts & { readonly runs: RunStore };
 /** Starts a run, or handles the second phase of a start. */
 export async function startRun(
   ports: RunPorts,
-  command: PublishCommand,
+  command: RunCommand<"start">,
 ): Promise<Published | Fault> {
   const known = await adopt(ports, command);
   if (known) return known;
@@ -71,10 +70,10 @@ export const runInAnswer = ({
  */
 async function adopt(
   ports: RunPorts,
-  { run: publish, tenant }: PublishCommand,
+  { run: { id, phase }, tenant }: RunCommand<"start">,
 ): Promise<Published | undefined> {
-  if (publish?.kind !== "start" || publish.phase !== "adopts") return undefined;
-  const address = { tenant, id: publish.id };
+  if (phase !== "adopts") return undefined;
+  const address = { tenant, id };
   const before = await ports.runs.get(address);
   if (!before) return undefined;
   const { url } = before;
@@ -98,7 +97,7 @@ async function adopt(
     const part = { name: partOf({ role: "adopted" }), at: now, body: new Uint8Array(0) };
     return {
       verdict: true,
-      write: { run: next, parts: [part], deliveries: deliveries.of([message], now) },
+      write: { run: next, parts: [part], deliveries: deliveries.recordsOf([message], now) },
     };
   });
   return { messageId, url, deduplicated: !isAdopted, run: runInAnswer(before) };
@@ -116,7 +115,7 @@ const mayBeAsked = ({ plan, state }: Run, now: number): boolean => {
 /** Starts a run. Returns the started run, or the one that was active under its id, or that the same deduplication id started. */
 export async function startRunOf(
   ports: RunPorts,
-  command: PublishCommand,
+  command: RunCommand<"start">,
   from?: RunKey,
 ): Promise<StartedAs | Fault> {
   const own = ports.ids.next();
@@ -138,7 +137,7 @@ export async function startRunOf(
  */
 async function startOnce(
   ports: RunPorts,
-  command: PublishCommand,
+  command: RunCommand<"start">,
   own: MessageId,
   start: (root: MessageId) => Promise<StartedAs>,
 ): Promise<StartedAs | Fault> {
@@ -168,23 +167,21 @@ type Lineage = Pick<Run, "root" | "invoker" | "from">;
 
 export async function startAs(
   ports: DeliveryPorts & Pick<RunPorts, "runs">,
-  command: PublishCommand,
+  command: RunCommand<"start">,
   lineage: Lineage,
   notBefore: number,
   intake: Intake,
 ): Promise<StartedAs> {
-  const { destination, run: publish, tenant } = command;
-  if (publish?.kind !== "start" || destination.kind !== "url")
-    throw new Error("not the start of a run");
-  const { url } = destination;
+  const { run: asked, tenant } = command;
+  const { url } = command.destination;
   const deliveries = new Deliveries(ports, tenant, [url]);
 
   const make = ({ generation, after, before }: NextUse): RunWrite => {
     const now = ports.clock.now();
     const behind = heldBehind(before, now);
     const run: Run = {
-      key: runKey(tenant, publish.id, generation),
-      id: publish.id,
+      key: runKey(tenant, asked.id, generation),
+      id: asked.id,
       generation,
       ...lineage,
       tenant,
@@ -193,41 +190,38 @@ export async function startAs(
       url,
       callerIp: command.callerIp,
       createdAt: Math.max(now, after + 1),
-      plan: planOf(command, publish),
+      plan: planOf(command),
       state: {
         ...{ kind: "active", pending: [], notes: [], hooks: [] },
         ...(behind && { behind }),
       },
-      ...(publish.phase === "probes" && { adoption: "awaited" }),
+      ...(asked.phase === "probes" && { adoption: "awaited" }),
       marks: "expected",
       history: newOrder,
       bytes: bytesOfEntry(command.body),
       reached: 0,
       version: 1,
     };
-    const delivery = { ...command, url, notBefore };
+    const delivery = deliveryFor(command, notBefore);
     const start = { key: { role: "start" }, body: command.body, delivery } as const;
-    return entriesOf(run, 0, [start], deliveries, now);
+    return writeOfEntries(run, 0, [start], deliveries, now);
   };
 
   const isNew = ({ kind, run }: StartedRun): boolean =>
     kind === "started" && run.root === lineage.root;
   const started = await deliveries.within(
-    () => ports.runs.start(tenant, publish.id, intake, make),
+    () => ports.runs.start(tenant, asked.id, intake, make),
     isNew,
   );
   return { run: started.run, isNew: isNew(started) };
 }
 
-type StartOf = Extract<NonNullable<PublishCommand["run"]>, { kind: "start" }>;
-
 /** An endpoint that can start a run itself has all features. */
-function planOf(
-  { policy, trace }: PublishCommand,
-  { features, headers, isRequested, phase }: StartOf,
-): RunPlan {
-  const { callback: _, failureCallback, ...kept } = policy;
-  const failureFunction: CallbackPlan | undefined = failureCallback;
+function planOf({
+  policy: { callback: _, failureCallback: failureFunction, ...kept },
+  run: { features, headers, isRequested, phase },
+  trace,
+}: RunCommand<"start">): RunPlan {
   return {
     features: phase === "probes" ? allFeatures : features,
     headers,

@@ -14,8 +14,11 @@ export type UsePorts = {
   readonly runs: Pick<RunStore, "change" | "get">;
 };
 
-/** Reports whether the run may be delivered. If so, requests that name only its id belong to it from now on. */
-export async function mayBegin(ports: UsePorts, run: RunRef, behind: RunRef): Promise<boolean> {
+/**
+ * Releases a held run once no delivery of the use before it is under way: requests that name only the id belong to the run from
+ * then on. Returns false while a delivery is under way.
+ */
+export async function beginHeld(ports: UsePorts, run: RunRef, behind: RunRef): Promise<boolean> {
   if (await isDelivered(ports, behind)) return false;
   await ports.runs.change(run, (seen) => {
     const next = released(seen);
@@ -29,7 +32,7 @@ export async function mayBegin(ports: UsePorts, run: RunRef, behind: RunRef): Pr
 /** Releases a run that has just started as soon as it may begin. If that fails here, it is done before the first delivery. */
 export async function beginUnlessHeld(ports: UsePorts, run: Run): Promise<void> {
   const behind = isHeld(run) ? run.state.behind : undefined;
-  if (behind) await mayBegin(ports, run, behind).catch(() => false);
+  if (behind) await beginHeld(ports, run, behind).catch(() => false);
 }
 
 /** The records of one call. */

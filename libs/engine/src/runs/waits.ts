@@ -1,7 +1,6 @@
 /** Makes waits: a run waits for an event, unless such an event has already come for it. */
 import {
   awaiting,
-  type EntryDelivery,
   fault,
   type Fault,
   isActive,
@@ -12,20 +11,12 @@ import {
   withoutNote,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
-import {
-  addressOf,
-  type EntryCommand,
-  isEntry,
-  isOfUseBefore,
-  refusedPending,
-  runEnded,
-  stepNamed,
-  tooLong,
-  urlOf,
-} from "./append.ts";
+import { isOfUseBefore, refusedPending, runEnded, tooLong } from "./append.ts";
+import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
 import { partName, tooMany, triesMax, type Waiter, type WaitPart } from "./kept-waits.ts";
-import { base64, hasRoomFor, jsonBytes, resultsOf, type StepJson } from "./results.ts";
+import { decisionOfResults, hasRoomFor } from "./entries.ts";
+import { base64, jsonBytes, type StepJson } from "./json-parts.ts";
 import { type RunPorts } from "./start.ts";
 
 export type WaitCommand = {
@@ -42,7 +33,7 @@ export async function placeWait(
   ports: RunPorts,
   { command, event, step, timeoutMs, waiter }: WaitCommand,
 ): Promise<Fault | undefined> {
-  if (!isEntry(command)) return fault("internal", "a wait is of a step");
+  if (!isRunCommand(command, "entry")) return fault("internal", "a wait is of a step");
   const { key } = command.run;
   const address = addressOf(command);
   const way = step["stepType"] === "WaitForWebhook" ? "webhook" : "told";
@@ -51,7 +42,7 @@ export async function placeWait(
     if (!seen || !isActive(seen) || isOfUseBefore(seen, address)) return runEnded();
     const note = oldestNote(seen, event, way);
     const given = note && (await ports.runs.part(seen, note.part));
-    const deliveries = new Deliveries(ports, command.tenant, [urlOf(command)]);
+    const deliveries = new Deliveries(ports, command.tenant, [command.destination.url]);
     const placed = await deliveries.change(address, (run): Decision<Placed> => {
       if (!isActive(run) || isOfUseBefore(run, address)) return { verdict: runEnded() };
       if (oldestNote(run, event, way)?.part !== note?.part) return { verdict: "again" };
@@ -63,7 +54,7 @@ export async function placeWait(
       if (!waiting) return { verdict: "known" };
       const refused = refusedPending(waiting);
       if (refused) return { verdict: refused };
-      const delivery = { ...deliveryOf(command), notBefore: now };
+      const delivery = deliveryFor(command, now);
       const kept = { ...waiter, deadline: Math.ceil(deadline / 1_000) };
       const wait: WaitPart = { delivery, step, waiter: kept, deadline };
       const part = { name: partName(key.step), at: now, body: jsonBytes(wait) };
@@ -72,7 +63,7 @@ export async function placeWait(
         const ended = { step: key.step, body: jsonBytes({ ...step, ...out }), delivery };
         if (!hasRoomFor(run, ended.body)) return { verdict: tooLong };
         const before = withoutNote(run, note.part);
-        const { write } = resultsOf(before, [ended], deliveries, now, () => "waits");
+        const { write } = decisionOfResults(before, [ended], deliveries, now, () => "waits");
         // The log shows how long each wait would have lasted.
         return { verdict: "waits", write: { ...write, parts: [part, ...write.parts] } };
       }
@@ -91,8 +82,3 @@ export async function placeWait(
 }
 
 type Placed = Fault | "again" | "known" | "waits";
-
-function deliveryOf(command: EntryCommand): Omit<EntryDelivery, "notBefore"> {
-  const { callerIp, headers, hop, method, policy } = command;
-  return { url: urlOf(command), callerIp, headers, hop, method, policy, ...stepNamed(command) };
-}

@@ -4,7 +4,7 @@
  */
 import { startedText, triggerHeaders, type triggers } from "@posthaste/contract";
 import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/domain";
-import { type Outcome, type Published } from "@posthaste/engine";
+import { type PublishOutcome, type Published } from "@posthaste/engine";
 import { type Random } from "@posthaste/ports";
 import { type RawWork } from "../raw-door.ts";
 import { takeRoom } from "../room.ts";
@@ -45,7 +45,7 @@ export const triggerWorks = (
 });
 
 /** Returns the run that a start has started, or has found active. */
-function runOf(started: Outcome): NonNullable<Published["run"]> {
+function runOf(started: PublishOutcome): NonNullable<Published["run"]> {
   if ("run" in started && started.run) return started.run;
   throw new Error("a start without its run");
 }
@@ -55,9 +55,9 @@ function startOf(command: PublishCommand): PublishCommand | Fault {
   const { destination, policy, run } = command;
   if (run?.kind !== "start" || destination.kind !== "url")
     return fault("malformed", "a trigger starts a run of the workflow at a URL");
-  const { failureCallback = told(destination.url, policy.timeoutMs) } = policy;
+  const { failureCallback = failureFunctionAt(destination.url, policy.timeoutMs) } = policy;
   return { ...command, policy: { ...policy, failureCallback }, run: { ...run, isRequested: true } };
 }
 
-const told = (url: string, timeoutMs: number) =>
+const failureFunctionAt = (url: string, timeoutMs: number) =>
   ({ url, method: "POST", headers: [], delayMs: 0, timeoutMs }) as const;

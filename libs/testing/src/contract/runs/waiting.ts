@@ -1,5 +1,5 @@
 import { expect } from "@jest/globals";
-import { allShards, awaiting, isActive, limits, type Run, runId } from "@posthaste/domain";
+import { allShards, awaiting, isActive, limits, type Run, runId, type RunRef } from "@posthaste/domain";
 import { anotherTenant, aTenant, newId } from "../../builders/message.ts";
 import { aResult } from "../../builders/run.ts";
 import { end, join, type RunsGuarantee, type RunsHarness, start } from "./harness.ts";
@@ -63,7 +63,7 @@ export function waiting(guarantee: RunsGuarantee): void {
     const runs: Run[] = [];
     for (const id of ["d", "b", "e", "a", "c"]) runs.push(await start(harness, { id: runId(id) }));
     for (const run of runs) await wait(harness, run, 1, harness.now() + 60_000);
-    const read: Pick<Run, "key" | "root">[] = [];
+    const read: RunRef[] = [];
     for (let pages = 0; pages < 3; pages++) {
       const page = await harness.runs.waiting(aTenant, event, read.at(-1), 2);
       expect(page.length).toBe(pages < 2 ? 2 : 1);

@@ -162,7 +162,7 @@ export type Entering =
   | { readonly record: InState<"claimed">; readonly place: LocalPlace }
   | { readonly record: MessageRecord; readonly place?: undefined };
 
-/** Prepares the record of every message. `withSlots` follows, if one needs a slot of its flow key; then `begun` or `giveBack`. */
+/** Prepares the record of every message. `withSlots` follows, if one needs a slot of its flow key; then `begin` or `giveBack`. */
 export function prepare(
   ports: AcceptPorts,
   command: PublishCommand,

@@ -149,7 +149,7 @@ export function aLocalDelivery(slots: number): LocalProbe {
         release: () => void (free += 1),
       };
     },
-    turn: () => undefined,
+    waitForPlace: () => undefined,
     abort: (id) => aborted.push(id) > 0,
     get taken() {
       return slots - free;

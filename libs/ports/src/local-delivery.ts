@@ -14,7 +14,7 @@ export interface LocalDelivery {
    * Returns a wait for a place, after which the caller may ask for one again; undefined when waiting would gain
    * nothing. The wait is short, and may end without a place.
    */
-  turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined;
+  waitForPlace(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined;
   /** Aborts an attempt at once if it runs in this process. Returns false if it does not; it may run elsewhere. */
   abort(id: MessageId): boolean;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import { aClaimedRecord, anotherTenant, aTenant } from "@posthaste/testing";
-import { begin, end, finish, newAttempt, tell } from "./attempt.ts";
+import { beginCalling, beginSettling, beginTelling, endAttempt, newAttempt } from "./attempt.ts";
 import { open, permitsOver } from "./opened.fixture.ts";
 
 const bytes = 1024 * 1024;
@@ -24,13 +24,13 @@ describe("an attempt", () => {
 
     const waiting = newAttempt(aClaimedRecord({ tenant: aTenant }), 1, 0, clock, place);
     look();
-    const calling = begin(waiting, place.begin(), clock);
+    const calling = beginCalling(waiting, place.begin(), clock);
     look();
-    const settling = end(calling);
+    const settling = beginSettling(calling);
     look();
-    const telling = tell(settling);
+    const telling = beginTelling(settling);
     look();
-    finish(telling);
+    endAttempt(telling);
     look();
 
     expect(seen).toEqual([
@@ -56,9 +56,9 @@ describe("an attempt", () => {
     const waiting = newAttempt(aClaimedRecord({ tenant: aTenant }), 1, 0, clock, place);
 
     expect(places()).toBe(all - 1);
-    const settling = end(waiting);
+    const settling = beginSettling(waiting);
     expect([places(), permits.bytesInFlight]).toEqual([all, bytes]);
-    finish(settling);
+    endAttempt(settling);
     expect(permits.bytesInFlight).toBe(0);
   });
 });

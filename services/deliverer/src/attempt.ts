@@ -103,7 +103,7 @@ export function namedAttempt(record: InState<"claimed">, clock: Times): Attempt<
 }
 
 /** Begins the call for which `permit` was taken. */
-export const begin = (
+export const beginCalling = (
   attempt: Attempt<"waiting">,
   permit: Permit,
   clock: Times,
@@ -118,7 +118,7 @@ export const begin = (
   });
 
 /** Ends the call, or the wait of a message that will not be called. */
-export function end(attempt: Attempt<"waiting" | "calling">): Attempt<"settling"> {
+export function beginSettling(attempt: Attempt<"waiting" | "calling">): Attempt<"settling"> {
   const { record, state } = attempt;
   const isCalled = state.kind === "calling";
   const body = isCalled ? state.permit : state.place;
@@ -130,11 +130,11 @@ export function end(attempt: Attempt<"waiting" | "calling">): Attempt<"settling"
 }
 
 /** Begins to report an outcome that the store has taken. */
-export const tell = (attempt: Attempt<"settling">): Attempt<"telling"> =>
+export const beginTelling = (attempt: Attempt<"settling">): Attempt<"telling"> =>
   enter<"telling">(attempt, { ...attempt.state, kind: "telling" });
 
 /** Ends the attempt and frees all that it holds. */
-export function finish(attempt: Attempt<"settling" | "telling">): void {
+export function endAttempt(attempt: Attempt<"settling" | "telling">): void {
   const { answer, body } = attempt.state;
   enter<"over">(attempt, over);
   body?.end();
@@ -191,7 +191,7 @@ export function age({ state }: Attempt, passedMs: number): void {
   if (!slot) return;
   if (!slot.isLocated) permit.locate(sending?.address);
   const forMs = passedMs - since;
-  if (sending && slot.kind === "short" && forMs >= limits.waitingAttemptMs) permit.wait();
+  if (sending && slot.kind === "short" && forMs >= limits.waitingAttemptMs) permit.leaveShort();
   if (slot.countsForOrigin && forMs >= limits.longAttemptMs) permit.leaveOrigin();
 }
 

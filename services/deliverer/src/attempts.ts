@@ -41,10 +41,10 @@ export class Attempts {
   }
 
   /** Puts an attempt that was claimed without a permit in line. */
-  take(attempt: Attempt<"waiting">): void {
+  addToLine(attempt: Attempt<"waiting">): void {
     this.add(attempt);
     this.#lines.addClaimed(attempt);
-    this.#lines.next();
+    this.#lines.goOn();
   }
 
   /** Aborts the call of a cancelled message. Returns false if the message does not run here. */
@@ -62,7 +62,7 @@ export class Attempts {
   /** Puts the hints in line. */
   hear(hints: readonly Hint[]): void {
     for (const hint of hints) if (!this.waitsForEnd(hint)) this.#lines.add(hint);
-    this.#lines.next();
+    this.#lines.goOn();
   }
 
   /** Takes the hints that have a free slot here, and publishes the rest for any deliverer. */

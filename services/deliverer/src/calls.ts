@@ -22,14 +22,14 @@ import {
   type Telemetry,
   type TokenStore,
 } from "@posthaste/ports";
-import { Alone } from "./alone.ts";
 import { type Attempt, mayBegin } from "./attempt.ts";
 import { Briefing } from "./briefing.ts";
 import { type Compose } from "./compose.ts";
 import { type Leases } from "./leases.ts";
 import { ourFault } from "./report.ts";
 import { type Settling } from "./settling.ts";
-import { startAttempt, traceOf } from "./trace.ts";
+import { Suspects } from "./suspects.ts";
+import { startAttemptSpan, traceOf } from "./trace.ts";
 
 export type CallPorts = {
   readonly records: Pick<Records, "get">;
@@ -54,13 +54,13 @@ export class Calls {
   readonly #ports: CallPorts;
   readonly #parts: CallParts;
   readonly #briefing: Briefing;
-  readonly #alone: Alone;
+  readonly #suspects: Suspects;
   #hasEnded = false;
 
   constructor(ports: CallPorts, parts: CallParts) {
     this.#ports = ports;
     this.#parts = parts;
-    this.#alone = new Alone(ports.clock, parts.leases);
+    this.#suspects = new Suspects(ports.clock, parts.leases);
     this.#briefing = new Briefing(ports, parts.inlineHistoryBytesMax);
   }
 
@@ -79,8 +79,8 @@ export class Calls {
   }
 
   /** Gives back the claims of the attempts that wait to be called alone. */
-  stop(): void {
-    for (const attempt of this.#alone.end()) void this.#parts.settling.giveBack(attempt);
+  giveBackSuspects(): void {
+    for (const attempt of this.#suspects.end()) void this.#parts.settling.giveBack(attempt);
   }
 
   /** Makes no more calls. Called when the time to drain is over. */
@@ -90,7 +90,7 @@ export class Calls {
 
   #isolate(attempt: Attempt<"calling">): void {
     attempt.state.permit.giveSlotBack();
-    if (this.#alone.add(attempt, () => this.#callInTurn(attempt))) return;
+    if (this.#suspects.add(attempt, () => this.#callInTurn(attempt))) return;
     void this.#postpone(attempt, limits.isolatedLaterMs);
   }
 
@@ -135,7 +135,7 @@ export class Calls {
     try {
       call.startedAt = now;
       call.since = passedMs;
-      attempt.span ??= startAttempt(this.#parts.tracer, attempt.record, { now });
+      attempt.span ??= startAttemptSpan(this.#parts.tracer, attempt.record, { now });
       const { compose } = this.#parts;
       const request = compose(sentOf(attempt), tenant, now, attempt.span?.traceParent);
       call.sending = this.#ports.sender.send(request);

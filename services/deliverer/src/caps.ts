@@ -24,14 +24,14 @@ const noRate = { periodMs: 1 } as const;
 
 export class Caps {
   readonly #ports: CapPorts;
-  readonly #next: () => void;
+  readonly #goOn: () => void;
   readonly #held = new Map<TenantId, Set<MessageId>>();
   readonly #refusedUntil = new Map<TenantId, number>();
 
-  /** `next` is called when a slot may be free. */
-  constructor(ports: CapPorts, next: () => void) {
+  /** `goOn` is called when a slot may be free. */
+  constructor(ports: CapPorts, goOn: () => void) {
     this.#ports = ports;
-    this.#next = next;
+    this.#goOn = goOn;
   }
 
   /** Reports whether the tenant has a cap; true also for an unknown tenant. */
@@ -89,7 +89,7 @@ export class Caps {
       .catch((error: unknown) => this.#ports.log.warn("cap.kept", { id, error }))
       .then(() => {
         this.#refusedUntil.delete(tenant);
-        this.#next();
+        this.#goOn();
       });
   }
 

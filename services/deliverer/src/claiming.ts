@@ -11,7 +11,7 @@
 import { limits, type MessageId, type Owner, sentBytes, type TenantId } from "@posthaste/domain";
 import { type Clock, type Hint, type Log, type Records, type Telemetry } from "@posthaste/ports";
 import { type Acceptance } from "./acceptance.ts";
-import { type Attempt, begin, newAttempt } from "./attempt.ts";
+import { type Attempt, beginCalling, newAttempt } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
 import { countedBytes } from "./body-bytes.ts";
 import { type Calls } from "./calls.ts";
@@ -99,7 +99,7 @@ export class Claiming {
     if (isNext) this.#begin(attempt);
     else {
       lines.addClaimed(attempt);
-      this.next();
+      this.serveLines();
     }
     return true;
   }
@@ -113,7 +113,7 @@ export class Claiming {
   /** Adds the attempt to those that run, and keeps its lease. */
   #keep(attempt: Attempt): void {
     this.#parts.attempts.add(attempt);
-    this.#parts.leases.keep();
+    this.#parts.leases.startTimer();
   }
 
   /** Empties the lines: gives the claims back and returns the hints, which are for other deliverers. */
@@ -138,9 +138,9 @@ export class Claiming {
    * Claims messages for the free slots, and pulls when no hint is left for them. A call may end within this function,
    * so it is not reentrant.
    */
-  next(): void {
+  serveLines(): void {
     if (this.#taking || (this.#toClaim.size === 0 && this.#parts.lines.isEmpty)) return;
-    this.#parts.leases.keep();
+    this.#parts.leases.startTimer();
     this.#taking = true;
     while (this.mayClaim && this.#takeOne());
     this.#taking = false;
@@ -171,7 +171,7 @@ export class Claiming {
   #begin(attempt: Attempt<"waiting">): void {
     const { place } = attempt.state;
     const permit = place ? place.begin() : this.#parts.permits.take(attempt);
-    this.#parts.calls.begin(begin(attempt, permit, this.#ports.clock));
+    this.#parts.calls.begin(beginCalling(attempt, permit, this.#ports.clock));
   }
 
   #takeToClaim(): Map<MessageId, Taken> {
@@ -188,7 +188,7 @@ export class Claiming {
     if (ofCapped.length > 0) await this.#keepWithinCaps(taken, ofCapped);
     if (taken.size > 0) await this.#claimAll(taken);
     this.#claiming = false;
-    this.#parts.lines.next();
+    this.#parts.lines.goOn();
   }
 
   /** Puts hints that the caps of their tenants do not allow back into their lines. */
@@ -205,7 +205,7 @@ export class Claiming {
           permit.end();
           lines.add(hint);
         }
-        if (granted.size < its.length) leases.keep();
+        if (granted.size < its.length) leases.startTimer();
       }),
     );
   }
@@ -226,7 +226,7 @@ export class Claiming {
         const attempt = newAttempt(record, its.hint.origin, askedAt, clock);
         attempt.untold = this.#parts.acceptance.mayLack(record);
         this.#keep(attempt);
-        this.#parts.calls.begin(begin(attempt, its.permit, clock));
+        this.#parts.calls.begin(beginCalling(attempt, its.permit, clock));
       }
     } catch (error) {
       log.warn("claim.failed", { error, hints: batch });
@@ -244,7 +244,7 @@ export class Claiming {
   #lookAgain(): void {
     this.#callOff ??= this.#ports.clock.after(lookAgainMs, () => {
       this.#callOff = undefined;
-      this.next();
+      this.serveLines();
     });
   }
 
@@ -263,7 +263,7 @@ export class Claiming {
         const found = await Promise.all(drained.map((each) => this.#pull(each)));
         if (found.every((count) => count === 0)) continue;
         isAnyFound = true;
-        this.next();
+        this.serveLines();
       }
     } catch (error) {
       this.#ports.log.warn("pull.failed", { error });
@@ -271,7 +271,7 @@ export class Claiming {
     }
     this.#pulling = false;
     // A pulled tenant may have run dry again.
-    if (isAnyFound) this.next();
+    if (isAnyFound) this.serveLines();
   }
 
   /** Resolves to the number of hints that were added. */

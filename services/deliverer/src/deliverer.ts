@@ -41,12 +41,12 @@ export type DelivererOptions = PermitOptions &
     readonly drainMs: number;
   };
 
-/** Makes the parts in the order of their dependencies. `next` is called when waiting messages may have their turn. */
-function wire(ports: DelivererPorts, options: DelivererOptions, next: () => void) {
+/** Makes the parts in the order of their dependencies. `goOn` is called when waiting messages may have their turn. */
+function wire(ports: DelivererPorts, options: DelivererOptions, goOn: () => void) {
   const { failed, owner } = options;
   const { telemetry = noTelemetry } = ports;
   const { tracer } = telemetry;
-  const lines = new Lines(next);
+  const lines = new Lines(goOn);
   const permits = new Permits(ports, options, lines);
   const attempts = new Attempts(ports.bus, lines, permits);
   const acceptance = new Acceptance(ports, tracer);
@@ -92,7 +92,7 @@ export class Deliverer {
     );
     this.#parts.presence.start();
     for (const tenant of this.#options.pulledAtStart?.() ?? []) this.#parts.lines.expect(tenant);
-    this.#parts.claiming.next();
+    this.#parts.claiming.serveLines();
   }
 
   /**
@@ -104,10 +104,10 @@ export class Deliverer {
     await this.#parts.presence.leave();
     this.#parts.lines.close();
     this.#parts.named.stop();
-    this.#parts.permits.turns.endAll();
+    this.#parts.permits.placeWaits.endAll();
     await this.#unsubscribe?.();
     const hints = this.#parts.claiming.giveAll();
-    this.#parts.calls.stop();
+    this.#parts.calls.giveBackSuspects();
     // A message without a hint waits for its alarm, up to ten minutes.
     await this.#ports.bus.publish("message.due", hints);
     await new Promise<void>((resolve) => {
@@ -122,7 +122,7 @@ export class Deliverer {
   /** Takes hints from the bus. */
   hear(hints: readonly Hint[]): void {
     this.#parts.attempts.hear(this.#parts.named.hear(hints));
-    this.#parts.presence.grew();
+    this.#parts.presence.announceIfFull();
   }
 
   /** Returns how many calls of the tenant are under way in this process. */
@@ -133,7 +133,7 @@ export class Deliverer {
   /** Gives waiting messages their turn, and ends `stop` once nothing runs, no claim is on its way and every outcome has been told. */
   #goOn(): void {
     const { attempts, claiming, settling } = this.#parts;
-    claiming.next();
+    claiming.serveLines();
     if (!this.#onIdle) return;
     const isBusy = attempts.size > 0 || settling.isTelling || claiming.isClaiming;
     if (!isBusy) this.#onIdle();

@@ -53,7 +53,7 @@ export class Leases {
   }
 
   /** Starts the timer, for an attempt or for a waiting message. */
-  keep(): void {
+  startTimer(): void {
     if (!this.#cancel) this.#arm();
   }
 
@@ -92,8 +92,8 @@ export class Leases {
     if (toTell.length > 0) acceptance.tell(toTell);
     // The calls of other tenants may have grown older and leave room.
     lines.unblockSome();
-    lines.next();
-    presence.looked();
+    lines.goOn();
+    presence.announceIfChanged();
     if (toRenew.length > 0) void this.#renewAll(toRenew);
   }
 

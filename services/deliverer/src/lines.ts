@@ -71,7 +71,7 @@ const unblockedTenantsMax = 16;
 
 export class Lines {
   /** Called when waiting messages may have their turn: more is free, or more waits. */
-  readonly next: () => void;
+  readonly goOn: () => void;
   readonly #bounds: Bounds;
   readonly #tenants = new Map<TenantId, TenantLines>();
   /** Tenants with ready lines; the first is next. */
@@ -92,8 +92,8 @@ export class Lines {
   #claimedBytes = 0;
   #turns = 0;
 
-  constructor(next: () => void, within = bounds) {
-    this.next = next;
+  constructor(goOn: () => void, within = bounds) {
+    this.goOn = goOn;
     this.#bounds = within;
   }
 

@@ -36,9 +36,9 @@ export class Local implements LocalDelivery {
     return permit && new ReservedPlace(this.#clock, this.#parts, permit);
   }
 
-  turn(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined {
+  waitForPlace(tenant: TenantId, origin: number, bodyBytes: number): Promise<void> | undefined {
     const { lines, permits } = this.#parts;
-    return lines.isClosed ? undefined : permits.turn(tenant, origin, bodyBytes);
+    return lines.isClosed ? undefined : permits.waitForPlace(tenant, origin, bodyBytes);
   }
 
   abort(id: MessageId): boolean {
@@ -69,6 +69,6 @@ class ReservedPlace implements LocalPlace {
   release(): void {
     this.#permit.end();
     // The reservation held bytes for which a hint may wait.
-    this.#parts.lines.next();
+    this.#parts.lines.goOn();
   }
 }

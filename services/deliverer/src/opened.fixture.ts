@@ -173,7 +173,7 @@ const ignore = (): void => undefined;
 /** Returns permits without a deliverer: nothing hears of permits given back. */
 export function permitsOver(
   ports: Ports,
-  lines: Freed = { next: ignore, unblock: ignore, unblockHeavy: ignore },
+  lines: Freed = { goOn: ignore, unblock: ignore, unblockHeavy: ignore },
   slots: DelivererOptions["slots"] = { shortMax: 6, perOriginMax: 4, waitingMax: 3 },
 ): Permits {
   return new Permits(ports, { slots, bodyBytesMax: 8 * 1024 * 1024 }, lines);

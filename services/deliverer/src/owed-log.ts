@@ -34,7 +34,7 @@ const noBody = new Uint8Array();
 
 export class OwedLog {
   readonly #ports: OwedLogPorts;
-  readonly #lines: Pick<Lines, "next">;
+  readonly #lines: Pick<Lines, "goOn">;
   #waiting: Entry[] = [];
   #waitingBytes = 0;
   #cancel: (() => void) | undefined;
@@ -44,7 +44,7 @@ export class OwedLog {
   /** The last write failed; the next one waits for its timer. */
   #isLate = false;
 
-  constructor(ports: OwedLogPorts, lines: Pick<Lines, "next">) {
+  constructor(ports: OwedLogPorts, lines: Pick<Lines, "goOn">) {
     this.#ports = ports;
     this.#lines = lines;
   }
@@ -73,7 +73,7 @@ export class OwedLog {
   leaveAll(): void {
     this.#isLeaving = true;
     this.#leave(this.#waiting.splice(0));
-    this.#lines.next();
+    this.#lines.goOn();
   }
 
   stop(): void {
@@ -103,7 +103,7 @@ export class OwedLog {
       this.#writing = undefined;
       if (this.#waiting.length > 0 && pauseMs === 0) this.#write();
       else if (this.#waiting.length > 0) this.#writeIn(pauseMs);
-      this.#lines.next();
+      this.#lines.goOn();
     });
   }
 

@@ -24,7 +24,7 @@ describe("permits", () => {
       (permit) => permit.locate(undefined),
       (permit) => permit.weigh(0),
       (permit) => permit.weigh(2 * mebibyte),
-      (permit) => permit.wait(),
+      (permit) => permit.leaveShort(),
       (permit) => permit.leaveOrigin(),
       (permit) => permit.giveSlotBack({ address: "10.0.0.2" }),
       (permit) => permit.end(),
@@ -58,7 +58,7 @@ describe("permits", () => {
     const permits = permitsOver(open(), {
       unblock: (tenant, origin) => void told.push(`slot of ${tenant} at ${origin}`),
       unblockHeavy: (all) => void told.push(all ? "all bytes" : "bytes"),
-      next: () => void told.push("next"),
+      goOn: () => void told.push("next"),
     });
     const heavy = permits.take({ tenant: aTenant, origin: 1, bytes: mebibyte });
     const other = permits.take({ tenant: aTenant, origin: 2, bytes: mebibyte });

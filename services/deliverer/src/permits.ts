@@ -2,8 +2,7 @@
  * Permits: the right to call. A permit is a slot at an origin, the bytes of a heavy body, and a slot of its tenant's
  * cap; slots.ts, body-bytes.ts and caps.ts have the rules. Owned by the deliverer.
  *
- * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (`end` and
- *     `finish` in attempt.ts).
+ * (1) A permit gives its slot back when the call has ended, and its bytes when the outcome has been told (attempt.ts).
  * (2) When anything is given back, the lines that wait for it are looked at again.
  * (3) A publish reserves a place in line, and the bytes of its body, before its insert
  *     (docs/design/record#claimed-by-its-insert).
@@ -12,7 +11,7 @@ import { type MessageId, type TenantId } from "@posthaste/domain";
 import { BodyBytes, type Counted, countedBytes } from "./body-bytes.ts";
 import { type CapPorts, Caps } from "./caps.ts";
 import { type Slot, type SlotBounds, Slots } from "./slots.ts";
-import { Turns } from "./turns.ts";
+import { PlaceWaits } from "./place-waits.ts";
 
 export type PermitOptions = {
   readonly slots: SlotBounds;
@@ -29,7 +28,7 @@ export type Freed = {
   /** Called when bytes were given back. `all`: no body is in flight that would give back more. */
   unblockHeavy(all: boolean): void;
   /** Called when waiting messages may begin. */
-  readonly next: () => void;
+  readonly goOn: () => void;
 };
 
 /** The call that a permit is for. `bytes`: the bytes of the body; undefined if the hint of an earlier version does not say. */
@@ -47,22 +46,22 @@ export type Body = Pick<Permit, "end">;
 type Counts = {
   readonly slots: Slots;
   readonly bytes: BodyBytes;
-  readonly turns: Turns;
+  readonly placeWaits: PlaceWaits;
   readonly caps: Caps;
   readonly lines: Freed;
 };
 
 export class Permits {
   readonly caps: Caps;
-  readonly turns: Turns;
+  readonly placeWaits: PlaceWaits;
   readonly #counts: Counts;
 
   constructor(ports: CapPorts, options: PermitOptions, lines: Freed) {
     const slots = new Slots(options.slots);
     const bytes = new BodyBytes(options.bodyBytesMax, slots);
-    this.caps = new Caps(ports, lines.next);
-    this.turns = new Turns(ports.clock, options.isBusy ?? (() => false));
-    this.#counts = { slots, bytes, turns: this.turns, caps: this.caps, lines };
+    this.caps = new Caps(ports, lines.goOn);
+    this.placeWaits = new PlaceWaits(ports.clock, options.isBusy ?? (() => false));
+    this.#counts = { slots, bytes, placeWaits: this.placeWaits, caps: this.caps, lines };
   }
 
   /** Reports whether the process has a slot for anything. */
@@ -108,9 +107,9 @@ export class Permits {
   }
 
   /** Returns the wait for a place in line; undefined when waiting would gain nothing. */
-  turn(tenant: TenantId, origin: number, bytes: number): Promise<void> | undefined {
+  waitForPlace(tenant: TenantId, origin: number, bytes: number): Promise<void> | undefined {
     const mayGain = !this.caps.isCapped(tenant) && countedBytes(bytes) === 0;
-    return mayGain ? this.turns.wait(tenant, origin) : undefined;
+    return mayGain ? this.placeWaits.wait(tenant, origin) : undefined;
   }
 }
 
@@ -143,7 +142,7 @@ export class Permit {
   /** Turns the place in line into a slot. */
   begin(): this {
     if (this.#slot) this.#counts.slots.begin(this.#slot, this.tenant);
-    this.#counts.turns.freed(this.tenant, this.origin);
+    this.#counts.placeWaits.freed(this.tenant, this.origin);
     return this;
   }
 
@@ -169,8 +168,8 @@ export class Permit {
   }
 
   /** Moves a call that waits for its answer out of its short slot, unless waiting calls hold their share already. */
-  wait(): void {
-    if (this.#slot) this.#counts.slots.wait(this.#slot, this.tenant);
+  leaveShort(): void {
+    if (this.#slot) this.#counts.slots.leaveShort(this.#slot, this.tenant);
   }
 
   /** Counts a long call no longer for its origin. */
@@ -184,13 +183,13 @@ export class Permit {
   giveSlotBack(call?: { readonly address?: string | undefined }): void {
     const slot = this.#slot;
     if (!slot) return;
-    const { lines, slots, turns } = this.#counts;
+    const { lines, placeWaits, slots } = this.#counts;
     this.#slot = undefined;
     if (call) slots.ended(slot, call.address);
     slots.free(slot);
-    if (slot.kind === "reserved") return turns.freed(this.tenant, this.origin);
+    if (slot.kind === "reserved") return placeWaits.freed(this.tenant, this.origin);
     lines.unblock(this.tenant, this.origin);
-    lines.next();
+    lines.goOn();
   }
 
   /** Gives the slot of the tenant's cap back. */

@@ -64,15 +64,15 @@ describe("a deliverer's entry in the roster", () => {
     presence.start();
     await clock.advance(100);
     opens(false);
-    presence.grew();
+    presence.announceIfFull();
     await clock.advance(0);
     expect(said).toEqual(["open", "closed"]);
 
     opens(true);
-    presence.grew();
+    presence.announceIfFull();
     await clock.advance(0);
     expect(said).toEqual(["open", "closed"]);
-    presence.looked();
+    presence.announceIfChanged();
     await clock.advance(0);
 
     expect(said).toEqual(["open", "closed", "open"]);
@@ -83,7 +83,7 @@ describe("a deliverer's entry in the roster", () => {
     slow();
     presence.start();
     opens(false);
-    presence.grew();
+    presence.announceIfFull();
     presence.assigned([1]);
     await clock.advance(3_000);
     expect(said).toEqual(["open"]);

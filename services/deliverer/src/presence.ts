@@ -61,12 +61,12 @@ export class Presence {
   }
 
   /** Announces at once that this deliverer is full. Called when hints have come in. */
-  grew(): void {
+  announceIfFull(): void {
     if (this.#toldOpen && !this.#isOpen) this.#announceNow();
   }
 
   /** Announces a change in either direction. Called a few times a second. */
-  looked(): void {
+  announceIfChanged(): void {
     if (this.#toldOpen !== this.#isOpen) this.#announceNow();
   }
 

@@ -87,7 +87,7 @@ describe("a slot reserved for an insert", () => {
     for (const { run } of await reserved(ports, deliverer, ["new"])) run();
     const ended: string[] = [];
     for (const name of ["first", "second"])
-      void deliverer.local.turn(aTenant, origin, 0)?.then(() => ended.push(name));
+      void deliverer.local.waitForPlace(aTenant, origin, 0)?.then(() => ended.push(name));
     await rest(ports);
     expect(ended).toEqual([]);
 
@@ -102,7 +102,7 @@ describe("a slot reserved for an insert", () => {
     const deliverer = await startDeliverer(ports, { perOriginMax: 1 }, { isBusy: () => true });
     const ended: string[] = [];
     const wait = (name: string) =>
-      void deliverer.local.turn(aTenant, origin, 0)?.then(() => ended.push(name));
+      void deliverer.local.waitForPlace(aTenant, origin, 0)?.then(() => ended.push(name));
     wait("first");
     await ports.clock.advance(100);
     wait("second");
@@ -116,7 +116,7 @@ describe("a slot reserved for an insert", () => {
     wait("third");
     await deliverer.stop();
     expect(ended).toEqual(["first", "second", "third"]);
-    expect(deliverer.local.turn(aTenant, origin, 0)).toBeUndefined();
+    expect(deliverer.local.waitForPlace(aTenant, origin, 0)).toBeUndefined();
   });
 
   it("is not waited for while the process has time, nor by a heavy message", async () => {
@@ -124,10 +124,10 @@ describe("a slot reserved for an insert", () => {
     let isBusy = false;
     const deliverer = await startDeliverer(ports, {}, { isBusy: () => isBusy });
 
-    expect(deliverer.local.turn(aTenant, origin, 0)).toBeUndefined();
+    expect(deliverer.local.waitForPlace(aTenant, origin, 0)).toBeUndefined();
     isBusy = true;
-    expect(deliverer.local.turn(aTenant, origin, 100_000)).toBeUndefined();
-    expect(deliverer.local.turn(aTenant, origin, 0)).toBeDefined();
+    expect(deliverer.local.waitForPlace(aTenant, origin, 100_000)).toBeUndefined();
+    expect(deliverer.local.waitForPlace(aTenant, origin, 0)).toBeDefined();
   });
 
   it("waits for its call no longer than its turn, however many timers of its destination fall due at once", async () => {

@@ -45,13 +45,19 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { type Acceptance } from "./acceptance.ts";
-import { type Attempt, end, finish, newAttempt, tell } from "./attempt.ts";
+import {
+  type Attempt,
+  beginSettling,
+  beginTelling,
+  endAttempt,
+  newAttempt,
+} from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
 import { type Lines } from "./lines.ts";
 import { OwedLog } from "./owed-log.ts";
 import { type Permits } from "./permits.ts";
 import { type OnFailed, Report } from "./report.ts";
-import { endAttempt, startAttempt, traceClaim, traceOf } from "./trace.ts";
+import { endAttemptSpan, startAttemptSpan, traceClaim, traceOf } from "./trace.ts";
 
 export type SettlingPorts = FollowUpPorts &
   TurnPorts & {
@@ -125,9 +131,9 @@ export class Settling {
   settle(attempt: Attempt<"calling">, received: Outcome): Promise<void> {
     const outcome = isCallOfRun(attempt.record.message) ? asResult(received) : received;
     if (!isSuccess(outcome)) attempt.span ??= this.#startFailed(attempt);
-    endAttempt(attempt.span, outcome);
+    endAttemptSpan(attempt.span, outcome);
     if (attempt.lost) {
-      this.#finish(end(attempt));
+      this.#finish(beginSettling(attempt));
       return Promise.resolve();
     }
     const settlement = this.#settlementOf(attempt, outcome);
@@ -138,7 +144,7 @@ export class Settling {
   #startFailed({ record, state }: Attempt<"calling">): Span | undefined {
     const { clock } = this.#ports;
     const tookMs = clock.passedMs() - state.since;
-    return startAttempt(this.#parts.telemetry.tracer, record, { now: clock.now(), tookMs });
+    return startAttemptSpan(this.#parts.telemetry.tracer, record, { now: clock.now(), tookMs });
   }
 
   /** Gives a claim back before its call: any deliverer may have the message. */
@@ -154,7 +160,7 @@ export class Settling {
     this.#answerBytes += answerBytesOf(settlement);
     // Where a settlement carries a fact, the log learns of the acceptance with it.
     if (attempt.untold && settlement.append.length === 0) this.#parts.acceptance.tell([attempt]);
-    return this.#offer(end(attempt), settlement, retryMsMin);
+    return this.#offer(beginSettling(attempt), settlement, retryMsMin);
   }
 
   #offer(
@@ -233,7 +239,7 @@ export class Settling {
       )
       .finally(() => {
         this.#telling -= 1;
-        this.#parts.lines.next();
+        this.#parts.lines.goOn();
       });
   }
 
@@ -264,13 +270,13 @@ export class Settling {
       return undefined;
     }
     this.#telling += 1;
-    const telling = tell(attempt);
+    const telling = beginTelling(attempt);
     this.#leave(attempt);
     return this.#tellTraced(attempt, settlement, settled.left, look).finally(() => {
       this.#telling -= 1;
       this.#answerBytes -= answerBytesOf(settlement);
-      finish(telling);
-      this.#parts.lines.next();
+      endAttempt(telling);
+      this.#parts.lines.goOn();
     });
   }
 
@@ -281,19 +287,19 @@ export class Settling {
       .catch((error: unknown) => this.#ports.log.warn("turn.kept", { error }))
       .finally(() => {
         this.#telling -= 1;
-        this.#parts.lines.next();
+        this.#parts.lines.goOn();
       });
   }
 
   /** Ends an attempt that leaves nothing to tell. */
   #finish(attempt: Attempt<"settling">): void {
-    finish(attempt);
+    endAttempt(attempt);
     this.#leave(attempt);
   }
 
   #leave(attempt: Attempt): void {
     this.#parts.attempts.end(attempt);
-    this.#parts.lines.next();
+    this.#parts.lines.goOn();
   }
 
   /** Tells within the message's trace, if it has one. A trace that a failure began contains attempts only. */
@@ -367,7 +373,7 @@ export class Settling {
     traceClaim(this.#parts.telemetry.tracer, record, {
       ...{ tookMs: clock.passedMs() - askedAt, now: clock.now(), batch: 1 },
     });
-    if (!lines.isClosed) return attempts.take(attempt);
+    if (!lines.isClosed) return attempts.addToLine(attempt);
     attempts.add(attempt);
     void this.giveBack(attempt);
   }

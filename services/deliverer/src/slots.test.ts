@@ -29,7 +29,7 @@ function locate(slots: Slots, origin: number, address: string, tenant = a): void
 
 function wait(slots: Slots, slot: Slot, tenant: TenantId, address: string): boolean {
   slots.locate(slot, tenant, address);
-  return slots.wait(slot, tenant);
+  return slots.leaveShort(slot, tenant);
 }
 
 const range = (from: number, to: number): readonly number[] =>
@@ -203,7 +203,7 @@ describe("of slots", () => {
     const waiting = (tenant: TenantId, origin: number, address: string): number => {
       locate(slots, origin, address);
       const taken = takeMany(slots, tenant, [origin], 200);
-      return taken.filter((slot) => slots.wait(slot, tenant)).length;
+      return taken.filter((slot) => slots.leaveShort(slot, tenant)).length;
     };
 
     expect([waiting(a, 1, here), waiting(a, 2, there), waiting(b, 1, here)]).toEqual([43, 24, 4]);
@@ -223,7 +223,7 @@ describe("of slots", () => {
         let count = 0;
         while (slots.isFree(a, origin)) {
           const slot = slots.take(a, origin);
-          slots.wait(slot, a);
+          slots.leaveShort(slot, a);
           slots.leaveOrigin(slot);
           count += 1;
         }

@@ -16,14 +16,14 @@
 import { shareOf, type TenantId, wholeOf } from "@posthaste/domain";
 import {
   addHeld,
-  addresses,
-  type Held,
-  type Kind,
-  noneHeld,
-  type Origin,
-  origins,
-  tenants,
-} from "./holders.ts";
+  countsByAddress,
+  countsByOrigin,
+  countsByTenant,
+  noSlots,
+  type OriginCounts,
+  type SlotCounts,
+  type SlotKind,
+} from "./slot-counts.ts";
 
 export type SlotBounds = {
   readonly shortMax: number;
@@ -45,13 +45,13 @@ export function slotBounds(config: SlotConfig, callsMax: number): SlotBounds {
 }
 
 export type Slot = {
-  readonly origin: Origin;
-  readonly tenant: Held;
+  readonly origin: OriginCounts;
+  readonly tenant: SlotCounts;
   /** The counts that include the slot; the count of its address only once that is known. */
-  readonly counts: Held[];
+  readonly counts: SlotCounts[];
   isLocated: boolean;
   /** `reserved`: a place in line, until the call begins. */
-  kind: Kind;
+  kind: SlotKind;
   countsForOrigin: boolean;
   isFree: boolean;
 };
@@ -60,14 +60,14 @@ export type Slot = {
 const unknownMax = 4;
 
 export class Slots {
-  readonly #bounds: Readonly<Record<Kind, number>>;
+  readonly #bounds: Readonly<Record<SlotKind, number>>;
   readonly #perOriginMax: number;
   /** The calls of all tenants at one origin, at most. */
   readonly #ofAllMax: number;
-  readonly #held = noneHeld();
-  readonly #tenants = tenants();
-  readonly #addresses = addresses();
-  readonly #origins = origins();
+  readonly #held = noSlots();
+  readonly #tenants = countsByTenant();
+  readonly #addresses = countsByAddress();
+  readonly #origins = countsByOrigin();
 
   constructor({ shortMax, waitingMax, perOriginMax }: SlotBounds) {
     this.#bounds = { short: shortMax, waiting: waitingMax, reserved: shortMax };
@@ -136,7 +136,7 @@ export class Slots {
   }
 
   /** Turns a short slot into a waiting one. Returns false when waiting calls hold their share already. */
-  wait(slot: Slot, tenant: TenantId): boolean {
+  leaveShort(slot: Slot, tenant: TenantId): boolean {
     if (!this.#hasShare("waiting", slot.tenant)) return false;
     if (!this.#mayHold("waiting", tenant, slot.tenant, slot.origin)) return false;
     this.#turn(slot, "waiting");
@@ -180,19 +180,19 @@ export class Slots {
     return held < Math.min(max, this.#perOriginMax) && held < shareOf(this.#ofAllMax, heldByOthers);
   }
 
-  #hasShare(kind: Kind, holder: Held): boolean {
+  #hasShare(kind: SlotKind, holder: SlotCounts): boolean {
     const max = this.#bounds[kind];
     const all = this.#held[kind];
     return all < max && holder[kind] < shareOf(max, all - holder[kind]);
   }
 
   /** Reports whether an origin holds less than its share of what its tenant may have. */
-  #hasShareOf(kind: Kind, holder: Held, heldByOrigin: number): boolean {
+  #hasShareOf(kind: SlotKind, holder: SlotCounts, heldByOrigin: number): boolean {
     const max = shareOf(this.#bounds[kind], this.#held[kind] - holder[kind]);
     return isInShare(heldByOrigin, max, holder[kind] - heldByOrigin);
   }
 
-  #mayHold(kind: Kind, tenant: TenantId, holder: Held, { address, slots }: Origin): boolean {
+  #mayHold(kind: SlotKind, tenant: TenantId, holder: SlotCounts, { address, slots }: OriginCounts): boolean {
     const ofOrigin = slots[kind];
     if (!this.#hasShareOf(kind, holder, ofOrigin)) return false;
     if (address === undefined) return true;
@@ -206,7 +206,7 @@ export class Slots {
     return own < ownMax && isInShare(ofOrigin, ownMax, Math.max(0, own - ofOrigin));
   }
 
-  #open(origin: Origin, tenant: Held): Slot {
+  #open(origin: OriginCounts, tenant: SlotCounts): Slot {
     const slot: Slot = {
       origin,
       tenant,
@@ -220,7 +220,7 @@ export class Slots {
     return slot;
   }
 
-  #turn(slot: Slot, kind: Kind): void {
+  #turn(slot: Slot, kind: SlotKind): void {
     this.#count(slot, -1);
     slot.kind = kind;
     this.#count(slot, 1);

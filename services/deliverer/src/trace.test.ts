@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { noTracer, type SpanOptions, type Tracer } from "@posthaste/ports";
 import { aClaimedRecord } from "@posthaste/testing";
-import { startAttempt } from "./trace.ts";
+import { startAttemptSpan } from "./trace.ts";
 
 const place = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
 const trace = `00-${"c".repeat(32)}-${"d".repeat(16)}-01`;
@@ -10,7 +10,7 @@ const minute = 60_000;
 /** Returns the place of an attempt's span in its trace; undefined if no span is begun. */
 function placed(
   record: ReturnType<typeof aClaimedRecord>,
-  begun: Parameters<typeof startAttempt>[2],
+  begun: Parameters<typeof startAttemptSpan>[2],
   isOn = true,
 ): Pick<SpanOptions, "place" | "cause" | "begunMsAgo"> | undefined {
   let started: SpanOptions | undefined;
@@ -23,7 +23,7 @@ function placed(
       return undefined;
     },
   };
-  startAttempt(tracer, record, begun);
+  startAttemptSpan(tracer, record, begun);
   if (!started) return undefined;
   const { kind: _, attributes: __, ...where } = started;
   return where;

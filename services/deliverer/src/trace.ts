@@ -59,7 +59,7 @@ type Begun = { readonly now: number; readonly tookMs?: number };
  * Starts the span of an attempt. An untraced message has none while all is well: the first attempt gets one when it
  * has failed, and begins a trace with it that its retries belong to (ADR 199).
  */
-export function startAttempt(
+export function startAttemptSpan(
   tracer: Tracer,
   record: Claimed,
   { now, tookMs }: Begun,
@@ -117,7 +117,7 @@ export const traceOf = ({
   readonly span: Span | undefined;
 }): ReturnType<typeof traceFields> => traceFields(span?.traceParent ?? record.message.trace);
 
-export function endAttempt(span: Span | undefined, outcome: Outcome): void {
+export function endAttemptSpan(span: Span | undefined, outcome: Outcome): void {
   if (!span) return;
   const word = outcomeWord(outcome);
   span.end({

@@ -106,7 +106,7 @@ describe("publishing to a URL", () => {
     const local: LocalDelivery = {
       ...free,
       reserve: (...place) => (hasPlace ? free : full).reserve(...place),
-      turn: () => opened.then(() => void (hasPlace = true)),
+      waitForPlace: () => opened.then(() => void (hasPlace = true)),
     };
 
     const publishing = publishOne({ ...ports, local });
@@ -122,7 +122,7 @@ describe("publishing to a URL", () => {
 
   it("is due where there is no place after the wait either", async () => {
     const ports = open();
-    const local: LocalDelivery = { ...aLocalDelivery(0), turn: () => Promise.resolve() };
+    const local: LocalDelivery = { ...aLocalDelivery(0), waitForPlace: () => Promise.resolve() };
 
     const { messageId } = await publishOne({ ...ports, local });
 

@@ -124,7 +124,7 @@ function insert(
 /** Returns the wait of a message that its insert would claim if there were a place in line. */
 function waitForPlace({ local }: AcceptPorts, message: Message): Promise<void> | undefined {
   if (local === undefined || !isForLocal(message)) return undefined;
-  return local.turn(message.tenant, originHash(message.url), message.body.length);
+  return local.waitForPlace(message.tenant, originHash(message.url), message.body.length);
 }
 
 function insertPrepared(

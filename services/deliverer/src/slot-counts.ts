@@ -5,27 +5,27 @@
 import { type TenantId } from "@posthaste/domain";
 import { Remembered } from "./remembered.ts";
 
-export type Kind = "short" | "waiting" | "reserved";
-export type Held = Record<Kind, number>;
+export type SlotKind = "short" | "waiting" | "reserved";
+export type SlotCounts = Record<SlotKind, number>;
 
-export const noneHeld = (): Held => ({ short: 0, waiting: 0, reserved: 0 });
-const isNone = ({ short, waiting, reserved }: Held): boolean => short + waiting + reserved === 0;
+export const noSlots = (): SlotCounts => ({ short: 0, waiting: 0, reserved: 0 });
+const isNone = ({ short, waiting, reserved }: SlotCounts): boolean => short + waiting + reserved === 0;
 
 /** How many idle counts are kept. With the counts of an origin its address is kept, which the next call needs. */
 const idleMax = 10_000;
 /** Bounds the idle tenants that are remembered at one address or origin. */
 const idleTenantsMax = 16;
 
-export const tenants = (max = idleMax): Remembered<TenantId, Held> =>
-  new Remembered(max, noneHeld, isNone);
+export const countsByTenant = (max = idleMax): Remembered<TenantId, SlotCounts> =>
+  new Remembered(max, noSlots, isNone);
 
-type AtAddress = { readonly all: Held; readonly byTenant: Remembered<TenantId, Held> };
+type AtAddress = { readonly all: SlotCounts; readonly byTenant: Remembered<TenantId, SlotCounts> };
 
 /** Returns counts by address, and by tenant at each. */
-export const addresses = (): Remembered<string, AtAddress> =>
+export const countsByAddress = (): Remembered<string, AtAddress> =>
   new Remembered(
     idleMax,
-    () => ({ all: noneHeld(), byTenant: tenants(idleTenantsMax) }),
+    () => ({ all: noSlots(), byTenant: countsByTenant(idleTenantsMax) }),
     ({ all }) => isNone(all),
   );
 
@@ -34,12 +34,12 @@ export const addresses = (): Remembered<string, AtAddress> =>
  * made to collide with the hash of another tenant's destination must change neither its address nor its counts (ADR
  * 70).
  */
-export type Origin = {
+export type OriginCounts = {
   readonly ofAll: OfAll;
   /** The number of calls in their first minute. */
   held: number;
   /** The slots held, of each kind. */
-  readonly slots: Held;
+  readonly slots: SlotCounts;
   address: string | undefined;
   /** Whether a call has reported the address, or has ended without one. */
   isKnown: boolean;
@@ -48,27 +48,27 @@ export type Origin = {
 /** The counts of all tenants at an origin. */
 type OfAll = {
   held: number;
-  readonly slots: Held;
-  readonly byTenant: Remembered<TenantId, Origin>;
+  readonly slots: SlotCounts;
+  readonly byTenant: Remembered<TenantId, OriginCounts>;
 };
 
-export const origins = (): Remembered<number, OfAll> =>
+export const countsByOrigin = (): Remembered<number, OfAll> =>
   new Remembered(idleMax, none, ({ slots }) => isNone(slots));
 
 function none(): OfAll {
   const ofAll: OfAll = {
     held: 0,
-    slots: noneHeld(),
-    byTenant: new Remembered<TenantId, Origin>(
+    slots: noSlots(),
+    byTenant: new Remembered<TenantId, OriginCounts>(
       idleTenantsMax,
-      () => ({ ofAll, held: 0, slots: noneHeld(), address: undefined, isKnown: false }),
+      () => ({ ofAll, held: 0, slots: noSlots(), address: undefined, isKnown: false }),
       ({ slots }) => isNone(slots),
     ),
   };
   return ofAll;
 }
 
-export function addHeld(origin: Origin, n: 1 | -1): void {
+export function addHeld(origin: OriginCounts, n: 1 | -1): void {
   origin.held += n;
   origin.ofAll.held += n;
 }

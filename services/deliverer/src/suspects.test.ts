@@ -1,8 +1,8 @@
 import { describe, expect, it } from "@jest/globals";
 import { limits, type Message, tenantId } from "@posthaste/domain";
 import { aClaimedRecord, anAnswer, aTenant, virtualClock } from "@posthaste/testing";
-import { Alone } from "./alone.ts";
-import { begin, newAttempt } from "./attempt.ts";
+import { Suspects } from "./suspects.ts";
+import { beginCalling, newAttempt } from "./attempt.ts";
 import {
   answer,
   away,
@@ -222,7 +222,7 @@ describe("a message that takes its deliverers down", () => {
 
 it("the line of messages that run alone has as many places again after their calls", async () => {
   const clock = virtualClock();
-  const alone = new Alone(clock, { renew: async () => undefined });
+  const suspects = new Suspects(clock, { renew: async () => undefined });
   const permit = permitsOver(open()).take({ tenant: aTenant, origin: 1, bytes: 0 });
   await clock.advance(limits.isolatedQuietMs);
   const filled = async (): Promise<readonly number[]> => {
@@ -230,8 +230,8 @@ it("the line of messages that run alone has as many places again after their cal
     const counts = ["a", "b", "c"].map((name) => {
       const record = () => aClaimedRecord({ tenant: tenantId(name) });
       let count = 0;
-      const attempt = () => begin(newAttempt(record(), 1, 0, clock), permit, clock);
-      while (alone.add(attempt(), () => ended)) count++;
+      const attempt = () => beginCalling(newAttempt(record(), 1, 0, clock), permit, clock);
+      while (suspects.add(attempt(), () => ended)) count++;
       return count;
     });
     end();

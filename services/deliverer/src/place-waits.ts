@@ -13,7 +13,7 @@ type Wait = { readonly line: string; readonly until: number; readonly end: () =>
 const waitMsMax = 200;
 const waitingMax = 2_000;
 
-export class Turns {
+export class PlaceWaits {
   readonly #clock: Pick<Clock, "after" | "passedMs">;
   readonly #isBusy: () => boolean;
   /** The waits, in the order in which they began. */

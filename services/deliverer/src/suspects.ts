@@ -16,7 +16,7 @@ type Waiting = { readonly attempt: Attempt<"calling">; readonly call: () => Prom
 /** `length` counts the waiting messages and the one being called. */
 type Line = { readonly waiting: Waiting[]; length: number };
 
-export class Alone {
+export class Suspects {
   readonly #clock: Clock;
   /** While the store is away a later crash may be blamed on too many suspects, or too few. */
   readonly #leases: Pick<Leases, "renew">;

@@ -4,7 +4,7 @@
  * (docs/design/record#starting-again). The hints of that process are lost, too: records that waited for a hint ring
  * now instead of at their alarm. Runs in SQL, in one transaction: records do not pass through memory.
  */
-import { openRetriesHome } from "./messages/homecoming.ts";
+import { openRetryMoves } from "./messages/clock-set-back.ts";
 import { type DatabaseSync } from "node:sqlite";
 import { cutOff, limits, wakeAtOf } from "@posthaste/domain";
 import { type Clock, type Log } from "@posthaste/ports";
@@ -123,7 +123,7 @@ function ringAgain(db: DatabaseSync, now: number): Pass {
     const hadOutbox = `state < ${firstFinishedCode} AND (state = ${stateCodes.due} OR outbox > 0)`;
     for (const rows of [hadOutbox, `state >= ${firstFinishedCode} AND outbox > 0`])
       ringNow(`messages SET wake_at = ?`, rows);
-    openRetriesHome(db)(now, 0);
+    openRetryMoves(db)(now, 0);
     for (const lines of ["lanes", "queues"]) ringNow(`${lines} SET ${alarmAt("?")}`);
     // Canceled calls ended with their process.
     db.exec(

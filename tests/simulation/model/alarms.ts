@@ -15,7 +15,7 @@ import {
   rowSources,
   sizeOf,
   sourceOf,
-  broughtHome,
+  movedUp,
 } from "@posthaste/domain";
 import { hintOf } from "@posthaste/engine";
 import { type Alarms, type Rung } from "@posthaste/ports";
@@ -94,13 +94,13 @@ export function modelAlarms(around: Around): Alarms {
   };
 
   /** Corrects alarms after the clock was set back; times that callers set stay. */
-  const bringHome = (byMs: number): void => {
+  const moveAlarmsUp = (byMs: number): void => {
     const wakeAt = now() + limits.ringAheadMs;
     for (const record of [...rows.armed.values()]) {
       const { message, state } = record;
       if (state.kind === "held") {
-        const home = broughtHome(state, now(), byMs);
-        if (home) rows.change(message.id, { ...record, state: home, wakeAt: home.dueAt });
+        const moved = movedUp(state, now(), byMs);
+        if (moved) rows.change(message.id, { ...record, state: moved, wakeAt: moved.dueAt });
       } else if (
         isAhead(
           record.wakeAt ?? 0,
@@ -118,7 +118,7 @@ export function modelAlarms(around: Around): Alarms {
   return {
     ring: async (shards, limitOfEach, sources = alarmSources) => {
       const byMs = setBackMs();
-      if (byMs > 0) bringHome(byMs);
+      if (byMs > 0) moveAlarmsUp(byMs);
       const mine = new Set(shards);
       const said: Rung[] = [];
       const tell = (lane: LaneId): void => void said.push({ kind: "lane", lane });

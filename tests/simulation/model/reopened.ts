@@ -1,5 +1,5 @@
 /** The records after the one process that had the store has died and another opens it. */
-import { isIn, lossOf, type MessageRecord, broughtHome } from "@posthaste/domain";
+import { isIn, lossOf, type MessageRecord, movedUp } from "@posthaste/domain";
 
 /**
  * Returns the record as the new process finds it. No claim of an earlier process is renewed, and no hint of it is
@@ -21,8 +21,8 @@ export function reopened(record: MessageRecord, now: number): MessageRecord {
     return { ...record, state };
   }
   if (isIn(record, "held")) {
-    const home = broughtHome(record.state, now, 0);
-    if (home) return { ...record, state: home, wakeAt: hasOutbox ? now : home.dueAt };
+    const moved = movedUp(record.state, now, 0);
+    if (moved) return { ...record, state: moved, wakeAt: hasOutbox ? now : moved.dueAt };
   }
   if (record.wakeAt === undefined || (record.state.kind !== "due" && !hasOutbox)) return record;
   return { ...record, wakeAt: Math.min(record.wakeAt, now) };

@@ -23,7 +23,7 @@ import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
 import { redeliver, ringRuns } from "../runs/alarms.ts";
 import { type RunRooms } from "../runs/rooms.ts";
 import { ringSchedules } from "../schedules/alarms.ts";
-import { bringHome } from "./homecoming.ts";
+import { moveAlarmsUp } from "./clock-set-back.ts";
 import { enter, type Entry, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
@@ -49,15 +49,15 @@ type RungRecord = {
 export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
   const setBack = watchSetBack(rooms.clock);
   /** Shards whose alarms were checked since the clock was last set back. */
-  const home = new Set<number>();
+  const checked = new Set<number>();
   return async (shards, limitOfEach, sources = alarmSources) => {
     const now = rooms.clock.now();
     const setAheadMs = rooms.clock.setAheadMs();
     const setBackMs = setBack();
-    if (setBackMs > 0) home.clear();
-    const fresh = shards.filter((shard) => !home.has(shard));
-    if (fresh.length > 0) await bringHome(rooms, fresh, { now, setBackMs });
-    for (const shard of fresh) home.add(shard);
+    if (setBackMs > 0) checked.clear();
+    const fresh = shards.filter((shard) => !checked.has(shard));
+    if (fresh.length > 0) await moveAlarmsUp(rooms, fresh, { now, setBackMs });
+    for (const shard of fresh) checked.add(shard);
     const isAsked = (source: AlarmSource): boolean => sources.includes(source);
     const due = await Promise.all(
       recordSources

@@ -41,7 +41,7 @@ export {
   type RunFailureReason,
   type RunItem,
 } from "./follow-up.ts";
-export { broughtHome } from "./home.ts";
+export { movedUp } from "./moved-up.ts";
 export {
   bodyKeptUntil,
   keepsBodies,

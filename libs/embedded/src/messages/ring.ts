@@ -11,7 +11,7 @@ import {
 import { type Rings, type Rung } from "@posthaste/ports";
 import { integer, type Row } from "../database/rows.ts";
 import { isDamaged, messageFrom } from "./configurations.ts";
-import { openHomecoming } from "./homecoming.ts";
+import { openAlarmMoves } from "./clock-set-back.ts";
 import { rungRecords, shardsColumn } from "./next-alarm.ts";
 import { type Reading } from "./read.ts";
 import {
@@ -43,7 +43,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
     );
     return { source, inAll, inSome };
   });
-  const bringHome = openHomecoming(db, clock);
+  const moveAlarmsUp = openAlarmMoves(db, clock);
   const move = db.prepare(
     "UPDATE messages SET state = ?, until = ?, hints = ?, wake_at = ? WHERE position = ?",
   );
@@ -113,7 +113,7 @@ export function openRing(rooms: Rooms, reading: Reading): Ring {
   };
 
   return (shards, limitOfEach, sources) => {
-    bringHome();
+    moveAlarmsUp();
     const now = clock.now();
     const inShards = shardsColumn(shards);
     const found = due

@@ -39,10 +39,10 @@ const others = [
   { collection: bulkActionsName, field: "wakeAt", aheadMsMax: limits.ringAheadMs },
 ] as const;
 
-/** Returns filter and update that do the same as `broughtHome` of the domain. */
-function retriesHome(now: number, setBackMs: number) {
+/** Returns filter and update that do the same as `movedUp` of the domain. */
+function retriesMovedUp(now: number, setBackMs: number) {
   const waits = setBackMs > 0 ? setBackMs - skewMsMax : { $add: ["$waitMs", skewMsMax] };
-  const homeOf = (field: string) => ({
+  const movedUp = (field: string) => ({
     $max: [now, { $min: [{ $subtract: [field, setBackMs] }, { $add: [now, "$waitMs"] }] }],
   });
   return {
@@ -52,7 +52,7 @@ function retriesHome(now: number, setBackMs: number) {
       waitMs: { $exists: true },
       $expr: { $gt: ["$dueAt", { $add: [now, waits] }] },
     },
-    update: [{ $set: { dueAt: homeOf("$dueAt"), wakeAt: homeOf("$wakeAt") } }],
+    update: [{ $set: { dueAt: movedUp("$dueAt"), wakeAt: movedUp("$wakeAt") } }],
   };
 }
 
@@ -61,7 +61,7 @@ function retriesHome(now: number, setBackMs: number) {
  * to this process it is 0, since their clock may have been set back earlier: then records, of which many wait for
  * callers' times, are checked only if the server's beat shows that its clock was ahead.
  */
-export async function bringHome(
+export async function moveAlarmsUp(
   rooms: Rooms,
   shards: readonly number[],
   { now, setBackMs }: { readonly now: number; readonly setBackMs: number },
@@ -70,7 +70,7 @@ export async function bringHome(
   const mine = { shard: { $in: [...shards] }, ...isUnderstood };
   const withRecords = setBackMs > 0 || (await wasAhead(rooms, now));
   if (withRecords) {
-    const { filter, update } = retriesHome(now, setBackMs);
+    const { filter, update } = retriesMovedUp(now, setBackMs);
     await again(() => collection(collectionName).updateMany({ ...mine, ...filter }, update));
   }
   for (const { aheadMsMax, collection: name, field, ...more } of withRecords

@@ -32,8 +32,8 @@ const alarms = [
   ["bulk_actions SET wake_at = ? WHERE wake_at > ?", limits.ringAheadMs],
 ] as const;
 
-/** Does in SQL what `broughtHome` of the domain does. */
-export function openRetriesHome(db: DatabaseSync): (now: number, setBackMs: number) => void {
+/** Does in SQL what `movedUp` of the domain does. */
+export function openRetryMoves(db: DatabaseSync): (now: number, setBackMs: number) => void {
   const update = db.prepare(`
     UPDATE messages SET
       until = max(?1, min(until - ?2, ?1 + hints)), wake_at = max(?1, min(wake_at - ?2, ?1 + hints))
@@ -43,9 +43,9 @@ export function openRetriesHome(db: DatabaseSync): (now: number, setBackMs: numb
 }
 
 /** Returns a function to be called inside a write. It does nothing unless the clock was set back since the last call. */
-export function openHomecoming(db: DatabaseSync, clock: Clock): () => void {
+export function openAlarmMoves(db: DatabaseSync, clock: Clock): () => void {
   const setBack = watchSetBack(clock);
-  const bringRetriesHome = openRetriesHome(db);
+  const moveRetries = openRetryMoves(db);
   const moves = alarms.map(([update, aheadMsMax]) => ({
     move: db.prepare(`UPDATE ${update} AND ${isUnderstood}`),
     aheadMsMax,
@@ -54,7 +54,7 @@ export function openHomecoming(db: DatabaseSync, clock: Clock): () => void {
     const setBackMs = setBack();
     if (setBackMs === 0) return;
     const now = clock.now();
-    bringRetriesHome(now, setBackMs);
+    moveRetries(now, setBackMs);
     for (const { move, aheadMsMax } of moves)
       move.run(now + limits.ringAheadMs, aheadFrom(aheadMsMax, now));
   };

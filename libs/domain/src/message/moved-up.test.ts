@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { broughtHome } from "./home.ts";
+import { movedUp } from "./moved-up.ts";
 
 const now = 1_800_000_000_000;
 const minute = 60_000;
@@ -15,23 +15,23 @@ describe("a retry that waits ten minutes", () => {
     ["that would have been due by then", 59.5, 60, 0],
     ["from before that clock was ahead", 9, 60, undefined],
     ["that a clock ahead by an hour has told before another one was", 70, 20, 10],
-  ])("%s", (_, dueInMinutes, setBackMinutes, home) => {
+  ])("%s", (_, dueInMinutes, setBackMinutes, movedToMinutes) => {
     const held = { kind: "held", dueAt: now + dueInMinutes * minute, waitMs: 10 * minute } as const;
 
-    const brought = broughtHome(held, now, setBackMinutes * minute);
+    const moved = movedUp(held, now, setBackMinutes * minute);
 
-    expect(brought && (brought.dueAt - now) / minute).toBe(home);
+    expect(moved && (moved.dueAt - now) / minute).toBe(movedToMinutes);
   });
 
-  it("is brought home once", () => {
+  it("is moved up once", () => {
     const held = { kind: "held", dueAt: now + 2 * day, waitMs: 10 * minute } as const;
-    const brought = broughtHome(held, now, 0);
+    const moved = movedUp(held, now, 0);
 
-    expect(brought && broughtHome(brought, now, 0)).toBeUndefined();
+    expect(moved && movedUp(moved, now, 0)).toBeUndefined();
   });
 });
 
 it("a message that waits for a time named by its caller stays", () => {
-  expect(broughtHome({ kind: "held", dueAt: now + 2 * day }, now, 0)).toBeUndefined();
-  expect(broughtHome({ kind: "held", dueAt: now + 2 * day }, now, day)).toBeUndefined();
+  expect(movedUp({ kind: "held", dueAt: now + 2 * day }, now, 0)).toBeUndefined();
+  expect(movedUp({ kind: "held", dueAt: now + 2 * day }, now, day)).toBeUndefined();
 });

@@ -12,12 +12,12 @@ type Held = Extract<MessageState, { kind: "held" }>;
  * back now; 0 at a start, before which it may have been set back. Returns undefined for a record that stays as it is,
  * such as one that waits for a time that its caller set.
  */
-export function broughtHome(state: Held, now: number, setBackMs: number): Held | undefined {
+export function movedUp(state: Held, now: number, setBackMs: number): Held | undefined {
   const { dueAt, waitMs } = state;
-  if (waitMs === undefined || dueAt <= homeFrom(waitMs, now, setBackMs)) return undefined;
+  if (waitMs === undefined || dueAt <= movedUpFrom(waitMs, now, setBackMs)) return undefined;
   return { ...state, dueAt: Math.max(now, Math.min(dueAt - setBackMs, now + waitMs)) };
 }
 
 /** Returns the time after which a due time is moved up. If the clock is set back now, some records would be due by now. */
-const homeFrom = (waitMs: number, now: number, setBackMs: number): number =>
+const movedUpFrom = (waitMs: number, now: number, setBackMs: number): number =>
   setBackMs > 0 ? now + (setBackMs - skewMsMax) : aheadFrom(waitMs, now);

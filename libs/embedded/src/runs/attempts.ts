@@ -12,6 +12,7 @@ import {
 } from "@posthaste/domain";
 import { pack, unpack } from "../answers.ts";
 import { optionalBytes, stored, text } from "../database/rows.ts";
+import { positionOfRun } from "./rows.ts";
 
 /** For use inside a write. */
 export type RunAttempts = { readonly put: (told: ToldAttempt) => void };
@@ -22,8 +23,7 @@ export function openRunAttempts(db: DatabaseSync): RunAttempts {
   const remove = db.prepare("DELETE FROM run_attempts WHERE run = ? AND part = ? AND attempt = ?");
   return {
     put: ({ run: { root, part }, fact }) => {
-      const position = positionOf(root);
-      if (position === undefined) throw new Error(`the root of a run is not a random id: ${root}`);
+      const position = positionOfRun(root);
       const { json, response } = pack(fact, limits.logResponseBytesMax);
       insert.run(position, part, fact.attempt, fact.endedAt, json, response);
       const replaced = attemptReplacedBy(fact.attempt);

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from "@jest/globals";
 import { crc32 } from "node:zlib";
 import { newId } from "@posthaste/testing";
 import { type Database, openDatabase } from "../database/open.ts";
-import { openParts, placeOf } from "./parts.ts";
+import { openParts } from "./parts.ts";
+import { positionOfRun } from "./rows.ts";
 
 let database: Database | undefined;
 afterEach(() => database?.close());
@@ -16,7 +17,7 @@ function opened() {
   );
   for (let rank = 0; rank < 10; rank++) {
     const bytes = Buffer.from(`${rank}`);
-    insert.run(placeOf(root), `s${rank}`, rank, crc32(bytes), bytes);
+    insert.run(positionOfRun(root), `s${rank}`, rank, crc32(bytes), bytes);
   }
   const remove = (from: number, to: number): void =>
     void db.prepare("DELETE FROM run_parts WHERE rank BETWEEN ? AND ?").run(from, to);

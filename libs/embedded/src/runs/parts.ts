@@ -4,7 +4,6 @@ import {
   type InRun,
   limits,
   type MessageId,
-  positionOf,
   type Run,
   runMessageId,
   type RunPart,
@@ -14,14 +13,7 @@ import { type BriefFor, type Briefing } from "@posthaste/ports";
 import { integer, text } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import { bodyOf, partColumns, partFrom } from "./rows.ts";
-
-/** Returns the key of a run: the position of its root. */
-export function placeOf(root: MessageId): number {
-  const position = positionOf(root);
-  if (position === undefined) throw new Error(`the root of a run is not a random id: ${root}`);
-  return position;
-}
+import { bodyOf, partColumns, partFrom, positionOfRun } from "./rows.ts";
 
 /**
  * Returns the entries from one rank to another. Ends once `bytesMax` is reached, after at least one entry, and at a
@@ -41,7 +33,7 @@ export function openParts({ db }: Pick<Rooms, "db">) {
   const between: Between = (root, from, to, bytesMax) => {
     const entries: HistoryEntry[] = [];
     let bytes = 0;
-    for (const row of ranked.iterate(placeOf(root), from, to)) {
+    for (const row of ranked.iterate(positionOfRun(root), from, to)) {
       if (integer(row["rank"]) !== from + entries.length) break;
       const body = bodyOf(row);
       entries.push({ messageId: runMessageId(root, text(row["name"])), body });

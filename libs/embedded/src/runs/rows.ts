@@ -1,6 +1,13 @@
 /** The head of a run as two texts of its row: the fixed part and the moving part. */
 import { crc32 } from "node:zlib";
-import { type EntryDelivery, type Run, type RunPart, type TenantId } from "@posthaste/domain";
+import {
+  type EntryDelivery,
+  type MessageId,
+  positionOf,
+  type Run,
+  type RunPart,
+  type TenantId,
+} from "@posthaste/domain";
 import { understood } from "@posthaste/ports";
 import {
   integer,
@@ -17,6 +24,13 @@ type Moving = Pick<
   "state" | "adoption" | "marks" | "history" | "bytes" | "reached" | "heirs" | "version"
 >;
 type Fixed = Omit<Run, keyof Moving>;
+
+/** Returns the key of a run: the position of its root. */
+export function positionOfRun(root: MessageId): number {
+  const position = positionOf(root);
+  if (position === undefined) throw new Error(`the root of a run is not a random id: ${root}`);
+  return position;
+}
 
 export const headColumns = "json, crc, moving, moving_crc";
 

@@ -68,7 +68,7 @@ export function openRunLog(
       await breathe();
       const found: RunPart[] = [];
       let bytes = 0;
-      for (const row of parts.iterate(placeOf(root), after)) {
+      for (const row of parts.iterate(positionOrNone(root), after)) {
         const part = partFrom(row);
         found.push(part);
         bytes += part.body.length;
@@ -89,7 +89,7 @@ const isInDlq = (run: Run): run is RunIn<"failed"> =>
 
 const order = "latestFirst";
 
-const placeOf = (root: MessageId): number => positionOf(root) ?? -1;
+const positionOrNone = (root: MessageId): number => positionOf(root) ?? -1;
 
 /** Returns the rows that a list looks at: of one id, of one term, of named runs, of active runs, or all of the tenant. */
 function openLists(reader: DatabaseSync) {
@@ -146,7 +146,7 @@ function openLists(reader: DatabaseSync) {
         );
       if (roots)
         return named(
-          roots.flatMap((root) => ofRoot.all(tenant, placeOf(root))),
+          roots.flatMap((root) => ofRoot.all(tenant, positionOrNone(root))),
           filter,
         );
       if (id !== undefined) return rows(ofId, tenant, id, filter);

@@ -24,8 +24,8 @@ import { integer, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
 import { isUnderstood } from "../messages/records.ts";
 import { type Rooms } from "../messages/rooms.ts";
-import { brief, openParts, placeOf } from "./parts.ts";
-import { fixedOf, headColumns, movingOf, runFrom, termOf, termsOf } from "./rows.ts";
+import { brief, openParts } from "./parts.ts";
+import { fixedOf, headColumns, movingOf, positionOfRun, runFrom, termOf, termsOf } from "./rows.ts";
 
 export function openRuns(rooms: Rooms): RunStore {
   const { writer } = rooms;
@@ -71,7 +71,7 @@ export function openRuns(rooms: Rooms): RunStore {
     waiting: (tenant, event, after, limit) =>
       writer.glance(() => waiting(tenant, event, after, limit)),
     get: (address) => writer.glance(() => find(address)),
-    part: ({ root }, name) => writer.glance(() => part(placeOf(root), name)),
+    part: ({ root }, name) => writer.glance(() => part(positionOfRun(root), name)),
     history: ({ root, history }, from) =>
       writer.glance(() => between(root, from, history.length - 1, limits.runReadBytesMax)),
     brief: (deliveries) => brief(writer, find, between, deliveries),
@@ -90,7 +90,7 @@ export function openRuns(rooms: Rooms): RunStore {
 }
 
 function openHeads({ db }: Rooms) {
-  const byPlace = db.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
+  const byPosition = db.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
   const newestOne = db.prepare(`
     SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? ORDER BY generation DESC LIMIT 1`);
   const ofTime = db.prepare(`
@@ -107,17 +107,17 @@ function openHeads({ db }: Rooms) {
     runOf(createdAt === undefined ? newestOne.get(tenant, id) : ofTime.get(tenant, id, createdAt));
   return {
     newest,
-    byRoot: (root: MessageId): Run | undefined => runOf(byPlace.get(placeOf(root))),
+    byRoot: (root: MessageId): Run | undefined => runOf(byPosition.get(positionOfRun(root))),
     byAlias: (term: string): Run | undefined => runOf(ofTerm.get(term)),
     /** Yields runs in the order of their starts. */
     waiting: (tenant: string, event: string, after: RunRef | undefined, limit: number) =>
       waits
-        .all(tenant, event, after ? placeOf(after.root) : -1, limit)
+        .all(tenant, event, after ? positionOfRun(after.root) : -1, limit)
         .map(runFrom)
         .map(({ key, root }) => ({ key, root })),
     find: (address: RunAddress | RunRef): Run | undefined => {
       if (!("key" in address)) return newest(address);
-      const run = runOf(byPlace.get(placeOf(address.root)));
+      const run = runOf(byPosition.get(positionOfRun(address.root)));
       return run?.key === address.key ? run : undefined;
     },
   };
@@ -142,12 +142,12 @@ function openPut(rooms: Rooms) {
   const putWaits = (before: readonly string[], run: Run): void => {
     const events = awaitedEvents(run);
     if (before.length === events.length && events.every((event, i) => event === before[i])) return;
-    const position = placeOf(run.root);
+    const position = positionOfRun(run.root);
     if (before.length > 0) removeWaits.run(position);
     for (const event of events) insertWait.run(run.tenant, event, position);
   };
   const putRest = ({ run, parts, deliveries }: RunWrite): void => {
-    const position = placeOf(run.root);
+    const position = positionOfRun(run.root);
     for (const { name, rank = null, at, body, sent } of parts) {
       const how = sent ? JSON.stringify(sent) : null;
       insertPart.run(position, name, rank, at, crc32(body), how, body);
@@ -165,9 +165,9 @@ function openPut(rooms: Rooms) {
       const [fixed, moving] = [fixedOf(run), movingOf(run)];
       const texts = [fixed.json, fixed.crc, moving.json, moving.crc];
       const times = [createdAt, endOf(run), wakeAtOf(run) ?? null];
-      const head = [placeOf(root), tenant, id, generation, ...times, shard, format, ...texts];
+      const head = [positionOfRun(root), tenant, id, generation, ...times, shard, format, ...texts];
       if (insert.run(...head).changes === 0) return false;
-      for (const term of termsOf(run)) insertTerm.run(term, createdAt, placeOf(root));
+      for (const term of termsOf(run)) insertTerm.run(term, createdAt, positionOfRun(root));
       if (inherited) copy.into(root, inherited);
       putWaits([], run);
       putRest(write);
@@ -177,7 +177,7 @@ function openPut(rooms: Rooms) {
       const { run } = write;
       const { json, crc } = movingOf(run);
       const moved = [endOf(run), dlqAtOf(run), wakeAtOf(run) ?? null];
-      update.run(...moved, json, crc, placeOf(run.root));
+      update.run(...moved, json, crc, positionOfRun(run.root));
       putWaits(awaitedEvents(before), run);
       putRest(write);
     },
@@ -197,13 +197,13 @@ function openCopy({ db }: Rooms) {
     FROM run_parts WHERE run = ? AND (${isNeeded} OR ${isOfLog})`);
   return {
     has: ({ names, of: { history, root } }: Inherited): boolean => {
-      const row = countOther.get(placeOf(root), JSON.stringify(names));
+      const row = countOther.get(positionOfRun(root), JSON.stringify(names));
       return integer(row?.["count"]) === history.length + names.length;
     },
     into: (root: MessageId, { names, of }: Inherited): void => {
       const waiting = of.state.pending.map(({ step }) => step);
       const lists = [names, waiting].map((list) => JSON.stringify(list));
-      copyOther.run(placeOf(root), placeOf(of.root), ...lists);
+      copyOther.run(positionOfRun(root), positionOfRun(of.root), ...lists);
     },
   };
 }
@@ -250,7 +250,7 @@ function openSweep({ db, log }: Rooms) {
     if (attempts > 0) return { runs: 0, more: true };
     const removed = removeHeads.all(tenant, endedBefore, runsMax);
     for (const run of removed.flatMap(readable))
-      for (const term of termsOf(run)) removeTerm.run(term, run.createdAt, placeOf(run.root));
+      for (const term of termsOf(run)) removeTerm.run(term, run.createdAt, positionOfRun(run.root));
     return { runs: removed.length, more: removed.length === runsMax };
   };
 }

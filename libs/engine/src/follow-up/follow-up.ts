@@ -93,7 +93,7 @@ export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promi
   const whole = [{ message: settled.message, items: settled.items }];
   if (!ports.bus.isUp()) return followUp(ports, whole);
   try {
-    await tellDispatcher(ports, settled);
+    await workAllButCallbacks(ports, settled);
   } catch (error) {
     if (!settled.items.some(isCallback)) throw error;
     await followUp(ports, whole);
@@ -102,8 +102,8 @@ export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promi
 
 type Settled = Outbox & { readonly fact: AttemptFact | undefined };
 
-/** Publishes the fact even if the store has already made it safe. */
-async function tellDispatcher(
+/** Publishes the fact, too, if the store has already made it safe: the callback-dispatcher has to hear it. */
+async function workAllButCallbacks(
   ports: FollowUpPorts,
   { message, items, fact }: Settled,
 ): Promise<void> {

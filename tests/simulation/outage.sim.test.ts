@@ -116,7 +116,7 @@ function instantDeliverer(ports: FollowUpPorts, clock: VirtualClock) {
       const items = each?.kind === "ok" ? each.left : [];
       const fact = append.find((item) => item.kind === "fact");
       // A fact that the bus does not accept stays in the outbox, and rings.
-      tellSettled(ports, { message, items, fact }).catch(() => undefined);
+      tellSettled(ports, { message, outbox: items, fact }).catch(() => undefined);
     }
   };
   return {

@@ -9,13 +9,12 @@
  * (4) The settle writes an answer into `answers`. The answer is removed with the body, or when a body would be.
  */
 import { type DatabaseSync, type StatementSync } from "node:sqlite";
-import { cutOff } from "@posthaste/domain";
+import { cutOff, limits } from "@posthaste/domain";
 import { type KeptBodies } from "@posthaste/ports";
 import { integer, type Row } from "./database/rows.ts";
 import { bodyFrom } from "./messages/configurations.ts";
 import { freedBytesMax } from "./messages/remove.ts";
 import { type Rooms } from "./messages/rooms.ts";
-import { ownLogMs } from "./messages/whole.ts";
 import { positionAt, timeOfPosition } from "./positions.ts";
 
 /** Bodies removed per transaction, of each kind. */
@@ -102,7 +101,7 @@ function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
     rows.all(tenant, integer(upTo.get(tenant)?.["position"] ?? 0), positionAt(before), limit);
   const mayPass = (row: Row, before: number): boolean => {
     const position = integer(row["position"]);
-    if (row["told"] === null) return timeOfPosition(position) < cutOff(2 * ownLogMs, clock.now());
+    if (row["told"] === null) return timeOfPosition(position) < cutOff(2 * limits.ownLogMs, clock.now());
     return integer(row["until"]) < before && !finished.standsWhole(position);
   };
 

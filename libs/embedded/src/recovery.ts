@@ -13,7 +13,6 @@ import { integer, type Row } from "./database/rows.ts";
 import { alarmAt, soonest } from "./lanes.ts";
 import { claimedCode, firstFinishedCode, isUnderstood, stateCodes } from "./messages/records.ts";
 import { type Rooms } from "./messages/rooms.ts";
-import { ownLogMs } from "./messages/whole.ts";
 import { positionAt } from "./positions.ts";
 import { headColumns, runFrom } from "./runs/rows.ts";
 
@@ -97,7 +96,7 @@ function pass(db: DatabaseSync, now: number, release: (positions: string) => voi
   };
 }
 
-const wholeRowsStandMs = 2 * limits.finishedKeepMs + ownLogMs;
+const wholeRowsStandMs = 2 * limits.finishedKeepMs + limits.ownLogMs;
 const endedFrom = (row: Row): Ended => ({
   position: integer(row["position"]),
   until: integer(row["until"]),

@@ -172,7 +172,7 @@ const goingOn: readonly Case[] = [
         const [settled] = await ports.records.settle([settlement]);
         expect(settled).toMatchObject({ kind: "ok" });
         const { message, append } = settlement;
-        await followUp(ports, [{ message, items: append }]);
+        await followUp(ports, [{ message, outbox: append }]);
         const callback = failureCallbackId(record.message.id);
         expect(await ports.records.get(aTenant, [callback])).not.toContain(undefined);
         expect(await ports.deadLetters.count(aTenant, 10)).toBe(1);
@@ -197,7 +197,7 @@ const goingOn: readonly Case[] = [
       const { settlement } = await aFailure();
       await ports.records.settle([settlement]);
       const { message, append } = settlement;
-      await followUp(ports, [{ message, items: append }]);
+      await followUp(ports, [{ message, outbox: append }]);
       const { items } = await ports.deadLetters.list(
         aTenant,
         {},

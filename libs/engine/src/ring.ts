@@ -102,7 +102,7 @@ export async function ringOnce(
         background.followUpLater(each.tenant, each.id);
         break;
       case "followUp":
-        outboxes.push({ message: each.record.message, items: each.record.outbox });
+        outboxes.push(each.record);
         outboxBytes += sizeOf(each.record);
         break;
       case "schedule":

@@ -212,10 +212,7 @@ describe("the callback-dispatcher", () => {
     expect(opened.log.events()).toContain("follow-up.postponed");
     await opened.clock.advance(limits.ringAheadMs);
     const { followUps } = byKind(await opened.alarms.ring([lost.message.shard], 10));
-    await followUp(
-      opened,
-      followUps.map(({ message, outbox }) => ({ message, items: outbox })),
-    );
+    await followUp(opened, followUps);
     expect(await answered(opened, [lost])).toBe(1);
   });
 

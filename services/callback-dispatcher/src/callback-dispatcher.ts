@@ -53,10 +53,7 @@ export class CallbackDispatcher {
     try {
       const { records, left } = await this.#ports.records.getSome(tenant, ids);
       for (const id of left) this.#putBack(id, taken);
-      const outboxes = records
-        .filter(({ outbox }) => outbox.length > 0)
-        .map(({ message, outbox }) => ({ message, items: outbox }));
-      if (outboxes.length > 0) await followUp(this.#ports, outboxes);
+      await followUp(this.#ports, records);
     } catch (error) {
       this.#ports.log.warn("follow-up.postponed", {
         messages: ids.length,

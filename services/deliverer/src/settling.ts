@@ -331,7 +331,7 @@ export class Settling {
       this.#moveOn(message, next).catch(postponed("slot.kept")),
       this.#tellTurns(look).catch(postponed("turn.kept")),
       left.length > 0 &&
-        tellSettled(this.#ports, { message, items: left, fact }).catch(
+        tellSettled(this.#ports, { message, outbox: left, fact }).catch(
           postponed("follow-up.postponed"),
         ),
     ]);

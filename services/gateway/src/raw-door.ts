@@ -34,6 +34,8 @@ type RawVisit = {
   readonly tenant: Tenant;
   readonly callerIp: string;
   readonly target: ParsedTarget;
+  /** The queue that the path names. */
+  readonly queue: string | undefined;
   readonly body: Uint8Array;
 };
 
@@ -79,7 +81,8 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     if (isFault(caller)) return caller;
     if (isFault(target)) return faultOfRun(target, req.rawHeaders);
     const { tenant } = caller;
-    const refused = refusalOfScope(caller.scope, { kind: row.kind, queue: queueOf(row, target) });
+    const queue = queueIn(row, target);
+    const refused = refusalOfScope(caller.scope, { kind: row.kind, queue });
     if (refused) return refused;
     const isFull = door.backlog.refuse(tenant);
     // A step that has run is accepted; refused, it would run again.
@@ -90,7 +93,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
       owner: { tenant: tenant.id, address },
     });
     if (isFault(body)) return faultOfRun(body, req.rawHeaders);
-    const visit = { req, arrivedMs, tenant, callerIp: address, target, body };
+    const visit = { req, arrivedMs, tenant, callerIp: address, target, queue, body };
     const work = auditedIn(row, caller, works[row.operation]);
     // The answer of a group publish is as long as the group.
     return target.destination.kind === "group"
@@ -124,8 +127,5 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
   };
 }
 
-/** Returns the queue that the path names. */
-const queueOf = (
-  { names }: { readonly names: readonly string[] },
-  target: ParsedTarget,
-): string | undefined => target.names[names.indexOf("queueName")];
+const queueIn = (row: RawTargetRow, { names }: ParsedTarget): string | undefined =>
+  names.find((_, i) => row.names[i] === "queueName");

@@ -45,7 +45,10 @@ export const laneKeptMs = 86_400_000;
 export const finishedKeepMs = 30_000;
 export const sweepEveryMs = 15_000;
 export const sweepBatchMax = 5_000;
-/** The longest time from its making to its end in which a message may be its own log. */
+/**
+ * The longest time from its making to its end in which a message may be its own log. Stored rows rely on it, so it may grow but
+ * not shrink.
+ */
 export const ownLogMs = 1_000;
 export const tombstoneMs = 86_400_000;
 /**

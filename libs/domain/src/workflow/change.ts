@@ -7,7 +7,7 @@ import { isEntryKey } from "./delivery.ts";
 import { deliveryOf, partOf, type PartName } from "./part-key.ts";
 import { isTelling, roundOf } from "./failure-function.ts";
 import { leftOpen } from "./open.ts";
-import { eventsOf } from "./waits.ts";
+import { keptEvents } from "./waits.ts";
 import {
   changedRun,
   isActive,
@@ -132,7 +132,7 @@ export function failRun(
     kind: "failed",
     ...ended(run, now),
     failure: { ...failure, dlqId, at: partOf(key), inDlq: true },
-    ...eventsOf(run),
+    ...keptEvents(run),
   } as const;
   return leaving(changedRun({ ...run, state }));
 }

@@ -4,7 +4,7 @@
  */
 import { type MessageId, type RunId, type RunKey } from "../shared/ids.ts";
 import { ringAheadMs, runAliasesMax } from "../shared/limits.ts";
-import { eventsOf } from "./waits.ts";
+import { keptEvents } from "./waits.ts";
 import { pendingPart } from "./named-parts.ts";
 import { isKeyOfLog, partKeyOf, partOf, type PartName } from "./part-key.ts";
 import { type Pending, type Run, type RunIn, type RunPlan, type RunRef } from "./run.ts";
@@ -83,7 +83,7 @@ export function resumedRun(
     ...use,
     from: key,
     aliases: [id, ...aliases.filter((alias) => alias !== id)].slice(0, runAliasesMax),
-    state: { kind: "active", pending, ...eventsOf(failed), ...(behind && { behind }) },
+    state: { kind: "active", pending, ...keptEvents(failed), ...(behind && { behind }) },
     // Names of parts contain the version, and the run has parts of the failed one.
     version: failed.version + 1,
   };

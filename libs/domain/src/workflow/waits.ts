@@ -113,7 +113,7 @@ export const hasHook = (run: Run, event: string): boolean =>
   keepsEvents(run) && (run.state.hooks?.includes(event) ?? true);
 
 /** Returns the events that have come for a run, and may come, for it or for the run that resumes it. */
-export const eventsOf = ({ state: { hooks, notes } }: EventKeeper) => ({
+export const keptEvents = ({ state: { hooks, notes } }: EventKeeper) => ({
   notes,
   ...(hooks && { hooks }),
 });

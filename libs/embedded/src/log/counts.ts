@@ -6,12 +6,11 @@
  * (2) Counts that a killed process had not written are counted again at open, from the minute before the last that has a count.
  */
 import { type DatabaseSync } from "node:sqlite";
-import { type LogEvent, type LogState, minuteMs, rankOf } from "@posthaste/domain";
+import { limits, type LogEvent, type LogState, minuteMs, rankOf } from "@posthaste/domain";
 import { type Clock, type Log, type MessageLog } from "@posthaste/ports";
 import { sqliteCode } from "../database/failures.ts";
 import { integer, optionalInteger } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
-import { ownLogMs } from "../messages/whole.ts";
 import { positionAt } from "../positions.ts";
 import { type TenantKeys } from "../tenants.ts";
 import { ranks, stateOf } from "./steps.ts";
@@ -125,7 +124,7 @@ function countAgain(db: DatabaseSync, log: Log): void {
       // An event of the end of a minute may have been written when the next minute already had counts.
       const minute = Math.max(0, (optionalInteger(last.get(tenant)?.["minute"] ?? null) ?? 0) - 1);
       forget.run(tenant, minute);
-      count.run(tenant, minute * minuteMs, positionAt(minute * minuteMs - ownLogMs));
+      count.run(tenant, minute * minuteMs, positionAt(minute * minuteMs - limits.ownLogMs));
     }
     db.exec("COMMIT");
   } catch (error) {

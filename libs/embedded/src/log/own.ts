@@ -1,8 +1,7 @@
 /** Reads and sweeps the events of whole rows (messages/whole.ts). */
 import { type DatabaseSync } from "node:sqlite";
-import { cutOff, type ListOrder, type LogState } from "@posthaste/domain";
+import { cutOff, limits, type ListOrder } from "@posthaste/domain";
 import { integer, optionalInteger, type Row } from "../database/rows.ts";
-import { ownLogMs } from "../messages/whole.ts";
 import { positionAt, timeOfPosition } from "../positions.ts";
 import { createHeap } from "../query/heap.ts";
 import { answeredFrom, compare, type Key, type Told } from "./keys.ts";
@@ -10,8 +9,6 @@ import { stepOf } from "./steps.ts";
 
 export const ownColumns = "position, created, told, until, answer_status, answer_bytes";
 const ofTenant = "messages INDEXED BY messages_logged WHERE tenant = ? AND json IS NOT NULL";
-
-export const ownStates: readonly LogState[] = ["CREATED", "ACTIVE", "DELIVERED"];
 
 /** Returns the events of a whole row, oldest first. */
 export function ownEvents(row: Row): readonly Told[] {
@@ -54,13 +51,13 @@ export function openOwnWalk(
     SELECT ${ownColumns} FROM ${ofTenant} AND position ${isUp ? ">" : "<"} ?
     ORDER BY position ${isUp ? "" : "DESC"} LIMIT ${rowsPerRead}`);
   const inOrder = isUp ? compare : (a: Told, b: Told) => compare(b, a);
-  const ahead = isUp ? ownLogMs : -ownLogMs;
+  const ahead = isUp ? limits.ownLogMs : -limits.ownLogMs;
 
   return (tenant, behind, end) => {
     const waiting = createHeap(inOrder);
     let from = isUp
-      ? positionAt(behind[0] - ownLogMs) - 1
-      : positionAt(Math.min(behind[0], timesMax) + ownLogMs + 1);
+      ? positionAt(behind[0] - limits.ownLogMs) - 1
+      : positionAt(Math.min(behind[0], timesMax) + limits.ownLogMs + 1);
     let reached = isUp ? -Infinity : Infinity;
     let isEnd = false;
     const isWanted = (key: Told): boolean =>
@@ -113,7 +110,7 @@ export function openOwnSweep(
     row["told"] !== null && integer(row["until"]) < before && !at.stands(integer(row["position"]));
   const mayBePassed = (row: Row): boolean =>
     row["told"] === null &&
-    timeOfPosition(integer(row["position"])) < cutOff(2 * ownLogMs, at.now());
+    timeOfPosition(integer(row["position"])) < cutOff(2 * limits.ownLogMs, at.now());
 
   return {
     isDue: (tenant, before) => {

@@ -11,6 +11,7 @@ import {
   type LogEvent,
   type LogFilter,
   matchesLogged,
+  ownStates,
   type PageRequest,
   tellsFact,
 } from "@posthaste/domain";
@@ -22,7 +23,7 @@ import { bodyBytesShown } from "../query/body-bytes.ts";
 import { type Chunk, type Looked, type Scan } from "../query/keyset.ts";
 import { inPieces } from "../query/pieces.ts";
 import { compare, type Key, keyAt, parseKey, textOf, type Told, toldFrom } from "./keys.ts";
-import { openOwnWalk, ownColumns, ownEvents, ownStates, type OwnWalk } from "./own.ts";
+import { openOwnWalk, ownColumns, ownEvents, type OwnWalk } from "./own.ts";
 import { attemptOf, stateOf } from "./steps.ts";
 
 type Asked = {

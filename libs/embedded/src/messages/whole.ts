@@ -15,6 +15,7 @@ import {
   type AttemptFact,
   isDerived,
   isFinished,
+  limits,
   type Message,
   type MessageRecord,
   originHash,
@@ -28,9 +29,6 @@ import { timeOfPosition } from "../positions.ts";
 import { configurationText } from "./configurations.ts";
 import { type Address } from "./names.ts";
 import { columnsOf, stateCodes } from "./records.ts";
-
-/** How far from the time of its position a row may have an event: enough for a destination that answers quickly. */
-export const ownLogMs = 1_000;
 
 /** For use inside a write. */
 export type WholeRows = {
@@ -120,7 +118,7 @@ export function openWholeRows(db: DatabaseSync): WholeRows {
 }
 
 const isNear = (position: number, at: number): boolean =>
-  Math.abs(timeOfPosition(position) - at) <= ownLogMs;
+  Math.abs(timeOfPosition(position) - at) <= limits.ownLogMs;
 
 /** Reports whether the message has an id of its own and belongs to no line, run, group publish or callback of an attempt. */
 const isPlain = (message: Message): boolean =>

@@ -130,7 +130,7 @@ async function tell(
 ): Promise<void> {
   const outboxes = canceled
     .filter(({ left }) => left.length > 0)
-    .map(({ message, left }) => ({ message, items: left }));
+    .map(({ message, left }) => ({ message, outbox: left }));
   await Promise.all([
     ...Object.values(leave).map((lane) => lane(ports, canceled, aborted)),
     outboxes.length > 0 && followUp(ports, outboxes),

@@ -23,13 +23,13 @@ const policy = aPolicy({
 /** Inserts a message whose only attempt has failed, and returns all that this causes. */
 async function aFailure(
   ports: Ports,
-): Promise<{ record: InState<"claimed">; settlement: Settlement; outbox: Outbox }> {
+): Promise<{ record: InState<"claimed">; settlement: Settlement; owed: Outbox }> {
   const record = await insertClaimed(ports, { policy });
   const attempt = anAttempt(anAnswer(500, { body: "broken" }), { endedAt: ports.clock.now() });
   const settlement = settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined });
   await ports.records.settle([settlement]);
   const { message, append } = settlement;
-  return { record, settlement, outbox: { message, items: append } };
+  return { record, settlement, owed: { message, outbox: append } };
 }
 
 type Step = "dead letter" | "callbacks" | "fact" | "clear";
@@ -89,10 +89,10 @@ const page = { limit: 100, order: "earliestFirst" } as const;
 describe("follow-ups", () => {
   it("are made safe in the order dead letter, callback, failure callback, fact, and only then cleared", async () => {
     const ports = open();
-    const { outbox } = await aFailure(ports);
+    const { owed } = await aFailure(ports);
     const { ports: watching, done } = watched(ports);
 
-    await followUp(watching, [outbox]);
+    await followUp(watching, [owed]);
 
     expect(done).toEqual([
       "dead letter",
@@ -106,12 +106,12 @@ describe("follow-ups", () => {
   it("make the same things once when they are worked twice", async () => {
     const ports = open();
     const heard = await listen(ports);
-    const { outbox } = await aFailure(ports);
-    const { id } = outbox.message;
+    const { owed } = await aFailure(ports);
+    const { id } = owed.message;
 
-    await followUp(ports, [outbox]);
+    await followUp(ports, [owed]);
     await ports.clock.advance(10_000);
-    await followUp(ports, [outbox]);
+    await followUp(ports, [owed]);
     await rest(ports);
 
     const made = [callbackId(id, 0), failureCallbackId(id)];
@@ -123,14 +123,14 @@ describe("follow-ups", () => {
 
   it("leave the outbox empty, so that the record may go", async () => {
     const ports = open();
-    const { outbox } = await aFailure(ports);
-    expect(await read(ports, outbox.message)).toMatchObject({
+    const { owed } = await aFailure(ports);
+    expect(await read(ports, owed.message)).toMatchObject({
       outbox: [{ kind: "callback" }, { kind: "failureCallback" }],
     });
 
-    await followUp(ports, [outbox]);
+    await followUp(ports, [owed]);
 
-    expect(await read(ports, outbox.message)).toMatchObject({ outbox: [], wakeAt: undefined });
+    expect(await read(ports, owed.message)).toMatchObject({ outbox: [], wakeAt: undefined });
   });
 
   it.each([
@@ -141,13 +141,13 @@ describe("follow-ups", () => {
     "clear only what is safe when the $away cannot be written, and the alarm stays",
     async ({ away, safe }) => {
       const ports = open();
-      const { outbox } = await aFailure(ports);
+      const { owed } = await aFailure(ports);
       const { ports: watching, done } = watched(ports, away);
 
-      await expect(followUp(watching, [outbox])).rejects.toMatchObject({ code: "unavailable" });
+      await expect(followUp(watching, [owed])).rejects.toMatchObject({ code: "unavailable" });
 
       expect(done.filter((step) => step.startsWith("clear"))).toEqual(safe);
-      const record = await read(ports, outbox.message);
+      const record = await read(ports, owed.message);
       expect(record?.outbox).toHaveLength(2);
       expect(record?.wakeAt).toBe(ports.clock.now() + limits.ringAheadMs);
     },
@@ -155,10 +155,10 @@ describe("follow-ups", () => {
 
   it("keep only the fact when the bus is away, and the alarm stays", async () => {
     const ports = open();
-    const { outbox } = await aFailure(ports);
+    const { owed } = await aFailure(ports);
     const { ports: watching, done } = watched(ports, "fact");
 
-    await expect(followUp(watching, [outbox])).rejects.toMatchObject({ code: "unavailable" });
+    await expect(followUp(watching, [owed])).rejects.toMatchObject({ code: "unavailable" });
 
     const cleared = done.filter((step) => step.startsWith("clear"));
     expect(cleared).toEqual(["clear deadLetter", "clear callback", "clear failureCallback"]);
@@ -166,27 +166,27 @@ describe("follow-ups", () => {
 
   it("are made by the next worker, when a first try got no further than the dead letter", async () => {
     const ports = open();
-    const { outbox } = await aFailure(ports);
-    await followUp(watched(ports, "callbacks").ports, [outbox]).catch(() => undefined);
+    const { owed } = await aFailure(ports);
+    await followUp(watched(ports, "callbacks").ports, [owed]).catch(() => undefined);
 
-    await followUp(ports, [outbox]);
+    await followUp(ports, [owed]);
 
-    const { id } = outbox.message;
+    const { id } = owed.message;
     await readIn(ports, { id: callbackId(id, 0), tenant: aTenant }, "due");
-    expect((await read(ports, outbox.message))?.outbox).toEqual([]);
+    expect((await read(ports, owed.message))?.outbox).toEqual([]);
   });
 
   it("that this build does not know are left where they are, and the others are worked", async () => {
     const ports = open();
-    const { outbox } = await aFailure(ports);
+    const { owed } = await aFailure(ports);
     const newer = [
-      ...outbox.items.map((item) => ({ ...item, attempt: 1, format: ownFormat + 1 })),
+      ...owed.outbox.map((item) => ({ ...item, attempt: 1, format: ownFormat + 1 })),
       ...[anUnknownItem].filter(asStored),
     ];
     const { ports: watching, done } = watched(ports);
 
-    await followUp(watching, [{ message: outbox.message, items: [...outbox.items, ...newer] }]);
-    await followUp(watching, [{ message: outbox.message, items: newer }]);
+    await followUp(watching, [{ message: owed.message, outbox: [...owed.outbox, ...newer] }]);
+    await followUp(watching, [{ message: owed.message, outbox: newer }]);
 
     expect(done).toEqual([
       "dead letter",
@@ -197,7 +197,7 @@ describe("follow-ups", () => {
     ]);
     expect(ports.log.lines.filter(({ event }) => event === "follow-up.not_understood")).toEqual(
       newer.map(({ kind, format }) =>
-        expect.objectContaining({ fields: { id: outbox.message.id, kind, format } }),
+        expect.objectContaining({ fields: { id: owed.message.id, kind, format } }),
       ),
     );
   });
@@ -205,11 +205,11 @@ describe("follow-ups", () => {
   it("carry no body of the message in the fact", async () => {
     const ports = open();
     const heard = await listen(ports);
-    const { outbox } = await aFailure(ports);
+    const { owed } = await aFailure(ports);
 
-    await followUp(ports, [outbox]);
+    await followUp(ports, [owed]);
 
-    expect(heard.settled.map(({ id }) => id)).toEqual([outbox.message.id]);
+    expect(heard.settled.map(({ id }) => id)).toEqual([owed.message.id]);
     expect(heard.settled[0]?.message).not.toHaveProperty("body");
   });
 
@@ -221,7 +221,7 @@ describe("follow-ups", () => {
     const { append } = settleAttempt(record, attempt, { chance: 0, retryDelayMs: undefined });
     await ports.clock.advance(1_000);
 
-    await followUp(ports, [{ message: record.message, items: append }]);
+    await followUp(ports, [{ message: record.message, outbox: append }]);
 
     const id = callbackId(record.message.id, 0);
     const held = await readIn(ports, { id, tenant: aTenant }, "held");
@@ -232,26 +232,26 @@ describe("follow-ups", () => {
 describe("events that the deliverer publishes by itself", () => {
   it("is the dead letter, then the fact; callbacks stay in the outbox for their dispatcher", async () => {
     const ports = open();
-    const { outbox, settlement } = await aFailure(ports);
+    const { owed, settlement } = await aFailure(ports);
     const { ports: watching, done } = watched(ports);
     const fact = settlement.append.find((item) => item.kind === "fact");
 
-    await tellSettled(watching, { ...outbox, fact });
+    await tellSettled(watching, { ...owed, fact });
 
     expect(done).toEqual(["dead letter", "fact", "clear deadLetter", "clear fact"]);
-    expect(await read(ports, outbox.message)).toMatchObject({
+    expect(await read(ports, owed.message)).toMatchObject({
       outbox: [{ kind: "callback" }, { kind: "failureCallback" }],
     });
   });
 
   it("is heard also when the store has made the fact safe already, and then nothing is cleared", async () => {
     const ports = open();
-    const { outbox, settlement } = await aFailure(ports);
+    const { owed, settlement } = await aFailure(ports);
     const { ports: watching, done } = watched(ports);
     const fact = settlement.append.find((item) => item.kind === "fact");
-    const items = outbox.items.filter(({ kind }) => kind === "callback");
+    const items = owed.outbox.filter(({ kind }) => kind === "callback");
 
-    await tellSettled(watching, { message: outbox.message, items, fact });
+    await tellSettled(watching, { message: owed.message, outbox: items, fact });
 
     expect(done).toEqual(["fact"]);
   });
@@ -263,12 +263,12 @@ describe("events that the deliverer publishes by itself", () => {
     "is the whole outbox but the fact when the bus $bus: no dispatcher hears of it",
     async ({ isUp, first }) => {
       const ports = open();
-      const { outbox, settlement } = await aFailure(ports);
+      const { owed, settlement } = await aFailure(ports);
       const { ports: watching, done } = watched(ports, "fact");
       const fact = settlement.append.find((item) => item.kind === "fact");
       const bus = { ...watching.bus, isUp: () => isUp };
 
-      await tellSettled({ ...watching, bus }, { ...outbox, fact }).catch(() => undefined);
+      await tellSettled({ ...watching, bus }, { ...owed, fact }).catch(() => undefined);
 
       expect(done).toEqual([
         ...first,
@@ -282,13 +282,13 @@ describe("events that the deliverer publishes by itself", () => {
 
   it("is not tried again for a fact alone", async () => {
     const ports = open();
-    const { outbox, settlement } = await aFailure(ports);
+    const { owed, settlement } = await aFailure(ports);
     const { ports: watching, done } = watched(ports, "fact");
     const fact = settlement.append.find((item) => item.kind === "fact");
-    const items = outbox.items.filter(({ kind }) => kind === "fact" || kind === "deadLetter");
+    const items = owed.outbox.filter(({ kind }) => kind === "fact" || kind === "deadLetter");
 
     await expect(
-      tellSettled(watching, { message: outbox.message, items, fact }),
+      tellSettled(watching, { message: owed.message, outbox: items, fact }),
     ).rejects.toMatchObject({ code: "unavailable" });
 
     expect(done).toEqual(["dead letter", "clear deadLetter"]);

@@ -9,8 +9,8 @@ import {
   followUpKinds,
   type FollowUpOf,
   isUnderstood,
-  type Message,
   type MessageId,
+  type MessageRecord,
   type TenantId,
 } from "@posthaste/domain";
 import { type Log, type OutboxItemRef } from "@posthaste/ports";
@@ -19,7 +19,7 @@ import { settledEvent, type Task, workers, type WorkerPorts } from "./follow-up-
 
 export type FollowUpPorts = WorkerPorts & { readonly log: Log };
 
-export type Outbox = { readonly message: Message; readonly items: readonly FollowUp[] };
+export type Outbox = Pick<MessageRecord, "message" | "outbox">;
 
 /**
  * Works outboxes. A worker that fails ends the round, since later kinds may rely on its items; items that were safe
@@ -63,10 +63,7 @@ export async function followUpSome(
   ids: readonly MessageId[],
 ): Promise<readonly MessageId[]> {
   const { records, left } = await ports.records.getSome(tenant, ids);
-  const outboxes = records
-    .filter(({ outbox }) => outbox.length > 0)
-    .map(({ message, outbox }) => ({ message, items: outbox }));
-  if (outboxes.length > 0) await followUp(ports, outboxes);
+  await followUp(ports, records);
   return left;
 }
 
@@ -77,8 +74,8 @@ function work<K extends FollowUpKind>(
 ): Promise<readonly OutboxItemRef[]> {
   const isOfKind = (item: FollowUp): item is FollowUpOf<K> =>
     item.kind === kind && isUnderstood(item);
-  const tasks = outboxes.flatMap(({ message, items }) =>
-    items.filter(isOfKind).map((item): Task<K> => ({ message, item })),
+  const tasks = outboxes.flatMap(({ message, outbox }) =>
+    outbox.filter(isOfKind).map((item): Task<K> => ({ message, item })),
   );
   const worker = workers[kind];
   return tasks.length > 0 ? worker(ports, tasks) : Promise.resolve([]);
@@ -90,13 +87,12 @@ function work<K extends FollowUpKind>(
  * hears nothing, so the whole outbox is worked here; so an outage delays callbacks no more than other messages.
  */
 export async function tellSettled(ports: FollowUpPorts, settled: Settled): Promise<void> {
-  const whole = [{ message: settled.message, items: settled.items }];
-  if (!ports.bus.isUp()) return followUp(ports, whole);
+  if (!ports.bus.isUp()) return followUp(ports, [settled]);
   try {
     await workAllButCallbacks(ports, settled);
   } catch (error) {
-    if (!settled.items.some(isCallback)) throw error;
-    await followUp(ports, whole);
+    if (!settled.outbox.some(isCallback)) throw error;
+    await followUp(ports, [settled]);
   }
 }
 
@@ -105,10 +101,10 @@ type Settled = Outbox & { readonly fact: AttemptFact | undefined };
 /** Publishes the fact, too, if the store has already made it safe: the callback-dispatcher has to hear it. */
 async function workAllButCallbacks(
   ports: FollowUpPorts,
-  { message, items, fact }: Settled,
+  { message, outbox, fact }: Settled,
 ): Promise<void> {
-  const own = items.filter((item) => !isCallback(item));
-  await followUp(ports, [{ message, items: own }]);
+  const own = outbox.filter((item) => !isCallback(item));
+  await followUp(ports, [{ message, outbox: own }]);
   if (fact && own.every(({ kind }) => kind !== "fact"))
     await ports.bus.publish("message.settled", [settledEvent(ports, message, fact)]);
 }
@@ -121,8 +117,8 @@ const isCallback = ({ kind }: FollowUp): boolean =>
  * build, which finds them by the record's alarm.
  */
 function leaveStrangers({ log }: FollowUpPorts, outboxes: readonly Outbox[]): void {
-  for (const { message, items } of outboxes) {
-    for (const item of items) {
+  for (const { message, outbox } of outboxes) {
+    for (const item of outbox) {
       if (isKnown(item)) continue;
       const { kind, format = 1 } = item;
       const name = `${kind} ${format}`;

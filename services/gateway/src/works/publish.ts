@@ -55,7 +55,7 @@ export function publishWork(
 ): RawWork {
   const { clock, groups, judge, telemetry } = parts;
   const { tracer, metrics } = telemetry;
-  return async ({ req, arrivedMs, tenant, callerIp, target, body }) => {
+  return async ({ req, arrivedMs, tenant, callerIp, target, queue, body }) => {
     const { destination } = target;
     // No await without a group, since every message passes here.
     const group =
@@ -66,7 +66,7 @@ export function publishWork(
       queryConfig: target.queryConfig,
       destination,
       ...(group?.headers && { defaultsOf: () => group.headers }),
-      queue: target.names[0],
+      queue,
       body,
     });
     const given = parsing instanceof Promise ? await parsing : parsing;

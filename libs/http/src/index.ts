@@ -4,7 +4,7 @@ export { answer, type FlatHeaders } from "./answers/answer.ts";
 export { type AnswerStream } from "./answers/answer-room.ts";
 export { type Answers, createAnswers, type Refusal } from "./answers/answers.ts";
 export { doneInRoom, inSeat } from "./answers/done-in-room.ts";
-export { failedIn } from "./answers/failed-in.ts";
+export { noteTraceOfFailure } from "./answers/trace-of-failure.ts";
 export { listTexts } from "./answers/list-texts.ts";
 export { type StreamedReply } from "./answers/streamed.ts";
 export { askedOf } from "./asked.ts";

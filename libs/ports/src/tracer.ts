@@ -55,7 +55,7 @@ export interface Tracer {
    * Returns the place of the first attempt of an untraced message, whose trace begins when an attempt fails (ADR
    * 199). The place is derived from the message's id. Undefined while no trace may begin.
    */
-  placeOfFailure(id: string): TraceParent | undefined;
+  placeOfFirstAttempt(id: string): TraceParent | undefined;
 }
 
 export const noTracer: Tracer = {
@@ -63,7 +63,7 @@ export const noTracer: Tracer = {
   start: () => undefined,
   within: (_, task) => task(),
   current: () => undefined,
-  placeOfFailure: () => undefined,
+  placeOfFirstAttempt: () => undefined,
 };
 
 /** Backends assemble a trace from spans that arrive within minutes. A later span begins a trace of its own, with a link. */

@@ -17,7 +17,7 @@ function placed(
   const tracer: Tracer = {
     ...noTracer,
     isOn,
-    placeOfFailure: () => place,
+    placeOfFirstAttempt: () => place,
     start: (_, options) => {
       started = options;
       return undefined;

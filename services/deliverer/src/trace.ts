@@ -92,7 +92,7 @@ function placeOf(
   hasFailed: boolean,
 ): Pick<SpanOptions, "cause" | "place"> | undefined {
   if (message.trace !== undefined) return { cause: causeOf(message.trace, beganAt(message), now) };
-  const first = tracer.placeOfFailure(message.id);
+  const first = tracer.placeOfFirstAttempt(message.id);
   if (first === undefined) return undefined;
   const isFirst = epoch === 1 && hasFailed;
   return isFirst ? { place: first } : { cause: causeOf(first, message.notBefore, now) };

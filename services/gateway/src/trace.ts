@@ -14,7 +14,7 @@ import {
   stepNameOf,
   type TenantId,
 } from "@posthaste/domain";
-import { failedIn } from "@posthaste/http";
+import { noteTraceOfFailure } from "@posthaste/http";
 import { type Published, type PublishedGroup } from "@posthaste/engine";
 import { type Attributes, type Span, type Tracer } from "@posthaste/ports";
 
@@ -46,7 +46,7 @@ export async function traced<R>(
     return result;
   } catch (error) {
     span.end({ error: "failed" });
-    failedIn(req, span.traceParent);
+    noteTraceOfFailure(req, span.traceParent);
     throw error;
   }
 }
@@ -150,7 +150,7 @@ export async function inSpan<R extends { readonly status: number }>(
     return answered;
   } catch (error) {
     span.end({ error: "failed" });
-    failedIn(req, span.traceParent);
+    noteTraceOfFailure(req, span.traceParent);
     throw error;
   }
 }

@@ -3,7 +3,7 @@ export {
   searchIndexRegions,
   type SearchIndexType,
   searchIndexTypes,
-} from "./accounts.ts";
+} from "./search-indexes.ts";
 export {
   type GroupRight,
   isChanging,

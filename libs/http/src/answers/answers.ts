@@ -12,7 +12,7 @@ import {
 } from "@posthaste/ports";
 import { type AnswerStream, createAnswerRoom } from "./answer-room.ts";
 import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } from "./answer.ts";
-import { traceOfFailure } from "./failed-in.ts";
+import { traceOfFailure } from "./trace-of-failure.ts";
 import { sendStreamed, type StreamedReply } from "./streamed.ts";
 
 /** A fault with the time after which the caller may repeat the request and, for a 401, the challenge if it is not the API's. */

@@ -11,7 +11,7 @@ import { readBody } from "../bodies/body.ts";
 import { createBodyBudget } from "../bodies/body-budget.ts";
 import { type Edge } from "./edge.ts";
 import { hostClock, rawExchange, request, testEdge } from "./raw-exchange.fixture.ts";
-import { failedIn } from "../answers/failed-in.ts";
+import { noteTraceOfFailure } from "../answers/trace-of-failure.ts";
 
 const owner = { tenant: "t", address: "192.0.2.1" };
 const edges: Edge[] = [];
@@ -268,7 +268,7 @@ describe("a handler that throws", () => {
     const log = recordingLog();
     const [traceId, spanId] = ["a".repeat(32), "b".repeat(16)];
     const handle = () => async (req: IncomingMessage) => {
-      failedIn(req, `00-${traceId}-${spanId}-01`);
+      noteTraceOfFailure(req, `00-${traceId}-${spanId}-01`);
       throw new Error("secret of ours");
     };
     const { edge } = await started({ handle, log });

@@ -79,23 +79,23 @@ it("each process finds the same place for the first failure of a message, and a 
     },
     ...{ clock, log, random: seededRandom(2) },
   });
-  expect(other.tracer.placeOfFailure("msg_1")).toBeUndefined();
+  expect(other.tracer.placeOfFirstAttempt("msg_1")).toBeUndefined();
   await other.sending.start();
 
-  const place = tracing.tracer.placeOfFailure("msg_1");
+  const place = tracing.tracer.placeOfFirstAttempt("msg_1");
   const span = other.tracer.start("attempt", { kind: "client", ...(place && { place }) });
   await other.sending.stop();
 
   expect(place).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   expect(span?.traceParent).toBe(place);
-  expect(tracing.tracer.placeOfFailure("msg_2")).not.toBe(place);
+  expect(tracing.tracer.placeOfFirstAttempt("msg_2")).not.toBe(place);
 });
 
 it("while a collector is away one failure in ten seconds begins a trace", async () => {
   begun()?.end();
   await told("traces.refused");
 
-  const places = [1, 2].map((n) => tracing.tracer.placeOfFailure(`msg_${n}`));
+  const places = [1, 2].map((n) => tracing.tracer.placeOfFirstAttempt(`msg_${n}`));
 
   expect(places).toEqual([expect.any(String), undefined]);
 });

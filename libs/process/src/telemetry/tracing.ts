@@ -55,7 +55,7 @@ export function createTracing(options: TracingOptions): Tracing {
       },
       within: (traceParent, task) => context.run(traceParent, task),
       current: () => context.getStore(),
-      placeOfFailure: (id) => (mayBegin() ? placeFrom(id) : undefined),
+      placeOfFirstAttempt: (id) => (mayBegin() ? placeFrom(id) : undefined),
     },
     sending: {
       name: "traces",

@@ -101,7 +101,8 @@ function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
     rows.all(tenant, integer(upTo.get(tenant)?.["position"] ?? 0), positionAt(before), limit);
   const mayPass = (row: Row, before: number): boolean => {
     const position = integer(row["position"]);
-    if (row["told"] === null) return timeOfPosition(position) < cutOff(2 * limits.ownLogMs, clock.now());
+    if (row["told"] === null)
+      return timeOfPosition(position) < cutOff(2 * limits.ownLogMs, clock.now());
     return integer(row["until"]) < before && !finished.standsWhole(position);
   };
 

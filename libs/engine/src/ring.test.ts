@@ -31,7 +31,7 @@ function anIdleBackground(): Background & {
   return {
     lanes,
     tasks,
-    grant: (lane) => void lanes.push(lane),
+    serve: (lane) => void lanes.push(lane),
     expand: (parent, task) => void tasks.set(`expand ${parent}`, task),
     followUpLater: (_, id) => void tasks.set(`later ${id}`, async () => undefined),
     mayRun: () => true,

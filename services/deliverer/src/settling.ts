@@ -45,13 +45,7 @@ import {
   type TokenStore,
 } from "@posthaste/ports";
 import { type Acceptance } from "./acceptance.ts";
-import {
-  type Attempt,
-  beginSettling,
-  beginTelling,
-  endAttempt,
-  newAttempt,
-} from "./attempt.ts";
+import { type Attempt, beginSettling, beginTelling, endAttempt, newAttempt } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
 import { type Lines } from "./lines.ts";
 import { OwedLog } from "./owed-log.ts";

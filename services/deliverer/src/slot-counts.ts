@@ -9,7 +9,8 @@ export type SlotKind = "short" | "waiting" | "reserved";
 export type SlotCounts = Record<SlotKind, number>;
 
 export const noSlots = (): SlotCounts => ({ short: 0, waiting: 0, reserved: 0 });
-const isNone = ({ short, waiting, reserved }: SlotCounts): boolean => short + waiting + reserved === 0;
+const isNone = ({ short, waiting, reserved }: SlotCounts): boolean =>
+  short + waiting + reserved === 0;
 
 /** How many idle counts are kept. With the counts of an origin its address is kept, which the next call needs. */
 const idleMax = 10_000;

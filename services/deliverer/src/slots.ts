@@ -192,7 +192,12 @@ export class Slots {
     return isInShare(heldByOrigin, max, holder[kind] - heldByOrigin);
   }
 
-  #mayHold(kind: SlotKind, tenant: TenantId, holder: SlotCounts, { address, slots }: OriginCounts): boolean {
+  #mayHold(
+    kind: SlotKind,
+    tenant: TenantId,
+    holder: SlotCounts,
+    { address, slots }: OriginCounts,
+  ): boolean {
     const ofOrigin = slots[kind];
     if (!this.#hasShareOf(kind, holder, ofOrigin)) return false;
     if (address === undefined) return true;

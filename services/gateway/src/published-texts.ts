@@ -24,7 +24,10 @@ export async function* groupResultTexts(reads: ChildReads, published: PublishedG
 const resultsPerText = 200;
 
 /** Yields an array with one element for each outcome. */
-export async function* batchResultTexts(reads: ChildReads, outcomes: readonly PublishOutcome[]): Texts {
+export async function* batchResultTexts(
+  reads: ChildReads,
+  outcomes: readonly PublishOutcome[],
+): Texts {
   let text = "[";
   for (const [i, outcome] of outcomes.entries()) {
     if (i > 0) text += ",";

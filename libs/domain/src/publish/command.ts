@@ -79,6 +79,15 @@ export type PublishCommand = {
   readonly trace?: string;
 };
 
+/** A publish for a run. It goes to a URL: that of the run's endpoint, or of the third party that a step calls. */
+export type RunCommand<Kind extends RunPublish["kind"]> = UrlCommand & {
+  readonly run: Extract<RunPublish, { kind: Kind }>;
+};
+
+export type UrlCommand = PublishCommand & {
+  readonly destination: Extract<Destination, { kind: "url" }>;
+};
+
 /** Returns the earliest start in Unix milliseconds; never before `now`. */
 export function notBeforeOf(
   { postponement }: Pick<PublishCommand, "postponement">,

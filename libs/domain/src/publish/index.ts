@@ -5,7 +5,9 @@ export {
   notBeforeOf,
   notBeforeOfStep,
   type PublishCommand,
+  type RunCommand,
   type RunPublish,
+  type UrlCommand,
 } from "./command.ts";
 export {
   type DeduplicationKey,

@@ -64,7 +64,10 @@ export async function announceTraced(
 }
 
 /** Announces records without waiting. A hint that the bus refuses must not end the process; the alarm makes up for it. */
-export function announceInBackground(ports: AnnouncePorts, records: readonly MessageRecord[]): void {
+export function announceInBackground(
+  ports: AnnouncePorts,
+  records: readonly MessageRecord[],
+): void {
   announce(ports, records).catch(() => undefined);
 }
 

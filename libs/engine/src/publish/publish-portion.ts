@@ -180,7 +180,11 @@ const enteringOf = (
     ? prepare(ports, item.command, item.url, claim.id)
     : undefined;
 
-function outcomeOf(item: Item, claim: Claim | undefined, isNew: boolean): PublishOutcome | undefined {
+function outcomeOf(
+  item: Item,
+  claim: Claim | undefined,
+  isNew: boolean,
+): PublishOutcome | undefined {
   if (!claim || claim.kind === "again") return undefined;
   if (item.kind === "url") return { messageId: claim.id, url: item.url, deduplicated: !isNew };
   return freshGroup(item.publish.group, claim.id);

@@ -10,13 +10,14 @@ import {
   notBeforeOfStep,
   partOf,
   type Run,
+  type RunCommand,
   type RunIn,
   runMessageId,
   withHooks,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
-import { addressOf, deliveryFor, type RunCommand } from "./commands.ts";
+import { addressOf, deliveryFor } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
 import { writeOfEntries } from "./entries.ts";
 import { runInAnswer, type RunPorts } from "./start.ts";

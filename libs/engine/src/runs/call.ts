@@ -13,13 +13,14 @@ import {
   notBeforeOf,
   partOf,
   type Run,
+  type RunCommand,
   type RunItem,
   runMessageId,
 } from "@posthaste/domain";
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
 import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
-import { addressOf, deliveryFor, type RunCommand } from "./commands.ts";
+import { addressOf, deliveryFor } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
 import { type EndPorts } from "./end.ts";
 import { runInAnswer, type RunPorts } from "./start.ts";

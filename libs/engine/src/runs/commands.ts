@@ -1,29 +1,30 @@
-/** Publishes for runs by their kinds. Each goes to a URL: that of the run's endpoint, or of the third party that a step calls. */
 import {
-  type Destination,
   type EntryDelivery,
   type PublishCommand,
+  type RunCommand,
   type RunId,
   type RunPublish,
   type TenantId,
 } from "@posthaste/domain";
 import { type RunAddress } from "@posthaste/ports";
 
-export type RunCommand<Kind extends RunPublish["kind"]> = PublishCommand & {
-  readonly destination: Extract<Destination, { kind: "url" }>;
-  readonly run: Extract<RunPublish, { kind: Kind }>;
-};
-
 /** Reports whether a command is for a run, and of this kind. */
 export const isRunCommand = <Kind extends RunPublish["kind"]>(
   command: PublishCommand,
   kind: Kind,
-): command is RunCommand<Kind> =>
-  command.run?.kind === kind && command.destination.kind === "url";
+): command is RunCommand<Kind> => command.run?.kind === kind && command.destination.kind === "url";
 
 /** Returns how the command asks for its message to be delivered. */
 export function deliveryFor(
-  { callerIp, destination, headers, hop, method, policy, run }: RunCommand<"call" | "entry" | "start">,
+  {
+    callerIp,
+    destination,
+    headers,
+    hop,
+    method,
+    policy,
+    run,
+  }: RunCommand<"call" | "entry" | "start">,
   notBefore: number,
 ): EntryDelivery {
   const stepName = run.kind === "entry" ? run.stepName : undefined;

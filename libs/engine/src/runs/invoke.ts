@@ -19,6 +19,7 @@ import {
   type PartName,
   pendingPart,
   type Run,
+  type RunCommand,
   type RunIn,
   type RunPart,
   type RunRef,
@@ -31,7 +32,7 @@ import {
 import { type Decision } from "@posthaste/ports";
 import { type Published } from "../publish/accept.ts";
 import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
-import { addressOf, deliveryFor, isRunCommand, type RunCommand } from "./commands.ts";
+import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { decisionOfResults, hasRoomFor } from "./entries.ts";
 import { base64, jsonBytes, partJson, type StepJson } from "./json-parts.ts";
@@ -92,7 +93,12 @@ export async function invoke(
   if ("fault" in verdict) return verdict;
   const { isNew, root, run } = verdict;
   if (isNew) await startChild(ports, run, number);
-  return { messageId: root, url: command.destination.url, deduplicated: !isNew, run: runInAnswer(run) };
+  return {
+    messageId: root,
+    url: command.destination.url,
+    deduplicated: !isNew,
+    run: runInAnswer(run),
+  };
 }
 
 type Verdict = Fault | { readonly root: MessageId; readonly run: Run; readonly isNew: boolean };
@@ -202,7 +208,9 @@ async function answer(
     const now = ports.clock.now();
     const result = jsonBytes({ ...json, out: JSON.stringify(out) });
     // The step fails if the history has no room for its result.
-    const body = hasRoomFor(run, result) ? result : jsonBytes({ ...json, out: JSON.stringify(failed) });
+    const body = hasRoomFor(run, result)
+      ? result
+      : jsonBytes({ ...json, out: JSON.stringify(failed) });
     const created = child && isStarting(run, step) ? [createdPart(step, child, now)] : [];
     const waiting: RunIn<"active"> | undefined = settledInvocation(run, step, childRoot);
     if (!waiting) {

@@ -8,12 +8,12 @@ import {
   merged,
   type Overrides,
   type Run,
+  type RunCommand,
   type RunId,
   type RunIn,
   type RunPlan,
   usualDelivery,
 } from "@posthaste/domain";
-import { type RunCommand } from "./commands.ts";
 import { gone, type RunPorts, startRunOf } from "./start.ts";
 
 /** `id`: of the new run. Returns the run of that id if it is active and was already made by a restart of this failed run. */

@@ -16,6 +16,7 @@ import {
   notBeforeOf,
   partOf,
   type Run,
+  type RunCommand,
   runKey,
   type RunKey,
   runMessageId,
@@ -34,7 +35,7 @@ import {
 } from "@posthaste/ports";
 import { type AcceptPorts, type Published } from "../publish/accept.ts";
 import { claimOnce, confirmKeys, type GoneOf } from "../publish/deduplicate.ts";
-import { deliveryFor, type RunCommand } from "./commands.ts";
+import { deliveryFor } from "./commands.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
 import { writeOfEntries } from "./entries.ts";
 import { beginUnlessHeld } from "./uses.ts";

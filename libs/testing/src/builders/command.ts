@@ -1,19 +1,28 @@
 import { createHash } from "node:crypto";
-import { type DeduplicationKey, deduplicationKeys, type PublishCommand } from "@posthaste/domain";
+import {
+  type DeduplicationKey,
+  deduplicationKeys,
+  type PublishCommand,
+  type UrlCommand,
+} from "@posthaste/domain";
 import { aPolicy, aTenant } from "./message.ts";
 
-export const aCommand = (overrides: Partial<PublishCommand> = {}): PublishCommand => ({
-  tenant: aTenant,
-  dialect: "service",
-  destination: { kind: "url", url: "https://destination.example/hook" },
-  method: "POST",
-  headers: [["Content-Type", "text/plain"]],
-  body: new TextEncoder().encode("hello"),
-  policy: aPolicy(),
-  callerIp: "203.0.113.7",
-  hop: 0,
-  ...overrides,
-});
+export function aCommand(overrides?: Partial<UrlCommand>): UrlCommand;
+export function aCommand(overrides?: Partial<PublishCommand>): PublishCommand;
+export function aCommand(overrides: Partial<PublishCommand> = {}): PublishCommand {
+  return {
+    tenant: aTenant,
+    dialect: "service",
+    destination: { kind: "url", url: "https://destination.example/hook" },
+    method: "POST",
+    headers: [["Content-Type", "text/plain"]],
+    body: new TextEncoder().encode("hello"),
+    policy: aPolicy(),
+    callerIp: "203.0.113.7",
+    hop: 0,
+    ...overrides,
+  };
+}
 
 /** Returns the key of a publish to a URL with this deduplication id. */
 export function aKey(deduplicationId: string): DeduplicationKey {

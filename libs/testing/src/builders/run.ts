@@ -9,14 +9,15 @@ import {
   isActive,
   type MessageRecord,
   newOrder,
-  type PublishCommand,
   type Run,
+  type RunCommand,
   runId,
   type RunIn,
   runKey,
   type RunPart,
   shardOf,
   type StepKey,
+  type UrlCommand,
   partOf,
 } from "@posthaste/domain";
 import { type Decision, type NextUse, type RunWrite } from "@posthaste/ports";
@@ -135,16 +136,17 @@ const deliveryTo = ({ url }: Run, notBefore: number): EntryDelivery => ({
   policy: aPolicy(),
 });
 
-export const aStartCommand = (overrides: Partial<PublishCommand> = {}): PublishCommand =>
-  aCommand({
-    run: { kind: "start", id: aRunId, features: [], headers: [] },
-    ...overrides,
-  });
+export function aStartCommand({
+  run = { kind: "start", id: aRunId, features: [], headers: [] },
+  ...overrides
+}: Partial<RunCommand<"start">> = {}): RunCommand<"start"> {
+  return { ...aCommand(overrides), run };
+}
 
-export const aStepCommand = (
+export function aStepCommand(
   key: StepKey,
-  { id = aRunId, ...overrides }: Partial<PublishCommand> & { readonly id?: Run["id"] } = {},
-) => {
+  { id = aRunId, ...overrides }: Partial<UrlCommand> & { readonly id?: Run["id"] } = {},
+): RunCommand<"entry"> {
   const body = new TextEncoder().encode(JSON.stringify({ stepId: key.step }));
-  return { ...aCommand({ body, ...overrides }), run: { kind: "entry", id, key } as const };
-};
+  return { ...aCommand({ body, ...overrides }), run: { kind: "entry", id, key } };
+}

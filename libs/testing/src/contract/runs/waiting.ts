@@ -1,5 +1,13 @@
 import { expect } from "@jest/globals";
-import { allShards, awaiting, isActive, limits, type Run, runId, type RunRef } from "@posthaste/domain";
+import {
+  allShards,
+  awaiting,
+  isActive,
+  limits,
+  type Run,
+  runId,
+  type RunRef,
+} from "@posthaste/domain";
 import { anotherTenant, aTenant, newId } from "../../builders/message.ts";
 import { aResult } from "../../builders/run.ts";
 import { end, join, type RunsGuarantee, type RunsHarness, start } from "./harness.ts";

@@ -31,7 +31,7 @@ export type RunFailureReason = FailureReason | "not_a_workflow";
 export type AttemptFact = Stored & {
   readonly kind: "fact";
   readonly id: MessageId;
-  /** The number of failures before this attempt, whatever caused them. Unique for a message together with `ended`. */
+  /** The number of retries before this attempt. Unique for a message together with `ended`. */
   readonly attempt: number;
   readonly startedAt: number | undefined;
   readonly endedAt: number;

@@ -1,4 +1,4 @@
-/** The writes by which entries join the history of their run: a part and the record of a delivery for each. */
+/** Builds the writes by which entries join the history of their run: a part and the record of a delivery for each. */
 import {
   append,
   bytesOfEntry,

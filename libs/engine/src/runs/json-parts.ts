@@ -1,4 +1,5 @@
 /** Parts of runs that this folder writes as JSON: waits, invocations, and what a failure was told. */
+
 export type StepJson = Readonly<Record<string, unknown>>;
 
 export const jsonBytes = (json: object): Uint8Array =>

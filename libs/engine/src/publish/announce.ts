@@ -71,7 +71,7 @@ export function announceInBackground(
   announce(ports, records).catch(() => undefined);
 }
 
-/** Announces a fan-out like `announceUnheard`, with a wake alone, since a fan-out is no message. */
+/** Announces a fan-out like `announceInBackground`, with a wake alone, since a fan-out is no message. */
 export function announceFanOut({ bus, clock }: AnnouncePorts, { shard }: FanOut): void {
   bus
     .publish("scheduler.wake", [{ shard, at: clock.now(), source: "fanOut" }])

@@ -123,12 +123,13 @@ const faultCodes = ({ schema }) =>
 async function typesOf(operations, schemas) {
   const specs = operations.map((operation) => [operation.operationId, specOf(operation)]);
   const whole = { ...objectOf(Object.fromEntries(specs)), title: "Operations", $defs: schemas };
-  return compile(whole, "Operations", {
+  const types = await compile(whole, "Operations", {
     additionalProperties: false,
     bannerComment: "",
     format: false,
     unreachableDefinitions: false,
   });
+  return types.replaceAll(/\/\*\*\n *\* (.*)\n *\*\//g, "/** $1 */");
 }
 
 const objectOf = (properties, required = Object.keys(properties)) => ({

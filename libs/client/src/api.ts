@@ -276,21 +276,15 @@ export type FaultCode =
 export type OneOrMany = (string | number | boolean) | (string | number | boolean)[];
 export type RunHistory = {
   messageId: string;
-  /**
-   * Base64
-   */
+  /** Base64 */
   body: string;
   callType: "step";
 }[];
 export type Notified = {
   waiter: Waiter;
-  /**
-   * The id of the delivery that the wait has caused
-   */
+  /** The id of the delivery that the wait has caused */
   messageId?: string;
-  /**
-   * Why the wait has not ended
-   */
+  /** Why the wait has not ended */
   error?: string;
   workflowRunId: string;
   workflowCreatedAt: number;
@@ -327,35 +321,23 @@ export interface Operations {
       count?: Parameter;
     };
     answer: {
-      /**
-       * The cursor of the next page; absent on the last page
-       */
+      /** The cursor of the next page; absent on the last page */
       cursor?: string;
       changes: Change[];
     };
   };
   publishBatch: {
-    /**
-     * @maxItems 10000
-     */
+    /** @maxItems 10000 */
     body: {
-      /**
-       * A URL, or the name of a URL group
-       */
+      /** A URL, or the name of a URL group */
       destination: string;
-      /**
-       * The headers of a publish, with names in any case
-       */
+      /** The headers of a publish, with names in any case */
       headers?: {
         [k: string]: string | string[];
       } | null;
-      /**
-       * Sent as UTF-8
-       */
+      /** Sent as UTF-8 */
       body?: string | null;
-      /**
-       * Queue that the message joins
-       */
+      /** Queue that the message joins */
       queue?: string | null;
     }[];
     answer: (PublishResult | PublishResult[] | Refusal)[];
@@ -413,13 +395,9 @@ export interface Operations {
     answer:
       | CancelDryRun
       | {
-          /**
-           * Present if a bulk action goes on: how many matched
-           */
+          /** Present if a bulk action goes on: how many matched */
           cancelled: number;
-          /**
-           * Present if a bulk action goes on: its id
-           */
+          /** Present if a bulk action goes on: its id */
           actionId?: string;
         };
   };
@@ -430,9 +408,7 @@ export interface Operations {
       state?: Parameter;
     };
     answer: {
-      /**
-       * The cursor of the next page; absent on the last page
-       */
+      /** The cursor of the next page; absent on the last page */
       cursor?: string;
       bulkActions: BulkAction[];
     };
@@ -442,9 +418,7 @@ export interface Operations {
   };
   upsertEndpoints: {
     body: {
-      /**
-       * @minItems 1
-       */
+      /** @minItems 1 */
       endpoints: [
         {
           url: string;
@@ -460,9 +434,7 @@ export interface Operations {
   };
   removeEndpoints: {
     body: {
-      /**
-       * @minItems 1
-       */
+      /** @minItems 1 */
       endpoints: [
         {
           url?: string | null;
@@ -535,13 +507,9 @@ export interface Operations {
   upsertQueue: {
     body: {
       queueName: string;
-      /**
-       * If absent, unchanged, or 1 for a new queue
-       */
+      /** If absent, unchanged, or 1 for a new queue */
       parallelism?: number | null;
-      /**
-       * If absent, unchanged, or false for a new queue
-       */
+      /** If absent, unchanged, or false for a new queue */
       paused?: boolean | null;
     };
     answer: undefined;
@@ -559,9 +527,7 @@ export interface Operations {
     answer:
       | {
           dryRun: true;
-          /**
-           * Messages that would be cancelled
-           */
+          /** Messages that would be cancelled */
           matched: number;
         }
       | undefined;
@@ -601,16 +567,12 @@ export interface Operations {
     };
     answer:
       | {
-          /**
-           * The cursor of the next page; absent on the last page
-           */
+          /** The cursor of the next page; absent on the last page */
           cursor?: string;
           messages: DeadLetter[];
         }
       | {
-          /**
-           * The cursor of the next page; absent on the last page
-           */
+          /** The cursor of the next page; absent on the last page */
           cursor?: string;
           messages: FailedRun[];
         };
@@ -657,9 +619,7 @@ export interface Operations {
     answer:
       | {
           deleted: number;
-          /**
-           * The cursor of the next page; absent on the last page
-           */
+          /** The cursor of the next page; absent on the last page */
           cursor?: string;
         }
       | DryRun;
@@ -753,9 +713,7 @@ export interface Operations {
       wait?: Parameter;
     };
     answer: {
-      /**
-       * The cursor of the next page; absent on the last page
-       */
+      /** The cursor of the next page; absent on the last page */
       cursor?: string;
       events: LogEntry[];
     };
@@ -785,17 +743,13 @@ export interface Operations {
     };
     answer:
       | {
-          /**
-           * The cursor of the next page; absent on the last page
-           */
+          /** The cursor of the next page; absent on the last page */
           cursor?: string;
           events: LogEntry[];
           logs: LogEntry[];
         }
       | {
-          /**
-           * The cursor of the next page; absent on the last page
-           */
+          /** The cursor of the next page; absent on the last page */
           cursor?: string;
           messages: {
             messageId: string;
@@ -841,9 +795,7 @@ export interface Operations {
       source?: Parameter;
     };
     answer: {
-      /**
-       * The cursor of the next page; absent on the last page
-       */
+      /** The cursor of the next page; absent on the last page */
       cursor?: string;
       workflowRuns: RestartedRun[];
     };
@@ -874,9 +826,7 @@ export interface Operations {
       source?: Parameter;
     };
     answer: {
-      /**
-       * The cursor of the next page; absent on the last page
-       */
+      /** The cursor of the next page; absent on the last page */
       cursor?: string;
       workflowRuns: RestartedRun[];
     };
@@ -889,9 +839,7 @@ export interface Operations {
       cancel?: Parameter;
     };
     answer: {
-      /**
-       * Runs that were active and are now cancelled
-       */
+      /** Runs that were active and are now cancelled */
       cancelled: number;
     };
   };
@@ -911,15 +859,11 @@ export interface Operations {
     };
     body: {
       workflowRunIds?: string[];
-      /**
-       * The beginning of the URL
-       */
+      /** The beginning of the URL */
       workflowUrl?: string;
     };
     answer: {
-      /**
-       * Runs that were active and are now cancelled
-       */
+      /** Runs that were active and are now cancelled */
       cancelled: number;
     };
   };
@@ -1048,9 +992,7 @@ export interface Operations {
     };
     answer: {
       deleted: number;
-      /**
-       * The cursor of the next page; absent on the last page
-       */
+      /** The cursor of the next page; absent on the last page */
       cursor?: string;
     };
   };
@@ -1063,9 +1005,7 @@ export interface Operations {
   tellFailureAgain: {
     answer: {
       workflowRunId: string;
-      /**
-       * Unix timestamp in milliseconds
-       */
+      /** Unix timestamp in milliseconds */
       workflowCreatedAt: number;
     };
   };
@@ -1107,47 +1047,31 @@ export interface Operations {
     answer: SigningKeys;
   };
   triggerBatch: {
-    /**
-     * @maxItems 10000
-     */
+    /** @maxItems 10000 */
     body: {
-      /**
-       * A URL, or the name of a URL group
-       */
+      /** A URL, or the name of a URL group */
       destination: string;
-      /**
-       * The headers of a publish, with names in any case
-       */
+      /** The headers of a publish, with names in any case */
       headers?: {
         [k: string]: string | string[];
       } | null;
-      /**
-       * Sent as UTF-8
-       */
+      /** Sent as UTF-8 */
       body?: string | null;
-      /**
-       * Queue that the message joins
-       */
+      /** Queue that the message joins */
       queue?: string | null;
     }[];
     answer: {
       workflowRunId: string;
-      /**
-       * Unix milliseconds
-       */
+      /** Unix milliseconds */
       workflowCreatedAt: number;
       deduplicated?: true;
     }[];
   };
   waitForEvent: {
     body: {
-      /**
-       * The URL of the run's endpoint
-       */
+      /** The URL of the run's endpoint */
       url: string;
-      /**
-       * Duration; default 7d
-       */
+      /** Duration; default 7d */
       timeout?: string;
       step: {
         stepId: number;
@@ -1178,21 +1102,13 @@ export interface Operations {
       partner_email?: string;
       input_enrichment_enabled?: boolean;
       max_vector_count?: number;
-      /**
-       * -1: unlimited
-       */
+      /** -1: unlimited */
       max_monthly_reranks?: number;
-      /**
-       * -1: unlimited
-       */
+      /** -1: unlimited */
       max_daily_updates?: number;
-      /**
-       * -1: unlimited
-       */
+      /** -1: unlimited */
       max_daily_queries?: number;
-      /**
-       * -1: unlimited
-       */
+      /** -1: unlimited */
       max_monthly_bandwidth?: number;
       max_writes_per_second?: number;
       max_query_per_second?: number;
@@ -1222,66 +1138,40 @@ export interface Operations {
   createTenant: {
     body: {
       id: string;
-      /**
-       * The family of headers of the tenant's messages if a publish uses none
-       */
+      /** The family of headers of the tenant's messages if a publish uses none */
       dialect?: "service" | "upstash";
       plan?: {
-        /**
-         * Retries of a publish that does not set them
-         */
+        /** Retries of a publish that does not set them */
         retriesDefault?: number;
         retriesMax?: number;
         delayMsMax?: number;
-        /**
-         * Timeout of a publish that does not set one
-         */
+        /** Timeout of a publish that does not set one */
         timeoutMsDefault?: number;
         timeoutMsMax?: number;
         bodyBytesMax?: number;
-        /**
-         * Bytes of a whole batch as it is sent
-         */
+        /** Bytes of a whole batch as it is sent */
         batchBytesMax?: number;
-        /**
-         * Bytes of a response that are kept
-         */
+        /** Bytes of a response that are kept */
         responseBytesMax?: number;
         groupEndpointsMax?: number;
         groupsMax?: number;
         queuesMax?: number;
-        /**
-         * The highest parallelism of a queue
-         */
+        /** The highest parallelism of a queue */
         queueParallelismMax?: number;
         schedulesMax?: number;
-        /**
-         * Calls at once; the highest value means no cap
-         */
+        /** Calls at once; the highest value means no cap */
         parallelismMax?: number;
-        /**
-         * Messages in a day of UTC; the highest value means no quota
-         */
+        /** Messages in a day of UTC; the highest value means no quota */
         messagesPerDayMax?: number;
-        /**
-         * Lists in a second at each gateway; the highest value means no quota
-         */
+        /** Lists in a second at each gateway; the highest value means no quota */
         listsPerSecondMax?: number;
-        /**
-         * How long the events of messages are kept
-         */
+        /** How long the events of messages are kept */
         logMs?: number;
-        /**
-         * How long the bodies of ended messages are kept; at most as long as the log
-         */
+        /** How long the bodies of ended messages are kept; at most as long as the log */
         keepBodiesMs?: number;
-        /**
-         * How long dead letters are kept
-         */
+        /** How long dead letters are kept */
         deadLetterMs?: number;
-        /**
-         * Messages that have not ended
-         */
+        /** Messages that have not ended */
         backlogMax?: number;
       };
     };
@@ -1292,66 +1182,40 @@ export interface Operations {
   };
   changeTenant: {
     body: {
-      /**
-       * The family of headers of the tenant's messages if a publish uses none
-       */
+      /** The family of headers of the tenant's messages if a publish uses none */
       dialect?: "service" | "upstash";
       plan?: {
-        /**
-         * Retries of a publish that does not set them
-         */
+        /** Retries of a publish that does not set them */
         retriesDefault?: number;
         retriesMax?: number;
         delayMsMax?: number;
-        /**
-         * Timeout of a publish that does not set one
-         */
+        /** Timeout of a publish that does not set one */
         timeoutMsDefault?: number;
         timeoutMsMax?: number;
         bodyBytesMax?: number;
-        /**
-         * Bytes of a whole batch as it is sent
-         */
+        /** Bytes of a whole batch as it is sent */
         batchBytesMax?: number;
-        /**
-         * Bytes of a response that are kept
-         */
+        /** Bytes of a response that are kept */
         responseBytesMax?: number;
         groupEndpointsMax?: number;
         groupsMax?: number;
         queuesMax?: number;
-        /**
-         * The highest parallelism of a queue
-         */
+        /** The highest parallelism of a queue */
         queueParallelismMax?: number;
         schedulesMax?: number;
-        /**
-         * Calls at once; the highest value means no cap
-         */
+        /** Calls at once; the highest value means no cap */
         parallelismMax?: number;
-        /**
-         * Messages in a day of UTC; the highest value means no quota
-         */
+        /** Messages in a day of UTC; the highest value means no quota */
         messagesPerDayMax?: number;
-        /**
-         * Lists in a second at each gateway; the highest value means no quota
-         */
+        /** Lists in a second at each gateway; the highest value means no quota */
         listsPerSecondMax?: number;
-        /**
-         * How long the events of messages are kept
-         */
+        /** How long the events of messages are kept */
         logMs?: number;
-        /**
-         * How long the bodies of ended messages are kept; at most as long as the log
-         */
+        /** How long the bodies of ended messages are kept; at most as long as the log */
         keepBodiesMs?: number;
-        /**
-         * How long dead letters are kept
-         */
+        /** How long dead letters are kept */
         deadLetterMs?: number;
-        /**
-         * Messages that have not ended
-         */
+        /** Messages that have not ended */
         backlogMax?: number;
       };
     };
@@ -1365,9 +1229,7 @@ export interface Operations {
   };
   createToken: {
     body: {
-      /**
-       * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
-       */
+      /** `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others */
       scope: string;
       name?: string;
       expiresAt?: number;
@@ -1390,9 +1252,7 @@ export interface Operations {
       tenant?: Parameter;
     };
     answer: {
-      /**
-       * The cursor of the next page; absent on the last page
-       */
+      /** The cursor of the next page; absent on the last page */
       cursor?: string;
       changes: Change[];
     };
@@ -1401,65 +1261,39 @@ export interface Operations {
 export interface PublishResult {
   messageId: string;
   url?: string;
-  /**
-   * The message is a duplicate and was not sent; messageId is that of the earlier message
-   */
+  /** The message is a duplicate and was not sent; messageId is that of the earlier message */
   deduplicated?: true;
 }
 export interface StartedRun {
   workflowRunId: string;
-  /**
-   * Unix milliseconds
-   */
+  /** Unix milliseconds */
   workflowCreatedAt: number;
 }
 export interface Change {
   id: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   at: number;
-  /**
-   * Absent if no tenant is concerned
-   */
+  /** Absent if no tenant is concerned */
   tenant?: string;
-  /**
-   * The author of the change
-   */
+  /** The author of the change */
   by: {
     kind: "token" | "group" | "operator";
-    /**
-     * The id of the token, the group of the provider, or the operator's user
-     */
+    /** The id of the token, the group of the provider, or the operator's user */
     id: string;
-    /**
-     * The name of the token
-     */
+    /** The name of the token */
     name?: string;
-    /**
-     * The role of the operator
-     */
+    /** The role of the operator */
     role?: "admin" | "operator" | "viewer";
-    /**
-     * The beginning of the id of the console's session
-     */
+    /** The beginning of the id of the console's session */
     session?: string;
   };
-  /**
-   * The operationId, or signIn and signOut of the console
-   */
+  /** The operationId, or signIn and signOut of the console */
   operation: string;
-  /**
-   * The path, without its query
-   */
+  /** The path, without its query */
   resource: string;
-  /**
-   * done, or the code of the fault; unknown while the change is under way, or if the process died before its end
-   */
+  /** done, or the code of the fault; unknown while the change is under way, or if the process died before its end */
   result: string;
-  /**
-   * The address of the caller; a tenant is not shown the operator's
-   */
+  /** The address of the caller; a tenant is not shown the operator's */
   address?: string;
 }
 export interface Refusal {
@@ -1467,87 +1301,57 @@ export interface Refusal {
 }
 export interface Message {
   messageId: string;
-  /**
-   * Destination URL, as published
-   */
+  /** Destination URL, as published */
   url: string;
-  /**
-   * URL group, when sent to one
-   */
+  /** URL group, when sent to one */
   topicName?: string;
   endpointName?: string;
   method: string;
   callback?: string;
   failureCallback?: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
   parallelism?: number;
   rate?: number;
-  /**
-   * Seconds; present whenever there is a flow control key
-   */
+  /** Seconds; present whenever there is a flow control key */
   period?: number;
   retryDelayExpression?: string;
-  /**
-   * Milliseconds
-   */
+  /** Milliseconds */
   timeout: number;
   maxRetries: number;
   queueName?: string;
   scheduleId?: string;
-  /**
-   * llm, when sent to api/llm
-   */
+  /** llm, when sent to api/llm */
   api?: string;
-  /**
-   * Present on a retry: the failed message, and its dead letter
-   */
+  /** Present on a retry: the failed message, and its dead letter */
   retryOf?: {
     messageId: string;
     dlqId: string;
   };
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   header: {
     [k: string]: string[];
   };
-  /**
-   * When it is UTF-8 and not empty
-   */
+  /** When it is UTF-8 and not empty */
   body?: string;
-  /**
-   * When the body is not UTF-8
-   */
+  /** When the body is not UTF-8 */
   bodyBase64?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   notBefore: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   callbackHeader?: {
     [k: string]: string[];
   };
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   failureCallbackHeader?: {
     [k: string]: string[];
   };
   callerIP: string;
-  /**
-   * The newest state in the log, which may be a moment late
-   */
+  /** The newest state in the log, which may be a moment late */
   state:
     | "CREATED"
     | "ACTIVE"
@@ -1557,106 +1361,64 @@ export interface Message {
     | "FAILED"
     | "CANCEL_REQUESTED"
     | "CANCELED";
-  /**
-   * Until when the body of a delivered or cancelled message is, or was, kept, by `keepBodiesMs` of the plan. The body is removed earlier if the disk of the store is too full
-   */
+  /** Until when the body of a delivered or cancelled message is, or was, kept, by `keepBodiesMs` of the plan. The body is removed earlier if the disk of the store is too full */
   bodyKeptUntil?: number;
-  /**
-   * The attempts in the log: at most the latest 250, the earliest first
-   */
+  /** The attempts in the log: at most the latest 250, the earliest first */
   attempts: {
-    /**
-     * Unix timestamp in milliseconds
-     */
+    /** Unix timestamp in milliseconds */
     startedAt?: number;
-    /**
-     * Unix timestamp in milliseconds
-     */
+    /** Unix timestamp in milliseconds */
     endedAt: number;
     tookMs?: number;
     ended: "delivered" | "failed" | "canceled";
-    /**
-     * Status of the destination's answer, if one came
-     */
+    /** Status of the destination's answer, if one came */
     answerStatus?: number;
-    /**
-     * Size of the received part of the answer's body
-     */
+    /** Size of the received part of the answer's body */
     answerBytes?: number;
-    /**
-     * The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as long as the message's body, the answer to a failed attempt as long as the log
-     */
+    /** The beginning of the body that answered the last attempt, at most 8 KiB, when it is UTF-8 and not empty. The answer that delivered a message is kept as long as the message's body, the answer to a failed attempt as long as the log */
     answerBody?: string;
-    /**
-     * When answerBody is not UTF-8
-     */
+    /** When answerBody is not UTF-8 */
     answerBodyBase64?: string;
-    /**
-     * The answer's body is longer than answerBody, see answerBytes
-     */
+    /** The answer's body is longer than answerBody, see answerBytes */
     answerTruncated?: true;
-    /**
-     * Why there was no answer, or where the answer redirects to
-     */
+    /** Why there was no answer, or where the answer redirects to */
     error?: string;
   }[];
 }
 export interface CancelDryRun {
   dryRun: true;
-  /**
-   * At most 100,000 are counted
-   */
+  /** At most 100,000 are counted */
   matched: number;
 }
 export interface BulkAction {
   actionId: string;
-  /**
-   * Whether messages or workflow runs are cancelled
-   */
+  /** Whether messages or workflow runs are cancelled */
   kind: "cancel" | "cancelRuns";
   state: "IN_PROGRESS" | "FINISHED";
-  /**
-   * How many matched when the action was accepted; never less than processed
-   */
+  /** How many matched when the action was accepted; never less than processed */
   total: number;
-  /**
-   * How many were cancelled so far
-   */
+  /** How many were cancelled so far */
   processed: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   completedAt?: number;
-  /**
-   * The filter as requested; empty for all
-   */
+  /** The filter as requested; empty for all */
   filter: {
     [k: string]: string[];
   };
 }
 export interface UrlGroup {
   name: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   updatedAt: number;
-  /**
-   * Headers of every publish to the group that does not give its own
-   */
+  /** Headers of every publish to the group that does not give its own */
   headers?: {
     [k: string]: string | string[];
   };
-  /**
-   * In the order in which they were added
-   */
+  /** In the order in which they were added */
   endpoints: {
     url: string;
     name?: string;
@@ -1664,212 +1426,132 @@ export interface UrlGroup {
 }
 export interface FlowKey {
   flowControlKey: string;
-  /**
-   * Messages that wait for their turn
-   */
+  /** Messages that wait for their turn */
   waitListSize: number;
-  /**
-   * 0: unlimited
-   */
+  /** 0: unlimited */
   parallelismMax: number;
-  /**
-   * Slots in use now
-   */
+  /** Slots in use now */
   parallelismCount: number;
-  /**
-   * 0: unlimited
-   */
+  /** 0: unlimited */
   rateMax: number;
-  /**
-   * Dispatches in the present period
-   */
+  /** Dispatches in the present period */
   rateCount: number;
-  /**
-   * Seconds
-   */
+  /** Seconds */
   ratePeriod: number;
-  /**
-   * Unix seconds; 0 if no period has begun
-   */
+  /** Unix seconds; 0 if no period has begun */
   ratePeriodStart: number;
   isPaused: boolean;
   isPinnedParallelism: boolean;
   isPinnedRate: boolean;
 }
 export interface GlobalParallelism {
-  /**
-   * The cap of the plan; 1,000,000 means no cap
-   */
+  /** The cap of the plan; 1,000,000 means no cap */
   parallelismMax: number;
-  /**
-   * Calls under way
-   */
+  /** Calls under way */
   parallelismCount: number;
 }
 export interface Queue {
   name: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   updatedAt: number;
-  /**
-   * How many messages of the queue may be under way at once
-   */
+  /** How many messages of the queue may be under way at once */
   parallelism: number;
   paused: boolean;
-  /**
-   * Messages that have not ended
-   */
+  /** Messages that have not ended */
   lag: number;
 }
 export interface DeadLetter {
   messageId: string;
-  /**
-   * Destination URL, as published
-   */
+  /** Destination URL, as published */
   url: string;
-  /**
-   * URL group, when sent to one
-   */
+  /** URL group, when sent to one */
   topicName?: string;
   endpointName?: string;
   method: string;
   callback?: string;
   failureCallback?: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
   parallelism?: number;
   rate?: number;
-  /**
-   * Seconds; present whenever there is a flow control key
-   */
+  /** Seconds; present whenever there is a flow control key */
   period?: number;
   retryDelayExpression?: string;
-  /**
-   * Milliseconds
-   */
+  /** Milliseconds */
   timeout: number;
   maxRetries: number;
   queueName?: string;
   scheduleId?: string;
-  /**
-   * llm, when sent to api/llm
-   */
+  /** llm, when sent to api/llm */
   api?: string;
-  /**
-   * Present on a retry: the failed message, and its dead letter
-   */
+  /** Present on a retry: the failed message, and its dead letter */
   retryOf?: {
     messageId: string;
     dlqId: string;
   };
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   header: {
     [k: string]: string[];
   };
-  /**
-   * When it is UTF-8 and not empty
-   */
+  /** When it is UTF-8 and not empty */
   body?: string;
-  /**
-   * When the body is not UTF-8
-   */
+  /** When the body is not UTF-8 */
   bodyBase64?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   notBefore: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   callbackHeader?: {
     [k: string]: string[];
   };
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   failureCallbackHeader?: {
     [k: string]: string[];
   };
   callerIP: string;
   dlqId: string;
-  /**
-   * 0 when there was no response
-   */
+  /** 0 when there was no response */
   responseStatus: number;
-  /**
-   * Why there was no response, or where the response redirects to
-   */
+  /** Why there was no response, or where the response redirects to */
   error?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   responseHeader?: {
     [k: string]: string[];
   };
-  /**
-   * When it is UTF-8 and not empty
-   */
+  /** When it is UTF-8 and not empty */
   responseBody?: string;
-  /**
-   * When the response is not UTF-8
-   */
+  /** When the response is not UTF-8 */
   responseBodyBase64?: string;
-  /**
-   * The response is incomplete: it broke off, or is longer than the kept part
-   */
+  /** The response is incomplete: it broke off, or is longer than the kept part */
   truncated?: true;
 }
 export interface FailedRun {
   dlqId: string;
   workflowUrl: string;
   workflowRunId: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   workflowCreatedAt: number;
-  /**
-   * The delivery that failed
-   */
+  /** The delivery that failed */
   messageId: string;
   url: string;
   method: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   header: {
     [k: string]: string[];
   };
-  /**
-   * The payload, when it is UTF-8 and not empty
-   */
+  /** The payload, when it is UTF-8 and not empty */
   body?: string;
-  /**
-   * When the payload is not UTF-8
-   */
+  /** When the payload is not UTF-8 */
   bodyBase64?: string;
   maxRetries: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt: number;
-  /**
-   * When its first delivery was due
-   */
+  /** When its first delivery was due */
   notBefore: number;
   failureCallback?: string;
   failureFunctionState?:
@@ -1880,127 +1562,79 @@ export interface FailedRun {
   failureCallbackInfo?: {
     state: "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
     responseStatus?: number;
-    /**
-     * Header names in canonical form, each with its values
-     */
+    /** Header names in canonical form, each with its values */
     responseHeaders?: {
       [k: string]: string[];
     };
     responseBody?: string;
   };
   callerIP: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
-  /**
-   * 0 when there was no response
-   */
+  /** 0 when there was no response */
   responseStatus: number;
-  /**
-   * Why there was no response, or where the response redirects to
-   */
+  /** Why there was no response, or where the response redirects to */
   error?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   responseHeader?: {
     [k: string]: string[];
   };
-  /**
-   * When it is UTF-8 and not empty
-   */
+  /** When it is UTF-8 and not empty */
   responseBody?: string;
-  /**
-   * When the response is not UTF-8
-   */
+  /** When the response is not UTF-8 */
   responseBodyBase64?: string;
 }
 export interface DryRun {
   dryRun: true;
-  /**
-   * How many items this call would process
-   */
+  /** How many items this call would process */
   matched: number;
-  /**
-   * The cursor of the next page; absent on the last page
-   */
+  /** The cursor of the next page; absent on the last page */
   cursor?: string;
 }
 export interface Me {
-  /**
-   * The id of the tenant
-   */
+  /** The id of the tenant */
   tenant: string;
-  /**
-   * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
-   */
+  /** `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others */
   scope: string;
   plan: {
-    /**
-     * Retries of a publish that does not set them
-     */
+    /** Retries of a publish that does not set them */
     retriesDefault: number;
     retriesMax: number;
     delayMsMax: number;
-    /**
-     * Timeout of a publish that does not set one
-     */
+    /** Timeout of a publish that does not set one */
     timeoutMsDefault: number;
     timeoutMsMax: number;
     bodyBytesMax: number;
-    /**
-     * Bytes of a whole batch as it is sent
-     */
+    /** Bytes of a whole batch as it is sent */
     batchBytesMax: number;
-    /**
-     * Bytes of a response that are kept
-     */
+    /** Bytes of a response that are kept */
     responseBytesMax: number;
     groupEndpointsMax: number;
     groupsMax: number;
     queuesMax: number;
-    /**
-     * The highest parallelism of a queue
-     */
+    /** The highest parallelism of a queue */
     queueParallelismMax: number;
     schedulesMax: number;
-    /**
-     * Calls at once; the highest value means no cap
-     */
+    /** Calls at once; the highest value means no cap */
     parallelismMax: number;
-    /**
-     * Messages in a day of UTC; the highest value means no quota
-     */
+    /** Messages in a day of UTC; the highest value means no quota */
     messagesPerDayMax: number;
-    /**
-     * Lists in a second at each gateway; the highest value means no quota
-     */
+    /** Lists in a second at each gateway; the highest value means no quota */
     listsPerSecondMax: number;
-    /**
-     * How long the events of messages are kept
-     */
+    /** How long the events of messages are kept */
     logMs: number;
-    /**
-     * How long the bodies of ended messages are kept; at most as long as the log
-     */
+    /** How long the bodies of ended messages are kept; at most as long as the log */
     keepBodiesMs: number;
-    /**
-     * How long dead letters are kept
-     */
+    /** How long dead letters are kept */
     deadLetterMs: number;
-    /**
-     * Messages that have not ended
-     */
+    /** Messages that have not ended */
     backlogMax: number;
   };
 }
 export interface LogEntry {
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   time: number;
   messageId: string;
   state:
@@ -2012,126 +1646,80 @@ export interface LogEntry {
     | "FAILED"
     | "CANCEL_REQUESTED"
     | "CANCELED";
-  /**
-   * Destination URL, as published
-   */
+  /** Destination URL, as published */
   url: string;
-  /**
-   * URL group, when sent to one
-   */
+  /** URL group, when sent to one */
   topicName?: string;
   endpointName?: string;
   method: string;
   callback?: string;
   failureCallback?: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
   parallelism?: number;
   rate?: number;
-  /**
-   * Seconds; present whenever there is a flow control key
-   */
+  /** Seconds; present whenever there is a flow control key */
   period?: number;
   retryDelayExpression?: string;
-  /**
-   * Milliseconds
-   */
+  /** Milliseconds */
   timeout: number;
   maxRetries: number;
   queueName?: string;
   scheduleId?: string;
-  /**
-   * llm, when sent to api/llm
-   */
+  /** llm, when sent to api/llm */
   api?: string;
-  /**
-   * Present on a retry: the failed message, and its dead letter
-   */
+  /** Present on a retry: the failed message, and its dead letter */
   retryOf?: {
     messageId: string;
     dlqId: string;
   };
   error?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   nextDeliveryTime?: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   header: {
     [k: string]: string[];
   };
-  /**
-   * Base64, while the message or its dead letter exists
-   */
+  /** Base64, while the message or its dead letter exists */
   body?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   callbackHeaders?: {
     [k: string]: string[];
   };
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   failureCallbackHeaders?: {
     [k: string]: string[];
   };
-  /**
-   * The same as retryDelayExpression
-   */
+  /** The same as retryDelayExpression */
   retryDelayExpr?: string;
   callerIP: string;
-  /**
-   * Status of the destination's answer, if one came
-   */
+  /** Status of the destination's answer, if one came */
   answerStatus?: number;
-  /**
-   * Size of the received part of the answer's body
-   */
+  /** Size of the received part of the answer's body */
   answerBytes?: number;
-  /**
-   * On ERROR only, as are the other response fields
-   */
+  /** On ERROR only, as are the other response fields */
   responseStatus?: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   responseHeaders?: {
     [k: string]: string[];
   };
-  /**
-   * The same as responseHeaders
-   */
+  /** The same as responseHeaders */
   responseHeader?: {
     [k: string]: string[];
   };
-  /**
-   * Base64
-   */
+  /** Base64 */
   responseBody?: string;
-  /**
-   * The answer is incomplete: it broke off, or is longer than the kept part
-   */
+  /** The answer is incomplete: it broke off, or is longer than the kept part */
   truncated?: true;
-  /**
-   * On FAILED only: the id of the dead letter, which may have been retried or removed since
-   */
+  /** On FAILED only: the id of the dead letter, which may have been retried or removed since */
   dlqId?: string;
-  /**
-   * On FAILED only: the id of the message that a retry of the dead letter makes
-   */
+  /** On FAILED only: the id of the message that a retry of the dead letter makes */
   retryMessageId?: string;
 }
 export interface MinuteCounts {
-  /**
-   * The first millisecond of the minute
-   */
+  /** The first millisecond of the minute */
   time: number;
   counts: {
     CREATED?: number;
@@ -2145,21 +1733,13 @@ export interface MinuteCounts {
   };
 }
 export interface Overview {
-  /**
-   * The time of the server
-   */
+  /** The time of the server */
   time: number;
-  /**
-   * Messages that have not ended; may lag by seconds
-   */
+  /** Messages that have not ended; may lag by seconds */
   backlog: number;
-  /**
-   * About since when the oldest of the first thousand due messages that are not under way has been waiting; absent if there is none
-   */
+  /** About since when the oldest of the first thousand due messages that are not under way has been waiting; absent if there is none */
   dueSince?: number;
-  /**
-   * Dead letters of messages; counted to 10,000
-   */
+  /** Dead letters of messages; counted to 10,000 */
   deadLetters: number;
 }
 export interface RestartedRun {
@@ -2170,17 +1750,11 @@ export interface Run {
   workflowRunId: string;
   workflowUrl: string;
   workflowState: "RUN_STARTED" | "RUN_SUCCESS" | "RUN_FAILED" | "RUN_CANCELED";
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   workflowRunCreatedAt: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   workflowRunCompletedAt?: number;
-  /**
-   * In /v2/workflows/logs only
-   */
+  /** In /v2/workflows/logs only */
   workflowRunCallerIp?: string;
   steps: {
     type: "sequential" | "parallel" | "next";
@@ -2190,140 +1764,94 @@ export interface Run {
   invoker?: {
     workflowRunId: string;
     workflowUrl: string;
-    /**
-     * Unix timestamp in milliseconds
-     */
+    /** Unix timestamp in milliseconds */
     workflowRunCreatedAt: number;
   };
   failureFunction?: {
     messageId: string;
     url: string;
     state: "CALLBACK_INPROGRESS" | "CALLBACK_SUCCESS" | "CALLBACK_FAIL" | "CALLBACK_CANCELED";
-    /**
-     * Header names in canonical form, each with its values
-     */
+    /** Header names in canonical form, each with its values */
     failHeaders: {
       [k: string]: string[];
     };
-    /**
-     * 0 when there was no response
-     */
+    /** 0 when there was no response */
     failStatus: number;
     failResponse?: string;
     responseStatus?: number;
-    /**
-     * Header names in canonical form, each with its values
-     */
+    /** Header names in canonical form, each with its values */
     responseHeaders?: {
       [k: string]: string[];
     };
     responseBody?: string;
     dlqId: string;
     maxRetries: number;
-    /**
-     * Unix timestamp in milliseconds
-     */
+    /** Unix timestamp in milliseconds */
     nextDeliveryTime?: number;
     errors?: AttemptError[];
   };
-  /**
-   * While the run is a dead letter
-   */
+  /** While the run is a dead letter */
   dlqId?: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
 }
 export interface RunStep {
-  /**
-   * Absent for the first step, which is the start
-   */
+  /** Absent for the first step, which is the start */
   stepId?: number;
-  /**
-   * Present for a member of a parallel group without a result
-   */
+  /** Present for a member of a parallel group without a result */
   targetStep?: number;
   stepName?: string;
   stepType?: string;
   callType?: string;
   concurrent?: number;
   messageId?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt?: number;
   state?: "STEP_PROGRESS" | "STEP_RETRY" | "STEP_SUCCESS" | "STEP_FAILED" | "STEP_CANCELED";
-  /**
-   * The result of the step; for the first step, the payload
-   */
+  /** The result of the step; for the first step, the payload */
   out?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   headers?: {
     [k: string]: string[];
   };
   retries?: number;
   retryDelay?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   nextDeliveryTime?: number;
-  /**
-   * The latest failed attempts
-   */
+  /** The latest failed attempts */
   errors?: AttemptError[];
-  /**
-   * Seconds
-   */
+  /** Seconds */
   sleepFor?: number;
-  /**
-   * Unix timestamp, as the client sent it
-   */
+  /** Unix timestamp, as the client sent it */
   sleepUntil?: number;
   callUrl?: string;
   callMethod?: string;
   callBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   callHeaders?: {
     [k: string]: string[];
   };
   callResponseStatus?: number;
   callResponseBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   callResponseHeaders?: {
     [k: string]: string[];
   };
   waitEventId?: string;
   waitTimeout?: boolean;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   waitTimeoutDeadline?: number;
-  /**
-   * Seconds, followed by an s
-   */
+  /** Seconds, followed by an s */
   waitTimeoutDuration?: string;
   invokedWorkflowRunId?: string;
   invokedWorkflowUrl?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   invokedWorkflowCreatedAt?: number;
-  /**
-   * The payload of the invoked run
-   */
+  /** The payload of the invoked run */
   invokedWorkflowRunBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   invokedWorkflowRunHeaders?: {
     [k: string]: string[];
   };
@@ -2331,25 +1859,17 @@ export interface RunStep {
 export interface AttemptError {
   error: string;
   body?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   headers: {
     [k: string]: string[];
   };
-  /**
-   * 0 when there was no response
-   */
+  /** 0 when there was no response */
   status: number;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   time: number;
 }
 export interface RunEvent {
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   time: number;
   state:
     | "RUN_STARTED"
@@ -2363,53 +1883,35 @@ export interface RunEvent {
     | "STEP_CANCELED";
   workflowRunId: string;
   workflowUrl: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   workflowCreatedAt: number;
   stepInfo?: RunStep;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   nextDeliveryTime?: number;
-  /**
-   * The error of the failed attempt, or of the run
-   */
+  /** The error of the failed attempt, or of the run */
   error?: string;
-  /**
-   * 0 when there was no response
-   */
+  /** 0 when there was no response */
   responseStatus?: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   responseHeaders?: {
     [k: string]: string[];
   };
   responseBody?: string;
   invokerWorkflowRunId?: string;
   invokerWorkflowUrl?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   invokerWorkflowCreatedAt?: number;
   workflowRunResponse?: string;
-  /**
-   * While the run is a dead letter
-   */
+  /** While the run is a dead letter */
   dlqId?: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
   callerIp: string;
 }
 export interface RunMessageEvent {
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   time: number;
   state:
     | "RUN_STARTED"
@@ -2428,140 +1930,90 @@ export interface RunMessageEvent {
     | "CANCELED";
   workflowRunId: string;
   workflowUrl: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   workflowCreatedAt: number;
   stepInfo?: RunStep;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   nextDeliveryTime?: number;
-  /**
-   * The error of the failed attempt, or of the run
-   */
+  /** The error of the failed attempt, or of the run */
   error?: string;
-  /**
-   * 0 when there was no response
-   */
+  /** 0 when there was no response */
   responseStatus?: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   responseHeaders?: {
     [k: string]: string[];
   };
   responseBody?: string;
   invokerWorkflowRunId?: string;
   invokerWorkflowUrl?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   invokerWorkflowCreatedAt?: number;
   workflowRunResponse?: string;
-  /**
-   * While the run is a dead letter
-   */
+  /** While the run is a dead letter */
   dlqId?: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
   callerIp: string;
-  /**
-   * The headers of the message, on ERROR
-   */
+  /** The headers of the message, on ERROR */
   headers?: {
     [k: string]: string[];
   };
 }
 export interface Schedule {
   scheduleId: string;
-  /**
-   * As given, trimmed
-   */
+  /** As given, trimmed */
   cron: string;
-  /**
-   * A URL, or the name of a URL group
-   */
+  /** A URL, or the name of a URL group */
   destination: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt: number;
   method: string;
   callback?: string;
   failureCallback?: string;
-  /**
-   * The first label
-   */
+  /** The first label */
   label?: string;
   labels?: string[];
   flowControlKey?: string;
   parallelism?: number;
   rate?: number;
-  /**
-   * Seconds; present whenever there is a flow control key
-   */
+  /** Seconds; present whenever there is a flow control key */
   period?: number;
   retryDelayExpression?: string;
-  /**
-   * Milliseconds
-   */
+  /** Milliseconds */
   timeout: number;
   retries: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   header: {
     [k: string]: string[];
   };
-  /**
-   * When it is UTF-8 and not empty
-   */
+  /** When it is UTF-8 and not empty */
   body?: string;
-  /**
-   * When the body is not UTF-8
-   */
+  /** When the body is not UTF-8 */
   bodyBase64?: string;
-  /**
-   * Seconds from each slot to its delivery
-   */
+  /** Seconds from each slot to its delivery */
   delay?: number;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   callbackHeader?: {
     [k: string]: string[];
   };
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   failureCallbackHeader?: {
     [k: string]: string[];
   };
   callerIP: string;
   queueName?: string;
   isPaused: boolean;
-  /**
-   * The last slot that fired
-   */
+  /** The last slot that fired */
   lastScheduleTime?: number;
-  /**
-   * Absent while paused
-   */
+  /** Absent while paused */
   nextScheduleTime?: number;
-  /**
-   * The states of the messages of the last slot, at most 100, when a single schedule is read
-   */
+  /** The states of the messages of the last slot, at most 100, when a single schedule is read */
   lastScheduleStates?: {
     [k: string]: "IN_PROGRESS" | "SUCCESS" | "FAIL";
   };
-  /**
-   * Why the last slot made no message
-   */
+  /** Why the last slot made no message */
   error?: string;
 }
 export interface SigningKeys {
@@ -2570,196 +2022,120 @@ export interface SigningKeys {
 }
 export interface Waiter {
   url: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   headers: {
     [k: string]: string[];
   };
-  /**
-   * Unix seconds
-   */
+  /** Unix seconds */
   deadline: number;
   timeoutUrl?: string;
   timeoutBody?: string;
-  /**
-   * Header names in canonical form, each with its values
-   */
+  /** Header names in canonical form, each with its values */
   timeoutHeaders?: {
     [k: string]: string[];
   };
 }
 export interface SearchIndex {
-  /**
-   * The tenant that owns it
-   */
+  /** The tenant that owns it */
   customer_id: string;
   id: string;
   name: string;
   endpoint: string;
   type: "free" | "payg" | "fixed";
   region: "eu-west-1" | "us-central1";
-  /**
-   * Empty when there is none
-   */
+  /** Empty when there is none */
   partner_email: string;
   token: string;
   read_only_token: string;
   max_vector_count: number;
-  /**
-   * -1: unlimited
-   */
+  /** -1: unlimited */
   max_monthly_reranks: number;
-  /**
-   * -1: unlimited
-   */
+  /** -1: unlimited */
   max_daily_updates: number;
-  /**
-   * -1: unlimited
-   */
+  /** -1: unlimited */
   max_daily_queries: number;
-  /**
-   * -1: unlimited
-   */
+  /** -1: unlimited */
   max_monthly_bandwidth: number;
   max_writes_per_second: number;
   max_query_per_second: number;
   max_reads_per_request: number;
   max_writes_per_request: number;
-  /**
-   * Unix timestamp in seconds
-   */
+  /** Unix timestamp in seconds */
   creation_time: number;
   input_enrichment_enabled: boolean;
-  /**
-   * As reported, oldest first
-   */
+  /** As reported, oldest first */
   throughput_vector: {
-    /**
-     * The time of the sample
-     */
+    /** The time of the sample */
     x: string;
     y: number;
   }[];
 }
 export interface Tenant {
   id: string;
-  /**
-   * The family of headers of the tenant's messages if a publish uses none
-   */
+  /** The family of headers of the tenant's messages if a publish uses none */
   dialect: "service" | "upstash";
   plan: {
-    /**
-     * Retries of a publish that does not set them
-     */
+    /** Retries of a publish that does not set them */
     retriesDefault: number;
     retriesMax: number;
     delayMsMax: number;
-    /**
-     * Timeout of a publish that does not set one
-     */
+    /** Timeout of a publish that does not set one */
     timeoutMsDefault: number;
     timeoutMsMax: number;
     bodyBytesMax: number;
-    /**
-     * Bytes of a whole batch as it is sent
-     */
+    /** Bytes of a whole batch as it is sent */
     batchBytesMax: number;
-    /**
-     * Bytes of a response that are kept
-     */
+    /** Bytes of a response that are kept */
     responseBytesMax: number;
     groupEndpointsMax: number;
     groupsMax: number;
     queuesMax: number;
-    /**
-     * The highest parallelism of a queue
-     */
+    /** The highest parallelism of a queue */
     queueParallelismMax: number;
     schedulesMax: number;
-    /**
-     * Calls at once; the highest value means no cap
-     */
+    /** Calls at once; the highest value means no cap */
     parallelismMax: number;
-    /**
-     * Messages in a day of UTC; the highest value means no quota
-     */
+    /** Messages in a day of UTC; the highest value means no quota */
     messagesPerDayMax: number;
-    /**
-     * Lists in a second at each gateway; the highest value means no quota
-     */
+    /** Lists in a second at each gateway; the highest value means no quota */
     listsPerSecondMax: number;
-    /**
-     * How long the events of messages are kept
-     */
+    /** How long the events of messages are kept */
     logMs: number;
-    /**
-     * How long the bodies of ended messages are kept; at most as long as the log
-     */
+    /** How long the bodies of ended messages are kept; at most as long as the log */
     keepBodiesMs: number;
-    /**
-     * How long dead letters are kept
-     */
+    /** How long dead letters are kept */
     deadLetterMs: number;
-    /**
-     * Messages that have not ended
-     */
+    /** Messages that have not ended */
     backlogMax: number;
   };
 }
 export interface Token {
-  /**
-   * Names the token; not secret
-   */
+  /** Names the token; not secret */
   id: string;
-  /**
-   * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
-   */
+  /** `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others */
   scope: string;
-  /**
-   * A name, given by the operator
-   */
+  /** A name, given by the operator */
   name?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt?: number;
-  /**
-   * Unix timestamp in milliseconds from which the token is refused
-   */
+  /** Unix timestamp in milliseconds from which the token is refused */
   expiresAt?: number;
-  /**
-   * Unix timestamp in milliseconds, to about a minute; absent before the first use
-   */
+  /** Unix timestamp in milliseconds, to about a minute; absent before the first use */
   lastUsedAt?: number;
 }
 export interface NewToken {
-  /**
-   * Names the token; not secret
-   */
+  /** Names the token; not secret */
   id: string;
-  /**
-   * `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others
-   */
+  /** `full` may do everything; `read` reads everything except signing keys, and changes nothing; `operate` may also retry, pause, resume and cancel; `publish` may publish and start runs, and read nothing; `queue:NAME` may do the operations whose path names that queue, and no others */
   scope: string;
-  /**
-   * A name, given by the operator
-   */
+  /** A name, given by the operator */
   name?: string;
-  /**
-   * Unix timestamp in milliseconds
-   */
+  /** Unix timestamp in milliseconds */
   createdAt?: number;
-  /**
-   * Unix timestamp in milliseconds from which the token is refused
-   */
+  /** Unix timestamp in milliseconds from which the token is refused */
   expiresAt?: number;
-  /**
-   * Unix timestamp in milliseconds, to about a minute; absent before the first use
-   */
+  /** Unix timestamp in milliseconds, to about a minute; absent before the first use */
   lastUsedAt?: number;
-  /**
-   * Shown only once: only its hash is kept
-   */
+  /** Shown only once: only its hash is kept */
   token: string;
 }

@@ -1,11 +1,9 @@
 /** Tests many publishes in one request (docs/design/batch.md). */
 import { beforeAll, describe, expect, it } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
 import { type Reply } from "./client.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf, objectOf, textOf } from "./json.ts";
-import { developmentToken } from "./server-process.ts";
-import { client, destination, server, startBeforeTests } from "./suite.ts";
+import { client, destination, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
@@ -143,31 +141,6 @@ describe("200", () => {
 
   it("answers an empty batch with an empty array", async () => {
     expect((await batch([])).json()).toEqual([]);
-  });
-
-  it("serves the client's batchJSON, unmodified", async () => {
-    const qstash = new Qstash({
-      baseUrl: `http://127.0.0.1:${server.port}`,
-      token: developmentToken,
-    });
-
-    const answers = await qstash.batchJSON([
-      { url: destination.url("/sdk/1"), body: { n: 1 }, headers: { "My-Header": "x" } },
-      { url: destination.url("/sdk/2"), body: { n: 2 }, delay: 1, retries: 0 },
-      { urlGroup: "batched", body: { n: 3 } },
-    ]);
-
-    const [one, two, three] = answers;
-    const arrivals = [await destination.arrival("/sdk/1"), await destination.arrival("/sdk/2")];
-    expect(arrivals.map(({ headers }) => headers["upstash-message-id"])).toEqual([
-      objectOf(one)["messageId"],
-      objectOf(two)["messageId"],
-    ]);
-    expect(arrivals[0]?.headers).toMatchObject({
-      "content-type": "application/json",
-      "my-header": "x",
-    });
-    expect(listOf(three)).toHaveLength(2);
   });
 });
 

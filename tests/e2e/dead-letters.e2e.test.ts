@@ -4,7 +4,7 @@ import { eventually } from "./client.ts";
 import { always } from "./destination.ts";
 import { service } from "./dialects.ts";
 import { type Json, numberOf, textOf } from "./json.ts";
-import { client, destination, other, startBeforeTests } from "./suite.ts";
+import { client, destination, startBeforeTests } from "./suite.ts";
 
 const letterCount = 250;
 
@@ -168,28 +168,5 @@ describe("/v2/dlq/{dlqId}", () => {
     expect([first.status, second.status]).toEqual([200, 404]);
     expect((await client.get(path)).status).toBe(404);
     expect((await page("label=deleted")).letters).toEqual([]);
-  });
-
-  it.each(["1700000000000-0", "x", "%2e%2e", "a%2Fb", "%00", "$gt", "1".repeat(5_000)])(
-    "GET and DELETE 404 for the unknown id %s",
-    async (id) => {
-      const [read, deleted] = await Promise.all([
-        client.get(`/v2/dlq/${id}`),
-        client.delete(`/v2/dlq/${id}`),
-      ]);
-
-      expect([read.status, deleted.status]).toEqual([404, 404]);
-    },
-  );
-
-  it("GET and DELETE 404 for another tenant's, which stays", async () => {
-    const [letter] = (await page("label=first&count=1")).letters;
-    const path = `/v2/dlq/${textOf(letter?.["dlqId"])}`;
-
-    const read = await other.get(path);
-    const deleted = await other.delete(path);
-
-    expect([read.status, deleted.status]).toEqual([404, 404]);
-    expect((await client.get(path)).status).toBe(200);
   });
 });

@@ -76,6 +76,12 @@ describe("another tenant", () => {
       const mine = [estate.messageId, estate.dlqId, estate.runId, estate.failedRun.dlqId];
       if (kind === "list") expect(mine.filter((id) => text.includes(id))).toEqual([]);
     }
+    for (const [path, list] of [
+      [`/v2/events?messageIds=${estate.messageId}`, "events"],
+      [`/v2/logs?messageIds=${estate.messageId}`, "logs"],
+      [`/v2/dlq?dlqIds=${estate.dlqId}`, "messages"],
+    ] as const)
+      expect((await other.get(path)).list(list)).toEqual([]);
   });
 
   it("changes nothing of mine on any route: with my ids, with my names, and without any", async () => {

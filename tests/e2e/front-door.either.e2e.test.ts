@@ -1,87 +1,13 @@
 /** Tests the front door (docs/design/wire#front-door): bytes that no HTTP client would send, against the whole server. */
 import { connect } from "node:net";
 import { describe, expect, it } from "@jest/globals";
-import { answerTo, errorOf, exchange, rawRequest } from "./raw-socket.ts";
+import { answerTo, exchange, rawRequest } from "./raw-socket.ts";
 import { developmentToken } from "./server-process.ts";
 import { client, destination, server, startBeforeTests } from "./suite.ts";
 
 startBeforeTests({ ownProcesses: true });
 
 const line = (): string => `POST /v2/publish/${destination.url("/refused")} HTTP/1.1`;
-const send = (headers: readonly string[], body = "") =>
-  answerTo(server.port, Buffer.from(rawRequest(line(), headers, body), "latin1"));
-
-describe("400", () => {
-  it.each([
-    [
-      "Content-Length and Transfer-Encoding",
-      ["Content-Length: 5", "Transfer-Encoding: chunked"],
-      "0\r\n\r\n",
-    ],
-    ["two equal Content-Lengths", ["Content-Length: 5", "Content-Length: 5"], "hello"],
-    ["a list of Content-Lengths", ["Content-Length: 5, 5"], "hello"],
-    ["a negative Content-Length", ["Content-Length: -5"], "hello"],
-    ["identity before chunked", ["Transfer-Encoding: identity, chunked"], "0\r\n\r\n"],
-    [
-      "two Transfer-Encodings",
-      ["Transfer-Encoding: chunked", "Transfer-Encoding: identity"],
-      "0\r\n\r\n",
-    ],
-    ["a chunk size that is none", ["Transfer-Encoding: chunked"], "x\r\nhello\r\n0\r\n\r\n"],
-    ["a negative chunk size", ["Transfer-Encoding: chunked"], "-5\r\nhello\r\n0\r\n\r\n"],
-    ["a header without a colon", ["X-None"], ""],
-    ["a header without a name", [": a"], ""],
-    ["a bare line feed at a line's end", ["X-Bare: a\nX-Evil: b"], ""],
-    ["a bare carriage return", ["X-Bare: a\rX-Evil: b"], ""],
-    ["a letter beyond ASCII in a forwarded header", ["Service-Forward-X: \xe9"], ""],
-    ["a second Host", ["Host: b"], ""],
-  ])("refuses %s, in JSON, and closes", async (_, headers, body) => {
-    const answer = await send(headers, body);
-
-    expect(answer.status).toBe(400);
-    expect(answer.head).toMatch(/^content-type: application\/json\r$/im);
-    expect(answer.head).toMatch(/^connection: close\r$/im);
-    expect(errorOf(answer)).not.toBe("");
-  });
-
-  it.each([
-    ["a fragment", "GET /v2/keys#x HTTP/1.1"],
-    ["a target without a slash", "GET v2/keys HTTP/1.1"],
-    ["a broken escape", "GET /v2/messages/%zz HTTP/1.1"],
-    ["another protocol", "GET /v2/keys SIP/2.0"],
-  ])("refuses %s", async (_, requestLine) => {
-    const answer = await answerTo(server.port, rawRequest(requestLine));
-
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).not.toBe("");
-  });
-
-  it.each(["http://a.example/healthz", "HTTP://127.0.0.1:80/healthz"])(
-    "serves an absolute target as its path: %s",
-    async (target) => {
-      const answer = await answerTo(server.port, rawRequest(`GET ${target} HTTP/1.1`));
-
-      expect(answer.status).toBe(200);
-    },
-  );
-
-  it("refuses HTTP/1.1 without a Host", async () => {
-    const answer = await answerTo(
-      server.port,
-      "GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n",
-    );
-
-    expect(answer.status).toBe(400);
-  });
-
-  it.each([
-    "\0\0\0\0\r\n\r\n",
-    "\x16\x03\x01\x02\x00\x01\r\n\r\n",
-    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
-  ])("refuses what is no HTTP/1: %j", async (bytes) => {
-    expect((await answerTo(server.port, bytes)).status).toBe(400);
-  });
-});
 
 describe("404", () => {
   it.each([
@@ -121,36 +47,16 @@ describe("405", () => {
   });
 });
 
-describe("408", () => {
-  it("ends a request whose headers do not come to an end, after ten seconds or a little more", async () => {
-    const slow = connect(server.port, "127.0.0.1");
-    slow.write("GET /v2/keys HTTP/1.1\r\nHost: a\r\n");
-    const timer = setInterval(() => slow.write("X-Slow: 1\r\n"), 500);
-
-    const answer = await new Promise<string>((resolve) => {
-      let text = "";
-      slow.setEncoding("latin1").on("data", (chunk: string) => (text += chunk));
-      slow.on("error", () => undefined).on("close", () => resolve(text));
-    });
-    clearInterval(timer);
-
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
-  });
-});
-
-describe("431", () => {
-  it("refuses more than 256 headers: no header is dropped silently", async () => {
-    const headers = Array.from({ length: 300 }, (_, i) => `X-${i}: v`);
-
-    expect((await send([...headers, "Content-Length: 0"])).status).toBe(431);
-  });
-
-  it("refuses more than 32 KiB of headers", async () => {
-    expect((await send([`X-Large: ${"x".repeat(40_000)}`])).status).toBe(431);
-  });
-});
-
 describe("200", () => {
+  it.each(["http://a.example/healthz", "HTTP://127.0.0.1:80/healthz"])(
+    "serves an absolute target as its path: %s",
+    async (target) => {
+      const answer = await answerTo(server.port, rawRequest(`GET ${target} HTTP/1.1`));
+
+      expect(answer.status).toBe(200);
+    },
+  );
+
   it("serves two requests that were sent at once, in their order", async () => {
     const request = (path: string, more: readonly string[] = []): string =>
       [
@@ -169,17 +75,6 @@ describe("200", () => {
 
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers.map(({ body }) => body[0])).toEqual(["{", "["]);
-  });
-
-  it("asks for the body when the caller waits for that", async () => {
-    const url = destination.url("/continue");
-    const headers = ["Content-Length: 5", "Expect: 100-continue"];
-
-    const bytes = rawRequest(`POST /v2/publish/${url} HTTP/1.1`, headers, "hello");
-    const [interim] = await exchange(server.port, bytes);
-
-    expect(interim?.status).toBe(100);
-    expect((await destination.arrival("/continue")).body.toString()).toBe("hello");
   });
 
   it("answers the preflight of a page of this machine in the dev profile, and names no origin", async () => {

@@ -602,18 +602,6 @@ describe("a token", () => {
     expect(list.text).not.toContain(textOf(text));
   });
 
-  it("that may only read changes nothing", async () => {
-    const id = newName();
-    await operator.tenant(id);
-    const reader = await operator.caller(id, "read");
-
-    expect((await reader.get("/v2/events")).status).toBe(200);
-    expect(refusal(await reader.publish(destination.url("/never")))).toEqual({
-      status: 403,
-      error: "this needs a token of scope full or publish; the scope of this token is read",
-    });
-  });
-
   it("that may operate reads and acts, and makes and removes nothing", async () => {
     const id = newName();
     const full = await operator.tenant(id);

@@ -327,16 +327,6 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
       expect(message).toMatchObject({ maxRetries: 3, timeout: 7_200_000, header: {} });
     });
 
-    it("holds to Not-Before when a Delay is given beside it", async () => {
-      const at = Math.floor(Date.now() / 1_000) + 7_200;
-      const settings = { Delay: "5s", "Not-Before": String(at) };
-
-      const id = await server.client.published(destination.url(path("both")), given(settings));
-
-      const message = (await server.client.get(`/v2/messages/${id}`)).object();
-      expect(message["notBefore"]).toBe(at * 1_000);
-    });
-
     it("takes names in any case, spaces around values, True for true, and ignores names of other releases", async () => {
       const headers = {
         [`${prefix.toUpperCase()}RETRIES`]: "  4  ",
@@ -374,47 +364,10 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
   };
 
   describe("400", () => {
-    // The tests in libs/contract/src/headers cover the refusals of each header. Here is one for each reader of values.
-    it.each([
-      ["Method", "get", /GET, POST, PUT, PATCH, DELETE/],
-      ["Timeout", "1.5h", /duration/],
-      ["Retries", "-1", /integer/],
-      ["Retry-Delay", "1000/(retried-2)", /retried is 2/],
-      ["Not-Before", "tomorrow", /seconds/],
-      ["Label", "a,,b", /comma-separated/],
-      ["Flow-Control-Key", "alone", /requires \w+-Flow-Control-Value/],
-      ["Flow-Control-Value", "rate=0", /rate must be/],
-      ["Deduplication-Id", "a".repeat(513), /512/],
-      ["Content-Based-Deduplication", "yes", /true or false/],
-      ["Callback", "http://169.254.169.254/", /metadata/],
-      ["Failure-Callback-Retry-Delay", "x", /./],
-      ["Redact-Fields", "cookies", /body, headers and header\[<name>\]/],
-      ["Forward-Host", "169.254.169.254", /host/],
-      ["Hop", "8", /loop_detected/],
-    ])("%s: %s is refused by name and rule", async (name, bad, rule) => {
-      const { status, error } = await refusal({ [name]: bad });
-
-      expect(error).toMatch(rule);
-      expect(error.startsWith(`${prefix}${name}: `)).toBe(true);
-      expect(status).toBe(400);
-    });
-
     it("refuses a header that is given twice, even where both say the same", async () => {
       const error = `${prefix}Retries: must be given once`;
 
       expect(await refusal({ Retries: ["1", "1"] })).toEqual({ status: 400, error });
-    });
-
-    it("refuses headers of both dialects in one request, and names one of each", async () => {
-      const other = prefix === "Service-" ? "Upstash-Delay" : "Service-Delay";
-
-      const reply = await server.client.publish(url(), {
-        ...given({ Retries: "1" }),
-        [other]: "1s",
-      });
-
-      expect(reply.status).toBe(400);
-      expect(reply.error()).toContain(`${prefix}Retries and ${other}`);
     });
   });
 
@@ -432,15 +385,4 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
     expect(events.list("events")).toEqual([]);
     expect(destination.at(path("refused"))).toEqual([]);
   });
-});
-
-it("only the Upstash- dialect forbids a colon in a deduplication id", async () => {
-  const url = destination.url("/colon");
-
-  const upstash = await server.client.publish(url, { "Upstash-Deduplication-Id": "a:b" });
-  const service = await server.client.publish(url, { "Service-Deduplication-Id": "a:b" });
-
-  expect(upstash.status).toBe(400);
-  expect(upstash.error()).toBe("DeduplicationId cannot contain ':'");
-  expect(service.status).toBe(200);
 });

@@ -65,22 +65,6 @@ describe("a publish", () => {
   });
 
   describe("400", () => {
-    const scheme = "invalid destination url: endpoint has invalid scheme, add http:// or https://";
-    it.each([
-      ["https%253A%252F%252Fa.b", scheme],
-      ["ftp://a.b/", scheme],
-      ["", "a non-empty destination must be provided"],
-      ["http://", /not a valid URL/],
-      ["http://user:pw@a.b/", /-Forward-Authorization/],
-      ["http://a..b/", /host name/],
-      [`http://a.b/${"x".repeat(4_096)}`, /longer than 4096 characters/],
-    ])("to %s is refused", async (target, error) => {
-      const reply = await server.client.publish(target);
-
-      expect(reply.error()).toMatch(error);
-      expect(reply.status).toBe(400);
-    });
-
     it.each([
       ["a private address", "http://10.0.0.1/"],
       ["a private address in full-width digits", "http://%31%30.0.0.1/"],
@@ -92,16 +76,6 @@ describe("a publish", () => {
       expect(reply.error()).toMatch(/^invalid destination url: endpoint resolves to /);
       expect(reply.status).toBe(400);
     });
-
-    it.each(["127.0.0.1", "localhost", "[::1]"])(
-      "to our own address, as %s, is refused",
-      async (host) => {
-        const reply = await server.client.publish(`http://${host}:${server.port}/v2/keys`);
-
-        expect(reply.error()).toBe("invalid destination url: endpoint is this service itself");
-        expect(reply.status).toBe(400);
-      },
-    );
 
     it.each([
       ["a fragment", "http://a.b/#f"],
@@ -117,31 +91,6 @@ describe("a publish", () => {
       expect(answer.status).toBe(400);
       expect(errorOf(answer)).not.toBe("");
     });
-  });
-
-  describe("404", () => {
-    it("to a URL group that does not exist is refused by name", async () => {
-      const reply = await server.client.publish("no.such-group_1");
-
-      expect(reply.status).toBe(404);
-      expect(reply.error()).toBe("topic no.such-group_1 not found");
-    });
-  });
-
-  describe("405", () => {
-    it.each(["GET", "PUT", "DELETE", "PATCH"])(
-      "by %s is refused, and POST is named",
-      async (method) => {
-        const reply = await server.client.call(
-          method,
-          `/v2/publish/${destination.url("/405")}`,
-          {},
-        );
-
-        expect(reply.status).toBe(405);
-        expect(reply.headers["allow"]).toBe("POST");
-      },
-    );
   });
 
   it("to a URL of 4,096 characters is delivered: a signed URL with the token of a session fits", async () => {
@@ -319,17 +268,6 @@ describe("a URL", () => {
     );
 
     expect(found[0]?.["url"]).toBe(destination.url("/found/%C3%BC"));
-  });
-
-  it.each([
-    ["no UTF-8", "http://b\xfccher.example/", /^Service-Callback: must be UTF-8/],
-    ["credentials", "http://user@b.example/", /^Service-Callback: .*credentials/],
-    ["no scheme", "b.example/x", /^Service-Callback: .*add http:/],
-  ])("400 for a callback with %s, which is named", async (_, given, error) => {
-    const reply = await server.client.publish(plain, { "Service-Callback": given });
-
-    expect(reply.status).toBe(400);
-    expect(reply.error()).toMatch(error);
   });
 });
 

@@ -2,13 +2,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { Client as Qstash } from "@upstash/qstash";
 import { serve } from "@upstash/workflow";
-import { Client, eventually, type Reply } from "./client.ts";
+import { type Client, eventually, type Reply } from "./client.ts";
 import { always, Destination } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { secondUser } from "./users.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 let server: TestServer;
@@ -324,17 +323,6 @@ describe("a schedule that is there", () => {
       expect(answer.error()).toContain(search.split("=")[0]);
     },
   );
-
-  it("is its tenant's own", async () => {
-    const id = await created(at("/mine"), { "Schedule-Id": "shared-name" });
-    const other = new Client(server.port, secondUser.token);
-    await other.delete(`/v2/schedules/${id}`);
-
-    expect((await other.get(`/v2/schedules/${id}`)).status).toBe(404);
-    expect((await other.get("/v2/schedules")).list()).toEqual([]);
-    expect((await other.call("PATCH", `/v2/schedules/${id}/pause`, {})).status).toBe(404);
-    expect(await read(id)).toMatchObject({ isPaused: false });
-  });
 
   it.each([
     ["GET", "/v2/schedules/no%20name", 400],

@@ -1,4 +1,4 @@
-/** Tests each method of the npm package `@upstash/qstash`, unmodified. `sdk.e2e` tests its reading of answers. */
+/** Tests each method of the npm package `@upstash/qstash`, unmodified. `sdk.e2e` tests a program in development mode. */
 import { describe } from "@jest/globals";
 import { join } from "node:path";
 import { itIsServed } from "./driven.ts";

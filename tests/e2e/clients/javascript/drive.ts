@@ -252,6 +252,7 @@ async function deadLetters(): Promise<void> {
       list,
       (page) => page.messages.length === 1,
     );
+    assert.deepEqual([found[0]?.responseStatus, found[0]?.responseBody], [404, "none"]);
     ids.push(found[0]?.dlqId ?? "");
   }
   const [first = "", second = "", ...others] = ids;
@@ -336,16 +337,21 @@ async function flowControl(): Promise<void> {
 }
 
 async function canceling(): Promise<void> {
-  const held = () =>
-    call("client.publish", () => client.publish({ url: url("/never"), delay: 3_600 }));
+  const held = (label = "held") =>
+    call("client.publish", () => client.publish({ url: url("/never"), delay: 3_600, label }));
   const ids = [idOf(await held()), idOf(await held()), idOf(await held())];
-  await call(
-    "messages.cancel",
-    () => client.messages.cancel(ids.slice(0, 1)),
-    (found) => {
-      assert.equal(found.cancelled, 1);
-    },
-  );
+  for (const label of ["b", "b", "b"]) await held(label);
+  const canceled = (asked: Parameters<typeof client.messages.cancel>[0], count: number) =>
+    call(
+      "messages.cancel",
+      () => client.messages.cancel(asked),
+      (found) => {
+        assert.deepEqual(found, { cancelled: count });
+      },
+    );
+  await canceled([...ids.slice(0, 1), "msg_unknown"], 1);
+  await canceled({ filter: { label: "b" }, count: 1 }, 1);
+  await canceled({ filter: { label: "b" } }, 2);
 
   await call("messages.deleteMany", () => client.messages.deleteMany(ids.slice(1, 2)));
 

@@ -1,7 +1,7 @@
 /** Measures how soon long lists begin under each of their filters, and the delay of publishes beside them. */
 import { setTimeout as pause } from "node:timers/promises";
 import { dataFolder } from "../folders.ts";
-import { startCallers } from "../load/callers.ts";
+import { ask, startCaller } from "../load/caller.ts";
 import { openLoop } from "../load/senders.ts";
 import { publishTemplate } from "../load/template.ts";
 import { atMost } from "../report/goals.ts";
@@ -13,7 +13,6 @@ import { type System } from "../systems/system.ts";
 import { lists as asked } from "./list-ways.ts";
 import { type Findings, type Scenario } from "./scenario.ts";
 import { type Stage } from "./stage.ts";
-import { ask } from "./ways.ts";
 
 const wanted = 300_000;
 const seedMsMax = 100_000;
@@ -58,12 +57,12 @@ async function run(stage: Stage, dataPath: string): Promise<Findings> {
   // The first publishes open connections and fill caches.
   await publishes(stage, system);
   let [slowest, worst] = [0, 0];
-  for (const [nth, { what, path }] of asked.entries()) {
+  for (const { what, path } of asked) {
     stage.say(what);
     const { times, found, goesOn } = await begins(system, path);
     const p50 = percentile(times, 0.5);
     slowest = Math.max(slowest, p50);
-    const { alone, beside } = p50 < slowMs ? {} : await inTurns(stage, system, nth);
+    const { alone, beside } = p50 < slowMs ? {} : await inTurns(stage, system, path);
     if (alone && beside) worst = Math.max(worst, beside / alone);
     rows.push([
       ...[what, figure(p50), figure(percentile(times, 0.99)), String(found), goesOn ? "yes" : "no"],
@@ -99,7 +98,7 @@ async function begins({ port }: System, path: string) {
   let goesOn = false;
   while (times.length < requests) {
     const startedAt = performance.now();
-    const answered = await ask(port, { path });
+    const answered = await ask(port, path);
     const page = Object(await answered.json()) as Readonly<Record<string, unknown>>;
     const tookMs = performance.now() - startedAt;
     if (answered.status === tooMany) {
@@ -117,14 +116,14 @@ async function begins({ port }: System, path: string) {
 }
 
 /** Returns the p99 of publishes alone and of those beside a caller of a list, in ms, each over all turns. */
-async function inTurns(stage: Stage, system: System, nth: number) {
+async function inTurns(stage: Stage, system: System, path: string) {
   const alone: number[] = [];
   const beside: number[] = [];
   for (let turn = 0; turn < turns; turn++) {
     alone.push(...(await publishes(stage, system)));
-    const callers = startCallers(system, { of: "lists", nth });
+    const caller = startCaller(system, path);
     beside.push(...(await publishes(stage, system)));
-    await callers.stop();
+    await caller.terminate();
   }
   const p99 = (times: readonly number[]) => percentile(Float64Array.from(times).toSorted(), 0.99);
   return { alone: p99(alone), beside: p99(beside) };

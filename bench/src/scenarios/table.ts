@@ -13,7 +13,6 @@ import { latency } from "./latency.ts";
 import { lists } from "./lists.ts";
 import { manyQueues, tenThousandQueues } from "./many-queues.ts";
 import { memory } from "./memory.ts";
-import { neighbours } from "./neighbours.ts";
 import { queues } from "./queues.ts";
 import { type Scenario } from "./scenario.ts";
 import { schedules } from "./schedules.ts";
@@ -30,7 +29,6 @@ export const scenarios: readonly Scenario[] = [
   burst,
   hanging,
   memory,
-  neighbours,
   lists,
   batch,
   queues,

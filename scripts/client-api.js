@@ -19,6 +19,9 @@ export async function renderClientApi(openApi) {
     "/** Made by `npm run generate` from the tables of endpoints and headers: not to be edited. */",
     "/** Several values are sent one by one. */",
     "export type Parameter = string | number | boolean | readonly (string | number)[];",
+    "export type OneOrMany = string | number | boolean | (string | number | boolean)[];",
+    "/** A body in which the parameters of the query may stand instead. */",
+    "export type InBody<Query> = { [Name in keyof Query]: OneOrMany | null };",
     "/** A list is sent with commas between its elements. */",
     "export type Setting = string | number | boolean | readonly string[];",
     `export const gatewayRoutes = ${routesOf(routed.filter((each) => !each.servers))} as const;`,
@@ -139,7 +142,7 @@ const objectOf = (properties, required = Object.keys(properties)) => ({
   additionalProperties: false,
 });
 
-function specOf({ path, parameters = [], requestBody, responses }) {
+function specOf({ operationId, path, parameters = [], requestBody, responses }) {
   const named = (place) => parameters.filter((each) => each.in === place).map(({ name }) => name);
   const answers = Object.entries(responses)
     .filter(([status]) => status.startsWith("2"))
@@ -149,7 +152,10 @@ function specOf({ path, parameters = [], requestBody, responses }) {
     ])
     .flatMap((schema) => schema.anyOf ?? [schema]);
   const query = Object.fromEntries(named("query").map((name) => [name, parameter]));
-  const body = requestBody?.content[json]?.schema;
+  const schema = requestBody?.content[json]?.schema;
+  const isQuery =
+    schema?.properties && Object.keys(schema.properties).join() === named("query").join();
+  const body = isQuery ? { tsType: `InBody<Operations["${operationId}"]["query"]>` } : schema;
   const isTarget = path.endsWith("{destination}");
   return objectOf({
     ...(Object.keys(query).length > 0 && !isTarget && { query: objectOf(query, []) }),

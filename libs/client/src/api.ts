@@ -4,6 +4,12 @@
 
 export type Parameter = string | number | boolean | readonly (string | number)[];
 
+export type OneOrMany = string | number | boolean | (string | number | boolean)[];
+
+/** A body in which the parameters of the query may stand instead. */
+
+export type InBody<Query> = { [Name in keyof Query]: OneOrMany | null };
+
 /** A list is sent with commas between its elements. */
 
 export type Setting = string | number | boolean | readonly string[];
@@ -273,7 +279,6 @@ export type FaultCode =
   | "outcome_unknown"
   | "disk_full";
 
-export type OneOrMany = (string | number | boolean) | (string | number | boolean)[];
 export type RunHistory = {
   messageId: string;
   /** Base64 */
@@ -373,25 +378,7 @@ export interface Operations {
       count?: Parameter;
       dryRun?: Parameter;
     };
-    body: {
-      messageId?: OneOrMany | null;
-      messageIds?: OneOrMany | null;
-      url?: OneOrMany | null;
-      topicName?: OneOrMany | null;
-      scheduleId?: OneOrMany | null;
-      queueName?: OneOrMany | null;
-      label?: OneOrMany | null;
-      flowControlKey?: OneOrMany | null;
-      callerIp?: OneOrMany | null;
-      callerIP?: OneOrMany | null;
-      fromDate?: OneOrMany | null;
-      toDate?: OneOrMany | null;
-      host?: OneOrMany | null;
-      path?: OneOrMany | null;
-      async?: OneOrMany | null;
-      count?: OneOrMany | null;
-      dryRun?: OneOrMany | null;
-    };
+    body: InBody<Operations["cancelMessages"]["query"]>;
     answer:
       | CancelDryRun
       | {
@@ -597,25 +584,7 @@ export interface Operations {
       cursor?: Parameter;
       dryRun?: Parameter;
     };
-    body: {
-      dlqIds?: OneOrMany | null;
-      messageId?: OneOrMany | null;
-      messageIds?: OneOrMany | null;
-      url?: OneOrMany | null;
-      topicName?: OneOrMany | null;
-      scheduleId?: OneOrMany | null;
-      queueName?: OneOrMany | null;
-      label?: OneOrMany | null;
-      flowControlKey?: OneOrMany | null;
-      callerIp?: OneOrMany | null;
-      callerIP?: OneOrMany | null;
-      fromDate?: OneOrMany | null;
-      toDate?: OneOrMany | null;
-      responseStatus?: OneOrMany | null;
-      count?: OneOrMany | null;
-      cursor?: OneOrMany | null;
-      dryRun?: OneOrMany | null;
-    };
+    body: InBody<Operations["removeDeadLetters"]["query"]>;
     answer:
       | {
           deleted: number;
@@ -658,25 +627,7 @@ export interface Operations {
       cursor?: Parameter;
       dryRun?: Parameter;
     };
-    body: {
-      dlqIds?: OneOrMany | null;
-      messageId?: OneOrMany | null;
-      messageIds?: OneOrMany | null;
-      url?: OneOrMany | null;
-      topicName?: OneOrMany | null;
-      scheduleId?: OneOrMany | null;
-      queueName?: OneOrMany | null;
-      label?: OneOrMany | null;
-      flowControlKey?: OneOrMany | null;
-      callerIp?: OneOrMany | null;
-      callerIP?: OneOrMany | null;
-      fromDate?: OneOrMany | null;
-      toDate?: OneOrMany | null;
-      responseStatus?: OneOrMany | null;
-      count?: OneOrMany | null;
-      cursor?: OneOrMany | null;
-      dryRun?: OneOrMany | null;
-    };
+    body: InBody<Operations["retryDeadLetters"]["query"]>;
     answer:
       | DryRun
       | {

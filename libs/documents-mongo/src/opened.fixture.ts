@@ -1,5 +1,5 @@
 /** Databases for suites: each suite has one, which is removed when the suite ends. */
-import { afterAll, beforeAll, expect } from "@jest/globals";
+import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { systemClock, systemRandom } from "@posthaste/process";
 import {
   type RecordingLog,
@@ -66,6 +66,16 @@ export function freshDatabase(uri: string, indexes: readonly Index[]): () => Pro
     const clock = virtualClock();
     return { connection: { ...connection, clock }, clock, log, queries };
   };
+}
+
+/** Tests the queries of the suite so far. It stands behind the tests that make them. */
+export function readsNoWholeCollection(of: string, open: () => Promise<Opened>): void {
+  it(`no question of ${of} reads a whole collection`, async () => {
+    const { queries } = await open();
+
+    expect(queries.unserved()).toEqual([]);
+    expect(queries.count()).toBeGreaterThan(0);
+  });
 }
 
 /** Options that an address may have and the adapter overrides (ADR 97). */

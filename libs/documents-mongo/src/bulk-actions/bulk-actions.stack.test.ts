@@ -1,8 +1,8 @@
-import { describe, expect, it } from "@jest/globals";
+import { describe } from "@jest/globals";
 import { describeBulkActions } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
-import { freshDatabase, type Opened } from "../opened.fixture.ts";
+import { freshDatabase, type Opened, readsNoWholeCollection } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 import { createBulkActions } from "./bulk-actions.ts";
@@ -28,10 +28,5 @@ describe.each(servers)("$name", ({ name, uri }) => {
     return harnessOf(opened, repeated(opened.connection));
   });
 
-  it(`${name}: no question of bulk actions reads a whole collection`, async () => {
-    const { queries } = await open();
-
-    expect(queries.unserved()).toEqual([]);
-    expect(queries.count()).toBeGreaterThan(0);
-  });
+  readsNoWholeCollection("bulk actions", open);
 });

@@ -6,7 +6,12 @@ import { describeGroups } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createReferred } from "../fan-outs/fan-outs.ts";
 import { createRecordPorts, recordIndexes, roomsOf } from "../messages/record-ports.ts";
-import { freshDatabase, type Opened, patienceMs } from "../opened.fixture.ts";
+import {
+  freshDatabase,
+  type Opened,
+  patienceMs,
+  readsNoWholeCollection,
+} from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { createChunks } from "./chunks.ts";
 import { createGroups, groupIndexes } from "./groups.ts";
@@ -37,12 +42,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     return harnessOf(opened, repeated(opened.connection));
   });
 
-  it(`${name}: no question of groups reads a whole collection`, async () => {
-    const { queries } = await open();
-
-    expect(queries.unserved()).toEqual([]);
-    expect(queries.count()).toBeGreaterThan(0);
-  });
+  readsNoWholeCollection("groups", open);
 
   describe("the chunks of groups", () => {
     const chunkCount = ({ connection }: Opened): Promise<number> =>

@@ -3,7 +3,12 @@ import { type AttemptFact, type Message } from "@posthaste/domain";
 import { aMessage, aTenant, epochStart, newId } from "@posthaste/testing";
 import { countedOnce, countsSwept, describeMessageLog, readAll } from "@posthaste/testing/contract";
 import { messageIndexes } from "../messages/stored.ts";
-import { freshDatabase, type Opened, patienceMs } from "../opened.fixture.ts";
+import {
+  freshDatabase,
+  type Opened,
+  patienceMs,
+  readsNoWholeCollection,
+} from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { type Connection } from "../connection.ts";
 import { digitsOf, type Placed } from "../query/placed.ts";
@@ -43,12 +48,7 @@ describe.each(servers)("$name", ({ name, uri }) => {
     })),
   );
 
-  it(`${name}: no question of the message log reads a whole collection`, async () => {
-    const { queries } = await open();
-
-    expect(queries.unserved()).toEqual([]);
-    expect(queries.count()).toBeGreaterThan(0);
-  });
+  readsNoWholeCollection("the message log", open);
 
   describe("the message log", () => {
     it(

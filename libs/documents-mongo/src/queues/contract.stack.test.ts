@@ -1,10 +1,10 @@
 /** Queues keep their contract, on every server of the suite. `other` is a second process. */
-import { describe, expect, it } from "@jest/globals";
+import { describe } from "@jest/globals";
 import { describeQueues } from "@posthaste/testing/contract";
 import { createIds } from "../ids.ts";
 import { createMessageLog } from "../message-log/message-log.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
-import { freshDatabase } from "../opened.fixture.ts";
+import { freshDatabase, readsNoWholeCollection } from "../opened.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 
 describe.each(servers)("$name", ({ name, uri }) => {
@@ -23,10 +23,5 @@ describe.each(servers)("$name", ({ name, uri }) => {
     };
   });
 
-  it(`${name}: no question about queues reads a whole collection`, async () => {
-    const { queries } = await open();
-
-    expect(queries.unserved()).toEqual([]);
-    expect(queries.count()).toBeGreaterThan(0);
-  });
+  readsNoWholeCollection("queues", open);
 });

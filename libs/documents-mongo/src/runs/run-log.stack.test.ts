@@ -4,7 +4,7 @@ import { aRunStart, aTenant, ending, epochStart, newId } from "@posthaste/testin
 import { describeRunLog } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createRecordPorts, recordIndexes } from "../messages/record-ports.ts";
-import { freshDatabase } from "../opened.fixture.ts";
+import { freshDatabase, readsNoWholeCollection } from "../opened.fixture.ts";
 import { createSizes } from "../sizes.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
@@ -40,10 +40,5 @@ describe.each(servers)("$name", ({ name, uri }) => {
     expect(queries.unserved()).toEqual([]);
   });
 
-  it(`${name}: no question of runs reads a whole collection`, async () => {
-    const { queries } = await open();
-
-    expect(queries.unserved()).toEqual([]);
-    expect(queries.count()).toBeGreaterThan(0);
-  });
+  readsNoWholeCollection("runs", open);
 });

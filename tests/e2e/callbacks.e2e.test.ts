@@ -1,7 +1,7 @@
 /** Tests callbacks and failure callbacks (docs/design/wire#callbacks). */
 import { describe, expect, it } from "@jest/globals";
 import { eventually, type Reply } from "./client.ts";
-import { always, type Arrival, deadUrl, failing } from "./destination.ts";
+import { always, type Arrival, failing } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, objectOf, textOf } from "./json.ts";
 import { client, destination, server, startBeforeTests } from "./suite.ts";
@@ -122,16 +122,6 @@ describe("callbacks", () => {
     const last = told.find(({ retried, maxRetries }) => retried === maxRetries);
     expect(last).toMatchObject({ retried: 2, maxRetries: 2, status: 500 });
     expect(decoded(last?.["body"])).toBe("no");
-  });
-
-  it("tell why there was no answer with status 0 and the reason for a body", async () => {
-    const url = await deadUrl();
-
-    await client.published(url, service({ Callback: at("/no-answer"), Retries: "0" }));
-
-    const body = bodyOf(await destination.arrival("/no-answer"));
-    expect(body).toMatchObject({ status: 0, header: {}, url });
-    expect(decoded(body["body"])).toContain("ECONNREFUSED");
   });
 
   it("inherit the retries of their message, and become dead letters of their own", async () => {

@@ -16,7 +16,7 @@ import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
-import { firstUser, readOnlyToken, secondUser } from "./users.ts";
+import { firstUser, readOnlyToken } from "./users.ts";
 
 let server: TestServer;
 let destination: Destination;
@@ -102,15 +102,6 @@ describe("a message", () => {
     );
   });
 
-  it("that is published twice with one deduplication id is one", async () => {
-    const twice = { to: destination.url("/twice") as `http://${string}`, deduplicationId: "c-1" };
-
-    const first = await client.publish(twice);
-    const second = await client.publish(twice);
-
-    expect(second).toEqual({ ...first, deduplicated: true });
-  });
-
   it("of a batch, of a group and of a queue arrives", async () => {
     const to = destination.url("/many");
     await client.groups.addEndpoints("c-group", { body: { endpoints: [{ url: to }] } });
@@ -151,53 +142,6 @@ describe("dead letters", () => {
     expect(deleted.reduce((sum, count) => sum + count, 0)).toBe(2);
     expect(await all(client.each("listDeadLetters", { label: "c-gone" }))).toEqual([]);
   });
-});
-
-it("schedules are made, paused, read and removed", async () => {
-  const scheduleId = "c-schedule";
-  await client.schedule({ to: destination.url("/cron"), cron: "0 0 1 1 *", scheduleId, body: "x" });
-  await client.schedules.pause(scheduleId);
-
-  expect(await client.schedules.read(scheduleId)).toMatchObject({ isPaused: true, body: "x" });
-  expect(await client.schedules.list()).toMatchObject([{ scheduleId }]);
-  await client.schedules.remove(scheduleId);
-  await expect(client.schedules.read(scheduleId)).rejects.toMatchObject({ code: "not_found" });
-});
-
-it("flow keys are pinned and paused", async () => {
-  await client.flow.pin("c/key", { query: { parallelism: 2 } });
-  await client.flow.pause("c/key");
-
-  expect(await client.flow.read("c/key")).toMatchObject({
-    flowControlKey: "c/key",
-    parallelismMax: 2,
-    isPaused: true,
-    isPinnedParallelism: true,
-  });
-  expect(await client.flow.list({ query: { search: "c/k" } })).toHaveLength(1);
-});
-
-it("runs are started, listed, restarted when they have failed, and cancelled", async () => {
-  destination.answers("/run", (_, response) => response.writeHead(500).end("broken"));
-  const to = destination.url("/run");
-
-  const run = await client.trigger({ to, body: "{}", retries: 0, workflowRunId: "c-run" });
-  const { workflowRunId } = run;
-  const [failed] = await eventually(
-    () => all(client.each("listFailedRuns", { workflowRunId })),
-    ({ length }) => length === 1,
-  );
-  destination.answers("/run", () => undefined);
-  const again = await client.failedRuns.restart(failed?.dlqId ?? "");
-  const query = { workflowRunId: again.workflowRunId };
-  const [active] = await eventually(
-    () => all(client.each("listRunLogs", query)),
-    ([first]) => first?.workflowState === "RUN_STARTED",
-  );
-
-  expect(active?.workflowUrl).toBe(to);
-  expect(await client.runs.end(again.workflowRunId)).toEqual({ cancelled: 1 });
-  expect(await client.runs.notify("nothing waits", { body: "x" })).toEqual([]);
 });
 
 describe("which callers may", () => {
@@ -287,21 +231,6 @@ describe("the operator", () => {
     });
   });
   afterAll(() => management.close());
-
-  it("makes tenants and tokens, and revokes them", async () => {
-    await management.tenants.create({ body: { id: "c-tenant", plan: { groupEndpointsMax: 2 } } });
-    await management.tenants.change("c-tenant", { body: { plan: { groupEndpointsMax: 1 } } });
-    const { id, token } = await management.tokens.create("c-tenant", { body: { scope: "full" } });
-
-    expect(token).toEqual(expect.any(String));
-    expect(await management.tenants.read("c-tenant")).toMatchObject({
-      plan: { groupEndpointsMax: 1 },
-    });
-    expect(await management.tokens.list("c-tenant")).toMatchObject([{ id, scope: "full" }]);
-    await management.tokens.revoke("c-tenant", id);
-    expect(await management.tokens.list("c-tenant")).toEqual([]);
-    expect(await management.tenantKeys.read(secondUser.userId)).toEqual(secondUser.keys);
-  });
 
   it("shows the server's error text", async () => {
     const id = "not a name";

@@ -520,13 +520,3 @@ it("serves in production from an empty folder; what it acknowledged before a cop
     for (const serve of started) serve.kill("SIGKILL");
   }
 });
-
-it("says in one line that a port is taken", async () => {
-  const failed = runFile(program, ["dev", "--port", String(server.port)], { env });
-
-  await expect(failed).rejects.toMatchObject({
-    code: 2,
-    stdout: "",
-    stderr: `posthaste: port ${server.port} is taken: choose another with --port\n`,
-  });
-});

@@ -130,27 +130,6 @@ describe("the content", () => {
     expect(second.status).toBe(202);
     expect(idOf(second)).toBe(idOf(first));
   });
-
-  it("differs when one of them does", async () => {
-    const replies = [
-      await publish("/differs", "body"),
-      await publish("/differs?", "body"),
-      await publish("/differs", "body "),
-      await publish("/differs", "body", { "Content-Type": "text/plain" }),
-      await publish("/differs", "body", { "Service-Forward-X": "1" }),
-      await publish("/differs", "body", { "Service-Forward-X": "2" }),
-    ];
-
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
-  });
-
-  it("is not looked at when it says false", async () => {
-    const off = { "Service-Content-Based-Deduplication": "false" };
-
-    const replies = [await publish("/off", "b", off), await publish("/off", "b", off)];
-
-    expect(replies.map(({ status }) => status)).toEqual([200, 200]);
-  });
 });
 
 describe("a URL group", () => {

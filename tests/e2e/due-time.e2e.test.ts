@@ -55,15 +55,6 @@ describe("a message", () => {
     expect(at - seconds * 1_000).toBeLessThan(lateMsMax);
   });
 
-  it("with a not-before time in the past is delivered at once", async () => {
-    const before = Date.now();
-
-    await client.published(destination.url("/past"), service({ "Not-Before": "1" }));
-
-    const { at } = await destination.arrival("/past");
-    expect(at - before).toBeLessThan(lateMsMax);
-  });
-
   it("with a delay of more than 2^31 milliseconds waits", async () => {
     await client.published(destination.url("/far"), service({ Delay: "25d" }));
     await client.published(destination.url("/far"), service({ Delay: "365d" }));

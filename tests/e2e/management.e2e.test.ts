@@ -467,38 +467,6 @@ describe("a tenant", () => {
     await operator.delete(`/v2/search/${textOf(index.object()["id"])}`);
     expect((await operator.delete(`/v2/tenants/${id}`)).status).toBe(200);
   });
-
-  it.each([
-    ["", "body: must be a JSON object, and is empty"],
-    [{ id: "a:b" }, "id: must be 1 to 64 letters, digits, '-' and '_'"],
-    [
-      { id: "a", plan: { retriesMax: 1_001 } },
-      "plan.retriesMax: must be a whole number from 0 to 1000",
-    ],
-    [
-      { id: "a", plan: { retriesMax: 2 } },
-      "plan.retriesDefault: must be at most plan.retriesMax, 2",
-    ],
-  ])("400 is not made of %j, which names the field", async (body, text) => {
-    const reply = await operator.post("/v2/tenants", body);
-
-    expect(reply.status).toBe(400);
-    expect(reply.error()).toMatch(text);
-    expect((await operator.get("/v2/tenants/a")).status).toBe(404);
-  });
-
-  it("400 is not changed by limits that do not go together", async () => {
-    const id = newName();
-    await operator.post("/v2/tenants", { id });
-
-    const reply = await operator.patch(`/v2/tenants/${id}`, { plan: { retriesMax: 2 } });
-
-    expect(refusal(reply)).toEqual({
-      status: 400,
-      error: "plan.retriesDefault: must be at most plan.retriesMax, 2",
-    });
-    expect((await operator.get(`/v2/tenants/${id}`)).object()).toMatchObject({ plan });
-  });
 });
 
 describe("a plan holds at the gateway", () => {

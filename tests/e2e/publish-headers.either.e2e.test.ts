@@ -371,14 +371,6 @@ describe.each(dialects)("a publish with $prefix headers", ({ prefix, userAgent }
     });
   });
 
-  describe("412", () => {
-    it("beyond the plan", async () => {
-      const error = "quota maxRetries exceeded, current limit: 1000";
-
-      expect(await refusal({ Retries: "1001" })).toEqual({ status: 412, error });
-    });
-  });
-
   it("leaves nothing behind of a publish that was refused", async () => {
     const events = await server.client.get(`/v2/events?url=${encodeURIComponent(url())}`);
 

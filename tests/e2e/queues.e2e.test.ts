@@ -230,12 +230,6 @@ describe("a queue", () => {
     expect((await client.get("/v2/queues/settings")).status).toBe(404);
   });
 
-  it("is made by the first enqueue, with a parallelism of one", async () => {
-    await enqueue("by-enqueue", "/by-enqueue", "");
-
-    expect(await read("by-enqueue")).toMatchObject({ parallelism: 1, paused: false });
-  });
-
   it("delivers nothing while it is paused, and all of it once it is resumed", async () => {
     expect((await client.post("/v2/queues/pausing/pause")).status).toBe(200);
     for (const body of ["a", "b", "c"]) await enqueue("pausing", "/paused", body);
@@ -280,12 +274,6 @@ describe("a queue", () => {
     expect([told.status, told.json()]).toEqual([200, { dryRun: true, matched: 1 }]);
     expect([refused.status, (await read("kept"))["lag"]]).toEqual([400, 1]);
     expect((await client.delete("/v2/queues/kept")).text).toBe("");
-  });
-
-  it("resumed or deleted where there is none is nothing", async () => {
-    expect((await client.post("/v2/queues/unheard-of/resume")).status).toBe(200);
-    expect((await client.delete("/v2/queues/unheard-of")).status).toBe(200);
-    expect((await client.get("/v2/queues/unheard-of")).status).toBe(404);
   });
 });
 

@@ -124,20 +124,6 @@ describe("a process does not start", () => {
       expect(output).not.toContain(value);
     }
   });
-
-  it("in production on a store that the dev profile has made", async () => {
-    const port = String(await freePort());
-    const settings = { POSTHASTE_PORT: port, POSTHASTE_DATA_DIR: join(folder, "dev-made") };
-    const dev = new ServerProcess(settings);
-    await dev.start();
-    await dev.stop();
-
-    const production = { ...settings, POSTHASTE_PROFILE: "production", ...credentials };
-    const { code, output } = await inVain(production);
-
-    expect(code).toBe(1);
-    expect(output).toMatch(/made by the dev profile .*public credentials/);
-  });
 });
 
 describe("a process in production", () => {

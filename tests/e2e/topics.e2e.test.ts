@@ -1,11 +1,10 @@
 /** Tests `/v2/topics`: URL groups, and publishing to them (docs/design/wire#url-groups). */
 import { describe, expect, it } from "@jest/globals";
-import { Client, eventually, type Reply } from "./client.ts";
+import { eventually, type Reply } from "./client.ts";
 import { always, silent } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { type Json, listOf, numberOf, objectOf, textOf } from "./json.ts";
-import { secondUser } from "./users.ts";
-import { client, destination, server, startBeforeTests } from "./suite.ts";
+import { client, destination, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
@@ -321,21 +320,5 @@ describe("a publish to a group", () => {
     expect((await client.get(`/v2/messages/${parent}`)).status).toBe(404);
     expect((await client.delete(`/v2/messages/${parent}`)).status).toBe(404);
     expect(await client.listed(`/v2/events?messageId=${parent}`, "events")).toEqual([]);
-  });
-});
-
-describe("another tenant", () => {
-  it("has groups of its own, by the same names", async () => {
-    const other = new Client(server.port, secondUser.token);
-    await upsert("private", [{ url: at("/p") }]);
-
-    const reads = await other.get("/v2/topics/private");
-    const list = await other.get("/v2/topics");
-    const publishes = await other.publish("private");
-    const deletes = await other.delete("/v2/topics/private");
-
-    expect([reads.status, publishes.status, deletes.status]).toEqual([404, 404, 200]);
-    expect(list.list()).toEqual([]);
-    expect(await endpointsOf("private")).toHaveLength(1);
   });
 });

@@ -3,11 +3,12 @@
  * once `startBeforeTests` has been called at the top of the file.
  */
 import { afterAll, beforeAll, jest } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
-import { Client, serve, type WorkflowContext } from "@upstash/workflow";
+import { Client as Qstash, Receiver } from "@upstash/qstash";
+import { Client, serve, type WorkflowServeOptions } from "@upstash/workflow";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
+import { firstUser } from "./users.ts";
 import { WorkflowEndpoint } from "./workflow-endpoint.ts";
 
 export let server: TestServer;
@@ -23,9 +24,8 @@ export function startBeforeTests(): void {
     server = await startServer();
     endpoint = await WorkflowEndpoint.start();
     third = await Destination.start();
-    const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
-    client = new Client(settings);
-    qstashClient = new Qstash(settings);
+    client = new Client(clientSettings());
+    qstashClient = new Qstash(clientSettings());
   });
   afterAll(async () => {
     await endpoint.stop();
@@ -34,19 +34,32 @@ export function startBeforeTests(): void {
   });
 }
 
+export const clientSettings = () => ({
+  baseUrl: `http://127.0.0.1:${server.port}`,
+  token: developmentToken,
+});
+
+export const receiver = new Receiver({
+  currentSigningKey: firstUser.keys.current,
+  nextSigningKey: firstUser.keys.next,
+});
+
+type Context<Payload> = Parameters<Parameters<typeof serve<Payload>>[0]>[0];
+
 /** Serves `route` at `path` of the endpoint. `ended` resolves to what it returns. */
-export function workflow<Result>(
+export function workflow<Payload, Result>(
   path: string,
-  route: (context: WorkflowContext) => Promise<Result>,
+  route: (context: Context<Payload>) => Promise<Result>,
+  options: Partial<WorkflowServeOptions<Payload>> = {},
 ) {
   const { promise: ended, resolve } = Promise.withResolvers<Result>();
-  const { handler } = serve(
+  const { handler } = serve<Payload>(
     async (context) => {
       const result = await route(context);
       resolve(result);
       return result;
     },
-    { qstashClient, disableTelemetry: true },
+    { qstashClient, receiver, disableTelemetry: true, ...options },
   );
   return { url: endpoint.route(path, handler), ended };
 }

@@ -5,9 +5,7 @@
 import { once } from "node:events";
 import { type Server } from "node:http";
 import { type AddressInfo } from "node:net";
-import { afterAll, beforeAll, describe, expect, it, jest } from "@jest/globals";
-import { Client as Qstash } from "@upstash/qstash";
-import { Client as NewClient } from "@upstash/workflow";
+import { beforeAll, describe, expect, it, jest } from "@jest/globals";
 import {
   Client,
   serve,
@@ -17,34 +15,21 @@ import {
 import { createWorkflow, serveMany } from "@upstash/workflow-0/express";
 import express from "express";
 import { eventually } from "./client.ts";
-import { Destination } from "./destination.ts";
-import { developmentToken } from "./server-process.ts";
-import { startServer, type TestServer } from "./server.ts";
-import { WorkflowEndpoint } from "./workflow-endpoint.ts";
+import {
+  client as newClient,
+  clientSettings,
+  endpoint,
+  qstashClient,
+  startBeforeTests,
+  third,
+} from "./workflow-clients.ts";
 
-let server: TestServer;
-let endpoint: WorkflowEndpoint;
-let third: Destination;
 let client: Client;
-let newClient: NewClient;
-let qstashClient: Qstash;
 
-beforeAll(async () => {
-  // The SDK prints each error of a step, and there are some here.
-  jest.spyOn(console, "error").mockImplementation(() => undefined);
+startBeforeTests();
+beforeAll(() => {
   jest.spyOn(console, "warn").mockImplementation(() => undefined);
-  server = await startServer();
-  endpoint = await WorkflowEndpoint.start();
-  third = await Destination.start();
-  const settings = { baseUrl: `http://127.0.0.1:${server.port}`, token: developmentToken };
-  client = new Client(settings);
-  newClient = new NewClient(settings);
-  qstashClient = new Qstash(settings);
-});
-afterAll(async () => {
-  await endpoint.stop();
-  await third.stop();
-  await server.stop();
+  client = new Client(clientSettings());
 });
 
 type Options = Parameters<typeof serve>[1];

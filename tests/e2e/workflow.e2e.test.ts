@@ -1,54 +1,27 @@
 /** Tests workflows of the npm package `@upstash/workflow`, unmodified, against the server. */
 import { afterEach, describe, expect, it } from "@jest/globals";
 import {
-  serve,
   WorkflowNonRetryableError,
   WorkflowRetryAfterError,
   type TriggerOptions,
-  type WorkflowServeOptions,
 } from "@upstash/workflow";
-import { Receiver } from "@upstash/qstash";
 import { createWorkflow, serveMany } from "@upstash/workflow/express";
 import express from "express";
 import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { eventually } from "./client.ts";
-import { firstUser } from "./users.ts";
 import {
   client,
   endpoint,
   qstashClient,
+  receiver,
   server,
   startBeforeTests,
   third,
+  workflow,
 } from "./workflow-clients.ts";
 
 startBeforeTests();
-
-const receiver = new Receiver({
-  currentSigningKey: firstUser.keys.current,
-  nextSigningKey: firstUser.keys.next,
-});
-
-type Context<Payload> = Parameters<Parameters<typeof serve<Payload>>[0]>[0];
-
-/** Serves a workflow at a path of its own. `ended` resolves with the route's result. */
-function workflow<Payload, Result>(
-  path: string,
-  route: (context: Context<Payload>) => Promise<Result>,
-  options: Partial<WorkflowServeOptions<Payload>> = {},
-) {
-  const { promise: ended, resolve } = Promise.withResolvers<Result>();
-  const { handler } = serve<Payload>(
-    async (context) => {
-      const result = await route(context);
-      resolve(result);
-      return result;
-    },
-    { qstashClient, receiver, disableTelemetry: true, ...options },
-  );
-  return { url: endpoint.route(path, handler), ended };
-}
 
 /** Waits for the end of a run, whichever way it ends: its history is then no longer served. */
 const hasEnded = (id: string) =>

@@ -1,7 +1,8 @@
 import { simulateClocks } from "./clocks/simulate.ts";
 import { type Mutation } from "./mutate.ts";
 import { simulateRuns } from "./runs/simulate.ts";
-import { simulate, type Simulated, type SimulationOptions } from "./simulate.ts";
+import { simulate } from "./simulate.ts";
+import { type Simulated, type SimulationOptions } from "./stage.ts";
 
 type Simulate = (options: SimulationOptions) => Promise<Simulated>;
 

@@ -1,4 +1,4 @@
-import { type Simulated } from "./simulate.ts";
+import { type Simulated } from "./stage.ts";
 
 /** Describes a failure: the seed, the violated checks, and the last part of the trace. */
 export function describe(

@@ -12,7 +12,7 @@ import { aCommand, aPolicy, aTenant, type Dice } from "@posthaste/testing";
 import { recordText } from "../checks/at-rest.ts";
 import { type Backend, embeddedBackend, modelBackend } from "../backend.ts";
 import { type Composition, composition, type Shape } from "../composition.ts";
-import { type Simulated, type SimulationOptions } from "../simulate.ts";
+import { type Simulated, type SimulationOptions } from "../stage.ts";
 import { answered } from "../world/answered.ts";
 import { calm } from "../world/chaos.ts";
 import { destinations, type Manner, urlOf } from "../world/destination.ts";

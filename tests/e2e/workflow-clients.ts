@@ -44,7 +44,7 @@ export const receiver = new Receiver({
   nextSigningKey: firstUser.keys.next,
 });
 
-type Context<Payload> = Parameters<Parameters<typeof serve<Payload>>[0]>[0];
+export type Context<Payload> = Parameters<Parameters<typeof serve<Payload>>[0]>[0];
 
 /** Serves `route` at `path` of the endpoint. `ended` resolves to what it returns. */
 export function workflow<Payload, Result>(

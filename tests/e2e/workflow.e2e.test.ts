@@ -11,6 +11,7 @@ import { once } from "node:events";
 import { type AddressInfo } from "node:net";
 import { eventually } from "./client.ts";
 import {
+  type Context,
   client,
   endpoint,
   qstashClient,

@@ -1,31 +1,38 @@
 /** The alarms of a collection, by its index of shard and `wakeAt`, which holds only documents that have an alarm. */
 import { limits } from "@posthaste/domain";
-import { type UpdateFilter } from "mongodb";
+import { type Document, type UpdateFilter } from "mongodb";
 import { type Connection } from "./connection.ts";
 import { isUnderstood } from "./messages/stored.ts";
 
 type Answer = Pick<Connection, "again" | "collection">;
 type StoredAlarm = { readonly _id: string; readonly shard: number; readonly wakeAt?: number };
 
-export const dueIn = (shards: readonly number[], now: number) => ({
-  shard: { $in: [...shards] },
-  wakeAt: { $lte: now, $exists: true },
-  ...isUnderstood,
-});
+/** What is asked for of the due documents: their shards, a time and their number. */
+export type Due = readonly [shards: readonly number[], now: number, limit: number];
 
-/** Moves the alarms of `found` that are still due, by `limits.ringAheadMs` unless `setting` says more. */
-export async function moveAhead(
+/** Returns the documents that are due, and moves their alarms by `limits.ringAheadMs`, by what `setting` says. */
+export async function ringDue<Stored extends StoredAlarm>(
   { again, collection }: Answer,
   name: string,
-  found: readonly { readonly _id: string }[],
-  now: number,
+  [shards, now, limit]: Due,
+  projection: Document,
   setting: (wakeAt: number) => UpdateFilter<StoredAlarm> = (wakeAt) => ({ $set: { wakeAt } }),
-): Promise<void> {
-  if (found.length === 0) return;
-  const _id = { $in: found.map((each) => each._id) };
+): Promise<readonly Stored[]> {
+  const alarms = collection<StoredAlarm>(name);
   const isDue = { wakeAt: { $lte: now, $exists: true } };
-  const update = setting(now + limits.ringAheadMs);
-  await again(() => collection<StoredAlarm>(name).updateMany({ _id, ...isDue }, update));
+  const found = await again(() =>
+    alarms
+      .find<Stored>({ shard: { $in: [...shards] }, ...isDue, ...isUnderstood }, { projection })
+      .sort({ wakeAt: 1 })
+      .limit(limit)
+      .toArray(),
+  );
+  if (found.length > 0) {
+    const _id = { $in: found.map((each) => each._id) };
+    const update = setting(now + limits.ringAheadMs);
+    await again(() => alarms.updateMany({ _id, ...isDue }, update));
+  }
+  return found;
 }
 
 export async function nextAlarmOf(

@@ -12,7 +12,7 @@ import {
   type QueueId,
 } from "@posthaste/domain";
 import { type FanOuts, type Rung } from "@posthaste/ports";
-import { dueIn, moveAhead } from "../alarms.ts";
+import { type Due, ringDue } from "../alarms.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { enter, type Entry, type Standing, standingOf } from "../messages/lanes.ts";
 import { inOneReply, type Rooms } from "../messages/rooms.ts";
@@ -118,20 +118,8 @@ function storedFrom(fanOut: FanOut, insertedBy: string): StoredFanOut {
   };
 }
 
-export async function ringFanOuts(
-  rooms: Rooms,
-  shards: readonly number[],
-  now: number,
-  limit: number,
-): Promise<readonly Rung[]> {
-  const found = await rooms.again(() =>
-    rooms.fanOuts
-      .find(dueIn(shards, now), { projection: { tenant: 1 } })
-      .sort({ wakeAt: 1 })
-      .limit(limit)
-      .toArray(),
-  );
-  await moveAhead(rooms, fanOutsName, found, now);
+export async function ringFanOuts(rooms: Rooms, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredFanOut>(rooms, fanOutsName, due, { tenant: 1 });
   return found.map(({ _id: id, tenant }) => ({ kind: "fanOut", id, tenant }));
 }
 

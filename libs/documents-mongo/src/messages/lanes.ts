@@ -21,7 +21,7 @@ import {
 } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { dueIn, moveAhead } from "../alarms.ts";
+import { type Due, ringDue } from "../alarms.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { byTime, type Index } from "../indexes.ts";
 import { type Rooms } from "./rooms.ts";
@@ -241,20 +241,10 @@ function resting({ lane, seq, wakeAt, window }: Rest): AnyBulkWriteOperation<Sto
   return { updateOne: { filter: { _id: lane, entries: seq }, update } };
 }
 
-export async function ringLanes(
-  rooms: Rooms,
-  shards: readonly number[],
-  now: number,
-  limit: number,
-): Promise<readonly Rung[]> {
-  const found = await rooms.again(() =>
-    rooms.lanes
-      .find(dueIn(shards, now), { projection: { _id: 1 } })
-      .sort({ wakeAt: 1 })
-      .limit(limit)
-      .toArray(),
+export async function ringLanes(rooms: Rooms, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredLane>(rooms, lanesName, due, { _id: 1 }, (wakeAt) =>
+    settingAlarm({ $set: { wakeAt } }),
   );
-  await moveAhead(rooms, lanesName, found, now, (wakeAt) => settingAlarm({ $set: { wakeAt } }));
   return found.map(({ _id: lane }) => ({ kind: "lane", lane }));
 }
 

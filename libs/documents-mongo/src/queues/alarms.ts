@@ -20,7 +20,7 @@ import {
 } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { dueIn, moveAhead } from "../alarms.ts";
+import { type Due, ringDue } from "../alarms.ts";
 import { type Rooms } from "../messages/rooms.ts";
 import { writeAll } from "../messages/writes.ts";
 import { asMade, asPublished, queuesName, queuesOf, type StoredQueue } from "./stored-queue.ts";
@@ -152,20 +152,10 @@ export async function wakeQueues(rooms: Rooms, messages: readonly Queued[]): Pro
   await rooms.again(() => queuesOf(rooms).updateMany({ _id: { $in: [...ids] } }, update));
 }
 
-export async function ringQueues(
-  rooms: Rooms,
-  shards: readonly number[],
-  now: number,
-  limit: number,
-): Promise<readonly Rung[]> {
-  const found = await rooms.again(() =>
-    queuesOf(rooms)
-      .find(dueIn(shards, now), { projection: { _id: 1 } })
-      .sort({ wakeAt: 1 })
-      .limit(limit)
-      .toArray(),
+export async function ringQueues(rooms: Rooms, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredQueue>(rooms, queuesName, due, { _id: 1 }, (wakeAt) =>
+    setting({ $set: { wakeAt } }),
   );
-  await moveAhead(rooms, queuesName, found, now, (wakeAt) => setting({ $set: { wakeAt } }));
   return found.map(({ _id: lane }) => ({ kind: "lane", lane }));
 }
 

@@ -1,7 +1,7 @@
 /** The alarms of heads: inserts records that the process that wrote the head did not insert. */
 import { accept, limits, type Message, type MessageRecord } from "@posthaste/domain";
 import { type Rung } from "@posthaste/ports";
-import { dueIn, moveAhead } from "../alarms.ts";
+import { type Due, ringDue } from "../alarms.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import {
   runFrom,
@@ -83,19 +83,7 @@ export async function nextDeliverAlarm(
   return next?.deliverAt;
 }
 
-export async function ringRuns(
-  rooms: RunRooms,
-  shards: readonly number[],
-  now: number,
-  limit: number,
-): Promise<readonly Rung[]> {
-  const found = await rooms.again(() =>
-    rooms.runs
-      .find(dueIn(shards, now), { projection: { root: 1 } })
-      .sort({ wakeAt: 1 })
-      .limit(limit)
-      .toArray(),
-  );
-  await moveAhead(rooms, runsName, found, now);
+export async function ringRuns(rooms: RunRooms, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredRun>(rooms, runsName, due, { root: 1 });
   return found.map(({ _id: key, root }) => ({ kind: "run", run: { key, root } }));
 }

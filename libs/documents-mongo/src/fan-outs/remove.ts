@@ -80,19 +80,3 @@ async function postpone(
   await again(() => fanOuts.updateMany({ _id: { $in: known } }, update));
 }
 const lookAgainMs = 300_000;
-
-export async function sweepTombstonesOfFanOuts(
-  { again, fanOuts, clock }: Rooms,
-  limit: number,
-): Promise<void> {
-  const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };
-  const found = await again(() =>
-    fanOuts
-      .find(over, { projection: { _id: 1 } })
-      .limit(limit)
-      .toArray(),
-  );
-  if (found.length === 0) return;
-  const ids = found.map(({ _id }) => _id);
-  await again(() => fanOuts.deleteMany({ _id: { $in: ids }, ...over }));
-}

@@ -2,7 +2,7 @@
 import { owedFact, type TenantId } from "@posthaste/domain";
 import { type Document, type UpdateFilter } from "mongodb";
 import { sweepQueues } from "../queues/alarms.ts";
-import { removeFanOuts, sweepTombstonesOfFanOuts } from "../fan-outs/remove.ts";
+import { removeFanOuts } from "../fan-outs/remove.ts";
 import { type DeliveriesOfLog } from "../message-log/message-log.ts";
 import { removeBodies, sweepBodies } from "./bodies.ts";
 import { removeOrBury } from "./bury.ts";
@@ -55,8 +55,8 @@ export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): Remove
     }
     const fanOuts = await removeFanOuts(rooms, shards, endedBefore, limit);
     await sweepBodies(rooms);
-    await sweepTombstones(rooms, limit);
-    await sweepTombstonesOfFanOuts(rooms, limit);
+    for (const { collectionName } of [rooms.messages, rooms.fanOuts])
+      await sweepTombstones(rooms, collectionName, limit);
     // As many lanes as records were removed: each record may have been the last of its lane.
     await sweepLanes(rooms, shards, Math.max(lanesPerSweepMin, removed));
     await sweepQueues(rooms, shards, lanesPerSweepMin);
@@ -138,15 +138,22 @@ async function leaveRows(
 
 const toRow = { format: rowFormat } as const;
 
-async function sweepTombstones({ again, messages, clock }: Rooms, limit: number): Promise<void> {
+type Tombstone = { readonly _id: string; readonly tombstoneUntil?: number };
+
+async function sweepTombstones(
+  { again, collection, clock }: Rooms,
+  name: string,
+  limit: number,
+): Promise<void> {
+  const tombstones = collection<Tombstone>(name);
   const over = { tombstoneUntil: { $lte: clock.now(), $exists: true } };
   const found = await again(() =>
-    messages
+    tombstones
       .find(over, { projection: { _id: 1 } })
       .limit(limit)
       .toArray(),
   );
   if (found.length === 0) return;
   const ids = found.map(({ _id }) => _id);
-  await again(() => messages.deleteMany({ _id: { $in: ids }, ...over }));
+  await again(() => tombstones.deleteMany({ _id: { $in: ids }, ...over }));
 }

@@ -11,7 +11,6 @@ import { freePort } from "@posthaste/local";
 import { Client } from "./client.ts";
 import { startAlone, type AloneServer } from "./alone.ts";
 import { developmentToken, ServerProcess } from "./server-process.ts";
-import { firstUser } from "./users.ts";
 
 let server: AloneServer;
 let folder: string;
@@ -77,14 +76,6 @@ describe("a process does not start", () => {
     expect(lines.join()).not.toMatch(/stack|\.ts:\d/);
   });
 
-  it("with a variable that it does not know, and names the nearest that it does", async () => {
-    const { code, output } = await inVain({ POSTHASTE_PROT: "1" });
-
-    expect(code).toBe(78);
-    expect(output).toContain("POSTHASTE_PROT");
-    expect(output).toContain("POSTHASTE_PORT");
-  });
-
   it("with values that cannot be, and names all of them at once", async () => {
     const { code, output } = await inVain({
       POSTHASTE_DRAIN_SECONDS: "-1",
@@ -96,32 +87,6 @@ describe("a process does not start", () => {
     expect(code).toBe(78);
     for (const name of ["DRAIN_SECONDS", "LOG_LEVEL", "MAX_IN_FLIGHT", "ALLOW_PRIVATE_CIDRS"]) {
       expect(output).toContain(`POSTHASTE_${name}`);
-    }
-  });
-
-  it("in production without credentials of its own, and names the missing ones", async () => {
-    const { code, output } = await inVain({ POSTHASTE_PROFILE: "production" });
-
-    expect(code).toBe(78);
-    for (const name of Object.keys(credentials)) expect(output).toContain(name);
-  });
-
-  it.each([
-    ["the public token", { POSTHASTE_TOKEN: developmentToken }],
-    ["a public signing key", { POSTHASTE_SIGNING_KEY_CURRENT: firstUser.keys.current }],
-    ["a public next key", { POSTHASTE_SIGNING_KEY_NEXT: firstUser.keys.next }],
-    ["a short token", { POSTHASTE_TOKEN: "short" }],
-  ])("in production with %s, and does not print it", async (_, settings) => {
-    const { code, output } = await inVain({
-      POSTHASTE_PROFILE: "production",
-      ...credentials,
-      ...settings,
-    });
-
-    expect(code).toBe(78);
-    for (const [name, value] of Object.entries(settings)) {
-      expect(output).toContain(name);
-      expect(output).not.toContain(value);
     }
   });
 });

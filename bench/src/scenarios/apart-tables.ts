@@ -159,25 +159,5 @@ export function goalsOf(rows: readonly Row[]): readonly Goal[] {
     ),
     atMost("Kafka messages per message, apart, plain", plain.calls.events / plain.messages, 0.1),
     ...calls,
-    ...goalsAgainst(rows),
-  ];
-}
-
-function goalsAgainst(rows: readonly Row[]): readonly Goal[] {
-  const pairs = pairsOf(rows);
-  const apart = pairs.find(({ now }) => now.name === oneName);
-  const alone = pairs.find(({ now }) => now.name === "posthaste");
-  if (!apart || !alone) return [];
-  const median = (of: Part) => ratio(apart, of)?.median;
-  return [
-    atLeast("delivered/s ÷ before, apart", median(delivered), 3),
-    atMost("own CPU per message ÷ before, apart", median(cpu), 0.5),
-    atMost("CPU of the stores per message ÷ before, apart", median(stores), 0.4),
-    atLeast("guarded delivered/s ÷ before, apart", median(guardedDelivered), 1.5),
-    ...rates.flatMap((rate) => [
-      atMost(`p50 at ${rate}/s ÷ before, apart`, median(at(rate, 0.5)), 1),
-      atMost(`p99 at ${rate}/s ÷ before, apart`, median(at(rate, 0.99)), 1),
-    ]),
-    atMost("CPU per message ÷ before, standalone", ratio(alone, cpu)?.median, 1.02),
   ];
 }

@@ -1,11 +1,10 @@
 /** Tests deduplication (docs/design/deduplication): a second publish is answered with the first one's id. */
 import { describe, expect, it } from "@jest/globals";
-import { Client, type Reply } from "./client.ts";
+import { type Reply } from "./client.ts";
 import { always } from "./destination.ts";
 import { dialects, inDialect, service } from "./dialects.ts";
 import { listOf } from "./json.ts";
-import { secondUser } from "./users.ts";
-import { client, destination, server, startBeforeTests } from "./suite.ts";
+import { client, destination, startBeforeTests } from "./suite.ts";
 
 startBeforeTests();
 
@@ -46,19 +45,6 @@ describe.each(dialects)("an explicit id in the $prefix dialect", ({ prefix }) =>
     await nothingElseArrives();
     expect(destination.at(`/${prefix}fifty`)).toHaveLength(1);
   });
-
-  it("stands above the hash of the content", async () => {
-    const both = (id: string) => ({
-      ...once(id),
-      ...inDialect(prefix, { "Content-Based-Deduplication": "true" }),
-    });
-
-    const first = await client.publish(url("both"), both("both-1"), "same");
-    const second = await client.publish(url("both"), both("both-2"), "same");
-
-    expect(second.status).toBe(200);
-    expect(idOf(second)).not.toBe(idOf(first));
-  });
 });
 
 describe("an explicit id", () => {
@@ -83,16 +69,6 @@ describe("an explicit id", () => {
     expect(afterCancel.status).toBe(200);
     expect(idOf(afterCancel)).not.toBe(idOf(canceled));
     expect(again.object()).toMatchObject({ messageId: idOf(afterCancel), deduplicated: true });
-  });
-
-  it("is each tenant's own", async () => {
-    const other = new Client(server.port, secondUser.token);
-
-    const ours = await client.publish(destination.url("/tenants"), once("shared"));
-    const theirs = await other.publish(destination.url("/tenants"), once("shared"));
-
-    expect(theirs.status).toBe(200);
-    expect(idOf(theirs)).not.toBe(idOf(ours));
   });
 
   it("is not used up by a publish that was refused", async () => {

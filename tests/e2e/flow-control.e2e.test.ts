@@ -88,21 +88,6 @@ describe.each(dialects)("in the $prefix dialect", ({ prefix }) => {
 });
 
 describe("flow control", () => {
-  it("keeps to both limits of a key that has both", async () => {
-    const gauge = new Gauge();
-    destination.answers("/both", gauge.answers(10));
-
-    const limits = flow("both", "rate=10, period=1s, parallelism=2");
-    const publishedAt = Date.now();
-    await publishMany(25, destination.url("/both"), limits);
-
-    const arrivals = await destination.arrivals("/both", 25, 60_000);
-    const since = (nth: number): number => (arrivals[nth]?.at ?? 0) - publishedAt;
-    expect(gauge.most).toBe(2);
-    expect(since(10)).toBeGreaterThanOrEqual(1_000 - clocksApartMs);
-    expect(since(20)).toBeGreaterThanOrEqual(2_000 - clocksApartMs);
-  });
-
   it("counts one key over several destinations, and several keys apart", async () => {
     const shared = new Gauge();
     const alone = new Gauge();
@@ -179,17 +164,6 @@ describe("flow control", () => {
     expect(new Set(keys.map(({ gauge }) => gauge.most))).toEqual(new Set([1]));
   });
 
-  it("delivers in the order of publishing where one runs at a time", async () => {
-    for (let n = 0; n < 30; n++) {
-      await client.published(destination.url(`/order?n=${n}`), flow("order", "parallelism=1"));
-    }
-
-    const arrivals = await destination.arrivals("/order", 30);
-    expect(arrivals.map(({ path }) => Number(path.split("=")[1]))).toEqual(
-      Array.from({ length: 30 }, (_, n) => n),
-    );
-  });
-
   it("holds no slot while a message waits for its retry, and takes one for each attempt", async () => {
     const gauge = new Gauge();
     destination.answers("/retrying", failing(1));
@@ -233,18 +207,6 @@ describe("flow control", () => {
 
     await destination.arrivals("/limited-callback", 20);
     expect(gauge.most).toBe(2);
-  });
-
-  it("does not share a key between tenants", async () => {
-    destination.answers("/ours", () => undefined);
-    const key = flow("tenants", "parallelism=1");
-    const other = new Client(server.port, secondUser.token);
-
-    await client.published(destination.url("/ours"), key);
-    await destination.arrival("/ours");
-    await other.published(destination.url("/theirs"), key);
-
-    await destination.arrival("/theirs", 15_000);
   });
 });
 

@@ -80,16 +80,6 @@ describe("messages of a queue", () => {
     },
   );
 
-  it("wait for the retries of the one before", async () => {
-    destination.answers("/retried", (_, response, nth) => {
-      response.writeHead(nth === 0 ? 500 : 200).end();
-    });
-    await enqueue("retrying", "/retried", "first", { "Retry-Delay": "1500" });
-    await enqueue("retrying", "/retried", "second");
-
-    expect(bodies(await destination.arrivals("/retried", 3))).toEqual(["first", "first", "second"]);
-  });
-
   it("wait until the callback of the one before has ended", async () => {
     const callback = holding("/called-back");
     await enqueue("calling", "/calls-back", "first", {
@@ -126,26 +116,6 @@ describe("messages of a queue", () => {
     calls.release();
 
     await destination.arrivals("/wide", 8);
-  });
-
-  it("keep their place while they are delayed", async () => {
-    const before = Date.now();
-    await enqueue("delayed", "/delayed-in-line", "first", { Delay: "2s" });
-    await enqueue("delayed", "/delayed-in-line", "second");
-
-    const [first, second] = await destination.arrivals("/delayed-in-line", 2);
-
-    expect(bodies([first, second].flatMap((each) => each ?? []))).toEqual(["first", "second"]);
-    expect((first?.at ?? 0) - before).toBeGreaterThanOrEqual(2_000);
-  });
-
-  it("may have a flow key, too", async () => {
-    const flow = { "Flow-Control-Key": "shared", "Flow-Control-Value": "parallelism=1" };
-    for (const queue of ["keyed-1", "keyed-2"])
-      for (const body of ["a", "b"]) await enqueue(queue, `/${queue}`, body, flow);
-
-    expect(bodies(await destination.arrivals("/keyed-1", 2))).toEqual(["a", "b"]);
-    expect(bodies(await destination.arrivals("/keyed-2", 2))).toEqual(["a", "b"]);
   });
 
   it("are put there by a header of a publish as well", async () => {

@@ -134,10 +134,12 @@ function cluster() {
   const clock = virtualClock();
   const now = (): number => clock.now();
   const schedules = modelSchedules(now);
-  const { ports: stored } = modelRecords(clock, schedules, modelMessageLog());
+  const messageLog = modelMessageLog();
+  const { ports: stored } = modelRecords(clock, schedules, messageLog);
   const { bus, ...world } = virtualBus(clock);
   const ports = {
     ...stored,
+    messageLog: messageLog.port,
     tokens: modelTokenStore(now).port,
     deadLetters: modelDeadLetters(),
     groups: modelGroups(now, () => true),

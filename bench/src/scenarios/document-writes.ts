@@ -124,6 +124,7 @@ const timesOfRecords = [
   "factAt",
   "sweepAt",
   "owedSweepAt",
+  "canceledSweepAt",
   "toldSweepAt",
 ] as const;
 

@@ -184,12 +184,13 @@ describe("MongoDB", () => {
       ),
     );
 
-    expect(canceled).toMatchObject([{ kind: "canceled" }, { kind: "canceled" }]);
+    const ended = { kind: "canceled", owed: { kind: "fact" } };
+    expect(canceled).toMatchObject([ended, ended]);
     for (const record of await documents.ports.records.get(
       aTenant,
       messages.map(({ id }) => id),
     ))
-      expect(record).toMatchObject({ epoch: 1, outbox: [{ kind: "fact" }] });
+      expect(record).toMatchObject({ epoch: 1, state: { kind: "canceled" }, outbox: [] });
   });
 
   it("a promotion whose reply was lost answers the promoted messages", async () => {

@@ -71,6 +71,8 @@ export type Canceled =
       readonly message: Message;
       readonly was: MessageRecord["state"]["kind"];
       readonly left: readonly FollowUp[];
+      /** Set when nothing else follows: the canceller writes this fact to the log. If it dies before, the removal of the record does. */
+      readonly owed?: AttemptFact;
     }
   | { readonly kind: "unknown" };
 

@@ -32,7 +32,10 @@ export type Ports = SchedulerPorts & {
 export function open(): Ports {
   const { clock, log, store } = openInMemory(openEmbedded);
   const newId = (): MessageId => store.ids.next();
-  return { ...store, clock: withOwnTimers(clock), log, newId, sha256, tenants: new Map() };
+  return {
+    ...{ ...store, messageLog: store.log, clock: withOwnTimers(clock) },
+    ...{ log, newId, sha256, tenants: new Map() },
+  };
 }
 
 export async function insert(ports: Ports, overrides: MessageOverrides = {}): Promise<Message> {

@@ -70,6 +70,16 @@ export const documentMutations: readonly Mutation[] = [
     instead: unconditional("messages", isCancel, "state", "epoch", "retried"),
   },
   {
+    name: "a cancellation that its canceller did not write to the log, and no sweep does",
+    shownBy: "bulkActions",
+    instead: (write) => {
+      const { canceledSweepAt: sweepAt, ...others } = of(write, "$set");
+      return sweepAt === undefined
+        ? write
+        : { ...write, update: { ...write.update, $set: { ...others, sweepAt } } };
+    },
+  },
+  {
     name: "an outbox emptied whatever stands in it",
     instead: unconditional(
       "messages",

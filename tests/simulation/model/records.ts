@@ -23,6 +23,7 @@ import {
   matchesLive,
   type MessageId,
   type MessageRecord,
+  owesOnlyLog,
   progressOf,
   release,
   sizeOf,
@@ -134,13 +135,15 @@ export function modelRecords(
       return { kind: "unknown" };
     if (record.message.run) return { kind: "unknown" };
     const { next, epoch, wakeAt, fact } = cancel({ ...record, state: record.state }, now());
+    const { message } = withoutBody(record);
+    const was = record.state.kind;
+    if (owesOnlyLog(record, fact)) {
+      change(id, { ...record, state: next, epoch, wakeAt: undefined });
+      settling.owe(id);
+      return { kind: "canceled", message, was, left: [], owed: fact };
+    }
     change(id, { ...record, state: next, epoch, wakeAt, outbox: [...record.outbox, fact] });
-    return {
-      kind: "canceled",
-      message: withoutBody(record).message,
-      was: record.state.kind,
-      left: [fact],
-    };
+    return { kind: "canceled", message, was, left: [fact] };
   };
 
   const removeOne = ({ message: { id, bodyOf } }: MessageRecord): void => {

@@ -1,10 +1,11 @@
-/** Settles attempts in memory, and records which of them are owed to the log and which are in their records. */
+/** Settles attempts in memory, and records which ends are owed to the log and which are in their records. */
 import {
   alarmAfter,
   isFinished,
   isIn,
   type MessageId,
   type MessageRecord,
+  owedCancellation,
   owedFact,
   owedToLog,
   ownFactOf,
@@ -17,7 +18,9 @@ import { type Rows } from "./rows.ts";
 
 export type ModelSettling = {
   readonly settle: (settlement: Settlement) => Settled;
-  /** Writes the entries to the log that the settler has not written. */
+  /** Records that the end of this message is owed to the log. */
+  readonly owe: (id: MessageId) => void;
+  /** Writes the entries to the log that the settler or canceller has not written. */
   readonly tellOwed: (record: MessageRecord) => void;
 };
 
@@ -72,11 +75,16 @@ export function modelSettling(
       });
       return { kind: "ok", left: append };
     },
+    owe: (id) => void owing.add(id),
     tellOwed: ({ message, retried, state }) => {
       telling.delete(message.id);
       if (!owing.delete(message.id) || !isFinished(state)) return;
-      if (!log.statesOf(message.id).includes("DELIVERED"))
-        log.tell(message, owedFact(message.id, retried, state.endedAt));
+      const [said, factOf] =
+        state.kind === "canceled"
+          ? (["CANCELED", owedCancellation] as const)
+          : (["DELIVERED", owedFact] as const);
+      if (!log.statesOf(message.id).includes(said))
+        log.tell(message, factOf(message.id, retried, state.endedAt));
     },
   };
 }

@@ -1,5 +1,10 @@
 /** The MessageLog port: written by workflow-log and by deliverers, read by the gateway. */
-import { configurationBytes, type MessageId, type TenantId } from "@posthaste/domain";
+import {
+  configurationBytes,
+  type LogEvent,
+  type MessageId,
+  type TenantId,
+} from "@posthaste/domain";
 import { type MessageLog } from "@posthaste/ports";
 import { type Collection } from "mongodb";
 import { type Connection } from "../connection.ts";
@@ -12,7 +17,7 @@ import { digitsOf, type Placed } from "../query/placed.ts";
 import { eventCountIndexes } from "./counts.ts";
 import { ownPlace, sweepOwnRows } from "./own-rows.ts";
 import { readLog } from "./reading.ts";
-import { deliveredId, isOfCreated, type LogItem, type LogRow, rowsOf } from "./rows.ts";
+import { isOfCreated, type LogItem, type LogRow, rowId, rowsOf } from "./rows.ts";
 import { watchTail } from "./tail.ts";
 
 const collection = "message_log";
@@ -26,26 +31,25 @@ export const messageLogIndexes: readonly Index[] = [
 
 const removedPerCallMax = 1_000;
 
-export type DeliveriesOfLog = Pick<MessageLog, "append"> & {
-  readonly lacking: (
-    deliveries: readonly { readonly id: MessageId; readonly attempt: number }[],
-  ) => Promise<readonly MessageId[]>;
+type End = Pick<LogEvent, "attempt" | "state"> & { readonly id: MessageId };
+
+export type EndsOfLog = Pick<MessageLog, "append"> & {
+  readonly lacking: (ends: readonly End[]) => Promise<readonly MessageId[]>;
 };
 
-export function deliveriesOfLog(connection: Connection): DeliveriesOfLog {
+export function endsOfLog(connection: Connection): EndsOfLog {
   const log = createMessageLog(connection);
   const rows = connection.collection<LogRow>(collection);
   return {
     append: (entries) => log.append(entries),
-    lacking: async (deliveries) => {
-      const ids = deliveries.map(({ id, attempt }) => deliveredId(id, attempt));
-      const there = new Set(await present(connection, rows, ids));
-      return deliveries.flatMap(({ id, attempt }) =>
-        there.has(deliveredId(id, attempt)) ? [] : id,
-      );
+    lacking: async (ends) => {
+      const there = new Set(await present(connection, rows, ends.map(nameOf)));
+      return ends.flatMap((end) => (there.has(nameOf(end)) ? [] : end.id));
     },
   };
 }
+
+const nameOf = ({ id, ...event }: End): string => rowId(id, event);
 
 async function present(
   { again }: Connection,

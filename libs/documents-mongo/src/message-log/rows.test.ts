@@ -72,6 +72,20 @@ describe("rows of the message log", () => {
     expect(rows[0]?.first).toBe(created?.place);
   });
 
+  it("are two of a message that was cancelled long after it was created, and the second contains the request", () => {
+    const fact = aFact({ startedAt: undefined, endedAt: 9_000, ended: "canceled" });
+    const rows = rowsOf(aMessage({ now: 1_000 }), fact);
+
+    expect(rows.map(({ item }) => item.event.state)).toEqual(["CREATED", "CANCELED"]);
+    const [, ended] = rows;
+    const told = ended ? entriesOf(ended.item) : [];
+    expect(told.map(({ item }) => [item.event.at, item.event.state])).toEqual([
+      [9_000, "CANCEL_REQUESTED"],
+      [9_000, "CANCELED"],
+    ]);
+    expect(told.map(({ place }) => place).toSorted()).toEqual(told.map(({ place }) => place));
+  });
+
   it.each([
     ["created long before", { startedAt: 2_000, endedAt: 2_001 }, ["CREATED", "DELIVERED"]],
     ["called for long", { startedAt: 1_100, endedAt: 3_000 }, ["CREATED", "ACTIVE", "DELIVERED"]],

@@ -1,8 +1,8 @@
 /**
  * The rows of the message log: one for each event, complete, with an id derived from (message, attempt, state), so
- * writing it twice has the effect of once. The row of a delivery also contains the events shortly before it, so most
- * messages are one row. Such an event may have a row of its own as well; both have the same place, by which a reader
- * recognizes the duplicate (reading.ts).
+ * writing it twice has the effect of once. The row of a delivery or of a cancellation also contains the events shortly
+ * before it, so most messages are one row. Such an event may have a row of its own as well; both have the same place,
+ * by which a reader recognizes the duplicate (reading.ts).
  */
 import {
   answerOfFact,
@@ -53,7 +53,7 @@ export function rowsOf(message: Message, fact: AttemptFact | undefined): readonl
   return told(events).map(({ event, earlier }) => {
     const [first] = earlier;
     return {
-      _id: idOf(message.id, event),
+      _id: rowId(message.id, event),
       place: placeOfEvent(message.id, event),
       ...common,
       item: {
@@ -98,7 +98,7 @@ type Told = { readonly event: LogEvent; readonly earlier: readonly LogEvent[] };
 function told(events: readonly LogEvent[]): readonly Told[] {
   const last = events.at(-1);
   const each = events.map((event): Told => ({ event, earlier: [] }));
-  if (last?.state !== "DELIVERED") return each;
+  if (last?.state !== "DELIVERED" && last?.state !== "CANCELED") return each;
   const isEarlier = ({ at }: LogEvent): boolean => at <= last.at && at >= last.at - earlierMsMax;
   const earlier = events.slice(0, -1).filter(isEarlier);
   const alone = each.slice(0, -1).filter(({ event }) => !isEarlier(event));
@@ -127,10 +127,8 @@ export function entriesOf({ earlier = [], ...item }: LogItem): readonly PlacedEn
   return [...earlier.map((event) => placed({ event, message })), placed(entryFrom(item))];
 }
 
-const placeOfEvent = (id: MessageId, event: LogEvent): string => placeOf(event.at, idOf(id, event));
-
-export const deliveredId = (id: MessageId, attempt: number): string =>
-  idOf(id, { at: 0, attempt, state: "DELIVERED" });
+const placeOfEvent = (id: MessageId, event: LogEvent): string =>
+  placeOf(event.at, rowId(id, event));
 
 export const isOfCreated = ({ item }: LogRow): boolean => item.event.state === "CREATED";
 
@@ -140,10 +138,12 @@ function entryFrom({ fact, ...entry }: LogEntry): LogEntry {
   return { ...entry, fact: { ...fact, response } };
 }
 
-const idOf = (id: MessageId, event: LogEvent): string => `${id}:${stepOf(event)}`;
+type Step = Pick<LogEvent, "attempt" | "state">;
+
+export const rowId = (id: MessageId, event: Step): string => `${id}:${stepOf(event)}`;
 
 /** Orders events of one message that share a time, and names the event within its message. */
-const stepOf = ({ attempt, state }: LogEvent): string =>
+const stepOf = ({ attempt, state }: Step): string =>
   `${String(attempt).padStart(attemptDigits, "0")}${rankOf[state]}`;
 
 /** Attempts that failed in this service count, too, so their number has no other bound. At one a second, ten digits last for 300 years. */

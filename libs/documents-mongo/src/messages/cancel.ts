@@ -1,6 +1,6 @@
 /**
- * Cancels messages: one write from any live state, with its fact (docs/design/record#cancelling). The fact names the
- * attempt, so the record is read first. If the record has changed by the time of the write, it is read again.
+ * Cancels messages: one write from any live state (docs/design/record#cancelling). The fact names the attempt, so the
+ * record is read first. If the record has changed by the time of the write, it is read again.
  */
 import {
   alarmOf,
@@ -13,6 +13,7 @@ import {
   liveKinds,
   type MessageId,
   type MessageRecord,
+  owesOnlyLog,
   sourceOf,
   type TenantId,
 } from "@posthaste/domain";
@@ -32,10 +33,12 @@ export const createCancel =
   (rooms: Rooms): Cancel =>
   async (tenant, ids) => {
     const done = new Map<MessageId, Canceled>();
-    for (const { record, fact } of await endAll(rooms, tenant, ids, cancellation)) {
-      const { message, state } = record;
-      const left = fact ? [fact] : [];
-      done.set(message.id, { kind: "canceled", message, was: state.kind, left });
+    for (const ended of await endAll(rooms, tenant, ids, cancellation)) {
+      const { message, state } = ended.record;
+      const told = isWhole(ended)
+        ? { left: [], ...(ended.fact && { owed: ended.fact }) }
+        : { left: ended.fact ? [ended.fact] : [] };
+      done.set(message.id, { kind: "canceled", message, was: state.kind, ...told });
     }
     return ids.map((id) => {
       const answer = done.get(id) ?? { kind: "unknown" };
@@ -103,6 +106,11 @@ const noBody = new Uint8Array();
 const isLive = (record: MessageRecord): record is InState<LiveKind> => !isFinished(record.state);
 
 type Planned = Ended & Pick<Cancellation, "next" | "epoch">;
+type Write = AnyBulkWriteOperation<StoredRecord>;
+
+/** Reports whether the record ends with an empty outbox. */
+const isWhole = ({ record, fact }: Ended): boolean =>
+  fact ? owesOnlyLog(record, fact) : record.outbox.length === 0;
 
 async function write(
   rooms: Rooms,
@@ -112,20 +120,12 @@ async function write(
   if (planned.length === 0) return [];
   const { again, messages, token } = rooms;
   const changedBy = token();
-  const operations = planned.map(({ record, next, epoch, fact }) => {
-    const { message, state, retried, outbox } = record;
-    const items = fact ? [...outbox, fact] : outbox;
-    const wakeAt = alarmOf(next, items.length > 0, now);
-    const { $set, $unset } = stateWrite(next, wakeAt, now, sourceOf(next, items));
-    const filter = { _id: message.id, epoch: record.epoch, state: state.kind, retried };
-    const update = {
-      $set: { ...$set, epoch, changedBy },
-      $unset,
-      ...(fact && { $push: { outbox: fact } }),
-    };
-    return { updateOne: { filter, update } } satisfies AnyBulkWriteOperation<StoredRecord>;
-  });
-  const { matched } = await writeAll(again, messages, operations);
+  const whole = Map.groupBy(planned.filter(isWhole), alikeOf);
+  const others = planned.filter((each) => !isWhole(each));
+  const { matched } = await writeAll(again, messages, [
+    ...[...whole.values()].flatMap((alike) => endingAlike(alike, changedBy, now)),
+    ...others.map((each) => endingOne(each, changedBy, now)),
+  ]);
   const ids = planned.map(({ record }) => record.message.id);
   const ours =
     matched === planned.length
@@ -142,4 +142,41 @@ async function write(
     planned.map(({ record }) => record.message),
   );
   return planned.filter(({ record }) => ours.has(record.message.id));
+}
+
+/** Returns the same text for records that one statement may end. */
+const alikeOf = ({ record: { epoch, retried, state }, fact }: Planned): string =>
+  `${epoch} ${retried} ${state.kind} ${fact?.ended}`;
+
+/** Returns the statement that ends such records, with empty outboxes. */
+function endingAlike(alike: readonly Planned[], changedBy: string, now: number): Write[] {
+  const [first] = alike;
+  if (!first) return [];
+  const { record, next, epoch, fact } = first;
+  const { $set, $unset } = stateWrite(next, undefined, now);
+  const { sweepAt = now, ...state } = $set;
+  // Sorted, so that two statements that meet wait for each other on one side only.
+  const ids = alike.map(({ record: { message } }) => message.id).sort();
+  const filter = {
+    ...{ _id: { $in: ids }, epoch: record.epoch, state: record.state.kind },
+    ...{ retried: record.retried, outbox: { $size: 0 } },
+  };
+  const sweep = fact ? { canceledSweepAt: sweepAt } : { sweepAt };
+  return [
+    { updateMany: { filter, update: { $set: { ...state, ...sweep, epoch, changedBy }, $unset } } },
+  ];
+}
+
+function endingOne({ record, next, epoch, fact }: Planned, changedBy: string, now: number): Write {
+  const { message, state, retried, outbox } = record;
+  const items = fact ? [...outbox, fact] : outbox;
+  const wakeAt = alarmOf(next, items.length > 0, now);
+  const { $set, $unset } = stateWrite(next, wakeAt, now, sourceOf(next, items));
+  const filter = { _id: message.id, epoch: record.epoch, state: state.kind, retried };
+  const update = {
+    $set: { ...$set, epoch, changedBy },
+    $unset,
+    ...(fact && { $push: { outbox: fact } }),
+  };
+  return { updateOne: { filter, update } };
 }

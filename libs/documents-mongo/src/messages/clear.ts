@@ -19,6 +19,7 @@ export function createClear({ again, clock, messages, pause }: Rooms): Gather<Ou
       outbox: { $size: 0 },
       sweepAt: { $exists: false },
       owedSweepAt: { $exists: false },
+      canceledSweepAt: { $exists: false },
       toldSweepAt: { $exists: false },
     };
     const operations: AnyBulkWriteOperation<StoredRecord>[] = [

@@ -10,7 +10,7 @@ import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
 import { lanesName } from "./lanes.ts";
 import { type Rooms } from "./rooms.ts";
-import { alarmFields, collectionName, isUnderstood } from "./stored.ts";
+import { alarmFields, collectionName, isUnderstood, sweepFields } from "./stored.ts";
 
 const counted = { $inc: { entries: 1 } };
 
@@ -27,9 +27,7 @@ const ofRecords = [
 
 /** Each is searched along its index, and mostly nothing is found. Setting the alarm of a lane or queue raises `entries`. */
 const others = [
-  { collection: collectionName, field: "sweepAt", aheadMsMax: 0 },
-  { collection: collectionName, field: "owedSweepAt", aheadMsMax: 0 },
-  { collection: collectionName, field: "toldSweepAt", aheadMsMax: 0 },
+  ...sweepFields.map((field) => ({ collection: collectionName, field, aheadMsMax: 0 }) as const),
   { collection: fanOutsName, field: "sweepAt", aheadMsMax: 0 },
   { collection: collectionName, field: alarmFields.followUp, aheadMsMax: limits.ringAheadMs },
   { collection: collectionName, field: alarmFields.fact, aheadMsMax: limits.ringAheadMs },

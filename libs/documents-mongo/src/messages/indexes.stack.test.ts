@@ -27,6 +27,7 @@ const asked = [
   "factAt_1_shard_1",
   "sweepAt_1_shard_1",
   "owedSweepAt_1_shard_1",
+  "canceledSweepAt_1_shard_1",
   "toldSweepAt_1_shard_1",
   "tenant_1_state_1_origin_1__id_1",
   "lane_1_state_1_place_1__id_1",

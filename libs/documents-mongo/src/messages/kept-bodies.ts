@@ -80,6 +80,7 @@ const otherFields = {
     runsUntil: "",
     sweepAt: "",
     owedSweepAt: "",
+    canceledSweepAt: "",
     toldSweepAt: "",
     told: "",
     wakeAt: "",

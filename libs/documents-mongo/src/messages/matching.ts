@@ -21,19 +21,20 @@ import {
 import { type Rooms } from "./rooms.ts";
 import { collectionName, isUnderstood, type StoredRecord } from "./stored.ts";
 
-const lookedAt = {
-  "message.url": 1,
-  "message.createdAt": 1,
-  "message.origin": 1,
-  "message.policy": 1,
-  "message.run": 1,
-} as const;
-
 const liveConditions: Conditions<LiveFilter> = {
   ...recordConditions,
   hosts: () => ({}),
   paths: () => ({}),
 };
+
+/** Returns the part of a filter that the server does not compare. `lookedAt` are the fields for it. */
+const leftOpen = ({ from, hosts, paths, to }: LiveFilter): LiveFilter => ({
+  ...(from !== undefined && { from }),
+  ...(to !== undefined && { to }),
+  ...(hosts && { hosts }),
+  ...(paths && { paths }),
+});
+const lookedAt = { "message.url": 1, "message.createdAt": 1, "message.run": 1 } as const;
 
 /** The ids of a step. `end`: the last of them, if more follow. */
 type Window = { readonly ids: Filter<StoredRecord>["_id"]; readonly end: MessageId | undefined };
@@ -103,10 +104,11 @@ export function createMatching({ heavy }: Rooms): Records["matching"] {
         .maxTimeMS(heavy.msMax)
         .toArray(),
     );
+    const open = leftOpen(filter);
     const ids: MessageId[] = [];
     let last = after;
     for (const { _id: id, message } of found) {
-      if (matchesLive(filter, { ...message, id })) ids.push(id);
+      if (matchesLive(open, { ...message, id })) ids.push(id);
       last = id;
     }
     const next = found.length === foundMax ? last : end;

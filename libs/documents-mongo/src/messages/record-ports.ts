@@ -19,7 +19,7 @@ import { createLanesByHand } from "./lanes-by-hand.ts";
 import { createRest, createRows, laneIndexes, lanesName } from "./lanes.ts";
 import { createBulkActions } from "../bulk-actions/bulk-actions.ts";
 import { bulkActionIndexes } from "../bulk-actions/stored.ts";
-import { deliveriesOfLog } from "../message-log/message-log.ts";
+import { endsOfLog } from "../message-log/message-log.ts";
 import { createRunLog } from "../runs/run-log.ts";
 import { createRuns } from "../runs/runs.ts";
 import { runRoomsOf } from "../runs/rooms.ts";
@@ -96,7 +96,7 @@ export function createRecordPorts(
       get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),
       getSome: reading.getSome,
       progress: reading.progress,
-      removeFinished: createRemoveFinished(rooms, deliveriesOfLog(connection)),
+      removeFinished: createRemoveFinished(rooms, endsOfLog(connection)),
       dueSince: createDueSince(rooms),
       backlog: backlogs.of,
     },

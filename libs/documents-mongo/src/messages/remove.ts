@@ -1,15 +1,22 @@
 /** Removes records that have been finished for a while, in ranges (I5). Records that are their own rows of the log stay as rows. */
-import { owedFact, type TenantId } from "@posthaste/domain";
+import { owedCancellation, owedFact, type TenantId } from "@posthaste/domain";
 import { type Document, type UpdateFilter } from "mongodb";
 import { sweepQueues } from "../queues/alarms.ts";
 import { removeFanOuts } from "../fan-outs/remove.ts";
-import { type DeliveriesOfLog } from "../message-log/message-log.ts";
+import { type EndsOfLog } from "../message-log/message-log.ts";
 import { removeBodies, sweepBodies } from "./bodies.ts";
 import { removeOrBury } from "./bury.ts";
 import { judgedFields, keepBodies, mayKeep, rowWithBody } from "./kept-bodies.ts";
 import { sweepLanes } from "./lanes.ts";
 import { inOneReply, type Rooms } from "./rooms.ts";
-import { isUnderstood, ofRecordAlone, recordFrom, rowFormat, type StoredRecord } from "./stored.ts";
+import {
+  isUnderstood,
+  ofRecordAlone,
+  recordFrom,
+  rowFormat,
+  type StoredRecord,
+  sweepFields,
+} from "./stored.ts";
 
 export type RemoveFinished = (
   shards: readonly number[],
@@ -26,16 +33,17 @@ type Finished = Pick<
 
 const tells = ({ told }: Finished): boolean => told !== undefined;
 
-export function createRemoveFinished(rooms: Rooms, log: DeliveriesOfLog): RemoveFinished {
+export function createRemoveFinished(rooms: Rooms, log: EndsOfLog): RemoveFinished {
   return async (shards, endedBefore, limit, keeps = () => true) => {
     const isKept = (record: Finished): boolean => mayKeep(record) && keeps(record.tenant);
     let removed = 0;
-    for (const sweptBy of sweptByEach) {
+    for (const sweptBy of sweepFields) {
       // Ends with the last finished record, or at `limit`.
       for (let round = 0; removed < limit && round < roundsMax; round++) {
         const portion = Math.min(limit - removed, removedPerCallMax);
         const found = await findFinished(rooms, shards, { sweptBy, endedBefore, limit: portion });
-        if (sweptBy === "owedSweepAt") await tellOwed(rooms, log, found);
+        if (sweptBy === "owedSweepAt" || sweptBy === "canceledSweepAt")
+          await tellOwed(rooms, log, found);
         const kept = found.filter(isKept);
         const gone = found.filter((each) => !isKept(each));
         await removeBodies(rooms, gone);
@@ -68,10 +76,8 @@ const removedPerCallMax = 1_000;
 const roundsMax = 20;
 const lanesPerSweepMin = 500;
 
-const sweptByEach = ["toldSweepAt", "owedSweepAt", "sweepAt"] as const;
-
 type Finding = {
-  readonly sweptBy: (typeof sweptByEach)[number];
+  readonly sweptBy: (typeof sweepFields)[number];
   readonly endedBefore: number;
   readonly limit: number;
 };
@@ -102,13 +108,15 @@ const projection = {
   ...{ bodyApart: 1, insertedBy: 1, retried: 1, "told.place": 1 },
 } as const;
 
-/** Writes deliveries that the log lacks. Mostly the settler has written them, so only records that the log lacks are read. */
+/** Writes ends that the log lacks. Mostly the settler or canceller has written them, so only records that the log lacks are read. */
 async function tellOwed(
   { again, messages }: Rooms,
-  { lacking, append }: DeliveriesOfLog,
+  { lacking, append }: EndsOfLog,
   owing: readonly Finished[],
 ): Promise<void> {
-  const ids = await lacking(owing.map(({ _id: id, retried }) => ({ id, attempt: retried })));
+  const ids = await lacking(
+    owing.map(({ _id: id, retried, state }) => ({ id, attempt: retried, state: endOf(state) })),
+  );
   if (ids.length === 0) return;
   const stored = await again(() =>
     messages.find({ _id: { $in: [...ids] } }, { projection: { body: 0 } }).toArray(),
@@ -116,10 +124,13 @@ async function tellOwed(
   await append(
     stored.map((each) => {
       const { message, retried } = recordFrom(each, noBody);
-      return { message, fact: owedFact(message.id, retried, each.endedAt ?? message.createdAt) };
+      const factOf = each.state === "canceled" ? owedCancellation : owedFact;
+      return { message, fact: factOf(message.id, retried, each.endedAt ?? message.createdAt) };
     }),
   );
 }
+
+const endOf = (state: StoredRecord["state"]) => (state === "canceled" ? "CANCELED" : "DELIVERED");
 
 const noBody = new Uint8Array();
 

@@ -51,6 +51,8 @@ type StateFields = {
   readonly sweepAt?: number;
   /** Replaces `sweepAt` in a record that ended in one write: the log may lack its delivery, so the sweep asks the log. */
   readonly owedSweepAt?: number;
+  /** The same for a cancelled record. Earlier builds do not find it: they would write a delivery. */
+  readonly canceledSweepAt?: number;
   /** Replaces `sweepAt` in a record that is its own row of the log: the sweep ends the record and leaves the row. */
   readonly toldSweepAt?: number;
 };
@@ -122,10 +124,11 @@ type StoredMessage = Omit<
 
 export const collectionName = "messages";
 
+/** A finished record with an empty outbox has one of these. They are swept in this order. */
+export const sweepFields = ["toldSweepAt", "owedSweepAt", "canceledSweepAt", "sweepAt"] as const;
+
 export const messageIndexes: readonly Index[] = [
-  ...[...Object.values(alarmFields), "sweepAt", "owedSweepAt", "toldSweepAt"].map((field) =>
-    byTime(collectionName, field),
-  ),
+  ...[...Object.values(alarmFields), ...sweepFields].map((field) => byTime(collectionName, field)),
   {
     collection: collectionName,
     key: { tenant: 1, "told.place": 1 },
@@ -169,7 +172,7 @@ export const ofRecordAlone = {
   ...{ body: "", bodyBytes: "", answer: "", outbox: "", epoch: "" },
   ...{ retried: "", leaseLosses: "", deferrals: "" },
   ...{ insertedBy: "", claimedBy: "", changedBy: "" },
-  ...{ sweepAt: "", owedSweepAt: "", toldSweepAt: "" },
+  ...{ sweepAt: "", owedSweepAt: "", canceledSweepAt: "", toldSweepAt: "" },
 } as const satisfies { readonly [Field in keyof StoredRecord]?: "" };
 
 /** Matches documents of this build's formats; also for lanes and fan-outs. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "@jest/globals";
 import {
+  aPolicy,
   aRecordIn,
   aTenant,
   epochStart as now,
@@ -8,7 +9,8 @@ import {
 } from "@posthaste/testing";
 import { messageId, owner, runId, runKey } from "../shared/ids.ts";
 import { leaseMs, namedLeaseMs } from "../shared/limits.ts";
-import { cancel, dropped } from "./cancel.ts";
+import { cancel, dropped, owedCancellation, owesOnlyLog } from "./cancel.ts";
+import { type InState, type LiveKind } from "./message.ts";
 
 describe("canceling", () => {
   it.each(liveStates(now))(
@@ -31,6 +33,31 @@ describe("canceling", () => {
       });
     },
   );
+});
+
+describe("a cancellation", () => {
+  const isOwed = (record: InState<LiveKind>): boolean =>
+    owesOnlyLog(record, cancel(record, now).fact);
+
+  it.each(liveStates(now))(
+    "of a message that is $kind needs no fact beside its record, unless it ran",
+    (state) => {
+      const record = aRecordIn(state, { retried: 2 });
+      const { fact } = cancel(record, now);
+
+      expect(isOwed(record)).toBe(state.kind !== "claimed");
+      if (isOwed(record)) expect(owedCancellation(record.message.id, 2, now)).toEqual(fact);
+    },
+  );
+
+  it("of a message with follow-ups or redactions needs its fact", () => {
+    const held = { kind: "held", dueAt: now } as const;
+    const { fact } = cancel(aRecordIn(held), now);
+
+    expect(isOwed(aRecordIn(held, { outbox: [fact] }))).toBe(false);
+    const policy = aPolicy({ redaction: { body: true, headers: [] } });
+    expect(isOwed(aRecordIn(held, { policy }))).toBe(false);
+  });
 });
 
 describe("the beginning of an attempt that was canceled", () => {

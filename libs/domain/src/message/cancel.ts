@@ -4,6 +4,7 @@
  */
 import { alarmOf } from "./alarm.ts";
 import { type AttemptFact } from "./follow-up.ts";
+import { type MessageId } from "../shared/ids.ts";
 import { leaseMs } from "../shared/limits.ts";
 import {
   type InState,
@@ -42,16 +43,30 @@ export function cancel(record: InState<LiveKind>, now: number): Cancellation {
     endedAt: now,
     ...(cutsShort && { runsUntil: state.leaseUntil }),
   } as const;
-  const fact: AttemptFact = {
-    kind: "fact",
-    id: message.id,
-    attempt: record.retried,
-    startedAt: isIn(record, "claimed") ? begunAt(record, now) : undefined,
-    endedAt: now,
-    ended: "canceled",
-  };
+  const startedAt = isIn(record, "claimed") ? begunAt(record, now) : undefined;
+  const fact = { ...owedCancellation(message.id, record.retried, now), startedAt };
   return { next, epoch: record.epoch + 1, wakeAt: alarmOf(next, true, now), fact };
 }
+
+/**
+ * Reports whether only the log needs the fact of a cancellation, and the record has everything that is in the fact. A store
+ * with a log of its own may then end the record with an empty outbox, and the canceller writes the fact to the log. A fact
+ * with redactions goes through the outbox: the sweep could not redact it.
+ */
+export const owesOnlyLog = (
+  { message, outbox }: MessageRecord,
+  { startedAt }: AttemptFact,
+): boolean => startedAt === undefined && outbox.length === 0 && !message.policy.redaction;
+
+/** Returns the fact of a cancellation of which no attempt ran, as the sweep finds it in the record. */
+export const owedCancellation = (id: MessageId, attempt: number, endedAt: number): AttemptFact => ({
+  kind: "fact",
+  id,
+  attempt,
+  startedAt: undefined,
+  endedAt,
+  ended: "canceled",
+});
 
 /** Returns when the call began, as far as the record knows: at its insert, at its claim, or at its last renewal. */
 const begunAt = ({ message, state }: InState<"claimed">, now: number): number =>

@@ -23,7 +23,7 @@ export {
 } from "./alarm.ts";
 export { attemptsOf, type LoggedAttempt } from "./attempts.ts";
 export { callbackBody, callbackMessage, canonicalName, groupedHeaders } from "./callback.ts";
-export { cancel, type Cancellation, dropped } from "./cancel.ts";
+export { cancel, type Cancellation, dropped, owedCancellation, owesOnlyLog } from "./cancel.ts";
 export { claim, isClaimable, lossOf } from "./claim.ts";
 export { promote, type Promotion } from "./promote.ts";
 export { type DeadLetter, deadLetterOf } from "./dead-letter.ts";

@@ -15,7 +15,7 @@ import {
   goOnWithBulkActions,
   workBulkAction,
 } from "./bulk-actions.ts";
-import { insert, listen, open, type Ports, readIn } from "../opened.fixture.ts";
+import { insert, listen, open, type Ports, readIn, rest } from "../opened.fixture.ts";
 
 const labelled = { policy: aPolicy({ labels: ["a"] }), delayMs: 600_000 };
 const work = { kind: "cancel", filter: { labels: ["a"] } } as const;
@@ -90,6 +90,49 @@ describe("a bulk action", () => {
     expect(isUnderWay(await stored(ports, action))).toBe(false);
   });
 
+  it("reads the next step while it cancels one, and cancels one at a time", async () => {
+    const ports = open();
+    await insertMany(ports, 1_001);
+    const seen: string[] = [];
+    const matching: Records["matching"] = (...given) => {
+      seen.push("reads");
+      return ports.records.matching(...given);
+    };
+    const cancel: Records["cancel"] = async (...given) => {
+      seen.push("begins");
+      await ports.clock.advance(10);
+      const answers = await ports.records.cancel(...given);
+      seen.push("ends");
+      return answers;
+    };
+
+    const records = { ...ports.records, matching, cancel };
+    await workBulkAction({ ...ports, records }, await begun(ports), Infinity);
+
+    const step = ["begins", "ends"];
+    expect(seen).toEqual(["reads", "reads", ...step, "reads", ...step, ...step]);
+  });
+
+  it("announces the effects of a step while it cancels the next, at most one step late", async () => {
+    const ports = open();
+    const flow = { key: "k", limits: { parallelism: 1, periodMs: 1_000 } };
+    for (let n = 0; n < 1_501; n++) await insert(ports, { ...labelled, flow });
+    const hang = (): Promise<never> => new Promise(() => undefined);
+    const tokens = { ...ports.tokens, release: hang };
+    const action = await begun(ports);
+
+    const working = workBulkAction({ ...ports, tokens }, action, Infinity);
+    const processed: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      await rest(ports);
+      processed.push((await stored(ports, action)).processed);
+      await ports.clock.advance(2_000);
+    }
+
+    expect(processed).toEqual([500, 1_500, 1_501]);
+    expect(await working).toMatchObject({ processed: 1_501 });
+  });
+
   it("that a worker leaves in its time rings at once", async () => {
     const ports = open();
     await insertMany(ports, 600);
@@ -143,15 +186,15 @@ describe("a bulk action", () => {
     const action = await begun(ports);
     const done = await workBulkAction(ports, action, Infinity);
 
-    let looks = 0;
-    const matching: Records["matching"] = (...given) => {
-      looks++;
-      return ports.records.matching(...given);
+    let cancels = 0;
+    const cancel: Records["cancel"] = (...given) => {
+      cancels++;
+      return ports.records.cancel(...given);
     };
-    const watched = { ...ports, records: { ...ports.records, matching } };
+    const watched = { ...ports, records: { ...ports.records, cancel } };
     const second = await workBulkAction(watched, action, Infinity);
 
-    expect({ processed: second.processed, looks }).toEqual({ processed: 0, looks: 0 });
+    expect({ processed: second.processed, cancels }).toEqual({ processed: 0, cancels: 0 });
     expect(await stored(ports, action)).toEqual(done);
   });
 

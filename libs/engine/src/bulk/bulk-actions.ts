@@ -24,8 +24,8 @@ import {
   pause,
   type Telemetry,
 } from "@posthaste/ports";
-import { cancelStep, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
-import { type CancelRunsPorts, cancelRunsStep } from "../runs/cancel-runs.ts";
+import { cancelSteps, endNow, type MatchingPorts, type Stepped } from "./cancel-matching.ts";
+import { type CancelRunsPorts, cancelRunsSteps } from "../runs/cancel-runs.ts";
 
 export type BulkPorts = MatchingPorts &
   CancelRunsPorts & {
@@ -103,8 +103,8 @@ export async function workBulkAction(
 ): Promise<BulkAction> {
   const { bulkActions, clock, telemetry = noTelemetry } = ports;
   let current = action;
-  while (isUnderWay(current) && clock.passedMs() < until) {
-    const { count, next } = await step(ports, current);
+  if (!isUnderWay(action)) return action;
+  for await (const { count, next } of steps(ports, action, () => clock.passedMs() < until)) {
     const moved = advanced(current, count, next, clock.now());
     if (count > 0) telemetry.metrics.count("posthaste_bulk_cancelled_total", by, count);
     if (!(await bulkActions.move(moved))) return current;
@@ -113,14 +113,19 @@ export async function workBulkAction(
   return current;
 }
 
-function step(ports: BulkPorts, { tenant, work, upTo, place }: BulkAction): Promise<Stepped> {
+/** Makes the steps of an action that is under way, from its place on, and begins none unless `mayBegin`. */
+function steps(
+  ports: BulkPorts,
+  { tenant, work, upTo, place }: BulkAction,
+  mayBegin: () => boolean,
+): AsyncIterable<Stepped> {
   switch (work.kind) {
     case "cancel":
-      return cancelStep(ports, tenant, { filter: work.filter, upTo, place });
+      return cancelSteps(ports, tenant, { filter: work.filter, upTo, place }, mayBegin);
     case "cancelRuns": {
       const { filter, isOpenEnded } = work;
-      const { after } = place;
-      return cancelRunsStep(ports, tenant, { filter, after, ...(!isOpenEnded && { upTo }) });
+      const step = { filter, after: place.after, ...(!isOpenEnded && { upTo }) };
+      return cancelRunsSteps(ports, tenant, step, mayBegin);
     }
     default:
       return unreachable(work);

@@ -1,6 +1,6 @@
 /**
- * Cancels the messages that match a filter, in short steps (B4). Messages made after the call are not touched (B1). Each step
- * tells its consequences before the next begins, so that no herd of follow-ups builds up.
+ * Cancels the messages that match a filter, in short steps (B4). Messages made after the call are not touched (B1). No more than
+ * two portions of messages have consequences to tell at once, so that no herd of follow-ups builds up.
  */
 import {
   bulkBeginning,
@@ -44,14 +44,45 @@ async function cancelAndTell(
   tenant: TenantId,
   ids: readonly MessageId[],
 ): Promise<number> {
+  const telling = createTelling(ports.clock);
+  const count = await cancelPage(ports, tenant, ids, telling);
+  await telling.ended();
+  return count;
+}
+
+async function cancelPage(
+  ports: MatchingPorts,
+  tenant: TenantId,
+  ids: readonly MessageId[],
+  telling: Telling,
+): Promise<number> {
   let count = 0;
   for (let n = 0; n < ids.length; n += cancelPortionMax) {
     const portion = ids.slice(n, n + cancelPortionMax);
     const { canceled, told } = await cancelPortion(ports, tenant, portion);
     count += canceled.length;
-    await briefly(ports.clock, told);
+    await telling.add(told);
   }
   return count;
+}
+
+/** Keeps the consequences of at most two portions of messages under way. */
+type Telling = {
+  /** Adds those of a portion, and resolves when those of the portion before are told. */
+  readonly add: (told: Promise<void>) => Promise<void>;
+  readonly ended: () => Promise<void>;
+};
+
+function createTelling(clock: Clock): Telling {
+  let last = Promise.resolve();
+  return {
+    add: (told) => {
+      const before = last;
+      last = briefly(clock, told);
+      return before;
+    },
+    ended: () => last,
+  };
 }
 
 /** The highest number of matching messages that a count reads. */
@@ -98,9 +129,9 @@ async function walk(
   let place: BulkPlace | undefined = bulkBeginning("cancel");
   while (clock.passedMs() < until) {
     const foundMax = countMax - count;
-    const step: Stepped = await stepOf(ports, tenant, { filter, upTo, place, foundMax }, work);
-    count += step.count;
-    place = step.next;
+    const page: Page = await pageAt(ports, tenant, { filter, upTo, place, foundMax });
+    count += await work(page.ids);
+    place = page.next;
     if (place === undefined || count >= countMax) return { count, isAll: true };
   }
   return { count, isAll: false };
@@ -125,29 +156,48 @@ type Work = (ids: readonly MessageId[]) => Promise<number>;
 /** `next` is undefined after the last step. */
 export type Stepped = { readonly count: number; readonly next?: BulkPlace };
 
-export const cancelStep = (
+/**
+ * Makes the steps of a bulk action, as long as `mayBegin`: each is one fan-out or one page of messages. While a step cancels,
+ * the page of the next is read, and the consequences of the step before are told. The last step is yielded once its own are told.
+ */
+export async function* cancelSteps(
   ports: MatchingPorts,
   tenant: TenantId,
-  step: Omit<Step, "foundMax">,
-): Promise<Stepped> =>
-  stepOf(ports, tenant, { ...step, foundMax: Infinity }, (ids) =>
-    cancelAndTell(ports, tenant, ids),
-  );
+  { place: first, ...step }: Omit<Step, "foundMax">,
+  mayBegin: () => boolean,
+): AsyncGenerator<Stepped> {
+  const read = (place: BulkPlace): Promise<Page> => {
+    const reading = pageAt(ports, tenant, { ...step, place, foundMax: Infinity });
+    // The page may fail when nobody waits for it any more.
+    reading.catch(() => undefined);
+    return reading;
+  };
+  const telling = createTelling(ports.clock);
+  let reading: Promise<Page> | undefined = mayBegin() ? read(first) : undefined;
+  while (reading && mayBegin()) {
+    const { ids, next } = await reading;
+    reading = next && read(next);
+    const count = await cancelPage(ports, tenant, ids, telling);
+    if (!next) await telling.ended();
+    yield { count, ...(next && { next }) };
+  }
+}
 
-/** Makes one step: one fan-out whose children are not all made, or one portion of messages. */
-async function stepOf(
+/** The messages of a step, and the place of the next step: undefined at the end. */
+type Page = { readonly ids: readonly MessageId[]; readonly next: BulkPlace | undefined };
+
+/** Reads one page: of one fan-out the children that are not made, or some messages. */
+async function pageAt(
   ports: MatchingPorts,
   tenant: TenantId,
   { filter, upTo, place, foundMax }: Step,
-  work: Work,
-): Promise<Stepped> {
+): Promise<Page> {
   if (place.in === "fanOuts") {
     // The walk through the messages finds the children that the fan-out makes in the meantime.
     const [fanOut] = await ports.fanOuts.expanding(tenant, place.after, upTo.id, 1);
-    if (fanOut === undefined) return { count: 0, next: { in: "messages" } };
+    if (fanOut === undefined) return { ids: [], next: { in: "messages" } };
     const unmade = await unmadeMatching(ports, tenant, fanOut, filter);
-    const count = unmade.length > 0 ? await work(unmade.slice(0, foundMax)) : 0;
-    return { count, next: { in: "fanOuts", after: fanOut } };
+    return { ids: unmade.slice(0, foundMax), next: { in: "fanOuts", after: fanOut } };
   }
   const { ids, next } = await ports.records.matching(tenant, filter, {
     upTo,
@@ -155,8 +205,7 @@ async function stepOf(
     lookedMax,
     ...(place.after !== undefined && { after: place.after }),
   });
-  const count = ids.length > 0 ? await work(ids) : 0;
-  return { count, ...(next !== undefined && { next: { in: "messages", after: next } }) };
+  return { ids, next: next === undefined ? undefined : { in: "messages", after: next } };
 }
 
 async function briefly(clock: Clock, told: Promise<void>): Promise<void> {

@@ -7,6 +7,7 @@ import {
   limits,
   type MessageId,
   messageId,
+  owedCancellation,
   owner,
   parentOf,
 } from "@posthaste/domain";
@@ -58,6 +59,24 @@ describe("cancelling", () => {
     const active = given.state === "claimed" ? ["ACTIVE"] : [];
     const states = ["CREATED", ...active, "CANCEL_REQUESTED", "CANCELED"];
     expect(await logged(ports, message.id)).toEqual(states);
+  });
+
+  it("writes to the log what a store leaves to it", async () => {
+    const ports = open();
+    const message = await insert(ports, { delayMs: 60_000 });
+    const told: unknown[] = [];
+    const fact = owedCancellation(message.id, 0, ports.clock.now());
+    const cancel: Records["cancel"] = async () => [
+      { kind: "canceled", message, was: "held", left: [], owed: fact },
+    ];
+    const messageLog = {
+      append: async (entries: readonly unknown[]) => void told.push(...entries),
+    };
+
+    const owing = { ...ports, records: { ...ports.records, cancel }, messageLog };
+    expect(await cancelMessages(owing, aTenant, [message.id])).toEqual([message.id]);
+
+    expect(told).toEqual([{ message, fact }]);
   });
 
   it("aborts an attempt that runs here, and nothing else", async () => {

@@ -15,6 +15,7 @@ import {
   type FanOuts,
   type Groups,
   type LocalDelivery,
+  type MessageLog,
   type Queues,
   type Records,
   type TokenStore,
@@ -28,6 +29,7 @@ export type CancelPorts = FollowUpPorts & {
   readonly groups: Groups;
   readonly queues: Queues;
   readonly fanOuts: FanOuts;
+  readonly messageLog: Pick<MessageLog, "append">;
   readonly local?: LocalDelivery;
 };
 
@@ -76,7 +78,7 @@ export async function cancelPortion(
   return { canceled: ids.filter((id) => canceled.has(id)), told };
 }
 
-/** Tells the consequences of a cancel: aborts running calls, gives slots and turns back, publishes the facts. Never rejects. */
+/** Tells the consequences of a cancel: aborts running calls, gives slots and turns back, tells the log. Never rejects. */
 export function tellCanceled(ports: CancelPorts, answers: readonly Canceled[]): Promise<void> {
   const canceled = answers.filter((answer) => answer.kind === "canceled");
   const aborted = canceled.filter(({ message, was }) =>
@@ -121,7 +123,7 @@ async function makeChildren(
 
 /**
  * Tells the consequences. The messages are cancelled already: a slot that cannot be given back now ends with its
- * lease, and a fact that cannot be published rings.
+ * lease, a fact that cannot be published rings, and one that is owed to the log is written by the removal of its record.
  */
 async function tell(
   ports: CancelPorts,
@@ -131,9 +133,11 @@ async function tell(
   const outboxes = canceled
     .filter(({ left }) => left.length > 0)
     .map(({ message, left }) => ({ message, outbox: left }));
+  const owed = canceled.flatMap(({ message, owed: fact }) => (fact ? { message, fact } : []));
   await Promise.all([
     ...Object.values(leave).map((lane) => lane(ports, canceled, aborted)),
     outboxes.length > 0 && followUp(ports, outboxes),
+    owed.length > 0 && ports.messageLog.append(owed),
   ]).catch((error: unknown) =>
     ports.log.warn("follow-up.postponed", { messages: canceled.length, error }),
   );

@@ -24,12 +24,30 @@ type Step = {
   readonly countMax?: number;
 };
 
+/** Makes step after step, and begins none unless `mayBegin`. */
+export async function* cancelRunsSteps(
+  ports: CancelRunsPorts,
+  tenant: TenantId,
+  step: Step,
+  mayBegin: () => boolean,
+): AsyncGenerator<Stepped> {
+  let { after } = step;
+  while (mayBegin()) {
+    const stepped = await cancelRunsStep(ports, tenant, { ...step, after });
+    yield stepped;
+    if (!stepped.next) return;
+    after = stepped.next.after;
+  }
+}
+
+type Stepped = { readonly count: number; readonly next?: BulkPlace };
+
 /** Makes one step, and counts the runs that it cancelled. `next` is undefined after the last step. */
-export async function cancelRunsStep(
+async function cancelRunsStep(
   ports: CancelRunsPorts,
   tenant: TenantId,
   { filter, upTo, after, countMax = runsMax }: Step,
-): Promise<{ readonly count: number; readonly next?: BulkPlace }> {
+): Promise<Stepped> {
   const to = Math.min(filter.to ?? Infinity, upTo?.at ?? Infinity);
   const { items, next } = await ports.runLog.list(
     tenant,

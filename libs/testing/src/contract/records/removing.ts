@@ -85,6 +85,33 @@ export function removing(guarantee: StoreGuarantee): void {
     );
   }
 
+  for (const written of [true, false]) {
+    guarantee(
+      `a cancellation is in the log once when its record is gone, ${written ? "written" : "not written"} by its canceller`,
+      async (harness) => {
+        const messages = await insertAll(harness, [{}, { delayMs: 60_000 }, { flow: oneAtATime }]);
+        const ids = messages.map(({ id }) => id);
+        for (const answer of await harness.records.cancel(aTenant, ids)) {
+          if (answer.kind !== "canceled") throw new Error("it was live");
+          const { message, left, owed } = answer;
+          const fact = owed ?? left.find((item) => item.kind === "fact");
+          if (fact && (written || !owed)) await harness.log.append([{ message, fact }]);
+          await clearAll(harness, message, left);
+        }
+        await harness.advance(1_000);
+
+        expect(await harness.records.removeFinished(allShards, harness.now(), 100)).toBe(3);
+
+        const items = await logOf(harness, messages);
+        const told = items.map(({ event, message }) => `${message.id} ${event.state}`);
+        const states = ["CREATED", "CANCEL_REQUESTED", "CANCELED"];
+        expect(told.toSorted()).toEqual(
+          ids.flatMap((id) => states.map((state) => `${id} ${state}`)).toSorted(),
+        );
+      },
+    );
+  }
+
   guarantee(
     "the log's retention takes no record that still stands, and leaves nothing once it is removed",
     async (harness) => {

@@ -46,7 +46,7 @@ export { type Groups } from "./groups.ts";
 export { type Ids } from "./ids.ts";
 export { type Intake } from "./intake.ts";
 export { type KeptBodies } from "./kept-bodies.ts";
-export { type LocalDelivery, type LocalPlace } from "./local-delivery.ts";
+export { type AddedEntry, type LocalDelivery, type LocalPlace } from "./local-delivery.ts";
 export { type Log, type LogFields } from "./log.ts";
 export { type LogEntry, type MessageLog, type MinuteCounts, type Page } from "./message-log.ts";
 export { type Metric, type Reporter } from "./metrics/metric.ts";

@@ -19,12 +19,18 @@ export interface LocalDelivery {
   abort(id: MessageId): boolean;
 }
 
+/** The entry of a history that a delivery ends with, and its rank there. */
+export type AddedEntry = { readonly rank: number; readonly body: Uint8Array };
+
 /** A reserved place. The caller calls `run` or `release`, once. */
 export interface LocalPlace {
   /** The owner of the claim. */
   readonly owner: Owner;
-  /** Makes the attempt of a record whose insert is durable. */
-  run(record: InState<"claimed">): void;
+  /**
+   * Makes the attempt of a record whose insert is durable. `entry`: what the change that made the record has added to the history of
+   * its run.
+   */
+  run(record: InState<"claimed">, entry?: AddedEntry): void;
   /** Frees the place after a failed insert. */
   release(): void;
 }

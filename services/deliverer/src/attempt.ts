@@ -10,7 +10,7 @@ import {
   sentBytes,
   type TenantId,
 } from "@posthaste/domain";
-import { type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
+import { type AddedEntry, type Clock, type Hint, type Sending, type Span } from "@posthaste/ports";
 import { type Body, type Permit, type Place } from "./permits.ts";
 
 /** Waits in line for its permit. `place`: the place in line that a publish has reserved. */
@@ -67,6 +67,8 @@ export type Attempt<K extends Kind = Kind> = {
   hinted: Hint | undefined;
   /** The claim is lost: the outcome is traced and not written. */
   lost: boolean;
+  /** The last entry of the history that is sent, as long as nothing can have changed its run since the entry was written. */
+  entry: AddedEntry | undefined;
 };
 
 type Times = Pick<Clock, "now" | "passedMs">;
@@ -90,6 +92,7 @@ export const newAttempt = (
   untold: false,
   hinted: undefined,
   lost: false,
+  entry: undefined,
 });
 
 const waiting: Waiting = { kind: "waiting", place: undefined };

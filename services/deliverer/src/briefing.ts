@@ -38,20 +38,35 @@ export class Briefing {
    * while an earlier use of its id is still being delivered; and to an outcome that costs no retry when the store did
    * not answer.
    */
-  async of({
-    record,
-    state,
-  }: Attempt<"calling">): Promise<"unwanted" | "later" | Outcome | undefined> {
+  async of(attempt: Attempt<"calling">): Promise<"unwanted" | "later" | Outcome | undefined> {
+    const { record, state } = attempt;
     const { epoch, message } = record;
     const { run } = message;
-    if (!run) return undefined;
+    if (!run || this.#isInHand(attempt)) return undefined;
     try {
       if (run.behind && !(await beginHeld(this.#ports, run, run.behind))) return "later";
-      if (run.fetches && run.bytes > this.#inlineBytesMax) return await this.#asked(run, epoch);
+      if (this.#isFetched(run)) return await this.#asked(run, epoch);
       return await this.#read(state, run, epoch, this.#histories.known(run.root));
     } catch (error) {
       return ourFault(`the history of the run could not be read: ${String(error)}`);
     }
+  }
+
+  /**
+   * Makes the history of an entry that this process has just written, where all entries before it are kept. Nothing
+   * can have changed the run since.
+   */
+  #isInHand({ entry, record: { message }, state: call }: Attempt<"calling">): boolean {
+    const { id, run } = message;
+    if (!entry || !run || run.behind) return false;
+    if (this.#isFetched(run)) return true;
+    const { body, rank } = entry;
+    call.body = this.#histories.body(run.root, rank, rank, [{ messageId: id, body }]);
+    return call.body !== undefined;
+  }
+
+  #isFetched({ bytes, fetches }: InRun): boolean {
+    return fetches === true && bytes > this.#inlineBytesMax;
   }
 
   /** Asks whether the delivery is wanted, without reading the history: the endpoint fetches it. */

@@ -98,6 +98,7 @@ export class Claiming {
     this.#keep(attempt);
     if (isNext) this.#begin(attempt);
     else {
+      attempt.entry = undefined;
       lines.addClaimed(attempt);
       this.serveLines();
     }

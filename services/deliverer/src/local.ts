@@ -1,6 +1,6 @@
 /** Takes the messages that a publish of this process claims by its inserts: a place in line is reserved before the insert. */
 import { type InState, type MessageId, type Owner, type TenantId } from "@posthaste/domain";
-import { type Clock, type LocalDelivery, type LocalPlace } from "@posthaste/ports";
+import { type AddedEntry, type Clock, type LocalDelivery, type LocalPlace } from "@posthaste/ports";
 import { leasedAtOf, newAttempt } from "./attempt.ts";
 import { type Attempts } from "./attempts.ts";
 import { countedBytes } from "./body-bytes.ts";
@@ -60,10 +60,11 @@ class ReservedPlace implements LocalPlace {
   }
 
   /** Takes a message that was inserted. The lease began before the insert. */
-  run(record: InState<"claimed">): void {
+  run(record: InState<"claimed">, entry?: AddedEntry): void {
     const leasedAt = leasedAtOf(record, this.#clock);
-    const { origin } = this.#permit;
-    this.#parts.claiming.take(newAttempt(record, origin, leasedAt, this.#clock, this.#permit));
+    const attempt = newAttempt(record, this.#permit.origin, leasedAt, this.#clock, this.#permit);
+    attempt.entry = entry;
+    this.#parts.claiming.take(attempt);
   }
 
   release(): void {

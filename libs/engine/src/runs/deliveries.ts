@@ -16,6 +16,7 @@ import {
   type TenantId,
 } from "@posthaste/domain";
 import {
+  type AddedEntry,
   type Decision,
   type LocalDelivery,
   type LocalPlace,
@@ -31,11 +32,12 @@ export type DeliveryPorts = AnnouncePorts & {
 };
 
 type Reserved = { readonly url: string; readonly place: LocalPlace };
+type Made = Entering & { readonly entry?: AddedEntry | undefined };
 
 export class Deliveries {
   readonly #ports: DeliveryPorts;
   readonly #reserved: readonly Reserved[];
-  #made: readonly Entering[] = [];
+  #made: readonly Made[] = [];
 
   /** `urls`: one for each delivery that the change may make. */
   constructor(ports: DeliveryPorts, tenant: TenantId, urls: readonly string[]) {
@@ -46,16 +48,23 @@ export class Deliveries {
     });
   }
 
-  /** Makes the records. The last call counts, since a change may be decided again. */
-  recordsOf(messages: readonly Message[], now: number): readonly MessageRecord[] {
+  /**
+   * Makes the records. The last call counts, since a change may be decided again. `entries`: the entries that the
+   * messages deliver.
+   */
+  recordsOf(
+    messages: readonly Message[],
+    now: number,
+    entries: readonly AddedEntry[] = [],
+  ): readonly MessageRecord[] {
     const free = [...this.#reserved];
-    this.#made = messages.map((message) => {
+    this.#made = messages.map((message, i) => {
       const mayClaim = sentBytes(message) <= limits.lightBytesMax && claimableAtInsert(message);
       const at = mayClaim ? free.findIndex(({ url }) => url === message.url) : -1;
       const [reserved] = at < 0 ? [] : free.splice(at, 1);
       if (!reserved) return { record: accept(message, now, !this.#ports.bus.isUp()) };
       const { place } = reserved;
-      return { record: acceptClaimed(message, place.owner, now), place };
+      return { record: acceptClaimed(message, place.owner, now), place, entry: entries[i] };
     });
     return this.#made.map(({ record }) => record);
   }
@@ -91,14 +100,14 @@ export class Deliveries {
   }
 
   /** Begins deliveries, and gives back the places that are left. */
-  #end(made: readonly Entering[]): void {
+  #end(made: readonly Made[]): void {
     const left = new Set(this.#reserved.map(({ place }) => place));
     const rest: MessageRecord[] = [];
-    for (const { place, record } of made) {
-      if (place) {
-        left.delete(place);
-        place.run(record);
-      } else rest.push(record);
+    for (const each of made) {
+      if (each.place) {
+        left.delete(each.place);
+        each.place.run(each.record, each.entry);
+      } else rest.push(each.record);
     }
     for (const place of left) place.release();
     if (rest.length > 0) announceInBackground(this.#ports, rest);

@@ -34,7 +34,8 @@ export function writeOfEntries(
     const sent = keptDelivery(run, delivery, now);
     return { name: partOf(key), at: now, body, rank: from + i, ...(sent && { sent }) };
   });
-  return { run, parts, deliveries: deliveries.recordsOf(messages, now) };
+  const added = entries.map(({ body }, i) => ({ rank: from + i, body }));
+  return { run, parts, deliveries: deliveries.recordsOf(messages, now, added) };
 }
 
 /** A step that waited, with its result, which does not come from the endpoint. */

@@ -127,6 +127,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   const sync = options.sync ?? database.sync;
   const writer = new Writer(db, {
     schedule,
+    after: (ms, task) => clock.after(ms, task),
     checkRoom: disk.checkRoom,
     makeRoom: disk.makeRoom,
     ...(sync && { sync }),

@@ -5,9 +5,10 @@ import { sqliteCode } from "./failures.ts";
  * `new` is refused first when there are too many writes, or no room. `redoable` is work that is done again after a
  * crash has undone it: a claim, a ring, a lane's rest. Such an operation is urgent: it waits for no sync, neither its
  * own nor another's, and overtakes operations that do. So an operation whose result is told to a caller is never
- * redoable.
+ * redoable. `patient` is redoable work for which nothing waits: such an operation joins the next transaction, and comes
+ * before the reads of that.
  */
-export type WriteKind = Intake | "redoable";
+export type WriteKind = Intake | "redoable" | "patient";
 /** `reading` runs after everything that was asked for before. `glancing` reads the current state, for redoable work. */
 export type Kind = WriteKind | "reading" | "glancing";
 
@@ -35,7 +36,7 @@ export class Operation {
     resolve: (value: never) => void,
     reject: (error: unknown) => void,
   ) {
-    this.isUrgent = kind === "redoable" || kind === "glancing";
+    this.isUrgent = kind === "redoable" || kind === "patient" || kind === "glancing";
     this.isRead = kind === "reading" || kind === "glancing";
     this.#isNew = kind === "new";
     this.weight = weight;

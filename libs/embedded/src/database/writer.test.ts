@@ -12,11 +12,16 @@ const open = (given: Partial<WriterOptions> = {}) => {
 const writerOn = (db: Connection, given: Partial<WriterOptions> = {}): Writer =>
   new Writer(db, {
     schedule: setImmediate,
+    after: later,
     makeRoom: () => false,
     afterCommit: () => undefined,
     fatal: () => undefined,
     ...given,
   });
+const later = (ms: number, task: () => void): (() => void) => {
+  const timer = setTimeout(task, ms);
+  return () => clearTimeout(timer);
+};
 const put = (db: DatabaseSync, id: number) => (): number => {
   db.prepare("INSERT INTO notes (id, text) VALUES (?, 'a note')").run(id);
   return id;
@@ -100,6 +105,60 @@ describe("group commit", () => {
     expect(ids(db)).toEqual(weights.map((_, i) => i));
     // Three commits of twice 400 records, the third also with 5 MiB; three of 5 MiB each; and the largest alone.
     expect(writer.commits).toBe(7);
+  });
+});
+
+describe("work for which nothing waits", () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  /** `pass` lets the time pass that such work waits at most. */
+  const openTimed = () => {
+    const timers: (() => void)[] = [];
+    const after = (_: number, task: () => void) => {
+      timers.push(task);
+      return () => void timers.splice(timers.indexOf(task), 1);
+    };
+    return { ...open({ after }), pass: () => timers.splice(0).forEach((task) => task()) };
+  };
+
+  it("joins the next transaction, and comes before the reads of that", async () => {
+    const { db, writer, put } = openTimed();
+    const waiting = writer.write(put(1), "patient");
+    await turn();
+    expect(ids(db)).toEqual([]);
+
+    const seen = await writer.read(() => ids(db));
+    const more = [writer.write(put(2), "patient"), writer.write(put(3), "accepted")];
+
+    expect([seen, await outcomes([waiting, ...more])]).toEqual([[1], [1, 2, 3]]);
+    expect(writer.commits).toBe(2);
+  });
+
+  it("has a transaction of its own once it has waited", async () => {
+    const { db, pass, writer, put } = openTimed();
+    const waiting = [writer.write(put(1), "patient"), writer.write(put(2), "patient")];
+
+    pass();
+
+    expect(await outcomes(waiting)).toEqual([1, 2]);
+    expect([ids(db), writer.commits]).toEqual([[1, 2], 1]);
+  });
+
+  it("waits on beside a look at what is committed", async () => {
+    const { db, writer, put } = openTimed();
+    void writer.write(put(1), "patient");
+
+    expect(await writer.glance(() => ids(db))).toEqual([]);
+    expect(writer.commits).toBe(0);
+  });
+
+  it("is carried out by close", async () => {
+    const { writer, put } = openTimed();
+    const waiting = writer.write(put(1), "patient");
+
+    await writer.close();
+
+    expect(await outcomes([waiting])).toEqual([1]);
   });
 });
 

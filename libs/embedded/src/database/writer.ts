@@ -20,6 +20,8 @@ export type Connection = Pick<DatabaseSync, "exec" | "isTransaction">;
 export type WriterOptions = {
   /** Runs a task after the present turn of the event loop: `setImmediate`, or a simulation's own. */
   readonly schedule: (task: () => void) => void;
+  /** Runs a task after `ms`. */
+  readonly after: (ms: number, task: () => void) => () => void;
   /** Absent when there is no disk, and so no sync. */
   readonly sync?: Sync;
   /** Throws when the disk has no room for new work. Absent if there is always room. */
@@ -46,6 +48,9 @@ const bytesPerCommitMax = 8 * 1024 * 1024;
 const queuedMax = 65_536;
 const queuedNewMax = queuedMax / 2;
 
+/** How long an operation that may wait for a transaction of others waits at most. */
+const patientMs = 20;
+
 /** The ways: refusing new work, making room, refusing all; see `leaveOutForRoom`. */
 const waysToRoom = 3;
 
@@ -57,6 +62,9 @@ export class Writer {
   readonly #options: WriterOptions;
   #queue: Operation[] = [];
   #urgent: Operation[] = [];
+  /** Operations that join the next transaction, or have one of their own when the timer is up. */
+  #patient: Operation[] = [];
+  #timer: (() => void) | undefined;
   #scheduled = false;
   #effects: (() => void)[] = [];
   #carriedOut: Operation | undefined;
@@ -116,6 +124,8 @@ export class Writer {
   /** Carries out the queued operations and refuses later ones. */
   async close(): Promise<void> {
     await this.#syncing;
+    this.#timer?.();
+    this.#hurry();
     while (this.#waiting > 0 && !this.#unusable) this.#finishNow();
     this.#refuse(new StoreError("unavailable", "the store is closed"));
   }
@@ -129,7 +139,7 @@ export class Writer {
   }
 
   get #waiting(): number {
-    return this.#queue.length + this.#urgent.length;
+    return this.#queue.length + this.#urgent.length + this.#patient.length;
   }
 
   #enqueue<T>(kind: Kind, work: () => T, weight = light): Promise<T> {
@@ -140,9 +150,25 @@ export class Writer {
         return reject(new StoreError("overloaded", "too many writes are waiting"));
       }
       const operation = new Operation(kind, weight, work, resolve, reject);
+      if (kind === "patient") return this.#wait(operation);
       (operation.isUrgent ? this.#urgent : this.#queue).push(operation);
       this.#goOn();
     });
+  }
+
+  #wait(operation: Operation): void {
+    this.#patient.push(operation);
+    this.#timer ??= this.#options.after(patientMs, () => {
+      this.#timer = undefined;
+      this.#hurry();
+      this.#goOn();
+    });
+  }
+
+  #hurry(): void {
+    if (this.#patient.length === 0) return;
+    this.#urgent.push(...this.#patient);
+    this.#patient = [];
   }
 
   #goOn(): void {
@@ -216,6 +242,8 @@ export class Writer {
    * out, and how many of the queued ones write.
    */
   #carryOut(): { readonly batch: Batch; readonly writes: number } {
+    const isQueueOpen = !this.#syncing && this.#queue.length > 0;
+    if (isQueueOpen || this.#urgent.some(({ isRead }) => !isRead)) this.#hurry();
     const batch: Operation[] = [];
     const urgentWrites = fill(batch, this.#urgent);
     const writes = this.#syncing ? 0 : fill(batch, this.#queue);
@@ -329,8 +357,9 @@ export class Writer {
 
   #refuse(error: StoreError): void {
     this.#unusable ??= error;
-    rejectAll([...this.#urgent, ...this.#queue], error);
+    rejectAll([...this.#urgent, ...this.#patient, ...this.#queue], error);
     this.#urgent = [];
+    this.#patient = [];
     this.#queue = [];
   }
 }

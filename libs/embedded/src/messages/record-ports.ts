@@ -1,9 +1,15 @@
 /** Assembles the ports over the records: which call writes, which reads, and in what portions. */
 import { type DatabaseSync } from "node:sqlite";
-import { alarmSources, type FlowId, type FlowLane, progressOf } from "@posthaste/domain";
+import {
+  alarmSources,
+  type FlowId,
+  type FlowLane,
+  progressOf,
+  type Settlement,
+} from "@posthaste/domain";
 import { type Insert, type RecordPorts, type Records } from "@posthaste/ports";
 import { openBulkActions } from "../bulk-actions/bulk-actions.ts";
-import { type Weight } from "../database/operation.ts";
+import { type Weight, type WriteKind } from "../database/operation.ts";
 import { openRunLog } from "../runs/run-log.ts";
 import { openRuns } from "../runs/runs.ts";
 import { openQueues } from "../queues/port.ts";
@@ -117,14 +123,10 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
     pull: (tenant, limit, exceptOrigins) => writer.glance(() => pull(tenant, limit, exceptOrigins)),
     renew: (claims) => writer.write(() => claiming.renew(claims), "redoable"),
     settle: (settlements) =>
-      writer.write(
-        () => settlements.map(settling.settle),
-        settlements.every(({ isImplied }) => isImplied) ? "redoable" : "accepted",
-        {
-          records: settlements.length,
-          bytes: settlements.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0),
-        },
-      ),
+      writer.write(() => settlements.map(settling.settle), kindOf(settlements), {
+        records: settlements.length,
+        bytes: settlements.reduce((sum, { answer }) => sum + (answer?.length ?? 0), 0),
+      }),
     clear: (items) => writer.write(() => items.forEach(settling.clear), "redoable"),
     cancel: (tenant, ids) => writer.write(() => ids.map((id) => cancel(tenant, id)), "accepted"),
     drop: (tenant, ids) =>
@@ -163,6 +165,13 @@ function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Reco
       return key === undefined ? 0 : backlog.of(key);
     },
   };
+}
+
+function kindOf(settlements: readonly Settlement[]): WriteKind {
+  if (!settlements.every(({ isImplied }) => isImplied)) return "accepted";
+  // A line may wait for the end of a message that has a lane.
+  const waits = settlements.some(({ message }) => message.flow !== undefined);
+  return settlements.length === 0 || waits ? "redoable" : "patient";
 }
 
 /** Counts no body for a child, which shares that of its fan-out. */

@@ -81,12 +81,15 @@ it("a step in sequence waits for the disk once: for its result, and not for the 
   const { store, syncs } = opened();
   const before = syncs.count;
   let delivery = await started(store);
+  const ends: Promise<void>[] = [];
   const steps = 20;
   for (let step = 1; step <= steps; step++) {
     const next = await joined(store, step);
-    await answered(store, delivery);
+    ends.push(answered(store, delivery));
     delivery = next;
   }
+  await store.clock.advance(20);
+  await Promise.all(ends);
 
   expect(syncs.count - before).toBe(1 + steps);
 });

@@ -353,9 +353,10 @@ describe("a use of an id that begins while a delivery of the one before is under
     expect(isHeld(second)).toBe(true);
     expect(await beginHeld(ports, second, behind)).toBe(false);
 
-    await ports.records.settle([settleUnwanted(claimed, ports.clock.now())]);
+    const settled = ports.records.settle([settleUnwanted(claimed, ports.clock.now())]);
 
     expect(await beginHeld(ports, second, behind)).toBe(true);
+    await settled;
     expect(isHeld(await current(ports))).toBe(false);
     expect(await appendSteps(ports, [step])).toHaveLength(1);
   });

@@ -22,7 +22,7 @@ import { createGroups } from "./groups/groups.ts";
 import { createIds } from "./ids.ts";
 import { createEventCounts } from "./message-log/counts.ts";
 import { createMessageLog } from "./message-log/message-log.ts";
-import { createRecordPorts, roomsOf } from "./messages/record-ports.ts";
+import { createRecordPorts, storeOf } from "./messages/record-ports.ts";
 import { type Oldest } from "./oldest.ts";
 import { createRoster } from "./roster.ts";
 import { createSchedules } from "./schedules/schedules.ts";
@@ -58,7 +58,7 @@ export function openPorts(
       ...createRecordPorts(connection, aside, inserting),
       ids: createIds(connection),
       deadLetters: createDeadLetters(connection),
-      groups: createGroups(connection, createReferred(roomsOf(connection))),
+      groups: createGroups(connection, createReferred(storeOf(connection))),
       schedules: createSchedules(connection),
       messageLog: createMessageLog(connection),
       accounts: createAccounts(connection),

@@ -1,6 +1,6 @@
 /** Rows for the messages of log entries and dead letters, which may never have been records of this store. */
 import { type Message } from "@posthaste/domain";
-import { type Rooms } from "./messages/rooms.ts";
+import { type Store } from "./messages/store.ts";
 
 export type Archive = {
   /** Stores the message's configuration where it is missing, and returns its position. For use inside a write. */
@@ -9,7 +9,7 @@ export type Archive = {
   placeWhole(message: Message): number;
 };
 
-export function openArchive({ db, names, configurations, wholes }: Rooms): Archive {
+export function openArchive({ db, names, configurations, wholes }: Store): Archive {
   const exists = db.prepare("SELECT 1 FROM messages WHERE position = ?");
   const place = (message: Message): number => {
     const { position } = names.note(message.id);

@@ -11,19 +11,19 @@ import { type Archive } from "./archive.ts";
 import { integer, type Row } from "./database/rows.ts";
 import { firstIdAt, openLetterReading } from "./letter-reading.ts";
 import { freedBytesMax } from "./messages/remove.ts";
-import { type Rooms } from "./messages/rooms.ts";
+import { type Store } from "./messages/store.ts";
 import { readPage } from "./query/keyset.ts";
 import { openTermReading } from "./terms.ts";
 
 const removedPerCommitMax = 200;
 
 export function openDeadLetters(
-  rooms: Rooms,
+  store: Store,
   archive: Archive,
   reader: DatabaseSync,
   breathe: () => Promise<void>,
 ): DeadLetters {
-  const { db, writer, tenants, letters, names, configurations } = rooms;
+  const { db, writer, tenants, letters, names, configurations } = store;
   const read = openLetterReading(reader);
   const rare = openTermReading(reader);
   const positionsOf = (ids: readonly MessageId[]): readonly number[] => [

@@ -46,7 +46,7 @@ import { openKeeping } from "./messages/keeping.ts";
 import { openNames } from "./messages/names.ts";
 import { openOutbox } from "./messages/outbox.ts";
 import { openRecent } from "./messages/recent.ts";
-import { type Rooms } from "./messages/rooms.ts";
+import { type Store } from "./messages/store.ts";
 import { openRecordPorts } from "./messages/record-ports.ts";
 import { openWholeRows } from "./messages/whole.ts";
 import { openIds, openPositions, type Positions } from "./positions.ts";
@@ -139,23 +139,23 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
       options.fatal?.(error);
     },
   });
-  const { rooms, positions, recovered } = openRooms(options, db, writer);
-  const archive = openArchive(rooms);
+  const { store, positions, recovered } = openStore(options, db, writer);
+  const archive = openArchive(store);
   const breathe = createBreathe(schedule);
-  const stored = openRecordPorts(rooms, reader, breathe);
-  const { giveWay, ...keptBodies } = openKeptBodies(rooms, disk.share);
+  const stored = openRecordPorts(store, reader, breathe);
+  const { giveWay, ...keptBodies } = openKeptBodies(store, disk.share);
   return {
     ...stored,
     records: disk.reclaiming(writer, stored.records, giveWay),
     keptBodies,
-    log: openMessageLog(rooms, archive, reader, breathe),
-    deadLetters: openDeadLetters(rooms, archive, reader, breathe),
+    log: openMessageLog(store, archive, reader, breathe),
+    deadLetters: openDeadLetters(store, archive, reader, breathe),
     groups: openGroups(db, writer, clock, random),
     schedules: openSchedules(db, writer),
-    accounts: openAccounts(db, writer, rooms.tenants),
+    accounts: openAccounts(db, writer, store.tenants),
     indexes: openSearchIndexes(db, writer),
     auditLog: openAuditLog(db, writer),
-    tokens: openTokenStore(writer, clock, rooms.windows, rooms.spent),
+    tokens: openTokenStore(writer, clock, store.windows, store.spent),
     bus: openBus(clock, log),
     ids: openIds(positions, random),
     sizes: openSizes(reader),
@@ -165,7 +165,7 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
     start: disk.start,
     close: async () => {
       await disk.rest();
-      await rooms.counts.close();
+      await store.counts.close();
       await writer.close();
       await disk.close();
       database.close();
@@ -173,11 +173,11 @@ export function openEmbedded(options: EmbeddedOptions): Embedded {
   };
 }
 
-function openRooms(
+function openStore(
   { clock, log }: EmbeddedOptions,
   db: DatabaseSync,
   writer: Writer,
-): { readonly rooms: Rooms; readonly positions: Positions; readonly recovered: Recovered } {
+): { readonly store: Store; readonly positions: Positions; readonly recovered: Recovered } {
   const finished = openFinished();
   const claimed = new Set<number>();
   const backlog = openBacklog();
@@ -201,7 +201,7 @@ function openRooms(
     queues,
   };
   const fanOuts = openFanOuts(parts);
-  const rooms = {
+  const store = {
     ...parts,
     writer,
     log,
@@ -227,7 +227,7 @@ function openRooms(
     keeping: openKeeping(db),
     turns: openTurns(db, queues),
   };
-  return { rooms, positions, recovered };
+  return { store, positions, recovered };
 }
 
 function lastPosition(db: DatabaseSync): number {

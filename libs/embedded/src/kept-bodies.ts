@@ -14,7 +14,7 @@ import { type KeptBodies } from "@posthaste/ports";
 import { integer, type Row } from "./database/rows.ts";
 import { bodyFrom } from "./messages/configurations.ts";
 import { freedBytesMax } from "./messages/remove.ts";
-import { type Rooms } from "./messages/rooms.ts";
+import { type Store } from "./messages/store.ts";
 import { positionAt, timeOfPosition } from "./positions.ts";
 
 /** Bodies removed per transaction, of each kind. */
@@ -25,10 +25,10 @@ export type EmbeddedKeptBodies = KeptBodies & {
   readonly giveWay: (isClosed: () => boolean) => Promise<void>;
 };
 
-export function openKeptBodies(rooms: Rooms, diskShare: () => Promise<number>): EmbeddedKeptBodies {
-  const { db, clock, names, tenants, writer } = rooms;
-  const wholes = openKeptWholes(rooms);
-  const noted = openNoted(rooms);
+export function openKeptBodies(store: Store, diskShare: () => Promise<number>): EmbeddedKeptBodies {
+  const { db, clock, names, tenants, writer } = store;
+  const wholes = openKeptWholes(store);
+  const noted = openNoted(store);
   const all = db.prepare("SELECT key FROM tenants");
   const find = db.prepare(`
     SELECT b.bytes, b.crc AS body_crc FROM kept k JOIN bodies b ON b.position = k.body_of
@@ -87,7 +87,7 @@ type Sweep = {
 };
 
 /** Sweeps bodies of (1). Each row is passed once: a row that is passed while it is a record is delivered too late to stay whole. */
-function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
+function openKeptWholes({ db, clock, finished }: Store): Sweep {
   const rows = db.prepare(`
     SELECT m.position, m.told, m.until, coalesce(length(b.bytes), 0) + coalesce(length(a.bytes), 0) AS bytes
     FROM messages m INDEXED BY messages_logged LEFT JOIN bodies b ON b.position = m.position
@@ -123,7 +123,7 @@ function openKeptWholes({ db, clock, finished }: Rooms): Sweep {
 }
 
 /** Sweeps bodies of (2). */
-function openNoted({ db, configurations }: Rooms): Sweep {
+function openNoted({ db, configurations }: Store): Sweep {
   const oldest = db.prepare(`
     SELECT k.position, k.body_of, coalesce(length(b.bytes), 0) AS bytes
     FROM kept k LEFT JOIN bodies b ON b.position = k.body_of

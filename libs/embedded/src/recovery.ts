@@ -12,7 +12,7 @@ import { sqliteCode } from "./database/failures.ts";
 import { integer, type Row } from "./database/rows.ts";
 import { alarmAt, soonest } from "./lanes.ts";
 import { claimedCode, firstFinishedCode, isUnderstood, stateCodes } from "./messages/records.ts";
-import { type Rooms } from "./messages/rooms.ts";
+import { type Store } from "./messages/store.ts";
 import { positionAt } from "./positions.ts";
 import { headColumns, runFrom } from "./runs/rows.ts";
 
@@ -26,7 +26,7 @@ export function recover(
   db: DatabaseSync,
   clock: Clock,
   log: Log,
-  { backlog, claimed, finished }: Pick<Rooms, "backlog" | "claimed" | "finished">,
+  { backlog, claimed, finished }: Pick<Store, "backlog" | "claimed" | "finished">,
 ): Recovered {
   const { claims, claimed: left, live, ended } = passIfThereIsRoom(db, clock.now(), log);
   for (const position of left) claimed.add(position);

@@ -15,34 +15,34 @@ import { type FanOuts, type Rung } from "@posthaste/ports";
 import { type Due, ringDue } from "../alarms.ts";
 import { insertMissing } from "../insert-missing.ts";
 import { enter, type Entry, type Standing, standingOf } from "../messages/lanes.ts";
-import { inOneReply, type Rooms } from "../messages/rooms.ts";
+import { inOneReply, type Store } from "../messages/store.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import { enterFanOut, lastPlaceOf, wakeQueues } from "../queues/alarms.ts";
 import { fanOutFrom, fanOutsName, type StoredFanOut } from "./stored-fan-out.ts";
 
-export const createFanOuts = (rooms: Rooms): FanOuts => ({
+export const createFanOuts = (store: Store): FanOuts => ({
   insert: async (fanOut, _intake, deduplication = []) => {
     const { sets, joins } = flowsOf(fanOut);
     const lanes = [...sets, ...(joins ? [joins] : [])].map(({ lane }) => lane);
-    const standing = await standingOf(rooms, [...new Set(lanes)]);
+    const standing = await standingOf(store, [...new Set(lanes)]);
     const place = joins && (standing.get(joins.lane)?.place ?? 0) + 1;
-    const queuePlace = fanOut.queue && (await lastPlaceOf(rooms, fanOut.queue)) + 1;
-    const repeatableUntil = rooms.clock.now() + limits.deduplicationPendingMsMax;
+    const queuePlace = fanOut.queue && (await lastPlaceOf(store, fanOut.queue)) + 1;
+    const repeatableUntil = store.clock.now() + limits.deduplicationPendingMsMax;
     const document = {
-      ...storedFrom(fanOut, rooms.token()),
+      ...storedFrom(fanOut, store.token()),
       ...(place !== undefined && { place }),
       ...(queuePlace !== undefined && { queuePlace }),
       ...(deduplication.length > 0 && { repeatableUntil }),
     };
-    if (!(await insertOne(rooms, document))) return "known";
+    if (!(await insertOne(store, document))) return "known";
     // Before the answer, so that messages published later stand behind all children.
-    await enter(rooms, entriesOf(fanOut, standing, place));
-    if (queuePlace !== undefined) await enterFanOut(rooms, fanOut, queuePlace);
+    await enter(store, entriesOf(fanOut, standing, place));
+    if (queuePlace !== undefined) await enterFanOut(store, fanOut, queuePlace);
     return "inserted";
   },
   get: async (tenant, ids) => {
     const filter = { _id: { $in: [...ids] }, tenant, ...isUnderstood };
-    const found = await rooms.again(() => rooms.fanOuts.find(filter, inOneReply).toArray());
+    const found = await store.again(() => store.fanOuts.find(filter, inOneReply).toArray());
     const byId = new Map(found.map((stored) => [stored._id, stored]));
     return ids.map((id) => {
       const stored = byId.get(id);
@@ -53,8 +53,8 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
     const _id = { ...(after !== undefined && { $gt: after }), $lt: before };
     const shard = { $in: [...allShards] };
     const filter = { _id, tenant, shard, wakeAt: { $exists: true }, ...isUnderstood };
-    const found = await rooms.again(() =>
-      rooms.fanOuts
+    const found = await store.again(() =>
+      store.fanOuts
         .find(filter, { projection: { _id: 1 } })
         .sort({ _id: 1 })
         .limit(limit)
@@ -63,8 +63,8 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
     return found.map(({ _id: id }) => id);
   },
   advance: async (id, from, upTo, done) => {
-    const { state, wakeAt } = advanceTo(upTo, done, rooms.clock.now());
-    const changedBy = rooms.token();
+    const { state, wakeAt } = advanceTo(upTo, done, store.clock.now());
+    const changedBy = store.token();
     const $set = {
       upTo,
       changedBy,
@@ -75,15 +75,15 @@ export const createFanOuts = (rooms: Rooms): FanOuts => ({
     const filter = { _id: id, upTo: from, endedAt: { $exists: false }, ...isUnderstood };
     const asked = { projection: { tenant: 1, queue: 1 } };
     const advanced =
-      (await rooms.again(() => rooms.fanOuts.findOneAndUpdate(filter, update, asked))) ??
+      (await store.again(() => store.fanOuts.findOneAndUpdate(filter, update, asked))) ??
       // An earlier try, whose reply was lost, has made the change.
-      (await rooms.again(() => rooms.fanOuts.findOne({ _id: id, changedBy }, asked)));
-    if (advanced?.queue !== undefined) await wakeQueues(rooms, [{ ...advanced, id }]);
+      (await store.again(() => store.fanOuts.findOne({ _id: id, changedBy }, asked)));
+    if (advanced?.queue !== undefined) await wakeQueues(store, [{ ...advanced, id }]);
     return advanced !== null;
   },
 });
 
-async function insertOne({ again, fanOuts }: Rooms, document: StoredFanOut): Promise<boolean> {
+async function insertOne({ again, fanOuts }: Store, document: StoredFanOut): Promise<boolean> {
   const known = await insertMissing(again, fanOuts, [document]);
   if (known.size === 0) return true;
   const ours = { _id: document._id, insertedBy: document.insertedBy };
@@ -118,8 +118,8 @@ function storedFrom(fanOut: FanOut, insertedBy: string): StoredFanOut {
   };
 }
 
-export async function ringFanOuts(rooms: Rooms, ...due: Due): Promise<readonly Rung[]> {
-  const found = await ringDue<StoredFanOut>(rooms, fanOutsName, due, { tenant: 1 });
+export async function ringFanOuts(store: Store, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredFanOut>(store, fanOutsName, due, { tenant: 1 });
   return found.map(({ _id: id, tenant }) => ({ kind: "fanOut", id, tenant }));
 }
 
@@ -127,7 +127,7 @@ export async function ringFanOuts(rooms: Rooms, ...due: Due): Promise<readonly R
 export type Reserved = Pick<StoredFanOut, "place" | "queuePlace">;
 
 export async function reservedOf(
-  { again, fanOuts }: Rooms,
+  { again, fanOuts }: Store,
   ids: readonly MessageId[],
 ): Promise<ReadonlyMap<MessageId, Reserved>> {
   if (ids.length === 0) return new Map();
@@ -140,7 +140,7 @@ export async function reservedOf(
 
 /** Returns the lowest place in `queue`, behind `after`, that is reserved for a child not made yet. */
 export async function firstUnmade(
-  { again, fanOuts }: Rooms,
+  { again, fanOuts }: Store,
   queue: QueueId,
   after: number,
 ): Promise<number | undefined> {
@@ -158,7 +158,7 @@ export async function firstUnmade(
 export function createReferred({
   again,
   fanOuts,
-}: Pick<Rooms, "again" | "fanOuts">): (
+}: Pick<Store, "again" | "fanOuts">): (
   chunks: readonly GroupChunkId[],
 ) => Promise<ReadonlySet<GroupChunkId>> {
   return async (chunks) => {

@@ -1,7 +1,7 @@
 /** Removes fan-outs. A fan-out is removed once it is expanded and has no child left, since children share its body. */
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation } from "mongodb";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { isUnderstood } from "../messages/stored.ts";
 import { writeAll } from "../messages/writes.ts";
 import { type StoredFanOut } from "./stored-fan-out.ts";
@@ -9,25 +9,25 @@ import { type StoredFanOut } from "./stored-fan-out.ts";
 type Expanded = Pick<StoredFanOut, "_id" | "repeatableUntil">;
 
 export async function removeFanOuts(
-  rooms: Rooms,
+  store: Store,
   shards: readonly number[],
   endedBefore: number,
   limit: number,
 ): Promise<number> {
-  const found = await findExpanded(rooms, shards, endedBefore, Math.min(limit, removedPerCallMax));
+  const found = await findExpanded(store, shards, endedBefore, Math.min(limit, removedPerCallMax));
   if (found.length === 0) return 0;
   const ids = found.map(({ _id }) => _id);
-  const needed = new Set(await havingChildren(rooms, ids));
-  await postpone(rooms, [...needed]);
+  const needed = new Set(await havingChildren(store, ids));
+  await postpone(store, [...needed]);
   const free = found.filter(({ _id }) => !needed.has(_id));
-  await removeThese(rooms, free);
+  await removeThese(store, free);
   return free.length;
 }
 
 const removedPerCallMax = 1_000;
 
 const findExpanded = (
-  { again, fanOuts }: Rooms,
+  { again, fanOuts }: Store,
   shards: readonly number[],
   endedBefore: number,
   limit: number,
@@ -48,13 +48,13 @@ const findExpanded = (
   );
 
 const havingChildren = (
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   ids: readonly MessageId[],
 ): Promise<readonly (MessageId | undefined)[]> =>
   again(() => messages.distinct("bodyOf", { bodyOf: { $in: [...ids] } }));
 
 async function removeThese(
-  { again, fanOuts, clock }: Rooms,
+  { again, fanOuts, clock }: Store,
   expanded: readonly Expanded[],
 ): Promise<void> {
   const now = clock.now();
@@ -71,7 +71,7 @@ async function removeThese(
 
 /** Postpones the next look, so that fan-outs whose children wait for a month do not stand before fan-outs that can be removed. */
 async function postpone(
-  { again, fanOuts, clock }: Rooms,
+  { again, fanOuts, clock }: Store,
   ids: readonly (MessageId | undefined)[],
 ): Promise<void> {
   const known = ids.filter((id) => id !== undefined);

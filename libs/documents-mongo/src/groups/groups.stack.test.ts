@@ -5,7 +5,7 @@ import { anEndpoint, aTenant, newId, someEndpoints } from "@posthaste/testing";
 import { describeGroups } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createReferred } from "../fan-outs/fan-outs.ts";
-import { createRecordPorts, recordIndexes, roomsOf } from "../messages/record-ports.ts";
+import { createRecordPorts, recordIndexes, storeOf } from "../messages/record-ports.ts";
 import {
   freshDatabase,
   type Opened,
@@ -18,7 +18,7 @@ import { createGroups, groupIndexes } from "./groups.ts";
 import { servers } from "../servers.fixture.ts";
 
 const groupsOf = (connection: Connection): Groups =>
-  createGroups(connection, createReferred(roomsOf(connection)));
+  createGroups(connection, createReferred(storeOf(connection)));
 
 const harnessOf = ({ clock }: Opened, connection: Connection) => ({
   groups: groupsOf(connection),

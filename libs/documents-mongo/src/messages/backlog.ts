@@ -5,7 +5,7 @@
  */
 import { isFinished, liveKinds, type MessageRecord, type TenantId } from "@posthaste/domain";
 import { type Clock } from "@posthaste/ports";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 type Count = {
   readonly n: number;
@@ -70,7 +70,7 @@ export function createBacklogs(
 }
 
 export const countLive =
-  ({ again, messages }: Pick<Rooms, "again" | "messages">) =>
+  ({ again, messages }: Pick<Store, "again" | "messages">) =>
   (tenant: TenantId): Promise<number> =>
     again(() => messages.countDocuments({ tenant, state: { $in: [...liveKinds] } }));
 

@@ -10,7 +10,7 @@
 import { limits, type MessageRecord } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
 import { insertTogether } from "../insert-together.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { type StoredRecord } from "./stored.ts";
 import { nameOfBody, standsApart, type StoredBody } from "./stored-body.ts";
 
@@ -27,7 +27,7 @@ const looksPerSweep = 10;
  * writing the records: it throws when too much time has passed to refer to the bodies.
  */
 export async function insertBodies(
-  { again, bodies, clock, db }: Rooms,
+  { again, bodies, clock, db }: Store,
   records: readonly MessageRecord[],
   insertedBy: string,
 ): Promise<() => void> {
@@ -46,7 +46,7 @@ export async function insertBodies(
 }
 
 export async function removeBodies(
-  { again, bodies }: Rooms,
+  { again, bodies }: Store,
   records: readonly Refers[],
 ): Promise<void> {
   const apart = records.filter(({ bodyApart }) => bodyApart);
@@ -55,7 +55,7 @@ export async function removeBodies(
 }
 
 /** Removes bodies whose records were never written, since their process ended between the two. */
-export async function sweepBodies({ again, bodies, clock, messages }: Rooms): Promise<void> {
+export async function sweepBodies({ again, bodies, clock, messages }: Store): Promise<void> {
   const now = clock.now();
   const found = await again(() =>
     bodies

@@ -4,13 +4,13 @@
  */
 import { isDerived, limits, type MessageId } from "@posthaste/domain";
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 /** `where`: a further condition on the documents. */
 export async function removeOrBury(
-  { again, messages, clock }: Pick<Rooms, "again" | "clock" | "messages">,
+  { again, messages, clock }: Pick<Store, "again" | "clock" | "messages">,
   records: readonly Pick<StoredRecord, "_id" | "repeatableUntil">[],
   where: Filter<StoredRecord> = {},
 ): Promise<void> {

@@ -20,7 +20,7 @@ import {
 import { type Canceled, type Records } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { wakeQueues } from "../queues/alarms.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { isUnderstood, recordFrom, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
@@ -30,10 +30,10 @@ export type Cancel = (tenant: TenantId, ids: readonly MessageId[]) => Promise<re
 const roundsMax = 20;
 
 export const createCancel =
-  (rooms: Rooms): Cancel =>
+  (store: Store): Cancel =>
   async (tenant, ids) => {
     const done = new Map<MessageId, Canceled>();
-    for (const ended of await endAll(rooms, tenant, ids, cancellation)) {
+    for (const ended of await endAll(store, tenant, ids, cancellation)) {
       const { message, state } = ended.record;
       const told = isWhole(ended)
         ? { left: [], ...(ended.fact && { owed: ended.fact }) }
@@ -48,9 +48,9 @@ export const createCancel =
   };
 
 export const createDrop =
-  (rooms: Rooms): Records["drop"] =>
+  (store: Store): Records["drop"] =>
   async (tenant, ids) =>
-    (await endAll(rooms, tenant, ids, dropped)).map(({ record }) => record.message);
+    (await endAll(store, tenant, ids, dropped)).map(({ record }) => record.message);
 
 /** Messages of a run are dropped with their run and never cancelled: without one of them the run would stand still. */
 const cancellation: Ending = (record, now) =>
@@ -64,7 +64,7 @@ type Ending = (
 type Ended = { readonly record: InState<LiveKind>; readonly fact?: Cancellation["fact"] };
 
 async function endAll(
-  rooms: Rooms,
+  store: Store,
   tenant: TenantId,
   ids: readonly MessageId[],
   ending: Ending,
@@ -72,13 +72,13 @@ async function endAll(
   const done = new Map<MessageId, Ended>();
   let left: readonly MessageId[] = [...new Set(ids)];
   for (let round = 0; left.length > 0 && round < roundsMax; round++) {
-    const now = rooms.clock.now();
-    const found = await findLive(rooms, tenant, left);
+    const now = store.clock.now();
+    const found = await findLive(store, tenant, left);
     const planned = found.flatMap((record): Planned[] => {
       const ended = ending(record, now);
       return ended ? [{ record, ...ended }] : [];
     });
-    for (const each of await write(rooms, planned, now)) done.set(each.record.message.id, each);
+    for (const each of await write(store, planned, now)) done.set(each.record.message.id, each);
     left = planned.map(({ record }) => record.message.id).filter((id) => !done.has(id));
   }
   if (left.length > 0) throw new Error(`${left.length} records change too fast to be cancelled`);
@@ -86,7 +86,7 @@ async function endAll(
 }
 
 async function findLive(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   tenant: TenantId,
   ids: readonly MessageId[],
 ): Promise<readonly InState<LiveKind>[]> {
@@ -113,12 +113,12 @@ const isWhole = ({ record, fact }: Ended): boolean =>
   fact ? owesOnlyLog(record, fact) : record.outbox.length === 0;
 
 async function write(
-  rooms: Rooms,
+  store: Store,
   planned: readonly Planned[],
   now: number,
 ): Promise<readonly Planned[]> {
   if (planned.length === 0) return [];
-  const { again, messages, token } = rooms;
+  const { again, messages, token } = store;
   const changedBy = token();
   const whole = Map.groupBy(planned.filter(isWhole), alikeOf);
   const others = planned.filter((each) => !isWhole(each));
@@ -138,7 +138,7 @@ async function write(
           ).map(({ _id }) => _id),
         );
   await wakeQueues(
-    rooms,
+    store,
     planned.map(({ record }) => record.message),
   );
   return planned.filter(({ record }) => ours.has(record.message.id));

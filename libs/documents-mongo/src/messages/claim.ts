@@ -18,20 +18,20 @@ import {
 import { type AnyBulkWriteOperation, type Filter } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type Reading } from "./read.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import { claimedFrom, isUnderstood, type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 export type Claim = { readonly id: MessageId; readonly owner: Owner };
 
 export function createClaim(
-  rooms: Rooms,
+  store: Store,
   reading: Reading,
 ): Gather<Claim, InState<"claimed"> | undefined> {
   return createGather(async (claims) => {
-    const claimedBy = rooms.token();
-    const free = await claimFree(rooms, claims, claimedBy);
-    const found = free ? [free] : await claimAll(rooms, claims, claimedBy);
+    const claimedBy = store.token();
+    const free = await claimFree(store, claims, claimedBy);
+    const found = free ? [free] : await claimAll(store, claims, claimedBy);
     const records = await reading.withBodies(found, claimedFrom);
     const left = new Map(records.map((record) => [record.message.id, record]));
     return claims.map(({ id, owner }) => {
@@ -44,7 +44,7 @@ export function createClaim(
 }
 
 async function claimAll(
-  { again, clock, messages }: Rooms,
+  { again, clock, messages }: Store,
   claims: readonly Claim[],
   claimedBy: string,
 ): Promise<readonly StoredRecord[]> {
@@ -65,7 +65,7 @@ async function claimAll(
 
 /** Claims the only record, if it is free. Also resolves to undefined if the reply to a claim that held was lost. */
 async function claimFree(
-  { again, clock, messages }: Rooms,
+  { again, clock, messages }: Store,
   claims: readonly Claim[],
   claimedBy: string,
 ): Promise<StoredRecord | undefined> {

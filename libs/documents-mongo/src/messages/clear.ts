@@ -3,14 +3,14 @@ import { finishedKinds, limits, type MessageId } from "@posthaste/domain";
 import { type OutboxItemRef } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
 /** No caller waits for a clear. An item that is not cleared is worked again after a crash, without effect. */
 const lingerMs = 50;
 
-export function createClear({ again, clock, messages, pause }: Rooms): Gather<OutboxItemRef, void> {
+export function createClear({ again, clock, messages, pause }: Store): Gather<OutboxItemRef, void> {
   const clearAll = async (items: readonly OutboxItemRef[]): Promise<readonly void[]> => {
     const alike = Map.groupBy(items, ({ attempt, item }) => `${attempt} ${item}`);
     const _id = { $in: [...new Set(items.map(({ id }) => id))] };

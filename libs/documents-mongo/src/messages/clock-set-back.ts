@@ -9,7 +9,7 @@ import { bulkActionsName } from "../bulk-actions/stored.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
 import { lanesName } from "./lanes.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { alarmFields, collectionName, isUnderstood, sweepFields } from "./stored.ts";
 
 const counted = { $inc: { entries: 1 } };
@@ -60,13 +60,13 @@ function retriesMovedUp(now: number, setBackMs: number) {
  * callers' times, are checked only if the server's beat shows that its clock was ahead.
  */
 export async function moveAlarmsUp(
-  rooms: Rooms,
+  store: Store,
   shards: readonly number[],
   { now, setBackMs }: { readonly now: number; readonly setBackMs: number },
 ): Promise<void> {
-  const { again, collection } = rooms;
+  const { again, collection } = store;
   const mine = { shard: { $in: [...shards] }, ...isUnderstood };
-  const withRecords = setBackMs > 0 || (await wasAhead(rooms, now));
+  const withRecords = setBackMs > 0 || (await wasAhead(store, now));
   if (withRecords) {
     const { filter, update } = retriesMovedUp(now, setBackMs);
     await again(() => collection(collectionName).updateMany({ ...mine, ...filter }, update));
@@ -87,7 +87,7 @@ export async function moveAlarmsUp(
   }
 }
 
-async function wasAhead({ again, collection }: Rooms, now: number): Promise<boolean> {
+async function wasAhead({ again, collection }: Store, now: number): Promise<boolean> {
   const beat = await again(() => collection<StoredBeat>(beatsName).findOne({ _id: beatId }));
   return isAhead(beat?.latest?.getTime() ?? 0, 0, now);
 }

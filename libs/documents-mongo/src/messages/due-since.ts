@@ -1,10 +1,10 @@
 /** Resolves to the time since when a tenant's oldest due message has waited. Reads at most `limits.dueSinceRowsMax` rows of the index. */
 import { dueSince, limits } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import { type StoredRecord } from "./stored.ts";
 
-export function createDueSince({ again, messages }: Rooms): Records["dueSince"] {
+export function createDueSince({ again, messages }: Store): Records["dueSince"] {
   return async (tenant) => {
     const rows = await again(() =>
       messages

@@ -2,13 +2,13 @@
 import { type FlowId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { createGather, type Gather } from "../gather.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import { hintFields, hintFrom } from "./stored.ts";
 
 export type Heads = { readonly lane: FlowId; readonly n: number };
 
 /** Reads many short lines together. A page might hold one long line only, so long lines are read one by one. */
-export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
+export function createHeads(store: Store): Gather<Heads, readonly Hint[]> {
   return createGather(async (wanted) => {
     const left = new Map<FlowId, number>();
     for (const { lane, n } of wanted) left.set(lane, Math.max(n, left.get(lane) ?? 1));
@@ -16,7 +16,7 @@ export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
     const add = (read: Lines): void => read.forEach((line, lane) => lines.set(lane, line));
 
     for (let pays = true; pays && left.size > 1;) {
-      const read = await readTogether(rooms, left);
+      const read = await readTogether(store, left);
       add(read.lines);
       pays = read.complete.length * paysFrom >= left.size;
       for (const lane of read.complete) left.delete(lane);
@@ -25,7 +25,7 @@ export function createHeads(rooms: Rooms): Gather<Heads, readonly Hint[]> {
     // Bounded by the batch.
     while (alone.length > 0) {
       const some = alone.splice(0, atOnceMax);
-      const read = await Promise.all(some.map(([lane, n]) => readLines(rooms, [lane], n)));
+      const read = await Promise.all(some.map(([lane, n]) => readLines(store, [lane], n)));
       read.forEach(add);
     }
     return wanted.map(({ lane, n }) => (lines.get(lane) ?? []).slice(0, n));
@@ -40,12 +40,12 @@ const pageMin = 1_000;
 type Lines = ReadonlyMap<FlowId, readonly Hint[]>;
 
 async function readTogether(
-  rooms: Rooms,
+  store: Store,
   wanted: ReadonlyMap<FlowId, number>,
 ): Promise<{ readonly lines: Lines; readonly complete: readonly FlowId[] }> {
   const limit = Math.max(pageMin, ...wanted.values());
   const lanes = [...wanted.keys()];
-  const lines = await readLines(rooms, lanes, limit);
+  const lines = await readLines(store, lanes, limit);
   const rows = [...lines.values()].reduce((sum, line) => sum + line.length, 0);
   if (rows < limit) return { lines, complete: lanes };
   const found = [...lines.keys()];
@@ -56,7 +56,7 @@ async function readTogether(
 }
 
 async function readLines(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   lanes: readonly FlowId[],
   limit: number,
 ): Promise<Lines> {

@@ -15,7 +15,7 @@ import { createReferred } from "../fan-outs/fan-outs.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { servers } from "../servers.fixture.ts";
 import { openStores } from "./harness.fixture.ts";
-import { createRecordPorts, roomsOf } from "./record-ports.ts";
+import { createRecordPorts, storeOf } from "./record-ports.ts";
 import { collectionName } from "./stored.ts";
 
 jest.setTimeout(120_000);
@@ -73,7 +73,7 @@ describe.each(servers)("$name", ({ uri }) => {
     await records.removeFinished(allShards, clock.now(), 10);
     const walk = { upTo: { id: ids.next(), at: clock.now() }, foundMax: 10, lookedMax: 20 };
     for (const filter of filters) await records.matching(aTenant, filter, walk);
-    await createReferred(roomsOf(watched))([groupChunkId("chunk_1")]);
+    await createReferred(storeOf(watched))([groupChunkId("chunk_1")]);
 
     const plans = await Promise.all(
       cursors.map(async (cursor) => JSON.stringify(await cursor.clone().explain("queryPlanner"))),

@@ -24,26 +24,26 @@ import { insertTogether } from "../insert-together.ts";
 import { enterQueues, queuePlacesOf } from "../queues/alarms.ts";
 import { insertBodies, removeBodies } from "./bodies.ts";
 import { enter, type Entry, pinsFrom, type Standing, standingOf } from "./lanes.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { storedFrom, type StoredRecord } from "./stored.ts";
 
-export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
+export function createInsert(store: Store): Gather<Insert, Inserted> {
   const insertAll = async (inserts: readonly Insert[]): Promise<readonly Inserted[]> => {
     const records = firstOfEachId(inserts);
-    const token = rooms.token();
+    const token = store.token();
     const [standing, reserved, assertMayRefer] = await Promise.all([
-      standingOf(rooms, lanesOf(records)),
-      reservedOf(rooms, fanOutsOf(records)),
-      insertBodies(rooms, records, token),
+      standingOf(store, lanesOf(records)),
+      reservedOf(store, fanOutsOf(records)),
+      insertBodies(store, records, token),
     ]);
     const places = placesOf(standing, reserved, records);
     const reservedInQueue = (message: Message) => reservedFor(reserved, message, "queuePlace");
-    const queuePlaces = await queuePlacesOf(rooms, records, reservedInQueue);
+    const queuePlaces = await queuePlacesOf(store, records, reservedInQueue);
     const placesIn = (id: MessageId) => ({
       place: places.get(id),
       queuePlace: queuePlaces.get(id),
     });
-    const now = rooms.clock.now();
+    const now = store.clock.now();
     const repeatable = new Set(
       inserts.flatMap(({ record, deduplication }) => (deduplication ? record.message.id : [])),
     );
@@ -54,18 +54,18 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
       }),
     }));
     assertMayRefer();
-    const known = await insertMissing(rooms, documents, token);
+    const known = await insertMissing(store, documents, token);
     await removeBodies(
-      rooms,
+      store,
       documents.filter(({ _id }) => known.has(_id)),
     );
     const inserted = records.filter(({ message }) => !known.has(message.id));
     await enter(
-      rooms,
+      store,
       inserted.flatMap((record) => entriesOf(record, standing, places.get(record.message.id))),
     );
     await enterQueues(
-      rooms,
+      store,
       inserted.flatMap(({ message }) =>
         message.queue === undefined
           ? []
@@ -78,12 +78,12 @@ export function createInsert(rooms: Rooms): Gather<Insert, Inserted> {
     );
     for (const { message } of inserted)
       if (!message.run)
-        rooms.counts?.add(message.tenant, { at: message.createdAt, state: "CREATED" });
+        store.counts?.add(message.tenant, { at: message.createdAt, state: "CREATED" });
     const ours = new Set(inserted.map(({ message }) => message.id));
     // `delete` returns true once, so of equal ids in a batch the first counts as inserted.
     return inserts.map(({ record }) => (ours.delete(record.message.id) ? "inserted" : "known"));
   };
-  return createGather(reporting(insertAll, rooms.committed), {
+  return createGather(reporting(insertAll, store.committed), {
     bytesOf,
   });
 }
@@ -163,7 +163,7 @@ function entriesOf(
 }
 
 async function insertMissing(
-  { again, db, messages }: Rooms,
+  { again, db, messages }: Store,
   documents: readonly StoredRecord[],
   token: string,
 ): Promise<ReadonlySet<MessageId>> {

@@ -13,7 +13,7 @@ import { bytes } from "../bytes.ts";
 import { removeBodies } from "./bodies.ts";
 import { buriedUntil } from "./bury.ts";
 import { type Reading } from "./read.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import { ofRecordAlone, rowFormat, type StoredRecord } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
@@ -36,7 +36,7 @@ export const mayKeep = ({ bodyBytes, isAnswerKept, message, state }: Judged): bo
 
 /** Removes the records of `judged` and leaves their bodies. */
 export async function keepBodies(
-  { again, clock, messages }: Rooms,
+  { again, clock, messages }: Store,
   judged: readonly Judged[],
 ): Promise<void> {
   const now = clock.now();
@@ -91,10 +91,10 @@ const otherFields = {
 } as const satisfies Record<Exclude<keyof StoredRecord, Left>, "">;
 
 export function createKeptBodies(
-  rooms: Rooms,
+  store: Store,
   { withBodies }: Pick<Reading, "withBodies">,
 ): KeptBodies {
-  const { again, clock, db, messages } = rooms;
+  const { again, clock, db, messages } = store;
 
   const oldest = (tenant: TenantId, before: number, limit: number) =>
     again(() =>
@@ -133,7 +133,7 @@ export function createKeptBodies(
       for (;;) {
         const portion = Math.min(limit - swept, removedPerCallMax);
         const found = portion > 0 ? await oldest(tenant, before, portion) : [];
-        await removeBodies(rooms, found);
+        await removeBodies(store, found);
         await writeAll(again, messages, removals(found, clock.now()));
         swept += found.length;
         if (found.length < removedPerCallMax) return swept;

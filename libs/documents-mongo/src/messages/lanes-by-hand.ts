@@ -9,7 +9,7 @@ import {
 import { type FlowLanes } from "@posthaste/ports";
 import { type UpdateFilter } from "mongodb";
 import { lanesName, rowFrom, settingAlarm, writeLanes } from "./lanes.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import { type StoredLane } from "./stored-lane.ts";
 
 type ByHand = Pick<
@@ -17,8 +17,8 @@ type ByHand = Pick<
   "list" | "waiting" | "pause" | "resume" | "pin" | "unpin" | "keepWindow"
 >;
 
-export function createLanesByHand(rooms: Rooms): ByHand {
-  const { again, clock, lanes, messages } = rooms;
+export function createLanesByHand(store: Store): ByHand {
+  const { again, clock, lanes, messages } = store;
 
   /** `limits`: the limits that a new row gets, where `change` does not set them. */
   const set = (
@@ -28,11 +28,11 @@ export function createLanesByHand(rooms: Rooms): ByHand {
   ): Promise<void> => {
     const $setOnInsert = { tenant, key, shard, ...limits };
     const update = { ...change, $max: { usedAt: clock.now() }, $setOnInsert };
-    return writeLanes(rooms, [{ updateOne: { filter: { _id }, update, upsert: true } }]);
+    return writeLanes(store, [{ updateOne: { filter: { _id }, update, upsert: true } }]);
   };
 
   return {
-    list: (tenant, search, limit) => listLanes(rooms, tenant, search, limit),
+    list: (tenant, search, limit) => listLanes(store, tenant, search, limit),
     waiting: async (ids) => {
       const isWaiting = { lane: { $in: [...ids] }, state: "waiting" };
       const counted = { _id: "$lane", n: { $sum: 1 } };
@@ -79,7 +79,7 @@ export function createLanesByHand(rooms: Rooms): ByHand {
 
 /** A lane's id is the tenant's name, then the key, so the index of ids has the keys in order. */
 async function listLanes(
-  { heavy }: Rooms,
+  { heavy }: Store,
   tenant: TenantId,
   search: string,
   limit: number,

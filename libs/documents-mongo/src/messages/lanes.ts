@@ -24,7 +24,7 @@ import { type AnyBulkWriteOperation } from "mongodb";
 import { type Due, ringDue } from "../alarms.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { byTime, type Index } from "../indexes.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { isUnderstood } from "./stored.ts";
 import { type StoredLane } from "./stored-lane.ts";
 import { writeAll } from "./writes.ts";
@@ -46,7 +46,7 @@ export type Entry = {
 };
 
 export async function enter(
-  { again, lanes, clock }: Rooms,
+  { again, lanes, clock }: Store,
   entries: readonly Entry[],
 ): Promise<void> {
   const now = clock.now();
@@ -65,7 +65,7 @@ export async function enter(
 type LaneWrites = readonly AnyBulkWriteOperation<StoredLane>[];
 
 export async function writeLanes(
-  { again, lanes }: Pick<Rooms, "again" | "lanes">,
+  { again, lanes }: Pick<Store, "again" | "lanes">,
   writes: LaneWrites,
 ): Promise<void> {
   let operations = writes;
@@ -153,7 +153,7 @@ export const settingAlarm = <T extends { $min: { wakeAt: number } } | { $set: { 
 export type Standing = Pick<StoredLane, "limits" | "pinnedParallelism" | "pinnedRate" | "place">;
 
 export async function standingOf(
-  { again, lanes }: Rooms,
+  { again, lanes }: Store,
   ids: readonly FlowId[],
 ): Promise<ReadonlyMap<FlowId, Standing>> {
   if (ids.length === 0) return new Map();
@@ -168,7 +168,7 @@ export async function standingOf(
   return new Map(found.map((standing) => [standing._id, standing]));
 }
 
-export function createRows({ again, lanes }: Rooms): Gather<FlowId, FlowLane | undefined> {
+export function createRows({ again, lanes }: Store): Gather<FlowId, FlowLane | undefined> {
   return createGather(async (ids) => {
     const found = await again(() => lanes.find({ _id: { $in: [...new Set(ids)] } }).toArray());
     const rows = new Map(found.map((stored) => [stored._id, rowFrom(stored)]));
@@ -213,7 +213,7 @@ export type Rest = {
   readonly window: RateWindow | undefined;
 };
 
-export function createRest({ again, lanes }: Rooms): Gather<Rest, boolean> {
+export function createRest({ again, lanes }: Store): Gather<Rest, boolean> {
   return createGather(async (rests) => {
     const { matched } = await writeAll(again, lanes, rests.map(resting));
     // If a record has joined since an earlier try whose reply was lost, the lane stays awake, too.
@@ -241,8 +241,8 @@ function resting({ lane, seq, wakeAt, window }: Rest): AnyBulkWriteOperation<Sto
   return { updateOne: { filter: { _id: lane, entries: seq }, update } };
 }
 
-export async function ringLanes(rooms: Rooms, ...due: Due): Promise<readonly Rung[]> {
-  const found = await ringDue<StoredLane>(rooms, lanesName, due, { _id: 1 }, (wakeAt) =>
+export async function ringLanes(store: Store, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredLane>(store, lanesName, due, { _id: 1 }, (wakeAt) =>
     settingAlarm({ $set: { wakeAt } }),
   );
   return found.map(({ _id: lane }) => ({ kind: "lane", lane }));
@@ -253,14 +253,14 @@ export async function ringLanes(rooms: Rooms, ...due: Due): Promise<readonly Run
  * day each row that stays.
  */
 export async function sweepLanes(
-  rooms: Rooms,
+  store: Store,
   shards: readonly number[],
   limit: number,
 ): Promise<void> {
   let looked = 0;
   while (looked < limit) {
     const portion = Math.min(limit - looked, lanesPerPortionMax);
-    const found = await sweepPortion(rooms, shards, portion);
+    const found = await sweepPortion(store, shards, portion);
     looked += found;
     if (found < portion) return;
   }
@@ -268,7 +268,7 @@ export async function sweepLanes(
 const lanesPerPortionMax = 500;
 
 async function sweepPortion(
-  { again, lanes, messages, clock }: Rooms,
+  { again, lanes, messages, clock }: Store,
   shards: readonly number[],
   limit: number,
 ): Promise<number> {

@@ -18,7 +18,7 @@ import {
   recordConditions,
   termConditions,
 } from "../query/conditions.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { collectionName, isUnderstood, type StoredRecord } from "./stored.ts";
 
 const liveConditions: Conditions<LiveFilter> = {
@@ -39,7 +39,7 @@ const lookedAt = { "message.url": 1, "message.createdAt": 1, "message.run": 1 } 
 /** The ids of a step. `end`: the last of them, if more follow. */
 type Window = { readonly ids: Filter<StoredRecord>["_id"]; readonly end: MessageId | undefined };
 
-export function createMatching({ heavy }: Rooms): Records["matching"] {
+export function createMatching({ heavy }: Store): Records["matching"] {
   const messages = heavy.collection<StoredRecord>(collectionName);
 
   const windowOf = async (

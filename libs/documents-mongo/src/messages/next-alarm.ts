@@ -11,7 +11,7 @@ import { bulkActionsName } from "../bulk-actions/stored.ts";
 import { fanOutsName } from "../fan-outs/stored-fan-out.ts";
 import { queuesName } from "../queues/stored-queue.ts";
 import { nextDeliverAlarm } from "../runs/alarms.ts";
-import { type RunRooms } from "../runs/rooms.ts";
+import { type StoreWithRuns } from "../runs/store.ts";
 import { runsName } from "../runs/stored-run.ts";
 import { schedulesName } from "../schedules/stored.ts";
 import { lanesName } from "./lanes.ts";
@@ -26,17 +26,17 @@ const collections: { readonly [Source in RowSource]: string } = {
   run: runsName,
 };
 
-export function createNextAlarm(rooms: RunRooms): Alarms["next"] {
-  const { again, messages } = rooms;
+export function createNextAlarm(store: StoreWithRuns): Alarms["next"] {
+  const { again, messages } = store;
   return async (shards, sources = alarmSources) => {
     const inShards = { shard: { $in: [...shards] }, ...isUnderstood };
     const isSet = { $gt: 0, $exists: true };
     const isAsked = (source: AlarmSource): boolean => sources.includes(source);
     const [delivery, ...found] = await Promise.all([
-      isAsked("record") ? nextDeliverAlarm(rooms, shards) : undefined,
+      isAsked("record") ? nextDeliverAlarm(store, shards) : undefined,
       ...rowSources
         .filter(isAsked)
-        .map((source) => nextAlarmOf(rooms, collections[source], shards)),
+        .map((source) => nextAlarmOf(store, collections[source], shards)),
       ...recordSources.filter(isAsked).map(async (source) => {
         const field = alarmFields[source];
         const options = { projection: { [field]: 1 }, sort: { [field]: 1 } } as const;

@@ -4,7 +4,7 @@ import { type FlowLanes } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createGather, type Gather } from "../gather.ts";
 import { type StoredLane } from "./stored-lane.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import { type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
@@ -15,8 +15,8 @@ export type Promotion = {
   readonly window: RateWindow | undefined;
 };
 
-export function createPromote(rooms: Rooms): Gather<Promotion, readonly MessageId[]> {
-  const { again, messages, lanes, clock, token } = rooms;
+export function createPromote(store: Store): Gather<Promotion, readonly MessageId[]> {
+  const { again, messages, lanes, clock, token } = store;
   return createGather(
     async (promotions) => {
       await writeAll(again, lanes, promotions.flatMap(keepingWindow));
@@ -28,7 +28,7 @@ export function createPromote(rooms: Rooms): Gather<Promotion, readonly MessageI
         named.map((promotion) => promoting(promotion, now)),
       );
       const wanted = named.reduce((sum, { ids }) => sum + ids.length, 0);
-      return matched === wanted ? named.map(({ ids }) => ids) : whoseTheyAre(rooms, named);
+      return matched === wanted ? named.map(({ ids }) => ids) : whoseTheyAre(store, named);
     },
     { itemsMax: promotionsMax },
   );
@@ -39,7 +39,7 @@ type Named = Promotion & { readonly promotedBy: string };
 
 /** Returns which records each call has promoted, also by an earlier try whose reply was lost. */
 async function whoseTheyAre(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   promotions: readonly Named[],
 ): Promise<readonly (readonly MessageId[])[]> {
   const filter = {
@@ -66,7 +66,7 @@ function promoting(
   return { updateMany: { filter, update: { $set: { ...$set, promotedBy }, $unset } } };
 }
 
-export function createSlotHolders({ again, messages, clock }: Rooms): FlowLanes["slotHolders"] {
+export function createSlotHolders({ again, messages, clock }: Store): FlowLanes["slotHolders"] {
   return async (lane) => {
     const filter = {
       lane,

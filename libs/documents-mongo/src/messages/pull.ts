@@ -3,7 +3,7 @@ import { type TenantId } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
 import { type Filter } from "mongodb";
 import { grantHolds } from "./claim.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import {
   type HintDocument,
   hintFields,
@@ -16,7 +16,7 @@ import {
  * Pulls in the order of the index: origin by origin, the oldest first, from the end of the last pull and once around.
  * So a million messages to one excepted destination cost nothing, and no destination waits for another to run dry.
  */
-export function createPull({ again, messages, clock }: Rooms): Records["pull"] {
+export function createPull({ again, messages, clock }: Store): Records["pull"] {
   const pulledUpTo = new Map<TenantId, number>();
 
   const find = (filter: Filter<StoredRecord>, limit: number): Promise<readonly HintDocument[]> =>

@@ -4,7 +4,7 @@ import { type Records } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { portionsOf } from "./bodies.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import { nameOfBody } from "./stored-body.ts";
 import { answerBytesOf, isUnderstood, recordFrom, stateFrom, type StoredRecord } from "./stored.ts";
 
@@ -24,10 +24,10 @@ type Found = {
 };
 type Wanted = { readonly tenant: TenantId; readonly id: MessageId };
 
-export function createReading(rooms: Rooms): Reading {
-  const { again, log, messages } = rooms;
+export function createReading(store: Store): Reading {
+  const { again, log, messages } = store;
   const withBodies: Reading["withBodies"] = async (found, make) => {
-    const read = await readBodies(rooms, found);
+    const read = await readBodies(store, found);
     return found.flatMap((stored) => {
       const body = stored.body ? bytes(stored.body) : read.get(keeperOf(stored));
       if (body || stored.bodyBytes === 0) return make(stored, body ?? noBody);
@@ -70,18 +70,18 @@ export function createReading(rooms: Rooms): Reading {
     const { found, left } = await again(() => findSome(tenant, ids));
     return { records: await withBodies(found, recordFrom), left };
   };
-  return { withBodies, get, getSome, progress: createProgress(rooms) };
+  return { withBodies, get, getSome, progress: createProgress(store) };
 }
 
 async function readBodies(
-  rooms: Rooms,
+  store: Store,
   found: readonly StoredRecord[],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const missing = found.filter(({ body, bodyBytes }) => !body && bodyBytes > 0);
   const wanted = new Map(missing.map((stored) => [keeperOf(stored), stored]));
   const read = new Map<string, Uint8Array>();
   for (const some of portionsOf([...wanted.values()])) {
-    const found = await readPortion(rooms, some);
+    const found = await readPortion(store, some);
     // A single document shares its memory with nothing larger.
     const own = found.length === 1 ? viewOf : bytes;
     for (const { _id, body } of found) if (body) read.set(_id, own(body));
@@ -90,7 +90,7 @@ async function readBodies(
 }
 
 async function readPortion(
-  { again, bodies, fanOuts, messages }: Rooms,
+  { again, bodies, fanOuts, messages }: Store,
   some: readonly StoredRecord[],
 ): Promise<readonly { readonly _id: string; readonly body?: Uint8Array }[]> {
   const apart = some.flatMap((stored) => (stored.bodyApart ? nameOfBody(stored) : []));
@@ -112,7 +112,7 @@ async function readPortion(
 }
 
 const createProgress =
-  ({ again, messages }: Pick<Rooms, "again" | "messages">): Records["progress"] =>
+  ({ again, messages }: Pick<Store, "again" | "messages">): Records["progress"] =>
   async (tenant, ids) => {
     const filter = { _id: { $in: [...ids] }, tenant, ...isLiving };
     const found = await again(() =>

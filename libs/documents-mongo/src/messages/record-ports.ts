@@ -22,7 +22,7 @@ import { bulkActionIndexes } from "../bulk-actions/stored.ts";
 import { endsOfLog } from "../message-log/message-log.ts";
 import { createRunLog } from "../runs/run-log.ts";
 import { createRuns } from "../runs/runs.ts";
-import { runRoomsOf } from "../runs/rooms.ts";
+import { withRuns } from "../runs/store.ts";
 import { runIndexes } from "../runs/stored-run.ts";
 import { scheduleIndexes } from "../schedules/stored.ts";
 import { bodiesName, bodyIndexes, type StoredBody } from "./stored-body.ts";
@@ -36,7 +36,7 @@ import { createRelease } from "./release.ts";
 import { createRemoveFinished } from "./remove.ts";
 import { createRenew } from "./renew.ts";
 import { createRing } from "./ring.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { createSettle } from "./settle.ts";
 import { collectionName, messageIndexes, type StoredRecord } from "./stored.ts";
 
@@ -57,18 +57,18 @@ export function createRecordPorts(
   aside: Connection,
   inserting: Oldest["during"] = (task) => task(),
 ): RecordPorts {
-  const rooms = roomsOf(connection);
-  const insert = createInsert(rooms);
-  const runRooms = runRoomsOf(rooms, insert);
-  const reading = createReading(rooms);
-  const claim = createClaim(rooms, reading);
+  const store = storeOf(connection);
+  const insert = createInsert(store);
+  const storeWithRuns = withRuns(store, insert);
+  const reading = createReading(store);
+  const claim = createClaim(store, reading);
   const renew = createRenew(aside);
-  const clear = createClear(rooms);
-  const rows = createRows(rooms);
-  const heads = createHeads(rooms);
-  const promote = createPromote(rooms);
-  const rest = createRest(rooms);
-  const backlogs = createBacklogs(connection.clock, countLive(rooms));
+  const clear = createClear(store);
+  const rows = createRows(store);
+  const heads = createHeads(store);
+  const promote = createPromote(store);
+  const rest = createRest(store);
+  const backlogs = createBacklogs(connection.clock, countLive(store));
 
   return {
     records: {
@@ -80,46 +80,46 @@ export function createRecordPorts(
         const claimed = await claim([...new Set(ids)].map((id) => ({ id, owner })));
         return claimed.filter((record) => record !== undefined);
       },
-      pull: createPull(rooms),
+      pull: createPull(store),
       renew: async (claims) => {
         const held = await renew(claims);
         return claims.filter((_, n) => !held[n]).map(({ id }) => id);
       },
-      settle: createSettle(rooms),
+      settle: createSettle(store),
       clear: async (items) => {
         await clear(items);
       },
-      cancel: createCancel(rooms),
-      drop: createDrop(rooms),
-      release: createRelease(rooms),
-      matching: createMatching(rooms),
+      cancel: createCancel(store),
+      drop: createDrop(store),
+      release: createRelease(store),
+      matching: createMatching(store),
       get: (tenant, ids) => reading.get(ids.map((id) => ({ tenant, id }))),
       getSome: reading.getSome,
       progress: reading.progress,
-      removeFinished: createRemoveFinished(rooms, endsOfLog(connection)),
-      dueSince: createDueSince(rooms),
+      removeFinished: createRemoveFinished(store, endsOfLog(connection)),
+      dueSince: createDueSince(store),
       backlog: backlogs.of,
     },
-    keptBodies: createKeptBodies(rooms, reading),
-    alarms: { ring: createRing(runRooms, reading), next: createNextAlarm(runRooms) },
+    keptBodies: createKeptBodies(store, reading),
+    alarms: { ring: createRing(storeWithRuns, reading), next: createNextAlarm(storeWithRuns) },
     flowLanes: {
-      ...createLanesByHand(rooms),
+      ...createLanesByHand(store),
       rows: async (ids) => (await rows(ids)).filter((row) => row !== undefined),
       heads: async (lane, n) => only(await heads([{ lane, n }])),
       promote: async (lane, ids, grantUntil, window) =>
         only(await promote([{ lane, ids, grantUntil, window }])),
       rest: async (lane, seq, wakeAt, window) => only(await rest([{ lane, seq, wakeAt, window }])),
-      slotHolders: createSlotHolders(rooms),
+      slotHolders: createSlotHolders(store),
     },
-    queues: createQueues(rooms, reading),
+    queues: createQueues(store, reading),
     bulkActions: createBulkActions(connection),
-    runs: createRuns(runRooms),
-    runLog: createRunLog(runRooms),
-    fanOuts: createFanOuts(rooms),
+    runs: createRuns(storeWithRuns),
+    runLog: createRunLog(storeWithRuns),
+    fanOuts: createFanOuts(store),
   };
 }
 
-export const roomsOf = (connection: Connection): Rooms => ({
+export const storeOf = (connection: Connection): Store => ({
   ...connection,
   messages: connection.collection<StoredRecord>(collectionName),
   bodies: connection.collection<StoredBody>(bodiesName),

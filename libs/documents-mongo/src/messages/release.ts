@@ -4,7 +4,7 @@
  */
 import { release, sourceOf } from "@posthaste/domain";
 import { type Records } from "@posthaste/ports";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { isUnderstood, recordFrom, stateWrite } from "./stored.ts";
 
 /** A record changes a few times a second at most. */
@@ -12,7 +12,7 @@ const triesMax = 20;
 const slim = { body: 0, "outbox.response": 0 } as const;
 const noBody = new Uint8Array();
 
-export function createRelease({ again, clock, messages, token }: Rooms): Records["release"] {
+export function createRelease({ again, clock, messages, token }: Store): Records["release"] {
   return async (tenant, id) => {
     for (let tries = 0; tries < triesMax; tries++) {
       const one = { _id: id, tenant, ...isUnderstood };

@@ -8,7 +8,7 @@ import { removeBodies, sweepBodies } from "./bodies.ts";
 import { removeOrBury } from "./bury.ts";
 import { judgedFields, keepBodies, mayKeep, rowWithBody } from "./kept-bodies.ts";
 import { sweepLanes } from "./lanes.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import {
   isUnderstood,
   ofRecordAlone,
@@ -33,7 +33,7 @@ type Finished = Pick<
 
 const tells = ({ told }: Finished): boolean => told !== undefined;
 
-export function createRemoveFinished(rooms: Rooms, log: EndsOfLog): RemoveFinished {
+export function createRemoveFinished(store: Store, log: EndsOfLog): RemoveFinished {
   return async (shards, endedBefore, limit, keeps = () => true) => {
     const isKept = (record: Finished): boolean => mayKeep(record) && keeps(record.tenant);
     let removed = 0;
@@ -41,33 +41,33 @@ export function createRemoveFinished(rooms: Rooms, log: EndsOfLog): RemoveFinish
       // Ends with the last finished record, or at `limit`.
       for (let round = 0; removed < limit && round < roundsMax; round++) {
         const portion = Math.min(limit - removed, removedPerCallMax);
-        const found = await findFinished(rooms, shards, { sweptBy, endedBefore, limit: portion });
+        const found = await findFinished(store, shards, { sweptBy, endedBefore, limit: portion });
         if (sweptBy === "owedSweepAt" || sweptBy === "canceledSweepAt")
-          await tellOwed(rooms, log, found);
+          await tellOwed(store, log, found);
         const kept = found.filter(isKept);
         const gone = found.filter((each) => !isKept(each));
-        await removeBodies(rooms, gone);
-        await leaveRows(rooms, gone.filter(tells), { $set: toRow, $unset: ofRecordAlone });
-        await leaveRows(rooms, kept.filter(tells), rowWithBody);
+        await removeBodies(store, gone);
+        await leaveRows(store, gone.filter(tells), { $set: toRow, $unset: ofRecordAlone });
+        await leaveRows(store, kept.filter(tells), rowWithBody);
         await removeOrBury(
-          rooms,
+          store,
           gone.filter((each) => !tells(each)),
         );
         await keepBodies(
-          rooms,
+          store,
           kept.filter((each) => !tells(each)),
         );
         removed += found.length;
         if (found.length < portion) break;
       }
     }
-    const fanOuts = await removeFanOuts(rooms, shards, endedBefore, limit);
-    await sweepBodies(rooms);
-    for (const { collectionName } of [rooms.messages, rooms.fanOuts])
-      await sweepTombstones(rooms, collectionName, limit);
+    const fanOuts = await removeFanOuts(store, shards, endedBefore, limit);
+    await sweepBodies(store);
+    for (const { collectionName } of [store.messages, store.fanOuts])
+      await sweepTombstones(store, collectionName, limit);
     // As many lanes as records were removed: each record may have been the last of its lane.
-    await sweepLanes(rooms, shards, Math.max(lanesPerSweepMin, removed));
-    await sweepQueues(rooms, shards, lanesPerSweepMin);
+    await sweepLanes(store, shards, Math.max(lanesPerSweepMin, removed));
+    await sweepQueues(store, shards, lanesPerSweepMin);
     return removed + fanOuts;
   };
 }
@@ -83,7 +83,7 @@ type Finding = {
 };
 
 const findFinished = (
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   shards: readonly number[],
   { sweptBy, endedBefore, limit }: Finding,
 ): Promise<readonly Finished[]> =>
@@ -110,7 +110,7 @@ const projection = {
 
 /** Writes ends that the log lacks. Mostly the settler or canceller has written them, so only records that the log lacks are read. */
 async function tellOwed(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   { lacking, append }: EndsOfLog,
   owing: readonly Finished[],
 ): Promise<void> {
@@ -136,7 +136,7 @@ const noBody = new Uint8Array();
 
 /** Ends records and leaves them as rows of the log. */
 async function leaveRows(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   records: readonly Finished[],
   update: UpdateFilter<StoredRecord> | Document[],
 ): Promise<void> {
@@ -152,7 +152,7 @@ const toRow = { format: rowFormat } as const;
 type Tombstone = { readonly _id: string; readonly tombstoneUntil?: number };
 
 async function sweepTombstones(
-  { again, collection, clock }: Rooms,
+  { again, collection, clock }: Store,
   name: string,
   limit: number,
 ): Promise<void> {

@@ -21,12 +21,12 @@ import { ringBulkActions } from "../bulk-actions/alarms.ts";
 import { ringFanOuts } from "../fan-outs/fan-outs.ts";
 import { enterQueues, type QueueEntry, ringQueues } from "../queues/alarms.ts";
 import { redeliver, ringRuns } from "../runs/alarms.ts";
-import { type RunRooms } from "../runs/rooms.ts";
+import { type StoreWithRuns } from "../runs/store.ts";
 import { ringSchedules } from "../schedules/alarms.ts";
 import { moveAlarmsUp } from "./clock-set-back.ts";
 import { enter, type Entry, ringLanes } from "./lanes.ts";
 import { type Reading } from "./read.ts";
-import { inOneReply, type Rooms } from "./rooms.ts";
+import { inOneReply, type Store } from "./store.ts";
 import {
   answerBytesOf,
   alarmFields,
@@ -46,49 +46,49 @@ type RungRecord = {
   readonly source: RecordSource;
 };
 
-export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
-  const setBack = watchSetBack(rooms.clock);
+export function createRing(store: StoreWithRuns, reading: Reading): Alarms["ring"] {
+  const setBack = watchSetBack(store.clock);
   /** Shards whose alarms were checked since the clock was last set back. */
   const checked = new Set<number>();
   return async (shards, limitOfEach, sources = alarmSources) => {
-    const now = rooms.clock.now();
-    const setAheadMs = rooms.clock.setAheadMs();
+    const now = store.clock.now();
+    const setAheadMs = store.clock.setAheadMs();
     const setBackMs = setBack();
     if (setBackMs > 0) checked.clear();
     const fresh = shards.filter((shard) => !checked.has(shard));
-    if (fresh.length > 0) await moveAlarmsUp(rooms, fresh, { now, setBackMs });
+    if (fresh.length > 0) await moveAlarmsUp(store, fresh, { now, setBackMs });
     for (const shard of fresh) checked.add(shard);
     const isAsked = (source: AlarmSource): boolean => sources.includes(source);
     const due = await Promise.all(
       recordSources
         .filter(isAsked)
-        .map((source) => findDue(rooms, shards, source, now, limitOfEach)),
+        .map((source) => findDue(store, shards, source, now, limitOfEach)),
     );
     const rung = due.flatMap(({ found }) => found).map((stored) => rungAt(stored, now, setAheadMs));
     const ringing = affordable(rung);
     const move = (some: readonly RungRecord[]) =>
       writeAll(
-        rooms.again,
-        rooms.messages,
+        store.again,
+        store.messages,
         some.flatMap((each) => moving(each, now)),
       );
     // A lane is told after a record is in its line, and before the record's own alarm is removed, so a crash between the two loses nothing.
     await move(ringing.filter((each) => !waits(each)));
-    await enter(rooms, ringing.filter(getsIntoLine).flatMap(entryOf));
-    await enterQueues(rooms, ringing.flatMap(queueEntryOf));
+    await enter(store, ringing.filter(getsIntoLine).flatMap(entryOf));
+    await enterQueues(store, ringing.flatMap(queueEntryOf));
     await move(ringing.filter(waits));
-    const ours = await withoutLost(rooms, ringing.filter(needsBody));
+    const ours = await withoutLost(store, ringing.filter(needsBody));
     const whole = await reading.withBodies(
       ours.map(({ stored }) => stored),
       recordFrom,
     );
     const onlyFacts = ringing.filter(({ source }) => source === "fact");
     const [redelivered, others] = await Promise.all([
-      isAsked("record") ? redeliver(rooms, shards, now, limitOfEach) : [],
+      isAsked("record") ? redeliver(store, shards, now, limitOfEach) : [],
       Promise.all(
         rowSources.filter(isAsked).map(async (source) => ({
           source,
-          found: await ringRows[source](rooms, shards, now, limitOfEach),
+          found: await ringRows[source](store, shards, now, limitOfEach),
         })),
       ),
     ]);
@@ -117,7 +117,7 @@ export function createRing(rooms: RunRooms, reading: Reading): Alarms["ring"] {
 }
 
 type RingDue = (
-  rooms: RunRooms,
+  store: StoreWithRuns,
   shards: readonly number[],
   now: number,
   limit: number,
@@ -162,7 +162,7 @@ type Found<T = unknown> = {
 };
 
 const findDue = (
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   shards: readonly number[],
   source: RecordSource,
   now: number,
@@ -204,7 +204,7 @@ const needsBody = ({ source }: RungRecord): boolean => source === "followUp";
 
 /** Drops follow-ups whose alarm another ringer has moved: that ringer works them. */
 async function withoutLost(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   ringing: readonly RungRecord[],
 ): Promise<readonly RungRecord[]> {
   if (ringing.length === 0) return ringing;

@@ -19,29 +19,29 @@ import { createGather, type Gather } from "../gather.ts";
 import { toldBy } from "../message-log/rows.ts";
 import { wakeQueues } from "../queues/alarms.ts";
 import { enter } from "./lanes.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { type StoredRecord, stateWrite } from "./stored.ts";
 import { writeAll } from "./writes.ts";
 
-export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
+export function createSettle(store: Store): Gather<Settlement, Settled> {
   let lastBatch = 0;
   const settleAll = async (settlements: readonly Settlement[]): Promise<readonly Settled[]> => {
     lastBatch = settlements.length;
     const others = settlements.filter((each) => !isWhole(each));
     // The look that a queue's alarm asks for may come before the end of its turn; it sets the alarm again, at most 30 s ahead.
     const [unsure, settled] = await Promise.all([
-      settleWhole(rooms, settlements.filter(isWhole)),
-      settleEach(rooms, others),
+      settleWhole(store, settlements.filter(isWhole)),
+      settleEach(store, others),
       wakeQueues(
-        rooms,
+        store,
         settlements.flatMap(({ message, next }) => (isFinished(next) ? message : [])),
       ),
     ]);
-    const settledLater = await settleEach(rooms, unsure);
+    const settledLater = await settleEach(store, unsure);
     const verdictOf = (each: Settlement): Verdict =>
       settled.get(each) ?? settledLater.get(each) ?? wholeVerdictOf(each);
     await enter(
-      rooms,
+      store,
       others.flatMap(({ message, next }) => {
         const flow = next.kind === "waiting" ? flowOf(message) : undefined;
         return flow ? { flow, wakes: true, setsLimits: false } : [];
@@ -49,15 +49,15 @@ export function createSettle(rooms: Rooms): Gather<Settlement, Settled> {
     );
     return settlements.map((each) => {
       const verdict = verdictOf(each);
-      if (verdict === "told") countOwn(rooms, each);
+      if (verdict === "told") countOwn(store, each);
       return verdict === "told" ? nothingLeft : withOwed(each, verdict);
     });
   };
-  return createGather(reporting(settleAll, rooms.committed), {
+  return createGather(reporting(settleAll, store.committed), {
     bytesOf: ({ answer, append }) =>
       append.reduce((sum, item) => sum + bytesOf(item), answer?.length ?? 0),
     // Only under load: no caller waits for a settle, and one statement for many records costs little more than for one.
-    linger: () => (lastBatch >= busyBatch ? rooms.pause(lingerMs) : undefined),
+    linger: () => (lastBatch >= busyBatch ? store.pause(lingerMs) : undefined),
   });
 }
 
@@ -70,7 +70,7 @@ type Verdict = Settled | "told";
 const wholeVerdictOf = (settlement: Settlement): Verdict =>
   ownFactOf(settlement) ? "told" : nothingLeft;
 
-function countOwn({ counts }: Rooms, settlement: Settlement): void {
+function countOwn({ counts }: Store, settlement: Settlement): void {
   const fact = ownFactOf(settlement);
   for (const event of fact ? eventsOf(fact) : []) counts?.add(settlement.message.tenant, event);
 }
@@ -94,13 +94,13 @@ const isWhole = (settlement: Settlement): boolean =>
  * written: if a statement matches fewer records than it names, the missing ones are not known.
  */
 async function settleWhole(
-  rooms: Rooms,
+  store: Store,
   settlements: readonly Settlement[],
 ): Promise<readonly Settlement[]> {
   const statements = Map.groupBy(settlements, ({ epoch }) => epoch);
   const unsure = await Promise.all(
     [...statements.values()].map(async (alike) => {
-      const matched = await endThese(rooms, alike);
+      const matched = await endThese(store, alike);
       return matched === alike.length ? [] : alike;
     }),
   );
@@ -109,7 +109,7 @@ async function settleWhole(
 
 /** Ends records in one statement, which contains a table with the values of each. */
 async function endThese(
-  { again, messages, clock }: Rooms,
+  { again, messages, clock }: Store,
   alike: readonly Settlement[],
 ): Promise<number> {
   const sorted = alike.toSorted(byId);
@@ -158,7 +158,7 @@ function isClaimed(alike: readonly Settlement[]) {
  * again, alone.
  */
 async function settleEach(
-  rooms: Rooms,
+  store: Store,
   settlements: readonly Settlement[],
 ): Promise<ReadonlyMap<Settlement, Verdict>> {
   const settled = new Map<Settlement, Verdict>();
@@ -166,8 +166,8 @@ async function settleEach(
   for (let round = 0; left.length > 0; round++) {
     if (round === roundsMax)
       throw new StoreError("unavailable", `${left.length} settlements were not written`);
-    const met = round === 0 ? await writeTogether(rooms, left) : await writeAlone(rooms, left);
-    const verdicts = met ? left.map(allLeft) : await judge(rooms, left);
+    const met = round === 0 ? await writeTogether(store, left) : await writeAlone(store, left);
+    const verdicts = met ? left.map(allLeft) : await judge(store, left);
     for (const [n, each] of left.entries()) {
       const verdict = verdicts[n];
       if (verdict && verdict !== "unwritten") settled.set(each, verdict);
@@ -179,14 +179,14 @@ async function settleEach(
 
 const roundsMax = 3;
 
-async function writeTogether(rooms: Rooms, settlements: readonly Settlement[]): Promise<boolean> {
-  const { matched } = await writeSettlements(rooms, settlements.toSorted(byId));
+async function writeTogether(store: Store, settlements: readonly Settlement[]): Promise<boolean> {
+  const { matched } = await writeSettlements(store, settlements.toSorted(byId));
   return matched === settlements.length;
 }
 
-async function writeAlone(rooms: Rooms, settlements: readonly Settlement[]): Promise<boolean> {
+async function writeAlone(store: Store, settlements: readonly Settlement[]): Promise<boolean> {
   let matched = 0;
-  for (const each of settlements) matched += (await writeSettlements(rooms, [each])).matched;
+  for (const each of settlements) matched += (await writeSettlements(store, [each])).matched;
   return matched === settlements.length;
 }
 
@@ -195,7 +195,7 @@ const byId = (a: Settlement, b: Settlement): number => (a.message.id < b.message
 const bytesOf = ({ response }: FollowUp): number => response?.body.length ?? 0;
 
 async function writeSettlements(
-  { again, messages, clock }: Rooms,
+  { again, messages, clock }: Store,
   settlements: readonly Settlement[],
 ): Promise<{ readonly matched: number }> {
   const now = clock.now();
@@ -259,7 +259,7 @@ const withoutBody = (answer: Answer): Answer => ({
 
 /** Tells apart settlements that are fenced, that an earlier try wrote whose reply was lost, and that are not written. */
 async function judge(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   settlements: readonly Settlement[],
 ): Promise<readonly (Verdict | "unwritten")[]> {
   const ids: readonly MessageId[] = settlements.map(({ message }) => message.id);

@@ -29,7 +29,7 @@ import { type AnyBulkWriteOperation } from "mongodb";
 import { firstUnmade } from "../fan-outs/fan-outs.ts";
 import { enter } from "../messages/lanes.ts";
 import { type Reading } from "../messages/read.ts";
-import { inOneReply, type Rooms } from "../messages/rooms.ts";
+import { inOneReply, type Store } from "../messages/store.ts";
 import {
   hintFrom,
   isUnderstood,
@@ -44,26 +44,26 @@ import { queuesOf, type StoredQueue } from "./stored-queue.ts";
 type Looked = { readonly admitted: Admitted; readonly isFull: boolean };
 
 export async function admitOne(
-  rooms: Rooms,
+  store: Store,
   reading: Reading,
   _id: QueueId,
   owner: Owner | undefined,
 ): Promise<Looked | undefined> {
-  const row = await rooms.again(() => queuesOf(rooms).findOne({ _id, ...isUnderstood }));
+  const row = await store.again(() => queuesOf(store).findOne({ _id, ...isUnderstood }));
   if (!row) return undefined;
   const room = freeTurns(row, 0);
   // Read before the line: a record that is in line by then with a higher place came after children that are not made yet.
-  const unmade = row.hasFanOut ? await firstUnmade(rooms, _id, row.purgeUpTo ?? 0) : undefined;
+  const unmade = row.hasFanOut ? await firstUnmade(store, _id, row.purgeUpTo ?? 0) : undefined;
   const [holders, line, ended] = await Promise.all([
-    room > 0 ? holdersOf(rooms, row.turns) : [],
-    room > 0 ? lineOf(rooms, row, { room, end: unmade, whole: owner !== undefined }) : [],
-    purgedOf(rooms, row),
+    room > 0 ? holdersOf(store, row.turns) : [],
+    room > 0 ? lineOf(store, row, { room, end: unmade, whole: owner !== undefined }) : [],
+    purgedOf(store, row),
   ]);
   const standing = new Map(holders.map((stored) => [stored._id, recordFrom(stored, noBody)]));
-  const now = rooms.clock.now();
+  const now = store.clock.now();
   const done = room > 0 ? row.turns.filter((id) => isDone(standing.get(id), now)) : [];
   const calledBack = await callbacksOf(
-    rooms,
+    store,
     done.filter((id) => mayCallBack(standing.get(id))),
   );
   const over = new Set(done.filter((id) => !calledBack.has(id)));
@@ -80,13 +80,13 @@ export async function admitOne(
   const waits = plan.turns.length > 0 || ended.length > 0 || unmade !== undefined;
   const [stands, whole] = await Promise.all([
     plan.changes
-      ? write(rooms, row, { turns: plan.turns, waits, unmade })
-      : rest(rooms, row, waits),
+      ? write(store, row, { turns: plan.turns, waits, unmade })
+      : rest(store, row, waits),
     owner === undefined ? undefined : wholeOf(reading, plan.moves),
   ]);
   if (stands === "overtaken") return { admitted: found, isFull: true };
-  const moved = plan.moves.map((stored) => movedAt(stored, rooms.clock.now(), whole, owner));
-  const claimed = await move(rooms, moved);
+  const moved = plan.moves.map((stored) => movedAt(stored, store.clock.now(), whole, owner));
+  const claimed = await move(store, moved);
   // In a full queue no newcomer can be given a turn. The alarm stays set, and asks again.
   const isFull = plan.turns.length >= room;
   const more = plan.isCut || (stands === "awake" && !isFull);
@@ -135,7 +135,7 @@ const noBody = new Uint8Array();
 const none: ReadonlySet<MessageId> = new Set();
 
 async function holdersOf(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   turns: readonly MessageId[],
 ): Promise<readonly StoredRecord[]> {
   if (turns.length === 0) return [];
@@ -148,7 +148,7 @@ async function holdersOf(
  * before its item leaves the outbox, so none is missed between the two.
  */
 async function callbacksOf(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   turns: readonly MessageId[],
 ): Promise<ReadonlySet<MessageId>> {
   if (turns.length === 0) return none;
@@ -169,7 +169,7 @@ type Stretch = {
 
 /** Reads as many records as could get a turn if all turns were over, and as many again as have a turn. */
 const lineOf = (
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   { _id: queue, purgeUpTo = 0, turns }: StoredQueue,
   { room, end, whole }: Stretch,
 ): Promise<readonly StoredRecord[]> => {
@@ -189,7 +189,7 @@ const lineOf = (
 
 /** Resolves to the messages that a deletion of the queue has left, including any that a slow publish inserted afterwards. */
 async function purgedOf(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   { _id: queue, purgeUpTo }: StoredQueue,
 ): Promise<readonly MessageId[]> {
   if (purgeUpTo === undefined) return [];
@@ -218,11 +218,11 @@ type Given = {
  * write that held was lost; the next look repairs that.
  */
 async function write(
-  rooms: Rooms,
+  store: Store,
   { _id, entries, given = [], hasFanOut, turnsVersion }: StoredQueue,
   { turns, waits, unmade }: Given,
 ): Promise<Written> {
-  const now = rooms.clock.now();
+  const now = store.clock.now();
   const ahead = now + limits.ringAheadMs;
   const times = new Map(given.map(({ id, at }) => [id, at]));
   const isAsRead = { $eq: ["$entries", entries] };
@@ -238,8 +238,8 @@ async function write(
     },
     ...(hasFanOut === true && unmade === undefined ? [{ $unset: "hasFanOut" }] : []),
   ];
-  const before = await rooms.again(() =>
-    queuesOf(rooms).findOneAndUpdate({ _id, turnsVersion }, update, { projection: { entries: 1 } }),
+  const before = await store.again(() =>
+    queuesOf(store).findOneAndUpdate({ _id, turnsVersion }, update, { projection: { entries: 1 } }),
   );
   if (!before) return "overtaken";
   return before.entries === entries ? "resting" : "awake";
@@ -250,15 +250,15 @@ async function write(
  * have set since the row was read.
  */
 async function rest(
-  rooms: Rooms,
+  store: Store,
   { _id, entries, wakeAt: stood }: StoredQueue,
   waits: boolean,
 ): Promise<Written> {
   if (!waits && stood === undefined) return "resting";
-  const wakeAt = rooms.clock.now() + limits.ringAheadMs;
+  const wakeAt = store.clock.now() + limits.ringAheadMs;
   const update = waits ? { $set: { wakeAt } } : { $unset: { wakeAt: "" as const } };
-  const { matchedCount } = await rooms.again(() =>
-    queuesOf(rooms).updateOne({ _id, entries }, update),
+  const { matchedCount } = await store.again(() =>
+    queuesOf(store).updateOne({ _id, entries }, update),
   );
   return matchedCount === 1 ? "resting" : "awake";
 }
@@ -292,11 +292,11 @@ function movedAt(
 
 /** Moves the records, and resolves to the one that was claimed. The flow lane is told after its record is in line. */
 async function move(
-  rooms: Rooms,
+  store: Store,
   moved: readonly Moved[],
 ): Promise<InState<"claimed"> | undefined> {
-  const now = rooms.clock.now();
-  const claimedBy = rooms.token();
+  const now = store.clock.now();
+  const claimedBy = store.token();
   const operations = moved.map(({ stored, taken }): AnyBulkWriteOperation<StoredRecord> => {
     const { $set, $unset } = stateWrite(taken.state, taken.wakeAt, now);
     const { epoch } = taken;
@@ -304,20 +304,20 @@ async function move(
     const filter = { _id: stored._id, state: "queued", epoch: stored.epoch } as const;
     return { updateOne: { filter, update: { $set: { ...$set, ...claim }, $unset } } };
   });
-  const { matched } = await writeAll(rooms.again, rooms.messages, operations);
+  const { matched } = await writeAll(store.again, store.messages, operations);
   const entries = moved.flatMap(({ stored, taken: { message, state } }) => {
     const flow = state.kind === "waiting" ? flowOf(message) : undefined;
     return flow ? [{ flow, wakes: true, place: stored.place, setsLimits: false }] : [];
   });
-  if (entries.length > 0) await enter(rooms, entries);
+  if (entries.length > 0) await enter(store, entries);
   const claimed = moved.map(({ taken }) => taken).find((taken) => isIn(taken, "claimed"));
   if (!claimed || matched === moved.length) return claimed;
-  return (await isClaimedBy(rooms, claimed.message.id, claimedBy)) ? claimed : undefined;
+  return (await isClaimedBy(store, claimed.message.id, claimedBy)) ? claimed : undefined;
 }
 
 /** Tells a claim that lost to another write from a claim whose reply was lost. */
 async function isClaimedBy(
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   _id: MessageId,
   claimedBy: string,
 ): Promise<boolean> {

@@ -21,7 +21,7 @@ import {
 import { type Rung } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { type Due, ringDue } from "../alarms.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { writeAll } from "../messages/writes.ts";
 import { asMade, asPublished, queuesName, queuesOf, type StoredQueue } from "./stored-queue.ts";
 
@@ -34,14 +34,14 @@ export type QueueEntry = {
 };
 
 export async function queuePlacesOf(
-  rooms: Rooms,
+  store: Store,
   records: readonly MessageRecord[],
   reservedFor: (message: Message) => number | undefined,
 ): Promise<ReadonlyMap<MessageId, number>> {
   const ids = new Set(records.flatMap(({ message }) => message.queue ?? []));
   if (ids.size === 0) return none;
-  const found = await rooms.again(() =>
-    queuesOf(rooms)
+  const found = await store.again(() =>
+    queuesOf(store)
       .find({ _id: { $in: [...ids] } }, { projection: { place: 1 } })
       .toArray(),
   );
@@ -58,14 +58,14 @@ export async function queuePlacesOf(
 }
 const none: ReadonlyMap<MessageId, number> = new Map();
 
-export async function enterQueues(rooms: Rooms, entries: readonly QueueEntry[]): Promise<void> {
+export async function enterQueues(store: Store, entries: readonly QueueEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  const now = rooms.clock.now();
+  const now = store.clock.now();
   const byQueue = Map.groupBy(entries, ({ message }) => message.queue);
   let operations = [...byQueue].flatMap(([queue, group]) => entering(queue, group, now));
   // When two processes insert the same row at once, one is refused and updates the row in the next round.
   for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
-    const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
+    const { refused } = await writeAll(store.again, queuesOf(store), operations);
     operations = operations.filter((_, n) => refused.has(n));
   }
   if (operations.length > 0) throw new Error("queues could not be written");
@@ -102,9 +102,9 @@ const anew = (_id: QueueId, made: Made): AnyBulkWriteOperation<StoredQueue> => (
 });
 type Made = typeof asPublished & Pick<StoredQueue, "createdAt" | "updatedAt">;
 
-export async function lastPlaceOf(rooms: Rooms, _id: QueueId): Promise<number> {
+export async function lastPlaceOf(store: Store, _id: QueueId): Promise<number> {
   const projection = { place: 1 };
-  const row = await rooms.again(() => queuesOf(rooms).findOne({ _id }, { projection }));
+  const row = await store.again(() => queuesOf(store).findOne({ _id }, { projection }));
   return row?.place ?? 0;
 }
 
@@ -113,12 +113,12 @@ export async function lastPlaceOf(rooms: Rooms, _id: QueueId): Promise<number> {
  * look gives nothing: later messages would have their turn before the children.
  */
 export async function enterFanOut(
-  rooms: Rooms,
+  store: Store,
   { tenant, queue, endpointCount, format = 1 }: FanOut,
   first: number,
 ): Promise<void> {
   if (queue === undefined) return;
-  const now = rooms.clock.now();
+  const now = store.clock.now();
   const name = queue.slice(queueId(tenant, "").length);
   const { turnsVersion: _, format: own, ...fixed } = asMade(tenant, name);
   const made = { ...asPublished, createdAt: now, updatedAt: now };
@@ -134,7 +134,7 @@ export async function enterFanOut(
     { updateOne: { filter: { _id: queue }, update, upsert: true } },
   ];
   for (let round = 0; operations.length > 0 && round < roundsMax; round++) {
-    const { refused } = await writeAll(rooms.again, queuesOf(rooms), operations);
+    const { refused } = await writeAll(store.again, queuesOf(store), operations);
     operations = operations.filter((_, n) => refused.has(n));
   }
   if (operations.length > 0) throw new Error("queues could not be written");
@@ -145,31 +145,31 @@ const setting = <T extends { $min: { wakeAt: number } } | { $set: { wakeAt: numb
 ) => ({ ...alarm, $inc: { entries: 1 } });
 
 /** Sets the alarms of the queues of `messages`, whose turns may have ended, to now. */
-export async function wakeQueues(rooms: Rooms, messages: readonly Queued[]): Promise<void> {
+export async function wakeQueues(store: Store, messages: readonly Queued[]): Promise<void> {
   const ids = new Set(messages.flatMap(({ queue, turnOf }) => queue ?? turnOf?.queue ?? []));
   if (ids.size === 0) return;
-  const update = setting({ $min: { wakeAt: rooms.clock.now() } });
-  await rooms.again(() => queuesOf(rooms).updateMany({ _id: { $in: [...ids] } }, update));
+  const update = setting({ $min: { wakeAt: store.clock.now() } });
+  await store.again(() => queuesOf(store).updateMany({ _id: { $in: [...ids] } }, update));
 }
 
-export async function ringQueues(rooms: Rooms, ...due: Due): Promise<readonly Rung[]> {
-  const found = await ringDue<StoredQueue>(rooms, queuesName, due, { _id: 1 }, (wakeAt) =>
+export async function ringQueues(store: Store, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredQueue>(store, queuesName, due, { _id: 1 }, (wakeAt) =>
     setting({ $set: { wakeAt } }),
   );
   return found.map(({ _id: lane }) => ({ kind: "lane", lane }));
 }
 
 export async function sweepQueues(
-  rooms: Rooms,
+  store: Store,
   shards: readonly number[],
   limit: number,
 ): Promise<void> {
-  const queues = queuesOf(rooms);
+  const queues = queuesOf(store);
   const longEnded = {
-    endedAt: { $lte: cutOff(limits.laneKeptMs, rooms.clock.now()), $exists: true },
+    endedAt: { $lte: cutOff(limits.laneKeptMs, store.clock.now()), $exists: true },
     wakeAt: { $exists: false },
   };
-  const found = await rooms.again(() =>
+  const found = await store.again(() =>
     queues
       .find({ shard: { $in: [...shards] }, ...longEnded }, { projection: { _id: 1 } })
       .sort({ endedAt: 1 })
@@ -178,7 +178,7 @@ export async function sweepQueues(
   );
   if (found.length === 0) return;
   const ids = found.map(({ _id }) => _id);
-  const needed = await rooms.again(() => rooms.messages.distinct("queue", { queue: { $in: ids } }));
+  const needed = await store.again(() => store.messages.distinct("queue", { queue: { $in: ids } }));
   const gone = [...new Set(ids).difference(new Set(needed))];
-  await rooms.again(() => queues.deleteMany({ _id: { $in: gone }, ...longEnded }));
+  await store.again(() => queues.deleteMany({ _id: { $in: gone }, ...longEnded }));
 }

@@ -1,7 +1,7 @@
 import { allShards, liveKinds, queueId, type QueueId } from "@posthaste/domain";
 import { type Queue, type Queues } from "@posthaste/ports";
 import { type Reading } from "../messages/read.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { collectionName, type StoredRecord } from "../messages/stored.ts";
 import { admitOne } from "./admit.ts";
 import { wakeQueues } from "./alarms.ts";
@@ -14,23 +14,23 @@ const agedMax = 10_000;
 /** How many lines are counted, and queues admitted from, at once. */
 const atOnceMax = 16;
 
-export function createQueues(rooms: Rooms, reading: Reading): Queues {
-  const queues = queuesOf(rooms);
-  const listed = queuesOf(rooms.heavy);
-  const messages = rooms.heavy.collection<StoredRecord>(collectionName);
+export function createQueues(store: Store, reading: Reading): Queues {
+  const queues = queuesOf(store);
+  const listed = queuesOf(store.heavy);
+  const messages = store.heavy.collection<StoredRecord>(collectionName);
   return {
-    make: (tenant, name, max) => make(rooms, tenant, name, max),
-    put: (change, max) => put(rooms, change, max),
-    resume: (tenant, name) => resume(rooms, tenant, name),
-    end: (tenant, name) => end(rooms, tenant, name),
+    make: (tenant, name, max) => make(store, tenant, name, max),
+    put: (change, max) => put(store, change, max),
+    resume: (tenant, name) => resume(store, tenant, name),
+    end: (tenant, name) => end(store, tenant, name),
     get: async (tenant, name) => {
-      const found = await rooms.again(() =>
+      const found = await store.again(() =>
         queues.findOne({ _id: queueId(tenant, name), ...isLiving }),
       );
-      return found ? readQueue(rooms, found) : undefined;
+      return found ? readQueue(store, found) : undefined;
     },
     list: async (tenant, { after, limit }) => {
-      const { heavy } = rooms;
+      const { heavy } = store;
       const again = heavy.again(tenant);
       const found = await again(() =>
         listed
@@ -43,7 +43,7 @@ export function createQueues(rooms: Rooms, reading: Reading): Queues {
       return portioned(found, (stored) => readQueue({ again, messages, heavy }, stored));
     },
     admit: async (ids, ending) => {
-      const look = (id: QueueId) => admitOne(rooms, reading, id, ending?.owner);
+      const look = (id: QueueId) => admitOne(store, reading, id, ending?.owner);
       const looked = await portioned(ids, async (id) => {
         const first = await look(id);
         // The look may have come before the end of the turn was visible.
@@ -55,31 +55,31 @@ export function createQueues(rooms: Rooms, reading: Reading): Queues {
     },
     callsEnded: async (tenant, ids) => {
       const filter = { _id: { $in: [...ids] }, tenant };
-      const { messages } = rooms;
-      await rooms.again(() =>
+      const { messages } = store;
+      await store.again(() =>
         messages.updateMany(
           { ...filter, state: "canceled", runsUntil: { $exists: true } },
           { $unset: { runsUntil: "" } },
         ),
       );
-      const found = await rooms.again(() =>
+      const found = await store.again(() =>
         messages.find(filter, { projection: { queue: 1 } }).toArray(),
       );
       await wakeQueues(
-        rooms,
+        store,
         found.flatMap(({ _id: id, queue }) => (queue === undefined ? [] : { id, tenant, queue })),
       );
     },
-    oldestTurn: () => oldestTurn(rooms),
+    oldestTurn: () => oldestTurn(store),
   };
 }
 
 /** The row of a queue that has a turn and is not paused has an alarm, so only rows with an alarm are read. */
-async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
+async function oldestTurn(store: Store): Promise<number | undefined> {
   const isSet = { $gt: 0, $exists: true };
   const filter = { shard: { $in: [...allShards] }, wakeAt: isSet, paused: false };
-  const found = await rooms.again(() =>
-    queuesOf(rooms)
+  const found = await store.again(() =>
+    queuesOf(store)
       .find(filter, { projection: { turns: { $slice: 1 }, given: 1 } })
       .limit(agedMax)
       .toArray(),
@@ -92,7 +92,7 @@ async function oldestTurn(rooms: Rooms): Promise<number | undefined> {
 }
 
 async function readQueue(
-  { again, heavy, messages }: Pick<Rooms, "again" | "heavy" | "messages">,
+  { again, heavy, messages }: Pick<Store, "again" | "heavy" | "messages">,
   stored: StoredQueue,
 ): Promise<Queue> {
   const { _id: queue, name, parallelism, paused, createdAt, updatedAt } = stored;

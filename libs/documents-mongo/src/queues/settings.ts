@@ -13,7 +13,7 @@ import {
 import { type Canceled, type Changed, type QueueChange, type TakenBack } from "@posthaste/ports";
 import { type AnyBulkWriteOperation } from "mongodb";
 import { createCancel } from "../messages/cancel.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { recordFrom, type StoredRecord, stateWrite } from "../messages/stored.ts";
 import { writeAll } from "../messages/writes.ts";
 import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./stored-queue.ts";
@@ -22,25 +22,25 @@ import { asMade, asPublished, isLiving, queuesOf, type StoredQueue } from "./sto
 const roundsMax = 100;
 
 export async function make(
-  rooms: Rooms,
+  store: Store,
   tenant: TenantId,
   names: readonly string[],
   max: number,
 ): Promise<readonly string[]> {
-  const queues = queuesOf(rooms);
+  const queues = queuesOf(store);
   const ids = names.map((name) => queueId(tenant, name));
-  const standing = await rooms.again(() =>
+  const standing = await store.again(() =>
     queues.find({ _id: { $in: ids }, ...isLiving }, { projection: { _id: 1 } }).toArray(),
   );
   const known = new Set(standing.map(({ _id }) => _id));
   const wanted = names.filter((name) => !known.has(queueId(tenant, name)));
   if (wanted.length === 0) return [];
-  const count = await rooms.again(() => queues.countDocuments({ tenant, ...isLiving }));
+  const count = await store.again(() => queues.countDocuments({ tenant, ...isLiving }));
   const tooMany = wanted.slice(Math.max(0, max - count));
   if (tooMany.length > 0) return tooMany;
-  const now = rooms.clock.now();
+  const now = store.clock.now();
   await writeAll(
-    rooms.again,
+    store.again,
     queues,
     wanted.flatMap((name) => making(tenant, name, now)),
   );
@@ -72,45 +72,45 @@ function making(
   ];
 }
 
-export async function put(rooms: Rooms, change: QueueChange, max: number): Promise<Changed> {
+export async function put(store: Store, change: QueueChange, max: number): Promise<Changed> {
   const { tenant, name, ...settings } = change;
   const _id = queueId(tenant, name);
   for (let round = 0; round < roundsMax; round++) {
-    if ((await make(rooms, tenant, [name], max)).length > 0) return "full";
-    const now = rooms.clock.now();
+    if ((await make(store, tenant, [name], max)).length > 0) return "full";
+    const now = store.clock.now();
     const update = {
       $set: { ...settings, updatedAt: now, wakeAt: now },
       $inc: { entries: 1, turnsVersion: 1 },
     };
-    const { matchedCount } = await rooms.again(() =>
-      queuesOf(rooms).updateOne({ _id, ...isLiving }, update),
+    const { matchedCount } = await store.again(() =>
+      queuesOf(store).updateOne({ _id, ...isLiving }, update),
     );
-    if (matchedCount === 1) return { takenBack: await takeBack(rooms, _id) };
+    if (matchedCount === 1) return { takenBack: await takeBack(store, _id) };
   }
   throw new Error(`${_id} is made and deleted too often to be changed`);
 }
 
-export async function resume(rooms: Rooms, tenant: TenantId, name: string): Promise<void> {
-  const now = rooms.clock.now();
+export async function resume(store: Store, tenant: TenantId, name: string): Promise<void> {
+  const now = store.clock.now();
   const filter = { _id: queueId(tenant, name), paused: true, ...isLiving };
   const update = {
     $set: { paused: false, updatedAt: now, wakeAt: now },
     $inc: { entries: 1, turnsVersion: 1 },
   };
-  await rooms.again(() => queuesOf(rooms).updateOne(filter, update));
+  await store.again(() => queuesOf(store).updateOne(filter, update));
 }
 
 /**
  * Takes the turns of a paused queue back from messages without an attempt. The records come first: a turn is never
  * taken from a message that may run.
  */
-async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[]> {
-  const row = await rooms.again(() => queuesOf(rooms).findOne({ _id }));
+async function takeBack(store: Store, _id: QueueId): Promise<readonly TakenBack[]> {
+  const row = await store.again(() => queuesOf(store).findOne({ _id }));
   if (!row?.paused || row.turns.length === 0) return [];
   const taken = new Map<MessageId, TakenBack>();
   let queued: readonly MessageId[] = [];
   for (let round = 0; round < roundsMax; round++) {
-    const holders = await read(rooms, row.turns);
+    const holders = await read(store, row.turns);
     queued = holders.filter(({ state }) => state === "queued").map((stored) => stored._id);
     // Raising the epoch of a queued record, once, fences a promotion that was planned before the pause.
     const open = holders.filter(({ state }) => round === 0 || state !== "queued");
@@ -118,20 +118,20 @@ async function takeBack(rooms: Rooms, _id: QueueId): Promise<readonly TakenBack[
     if (untried.length === 0) break;
     for (const { _id: id, lane } of untried)
       if (lane !== undefined) taken.set(id, { id, flow: lane });
-    await writeAll(rooms.again, rooms.messages, untried.map(queueAgain(rooms)));
+    await writeAll(store.again, store.messages, untried.map(queueAgain(store)));
   }
   const gone = new Set(queued);
   const turns = row.turns.filter((id) => !gone.has(id));
   const update = { $set: { turns }, $inc: { turnsVersion: 1 } };
   // A resume may have given turns to these messages again meanwhile. Then those turns stay.
-  await rooms.again(() =>
-    queuesOf(rooms).updateOne({ _id, turnsVersion: row.turnsVersion }, update),
+  await store.again(() =>
+    queuesOf(store).updateOne({ _id, turnsVersion: row.turnsVersion }, update),
   );
   return [...taken.values()].filter(({ id }) => gone.has(id));
 }
 
 const queueAgain =
-  ({ clock }: Rooms) =>
+  ({ clock }: Store) =>
   (stored: StoredRecord): AnyBulkWriteOperation<StoredRecord> => {
     const { _id, epoch, state, queue } = stored;
     if (queue === undefined) throw new Error(`${_id} has a turn and no queue`);
@@ -145,19 +145,19 @@ const queueAgain =
  * whichever process was about to move them.
  */
 export async function end(
-  rooms: Rooms,
+  store: Store,
   tenant: TenantId,
   name: string,
 ): Promise<readonly Canceled[]> {
-  const queues = queuesOf(rooms);
+  const queues = queuesOf(store);
   const _id = queueId(tenant, name);
   for (let round = 0; round < roundsMax; round++) {
-    const row = await rooms.again(() => queues.findOne({ _id }));
+    const row = await store.again(() => queues.findOne({ _id }));
     if (!row) return [];
     // Also set by an earlier try whose reply was lost.
-    if (row.endedAt !== undefined) return cancelHolders(rooms, tenant, row.endedTurns);
+    if (row.endedAt !== undefined) return cancelHolders(store, tenant, row.endedTurns);
     const { turns, turnsVersion, place } = row;
-    const now = rooms.clock.now();
+    const now = store.clock.now();
     const update = {
       $set: {
         endedAt: now,
@@ -173,24 +173,24 @@ export async function end(
     // A message that joined since the row was read would stand above the mark, in a deleted queue.
     const filter =
       place === undefined ? { ...standing, place: { $exists: false } } : { ...standing, place };
-    const { matchedCount } = await rooms.again(() => queues.updateOne(filter, update));
+    const { matchedCount } = await store.again(() => queues.updateOne(filter, update));
     // The row is not read again, since the queue may have been made anew.
-    if (matchedCount === 1) return cancelHolders(rooms, tenant, turns);
+    if (matchedCount === 1) return cancelHolders(store, tenant, turns);
   }
   throw new Error(`${_id} changes too fast to be deleted`);
 }
 
 const cancelHolders = (
-  rooms: Rooms,
+  store: Store,
   tenant: TenantId,
   holders: readonly MessageId[] = [],
 ): Promise<readonly Canceled[]> =>
-  holders.length > 0 ? createCancel(rooms)(tenant, holders) : Promise.resolve([]);
+  holders.length > 0 ? createCancel(store)(tenant, holders) : Promise.resolve([]);
 
 const noBody = new Uint8Array();
 
 const read = (
-  { again, messages }: Rooms,
+  { again, messages }: Store,
   ids: readonly MessageId[],
 ): Promise<readonly StoredRecord[]> =>
   again(() =>

@@ -9,7 +9,7 @@ import {
 } from "@posthaste/domain";
 import { type Collection } from "mongodb";
 import { byTime, type Index } from "../indexes.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 
 export type StoredQueue = {
   readonly _id: QueueId;
@@ -49,7 +49,7 @@ export const queueIndexes: readonly Index[] = [
   { collection: queuesName, key: { tenant: 1, name: 1 }, is: "needed" },
 ];
 
-export const queuesOf = ({ collection }: Pick<Rooms, "collection">): Collection<StoredQueue> =>
+export const queuesOf = ({ collection }: Pick<Store, "collection">): Collection<StoredQueue> =>
   collection<StoredQueue>(queuesName);
 
 export const asMade = (tenant: TenantId, name: string) => {

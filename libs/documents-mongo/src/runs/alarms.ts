@@ -12,16 +12,16 @@ import {
   type StoredRun,
 } from "./stored-run.ts";
 import { waiting } from "./changes.ts";
-import { type RunRooms } from "./rooms.ts";
+import { type StoreWithRuns } from "./store.ts";
 
 /** Resolves to the records that were missing, for each head. */
 export async function redeliver(
-  rooms: RunRooms,
+  store: StoreWithRuns,
   shards: readonly number[],
   now: number,
   limit: number,
 ): Promise<readonly (readonly MessageRecord[])[]> {
-  const { again, runs } = rooms;
+  const { again, runs } = store;
   const isDue = { deliverAt: { $lte: now, $exists: true }, ...isUnderstood };
   const found = await again(() =>
     runs
@@ -31,13 +31,16 @@ export async function redeliver(
       .toArray(),
   );
   const redelivered = [];
-  for (const stored of found) redelivered.push(await deliverAgain(rooms, stored));
+  for (const stored of found) redelivered.push(await deliverAgain(store, stored));
   return redelivered;
 }
 
 /** Inserts the records in the order in which the head names them. Inserting a record that exists, or once existed, changes nothing. */
-async function deliverAgain(rooms: RunRooms, stored: StoredRun): Promise<readonly MessageRecord[]> {
-  const { again, clock, insert, parts, runs } = rooms;
+async function deliverAgain(
+  store: StoreWithRuns,
+  stored: StoredRun,
+): Promise<readonly MessageRecord[]> {
+  const { again, clock, insert, parts, runs } = store;
   const { _id, deliver = [], root, version } = stored;
   const left = waiting(deliver, runFrom(stored));
   const deliverAt = clock.now() + limits.ringAheadMs;
@@ -71,7 +74,7 @@ function messageOf(part: StoredPart): Message | undefined {
 }
 
 export async function nextDeliverAlarm(
-  { again, runs }: Pick<RunRooms, "again" | "runs">,
+  { again, runs }: Pick<StoreWithRuns, "again" | "runs">,
   shards: readonly number[],
 ): Promise<number | undefined> {
   const next = await again(() =>
@@ -83,7 +86,7 @@ export async function nextDeliverAlarm(
   return next?.deliverAt;
 }
 
-export async function ringRuns(rooms: RunRooms, ...due: Due): Promise<readonly Rung[]> {
-  const found = await ringDue<StoredRun>(rooms, runsName, due, { root: 1 });
+export async function ringRuns(store: StoreWithRuns, ...due: Due): Promise<readonly Rung[]> {
+  const found = await ringDue<StoredRun>(store, runsName, due, { root: 1 });
   return found.map(({ _id: key, root }) => ({ kind: "run", run: { key, root } }));
 }

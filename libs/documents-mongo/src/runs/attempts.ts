@@ -9,13 +9,13 @@ import {
 import { type RunLog } from "@posthaste/ports";
 import { bytes } from "../bytes.ts";
 import { insertMissing } from "../insert-missing.ts";
-import { type RunRooms } from "./rooms.ts";
+import { type StoreWithRuns } from "./store.ts";
 import { attemptKey, type StoredAttempt } from "./stored-run.ts";
 
 export const createAttempts = ({
   again,
   attempts,
-}: RunRooms): Pick<RunLog, "attempts" | "append"> => ({
+}: StoreWithRuns): Pick<RunLog, "attempts" | "append"> => ({
   attempts: async ({ root }) => {
     const latest = await again(() =>
       attempts.find({ run: root }).sort({ at: -1 }).limit(limits.runAttemptsShownMax).toArray(),

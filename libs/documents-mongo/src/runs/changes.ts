@@ -16,7 +16,7 @@ import { type Decision, type RunWrite, StoreError } from "@posthaste/ports";
 import { newWrite } from "../change-by-token.ts";
 import { createGather, type Gather } from "../gather.ts";
 import { putParts, removeParts, replaceParts } from "./parts.ts";
-import { type Address, find, type RunRooms } from "./rooms.ts";
+import { type Address, find, type StoreWithRuns } from "./store.ts";
 import { movingPart, runFrom, type StoredRun } from "./stored-run.ts";
 
 const triesMax = 50;
@@ -35,9 +35,9 @@ type Changes = {
   calls: number;
 };
 
-export function createChange(rooms: RunRooms) {
+export function createChange(store: StoreWithRuns) {
   const byRun = new Map<string, Changes>();
-  const carryOut = (changes: readonly Change[]) => decideAll(rooms, changes);
+  const carryOut = (changes: readonly Change[]) => decideAll(store, changes);
 
   return async <V>(address: Address, decide: (run: Run) => Decision<V>): Promise<V | undefined> => {
     let verdict: V | undefined;
@@ -74,40 +74,40 @@ const nameOf = (address: Address): string =>
  * the run as it was then.
  */
 async function decideAll(
-  rooms: RunRooms,
+  store: StoreWithRuns,
   changes: readonly Change[],
 ): Promise<readonly ("decided" | "unknown")[]> {
   const outcomes = new Map<Change, "decided" | "unknown">();
   for (const alike of Map.groupBy(changes, ({ address }) => JSON.stringify(address)).values()) {
     const [first] = alike;
     if (!first) continue;
-    const outcome = await decideAlike(rooms, first.address, alike);
+    const outcome = await decideAlike(store, first.address, alike);
     for (const change of alike) outcomes.set(change, outcome);
   }
   return changes.map((change) => outcomes.get(change) ?? "unknown");
 }
 
 async function decideAlike(
-  rooms: RunRooms,
+  store: StoreWithRuns,
   address: Address,
   changes: readonly Change[],
 ): Promise<"decided" | "unknown"> {
   let lost: RunWrite | undefined;
   for (let tries = 0; tries < triesMax; tries++) {
-    const stored = await find(rooms, address);
+    const stored = await find(store, address);
     if (!stored) {
       // The run was swept after the last try, which left its parts behind.
-      if (lost) await removeParts(rooms, lost);
+      if (lost) await removeParts(store, lost);
       return "unknown";
     }
     const write = together(runFrom(stored), changes);
     if (!write) return "decided";
     lost = write;
-    const strange = await putParts(rooms, write);
-    if (!(await swap(rooms, stored, write))) continue;
-    await replaceParts(rooms, strange);
+    const strange = await putParts(store, write);
+    if (!(await swap(store, stored, write))) continue;
+    await replaceParts(store, strange);
     if (write.deliveries.length > 0)
-      await rooms.insert(
+      await store.insert(
         write.deliveries.map((record) => ({ record })),
         "accepted",
       );
@@ -137,8 +137,8 @@ function together(run: Run, changes: readonly Change[]): RunWrite | undefined {
   );
 }
 
-async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promise<boolean> {
-  const { again, clock, random, runs } = rooms;
+async function swap(store: StoreWithRuns, stored: StoredRun, write: RunWrite): Promise<boolean> {
+  const { again, clock, random, runs } = store;
   const { run } = write;
   const token = newWrite(random);
   const writes = [...stored.writes, token].slice(-writesKept);
@@ -150,10 +150,10 @@ async function swap(rooms: RunRooms, stored: StoredRun, write: RunWrite): Promis
   const { _id, version } = stored;
   const update = movingPart(run, writes, deliver, deliverAt);
   const { matchedCount } = await again(() => runs.updateOne({ _id, version }, update));
-  return matchedCount > 0 || (await isOurs(rooms, _id, token));
+  return matchedCount > 0 || (await isOurs(store, _id, token));
 }
 
-const isOurs = async ({ again, runs }: RunRooms, _id: RunKey, write: string) =>
+const isOurs = async ({ again, runs }: StoreWithRuns, _id: RunKey, write: string) =>
   (await again(() => runs.findOne({ _id, writes: write }, { projection: { _id: 1 } }))) !== null;
 
 export const partsOf = (deliveries: RunWrite["deliveries"]): PartName[] =>

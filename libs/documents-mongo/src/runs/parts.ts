@@ -15,7 +15,7 @@ import {
 } from "@posthaste/domain";
 import { type Inherited, type RunWrite, type SomeParts } from "@posthaste/ports";
 import { insertMissing } from "../insert-missing.ts";
-import { type RunRooms } from "./rooms.ts";
+import { type StoreWithRuns } from "./store.ts";
 import {
   bodyOf,
   endOfParts,
@@ -27,7 +27,7 @@ import {
 
 /** Resolves to the parts whose names were taken: by a change that comes too late, or by an earlier try of this one. */
 export async function putParts(
-  { again, parts: collection }: RunRooms,
+  { again, parts: collection }: StoreWithRuns,
   { run, parts, deliveries }: RunWrite,
 ): Promise<readonly StoredPart[]> {
   const messages = messagesOf(deliveries);
@@ -44,7 +44,7 @@ export async function putParts(
  * part left by an earlier try may be swept meanwhile.
  */
 export async function replaceParts(
-  { again, parts: collection }: Pick<RunRooms, "again" | "parts">,
+  { again, parts: collection }: Pick<StoreWithRuns, "again" | "parts">,
   parts: readonly StoredPart[],
 ): Promise<void> {
   for (const { _id, ...part } of parts)
@@ -52,7 +52,7 @@ export async function replaceParts(
 }
 
 export const removeParts = (
-  { again, parts: collection }: RunRooms,
+  { again, parts: collection }: StoreWithRuns,
   { parts, run }: RunWrite,
 ): Promise<unknown> =>
   again(() =>
@@ -61,7 +61,7 @@ export const removeParts = (
 
 /** A failed run gets no further entry, so a missing entry was swept. */
 export async function copyParts(
-  { again, parts: collection }: RunRooms,
+  { again, parts: collection }: StoreWithRuns,
   { names, of }: Inherited,
   { run, deliveries }: RunWrite,
 ): Promise<"gone" | undefined> {
@@ -128,7 +128,7 @@ const messagesOf = (
   );
 
 export async function entriesOf(
-  { again, parts }: RunRooms,
+  { again, parts }: StoreWithRuns,
   { history, root }: Run,
   from: number,
   to: number,
@@ -150,7 +150,7 @@ export async function entriesOf(
 
 /** Reads a few entries first, and more if those are small: the size of an entry is known only when it is read. */
 export async function someEntriesOf(
-  rooms: RunRooms,
+  store: StoreWithRuns,
   run: Run,
   from: number,
 ): Promise<readonly HistoryEntry[]> {
@@ -161,7 +161,7 @@ export async function someEntriesOf(
   while (from + some.length < run.history.length) {
     const next = from + some.length;
     const last = Math.min(next + count, run.history.length) - 1;
-    for (const entry of await entriesOf(rooms, run, next, last)) {
+    for (const entry of await entriesOf(store, run, next, last)) {
       some.push(entry);
       bytes += entry.body.length;
       if (bytes >= limits.runReadBytesMax) return some;
@@ -175,7 +175,7 @@ const entriesAtOnceMin = 16;
 const entriesAtOnceMax = 500;
 
 export async function somePartsOf(
-  { again, parts }: RunRooms,
+  { again, parts }: StoreWithRuns,
   root: MessageId,
   after: PartName,
 ): Promise<SomeParts> {

@@ -16,12 +16,12 @@ import { placesIn } from "../query/placed.ts";
 import { dlqPlaceOf, isInDlq, runFrom, runsName, type StoredRun } from "./stored-run.ts";
 import { somePartsOf } from "./parts.ts";
 import { createAttempts } from "./attempts.ts";
-import { type RunRooms } from "./rooms.ts";
+import { type StoreWithRuns } from "./store.ts";
 
 const order = "latestFirst";
 
-export function createRunLog(rooms: RunRooms): RunLog {
-  const { heavy } = rooms;
+export function createRunLog(store: StoreWithRuns): RunLog {
+  const { heavy } = store;
   const listed = heavy.collection<StoredRun>(runsName);
   const page = (
     tenant: TenantId,
@@ -57,8 +57,8 @@ export function createRunLog(rooms: RunRooms): RunLog {
       const { items, ...rest } = await page(tenant, "dlqPlace", query, asked);
       return { items: items.filter(isInDlq), ...rest };
     },
-    parts: ({ root }, after = "") => somePartsOf(rooms, root, after),
-    ...createAttempts(rooms),
+    parts: ({ root }, after = "") => somePartsOf(store, root, after),
+    ...createAttempts(store),
   };
 }
 

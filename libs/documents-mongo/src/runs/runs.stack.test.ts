@@ -13,12 +13,12 @@ import { aResult, aRunId, aRunStart, aTenant, ending, joining, newId } from "@po
 import { describeRuns } from "@posthaste/testing/contract";
 import { type Connection } from "../connection.ts";
 import { createIds } from "../ids.ts";
-import { createRecordPorts, recordIndexes, roomsOf } from "../messages/record-ports.ts";
+import { createRecordPorts, recordIndexes, storeOf } from "../messages/record-ports.ts";
 import { freshDatabase, type Opened, readsNoWholeCollection } from "../opened.fixture.ts";
 import { repeated } from "../repeated.fixture.ts";
 import { servers } from "../servers.fixture.ts";
 import { createRuns } from "./runs.ts";
-import { runRoomsOf } from "./rooms.ts";
+import { withRuns } from "./store.ts";
 
 function harnessOf({ clock }: Opened, connection: Connection) {
   const { alarms, flowLanes, records, runs } = createRecordPorts(connection, connection);
@@ -33,9 +33,9 @@ function harnessOf({ clock }: Opened, connection: Connection) {
 
 /** Returns a store whose process dies between a head and its records. */
 function dyingAtInsert({ connection, clock }: Opened) {
-  const rooms = roomsOf(connection);
+  const store = storeOf(connection);
   const dies: Records["insert"] = () => Promise.reject(new Error("the process has ended"));
-  const dying = createRuns(runRoomsOf(rooms, dies));
+  const dying = createRuns(withRuns(store, dies));
   const { alarms, records, runs } = createRecordPorts(connection, connection);
   const start = async (store = dying): Promise<Run> => {
     const root = newId();

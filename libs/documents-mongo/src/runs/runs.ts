@@ -7,25 +7,25 @@ import { type BriefFor, type Briefing, type RunStore } from "@posthaste/ports";
 import { type Filter } from "mongodb";
 import { createChange } from "./changes.ts";
 import { copyParts, entriesOf, someEntriesOf } from "./parts.ts";
-import { type Address, find, findRoot, type RunRooms } from "./rooms.ts";
+import { type Address, find, findRoot, type StoreWithRuns } from "./store.ts";
 import { start } from "./start.ts";
 import { createSweep } from "./sweep.ts";
 import { partFrom, partKey, runFrom, type StoredRun } from "./stored-run.ts";
 
-export function createRuns(rooms: RunRooms): RunStore {
-  const { again, parts, runs } = rooms;
+export function createRuns(store: StoreWithRuns): RunStore {
+  const { again, parts, runs } = store;
   const get = async (address: Address): Promise<Run | undefined> => {
-    const stored = await find(rooms, address);
+    const stored = await find(store, address);
     return stored && runFrom(stored);
   };
   return {
-    start: (tenant, id, _intake, make) => start<never>(rooms, { tenant, id }, make, nothingFirst),
+    start: (tenant, id, _intake, make) => start<never>(store, { tenant, id }, make, nothingFirst),
     resume: (tenant, id, inherited, make) =>
-      start(rooms, { tenant, id }, make, (write) => copyParts(rooms, inherited, write)),
-    change: createChange(rooms),
+      start(store, { tenant, id }, make, (write) => copyParts(store, inherited, write)),
+    change: createChange(store),
     get,
     byRoot: async (root) => {
-      const stored = await findRoot(rooms, root);
+      const stored = await findRoot(store, root);
       return stored ? runFrom(stored) : undefined;
     },
     byAlias: async (tenant, id) => {
@@ -53,20 +53,20 @@ export function createRuns(rooms: RunRooms): RunStore {
       const part = await again(() => parts.findOne({ _id: partKey(root, name) }));
       return part ? partFrom(part) : undefined;
     },
-    history: (run, from) => someEntriesOf(rooms, run, from),
-    brief: (deliveries) => brief(rooms, deliveries),
-    sweep: createSweep(rooms),
+    history: (run, from) => someEntriesOf(store, run, from),
+    brief: (deliveries) => brief(store, deliveries),
+    sweep: createSweep(store),
   };
 }
 
 const nothingFirst = (): Promise<undefined> => Promise.resolve(undefined);
 
 async function brief(
-  rooms: RunRooms,
+  store: StoreWithRuns,
   deliveries: readonly BriefFor[],
 ): Promise<readonly Briefing[]> {
   const keys = [...new Set(deliveries.map(({ run: { key } }) => key))];
-  const found = await rooms.again(() => rooms.runs.find({ _id: { $in: keys } }).toArray());
+  const found = await store.again(() => store.runs.find({ _id: { $in: keys } }).toArray());
   const heads = new Map<RunKey, Run>(found.map((stored) => [stored._id, runFrom(stored)]));
   return Promise.all(
     deliveries.map(async ({ run: inRun, epoch, from }): Promise<Briefing> => {
@@ -74,7 +74,7 @@ async function brief(
       const wanted = wantedOf(run, inRun, epoch);
       if (typeof wanted === "string") return wanted;
       if (!run) return "unwanted";
-      return { ...wanted, entries: await entriesOf(rooms, run, from, wanted.rank) };
+      return { ...wanted, entries: await entriesOf(store, run, from, wanted.rank) };
     }),
   );
 }

@@ -12,7 +12,7 @@
 import { type MessageId, randomMessageId, type TenantId, cutOff } from "@posthaste/domain";
 import { createIds } from "../ids.ts";
 import { isUnderstood } from "../messages/stored.ts";
-import { type RunRooms } from "./rooms.ts";
+import { type StoreWithRuns } from "./store.ts";
 import { rootOf, type StoredMark, walksName } from "./stored-run.ts";
 
 const markKeptMs = 60_000;
@@ -22,23 +22,23 @@ const walkedMsMax = 86_400_000;
 const rootsPerPage = 1_000;
 const marksPerPage = 500;
 
-export function createSweep(rooms: RunRooms) {
+export function createSweep(store: StoreWithRuns) {
   let walkedAtMs = -Infinity;
   return async (tenant: TenantId, endedBefore: number, limit: number): Promise<number> => {
-    const now = rooms.clock.now();
-    const passedMs = rooms.clock.passedMs();
+    const now = store.clock.now();
+    const passedMs = store.clock.passedMs();
     if (passedMs - walkedAtMs >= strayAfterMs) {
       walkedAtMs = passedMs;
-      await removeStrays(rooms, now);
+      await removeStrays(store, now);
     }
-    await removeMarks(rooms, tenant, cutOff(markKeptMs, now));
-    return sweepEnded(rooms, tenant, endedBefore, limit);
+    await removeMarks(store, tenant, cutOff(markKeptMs, now));
+    return sweepEnded(store, tenant, endedBefore, limit);
   };
 }
 
 /** Removes marks in portions. Each portion is gone when the next is read. */
 async function removeMarks(
-  { again, attempts, marks, parts }: RunRooms,
+  { again, attempts, marks, parts }: StoreWithRuns,
   tenant: TenantId,
   before: number,
 ): Promise<void> {
@@ -60,7 +60,7 @@ async function removeMarks(
 }
 
 async function sweepEnded(
-  { again, attempts, clock, parts, runs, marks }: RunRooms,
+  { again, attempts, clock, parts, runs, marks }: StoreWithRuns,
   tenant: TenantId,
   endedBefore: number,
   limit: number,
@@ -87,10 +87,10 @@ async function sweepEnded(
 
 type Walk = { readonly _id: "parts"; readonly upTo: string };
 
-async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
-  const { again, parts } = rooms;
-  const walks = rooms.collection<Walk>(walksName);
-  const ids = createIds(rooms);
+async function removeStrays(store: StoreWithRuns, now: number): Promise<void> {
+  const { again, parts } = store;
+  const walks = store.collection<Walk>(walksName);
+  const ids = createIds(store);
   const rootAt = (time: number): string => randomMessageId(ids.positionAt(Math.max(time, 0)), "");
   const before = cutOff(strayAfterMs, now);
   const upTo = rootAt(before);
@@ -108,7 +108,7 @@ async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
         .toArray(),
     );
     await removeHeadless(
-      rooms,
+      store,
       page.map(({ _id }) => rootOf(_id)),
       before,
     );
@@ -121,7 +121,7 @@ async function removeStrays(rooms: RunRooms, now: number): Promise<void> {
 
 /** `before` keeps the parts of a child: it may be starting now, under a root that its invocation made long ago. */
 async function removeHeadless(
-  { again, parts, runs }: RunRooms,
+  { again, parts, runs }: StoreWithRuns,
   roots: readonly MessageId[],
   before: number,
 ): Promise<void> {

@@ -244,8 +244,8 @@ describe("a disk that is full", () => {
   });
 
   it("refuses work that has turned out to take on something new, and gives up no reserve for it", async () => {
-    let rooms = 0;
-    const makeRoom = () => (rooms++, false);
+    let store = 0;
+    const makeRoom = () => (store++, false);
     const { writer, put } = fill({ makeRoom });
     const takingOn = () => {
       writer.takeOn();
@@ -257,7 +257,7 @@ describe("a disk that is full", () => {
       writer.write(put(10), "accepted"),
     ]);
 
-    expect([told, rooms]).toEqual([["disk_full", 1], 0]);
+    expect([told, store]).toEqual([["disk_full", 1], 0]);
   });
 
   it("gives up the reserve for work in hand, and not for new work", async () => {
@@ -281,8 +281,8 @@ describe("a disk that is full", () => {
   });
 
   it("refuses work in hand, too, when the room that was made is not enough, and reads go on", async () => {
-    let rooms = 1;
-    const { db, writer, put } = fill({ makeRoom: () => rooms-- > 0 });
+    let store = 1;
+    const { db, writer, put } = fill({ makeRoom: () => store-- > 0 });
 
     const told = await outcomes([
       writer.write(put(1_000_000), "accepted"),

@@ -3,20 +3,20 @@ import { type DatabaseSync } from "node:sqlite";
 import { type LogFilter, type MessageId, type PageRequest, type TenantId } from "@posthaste/domain";
 import { type MessageLog } from "@posthaste/ports";
 import { type Archive } from "../archive.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { readPage } from "../query/keyset.ts";
 import { openTermReading } from "../terms.ts";
 import { openLogReading } from "./reading.ts";
 import { openLogSweep } from "./sweep.ts";
 
 export function openMessageLog(
-  rooms: Rooms,
+  store: Store,
   archive: Archive,
   reader: DatabaseSync,
   breathe: () => Promise<void>,
 ): MessageLog {
-  const { writer, tenants, counts, events, names } = rooms;
-  const old = openLogSweep(rooms);
+  const { writer, tenants, counts, events, names } = store;
+  const old = openLogSweep(store);
   const read = openLogReading(reader);
   const rare = openTermReading(reader);
 

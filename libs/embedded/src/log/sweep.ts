@@ -4,7 +4,7 @@
  */
 import { minuteMs, rankOf } from "@posthaste/domain";
 import { integer, type Row } from "../database/rows.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { openOwnSweep } from "./own.ts";
 import { attemptOf, ranks } from "./steps.ts";
 
@@ -15,8 +15,8 @@ export type LogSweep = {
   readonly sweep: (tenant: number, before: number, limit: number) => number;
 };
 
-export function openLogSweep(rooms: Rooms): LogSweep {
-  const { db, clock, configurations, finished, terms } = rooms;
+export function openLogSweep(store: Store): LogSweep {
+  const { db, clock, configurations, finished, terms } = store;
   const oldest = db.prepare(`
     SELECT at, message, step FROM events WHERE tenant = ? AND at < ? ORDER BY at, message, step LIMIT ?`);
   const remove = db.prepare(

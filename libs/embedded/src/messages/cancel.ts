@@ -13,7 +13,7 @@ import { type Canceled, type Dropped } from "@posthaste/ports";
 import { carryOut, end, endInQueue } from "./consequences.ts";
 import { ofTenant, type Reading } from "./read.ts";
 import { alarmColumn, stateCodes } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type Cancel = {
   readonly cancel: (tenant: TenantId, id: MessageId) => Canceled;
@@ -21,8 +21,8 @@ export type Cancel = {
   readonly drop: (tenant: TenantId, id: MessageId) => Dropped | undefined;
 };
 
-export function openCancel(rooms: Rooms, reading: Reading): Cancel {
-  const { db, clock, tenants, wholes } = rooms;
+export function openCancel(store: Store, reading: Reading): Cancel {
+  const { db, clock, tenants, wholes } = store;
   const write = db.prepare(`
     UPDATE messages SET state = ${stateCodes.canceled}, until = ?, runs_until = ?, hints = 0, owner = NULL, epoch = ?, wake_at = ?
     WHERE position = ?`);
@@ -35,10 +35,10 @@ export function openCancel(rooms: Rooms, reading: Reading): Cancel {
     const wakeAt = alarmColumn(next, hasOutbox, next.endedAt);
     write.run(next.endedAt, next.runsUntil ?? null, epoch, wakeAt, position);
     wholes.split(record.message, position);
-    const left = carryOut(rooms, record.message, position, [fact]);
-    end(rooms, position, tenants.take(tenant), next.endedAt);
+    const left = carryOut(store, record.message, position, [fact]);
+    end(store, position, tenants.take(tenant), next.endedAt);
     if (record.message.queue !== undefined || record.message.turnOf)
-      endInQueue(rooms, record.message, position, next.endedAt);
+      endInQueue(store, record.message, position, next.endedAt);
     return { kind: "canceled", message: record.message, was: record.state.kind, left };
   };
 
@@ -52,7 +52,7 @@ export function openCancel(rooms: Rooms, reading: Reading): Cancel {
       const { endedAt } = drop.next;
       const wakeAt = alarmColumn(drop.next, hasOutbox, endedAt);
       write.run(endedAt, null, drop.epoch, wakeAt, position);
-      end(rooms, position, tenants.take(tenant), endedAt);
+      end(store, position, tenants.take(tenant), endedAt);
       return record.message;
     },
   };

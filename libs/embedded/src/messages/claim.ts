@@ -11,7 +11,7 @@ import {
 import { type ClaimRef } from "@posthaste/ports";
 import { type Reading, type Standing } from "./read.ts";
 import { stateCodes } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type Claiming = {
   readonly claim: (ids: readonly MessageId[], owner: Owner) => readonly InState<"claimed">[];
@@ -20,7 +20,7 @@ export type Claiming = {
 };
 
 export function openClaiming(
-  { claimed: claims, db, clock, names, recent, writer }: Rooms,
+  { claimed: claims, db, clock, names, recent, writer }: Store,
   reading: Reading,
 ): Claiming {
   const write = db.prepare(`

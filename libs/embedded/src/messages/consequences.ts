@@ -3,11 +3,11 @@
  * their run. Callbacks, and what a run makes of a failure, go into the outbox (docs/design/record#the-outbox).
  */
 import { type FollowUp, type Message, unreachable } from "@posthaste/domain";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 /** Carries out follow-ups, and returns those left, which have gone into the outbox. For use inside a write. */
 export function carryOut(
-  { letters, events, outbox, runAttempts, tenants }: Rooms,
+  { letters, events, outbox, runAttempts, tenants }: Store,
   message: Message,
   position: number,
   items: readonly FollowUp[],
@@ -41,7 +41,7 @@ export function carryOut(
 
 /** Takes an ended record off the backlog, and hands it to the removal. For use inside a write. */
 export const end = (
-  { writer, finished, backlog, claimed }: Rooms,
+  { writer, finished, backlog, claimed }: Store,
   position: number,
   tenant: number,
   endedAt: number,
@@ -58,7 +58,7 @@ export const end = (
  * write.
  */
 export function endInQueue(
-  { names, queues, turns }: Rooms,
+  { names, queues, turns }: Store,
   { queue, turnOf }: Message,
   position: number,
   now: number,

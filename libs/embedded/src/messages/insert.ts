@@ -17,9 +17,9 @@ import { text } from "../database/rows.ts";
 import { carryOut, isLeft } from "./consequences.ts";
 import { type Address, idOf, ownAddress } from "./names.ts";
 import { columnsOf } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
-export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
+export function openInsert(store: Store): (insert: Insert) => Inserted {
   const {
     db,
     clock,
@@ -34,7 +34,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     wholes,
     windows,
     writer,
-  } = rooms;
+  } = store;
   const put = db.prepare(`
     INSERT INTO messages (position, name, tenant, shard, origin, state, until, hints, wake_at, epoch, owner, retried,
       lease_losses, deferrals, outbox, lane, body_of, format, body_bytes, queue, place, turn_of)
@@ -52,7 +52,7 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
     if (deduplication) windows.put(deduplication);
     inserted(position, tenant, record);
     if (state.kind === "due")
-      writer.onCommit(() => rooms.recent.add(position, { ...record, outbox: [] }));
+      writer.onCommit(() => store.recent.add(position, { ...record, outbox: [] }));
     return "inserted";
   };
 
@@ -115,18 +115,18 @@ export function openInsert(rooms: Rooms): (insert: Insert) => Inserted {
       events.created(tenant, address.position, message.createdAt);
       events.countCreated(tenant, message.createdAt);
     }
-    if (record.outbox.length > 0) carryOut(rooms, message, address.position, record.outbox);
+    if (record.outbox.length > 0) carryOut(store, message, address.position, record.outbox);
     if (deduplication) windows.put(deduplication);
     inserted(address.position, tenant, record);
     if (state.kind === "due" && bodyOf === null && left.length === 0)
-      writer.onCommit(() => rooms.recent.add(address.position, { ...record, outbox: [] }));
+      writer.onCommit(() => store.recent.add(address.position, { ...record, outbox: [] }));
     return "inserted";
   };
 
   const inserted = (position: number, tenant: number, { state }: MessageRecord): void => {
-    if (state.kind === "claimed") rooms.claimed.add(position);
-    if (isFinished(state)) writer.onCommit(() => rooms.finished.add(position, state.endedAt));
-    else writer.onCommit(() => rooms.backlog.add(tenant, 1));
+    if (state.kind === "claimed") store.claimed.add(position);
+    if (isFinished(state)) writer.onCommit(() => store.finished.add(position, state.endedAt));
+    else writer.onCommit(() => store.backlog.add(tenant, 1));
   };
 
   const isKnown = (address: Address): boolean => {

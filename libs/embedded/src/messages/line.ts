@@ -5,7 +5,7 @@ import { integer, type Row, text } from "../database/rows.ts";
 import { idOf } from "./names.ts";
 import { hintColumns, type Reading } from "./read.ts";
 import { columnsOf, stateCodes } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type Line = {
   readonly heads: (lane: FlowId, n: number) => readonly Hint[];
@@ -20,7 +20,7 @@ export type Line = {
 };
 
 /** A record's place in line is its position, which never changes: a record that waits again has its old place. */
-export function openLine({ db, clock, lanes, names }: Rooms, reading: Reading): Line {
+export function openLine({ db, clock, lanes, names }: Store, reading: Reading): Line {
   const heads = db.prepare(`
     SELECT ${hintColumns} FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} ORDER BY position LIMIT ?`);
   const write = db.prepare(`

@@ -22,11 +22,11 @@ import {
 } from "./configurations.ts";
 import { idOf } from "./names.ts";
 import { claimedCode, firstFinishedCode, isUnderstood } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 const rowsPerTurn = 500;
 
-export function openMatching({ claimed, db, tenants, writer }: Rooms): Records["matching"] {
+export function openMatching({ claimed, db, tenants, writer }: Store): Records["matching"] {
   const columns = `m.position, m.name, m.state, ${configurationColumns}`;
   const live = `m.tenant = ? AND m.state < ${firstFinishedCode} AND m.${isUnderstood}`;
   const unclaimed = `m.tenant = ? AND m.state < ${claimedCode} AND m.${isUnderstood}`;

@@ -8,7 +8,7 @@ import {
 } from "@posthaste/domain";
 import { integer } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type NextAlarm = (
   shards: readonly number[],
@@ -27,7 +27,7 @@ export const rungRecords = recordSources.flatMap((source) => {
   return rows === undefined ? [] : [{ source, rows }];
 });
 
-export function openNextAlarm({ alarms, db }: Rooms): NextAlarm {
+export function openNextAlarm({ alarms, db }: Store): NextAlarm {
   const looks = rungRecords.map(({ source, rows }) => {
     const alarm = `SELECT wake_at FROM messages WHERE wake_at IS NOT NULL AND ${rows} AND ${isUnderstood}`;
     const ofAll = db.prepare(`${alarm} ORDER BY wake_at LIMIT 1`);

@@ -4,7 +4,7 @@ import { type Hint } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { hintColumns, type Reading } from "./read.ts";
 import { isUnderstood, stateCodes } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type Pull = (
   tenant: TenantId,
@@ -18,7 +18,7 @@ const originsPerPullMax = 1_000;
 const rowsPerPullFactor = 16;
 
 /** Goes from destination to destination, so that a million messages to an excepted one cost nothing. */
-export function openPull({ db, clock, tenants }: Rooms, reading: Reading): Pull {
+export function openPull({ db, clock, tenants }: Store, reading: Reading): Pull {
   const nextOrigin = db.prepare(`
     SELECT origin FROM messages WHERE tenant = ? AND state = ${stateCodes.due} AND origin > ? ORDER BY origin LIMIT 1`);
   const dueTo = db.prepare(`

@@ -18,7 +18,7 @@ import {
   recordFrom,
   recordTables,
 } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 /** A stored record and its position. A record of a newer format is treated as missing. */
 export type Standing = { readonly position: number; readonly record: MessageRecord };
@@ -39,7 +39,7 @@ export type Reading = {
 
 export const hintColumns = "position, name, tenant, origin, epoch, body_bytes";
 
-export function openReading({ db, finished, log, names, outbox, recent, tenants }: Rooms): Reading {
+export function openReading({ db, finished, log, names, outbox, recent, tenants }: Store): Reading {
   const at = `SELECT ${recordColumns} FROM ${recordTables} WHERE m.position = ? AND m.${isUnderstood}`;
   const byId = db.prepare(`${at} AND m.name = ?`);
   const slimById = db.prepare(`

@@ -25,7 +25,7 @@ import { openReading, ofTenant, type Reading, someOf } from "./read.ts";
 import { openRelease } from "./release.ts";
 import { openRemoving } from "./remove.ts";
 import { openRing } from "./ring.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 import { openSettling } from "./settle.ts";
 import { openWaiting } from "./waiting.ts";
 
@@ -37,17 +37,17 @@ const sweepCommitsMax = 200;
 
 /** `reader` is the connection of the lists. */
 export function openRecordPorts(
-  rooms: Rooms,
+  store: Store,
   reader: DatabaseSync,
   breathe: () => Promise<void>,
 ): Omit<RecordPorts, "keptBodies"> {
-  const { clock, writer, fanOuts, lanes } = rooms;
-  const reading = openReading(rooms);
-  const ring = openRing(rooms, reading);
-  const nextAlarm = openNextAlarm(rooms);
-  const line = openLine(rooms, reading);
+  const { clock, writer, fanOuts, lanes } = store;
+  const reading = openReading(store);
+  const ring = openRing(store, reading);
+  const nextAlarm = openNextAlarm(store);
+  const line = openLine(store, reading);
   return {
-    records: openRecords(rooms, reading, reader),
+    records: openRecords(store, reading, reader),
     alarms: {
       ring: (shards, limitOfEach, sources = alarmSources) =>
         writer.write(() => ring(shards, limitOfEach, sources), "redoable"),
@@ -67,7 +67,7 @@ export function openRecordPorts(
         } while (after !== undefined && found.length < limit);
         return found;
       },
-      waiting: openWaiting(rooms),
+      waiting: openWaiting(store),
       pin: (flow, pinned) => writer.write(() => lanes.pin(flow, pinned, clock.now()), "accepted"),
       unpin: (id, parts) => writer.write(() => lanes.unpin(id, parts), "accepted"),
       pause: (flow) => writer.write(() => lanes.pause(flow, true, clock.now()), "accepted"),
@@ -83,10 +83,10 @@ export function openRecordPorts(
         writer.write(() => lanes.rest(lane, seq, wakeAt, window), "redoable"),
       slotHolders: (lane) => writer.glance(() => line.slotHolders(lane)),
     },
-    queues: openQueues(rooms),
-    bulkActions: openBulkActions(rooms.db, writer),
-    runs: openRuns(rooms),
-    runLog: openRunLog(rooms, reader, breathe),
+    queues: openQueues(store),
+    bulkActions: openBulkActions(store.db, writer),
+    runs: openRuns(store),
+    runLog: openRunLog(store, reader, breathe),
     fanOuts: {
       insert: (fanOut, intake, deduplication = []) =>
         writer.write(() => fanOuts.insert(fanOut, deduplication), intake, {
@@ -100,16 +100,16 @@ export function openRecordPorts(
   };
 }
 
-function openRecords(rooms: Rooms, reading: Reading, reader: DatabaseSync): Records {
-  const { writer, tenants, backlog } = rooms;
-  const insertOne = openInsert(rooms);
-  const claiming = openClaiming(rooms, reading);
-  const settling = openSettling(rooms);
-  const { cancel, drop } = openCancel(rooms, reading);
-  const releaseOne = openRelease(rooms, reading);
-  const matching = openMatching(rooms);
-  const removing = openRemoving(rooms);
-  const pull = openPull(rooms, reading);
+function openRecords(store: Store, reading: Reading, reader: DatabaseSync): Records {
+  const { writer, tenants, backlog } = store;
+  const insertOne = openInsert(store);
+  const claiming = openClaiming(store, reading);
+  const settling = openSettling(store);
+  const { cancel, drop } = openCancel(store, reading);
+  const releaseOne = openRelease(store, reading);
+  const matching = openMatching(store);
+  const removing = openRemoving(store);
+  const pull = openPull(store, reading);
 
   const sweep = async (): Promise<void> => {
     for (let commit = 0; commit < sweepCommitsMax; commit++)

@@ -3,11 +3,11 @@ import { columnsOf } from "./records.ts";
 import { type MessageId, release, type TenantId } from "@posthaste/domain";
 import { type Released } from "@posthaste/ports";
 import { ofTenant, type Reading } from "./read.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type ReleaseOne = (tenant: TenantId, id: MessageId) => Released;
 
-export function openRelease({ db, clock }: Rooms, reading: Reading): ReleaseOne {
+export function openRelease({ db, clock }: Store, reading: Reading): ReleaseOne {
   const write = db.prepare(
     "UPDATE messages SET until = ?, hints = ?, wake_at = ? WHERE position = ?",
   );

@@ -5,7 +5,7 @@
 import { shardCount, type TenantId } from "@posthaste/domain";
 import { integer, stored, text } from "../database/rows.ts";
 import { firstFinishedCode, isUnderstood } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 /** Bytes of bodies removed per transaction. Removing a body walks through its pages, while nothing else runs. */
 export const freedBytesMax = 16 * 1024 * 1024;
@@ -26,7 +26,7 @@ export type Removing = {
   readonly sweep: (limit: number) => boolean;
 };
 
-export function openRemoving(rooms: Rooms): Removing {
+export function openRemoving(store: Store): Removing {
   const {
     db,
     clock,
@@ -41,7 +41,7 @@ export function openRemoving(rooms: Rooms): Removing {
     tenants,
     windows,
     writer,
-  } = rooms;
+  } = store;
   const batch = "position IN (SELECT value FROM json_each(?))";
   const removable = db.prepare(`
     SELECT json_group_array(position) FILTER (WHERE told IS NULL) AS positions,

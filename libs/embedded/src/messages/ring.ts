@@ -22,7 +22,7 @@ import {
   isUnderstood,
   recordFrom,
 } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type Ring = (
   shards: readonly number[],
@@ -32,8 +32,8 @@ export type Ring = (
 
 type RungRecords = { readonly rung: readonly Rung[]; readonly isCut: boolean };
 
-export function openRing(rooms: Rooms, reading: Reading): Ring {
-  const { alarms, claimed, db, clock, lanes, log, outbox, queues } = rooms;
+export function openRing(store: Store, reading: Reading): Ring {
+  const { alarms, claimed, db, clock, lanes, log, outbox, queues } = store;
   const due = rungRecords.map(({ source, rows }) => {
     const select = `SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
       WHERE m.wake_at <= ? AND m.${rows} AND m.${isUnderstood}`;

@@ -4,14 +4,14 @@ import { type OutboxItemRef, type Settled } from "@posthaste/ports";
 import { integer, optionalInteger } from "../database/rows.ts";
 import { carryOut, end, endInQueue, isLeft } from "./consequences.ts";
 import { columnsOf, firstFinishedCode, stateCodes } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 export type Settling = {
   readonly settle: (settlement: Settlement) => Settled;
   readonly clear: (item: OutboxItemRef) => void;
 };
 
-export function openSettling(rooms: Rooms): Settling {
+export function openSettling(store: Store): Settling {
   const {
     claimed,
     db,
@@ -26,7 +26,7 @@ export function openSettling(rooms: Rooms): Settling {
     tenants,
     turns,
     wholes,
-  } = rooms;
+  } = store;
   const write = db.prepare(`
     UPDATE messages SET state = ?, until = ?, hints = ?, owner = NULL, retried = ?, lease_losses = ?, deferrals = ?,
       outbox = outbox + ?, wake_at = iif(outbox + ? > 0, min(coalesce(?, ?), ?), ?)
@@ -58,7 +58,7 @@ export function openSettling(rooms: Rooms): Settling {
       if (answer) keeping.answer(position, answer);
       const tenant = tenants.take(message.tenant);
       events.toldByRow(tenant, eventsOf(told));
-      end(rooms, position, tenant, told.endedAt, true);
+      end(store, position, tenant, told.endedAt, true);
       return { kind: "ok", left: [] };
     }
     const now = clock.now();
@@ -72,12 +72,12 @@ export function openSettling(rooms: Rooms): Settling {
     if (changes === 0) return missed(position, name, epoch);
     if (answer) keeping.answer(position, answer);
     if (append.length > 0) wholes.split(message, position);
-    const left = append.length > 0 ? carryOut(rooms, message, position, append) : append;
+    const left = append.length > 0 ? carryOut(store, message, position, append) : append;
     if (next.kind === "waiting" && message.flow !== undefined) lanes.wake(message.flow, now);
     if (!isFinished(next)) writer.onCommit(() => claimed.delete(position));
     else {
-      end(rooms, position, tenants.take(message.tenant), next.endedAt);
-      if (message.queue !== undefined || message.turnOf) endInQueue(rooms, message, position, now);
+      end(store, position, tenants.take(message.tenant), next.endedAt);
+      if (message.queue !== undefined || message.turnOf) endInQueue(store, message, position, now);
     }
     return { kind: "ok", left };
   };

@@ -3,14 +3,14 @@ import { type FlowId } from "@posthaste/domain";
 import { type FlowLanes } from "@posthaste/ports";
 import { integer } from "../database/rows.ts";
 import { stateCodes } from "./records.ts";
-import { type Rooms } from "./rooms.ts";
+import { type Store } from "./store.ts";
 
 const rowsPerTurn = 5_000;
 
 /** Where counting continues: the index of the lane, and the position after which. */
 type Place = { readonly at: number; readonly behind: number };
 
-export function openWaiting({ db, lanes, writer }: Rooms): FlowLanes["waiting"] {
+export function openWaiting({ db, lanes, writer }: Store): FlowLanes["waiting"] {
   const count = db.prepare(`
     SELECT count(*) AS n, max(position) AS last FROM (
       SELECT position FROM messages WHERE lane = ? AND state = ${stateCodes.waiting} AND position > ?

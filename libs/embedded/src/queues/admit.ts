@@ -24,7 +24,7 @@ import {
   recordFrom,
   stateCodes,
 } from "../messages/records.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { type Standing } from "./rows.ts";
 
 /** Listed one by one: by the index of a queue, a range of states would be read from end to end. */
@@ -32,8 +32,8 @@ const liveCodes = Object.values(stateCodes).filter((code) => code < firstFinishe
 
 export type Admit = (id: QueueId, owner?: Owner) => Admitted | undefined;
 
-export function openAdmit(rooms: Rooms, reading: Reading): Admit {
-  const { claimed, db, clock, fanOuts, lanes, queues, recent, turns, writer } = rooms;
+export function openAdmit(store: Store, reading: Reading): Admit {
+  const { claimed, db, clock, fanOuts, lanes, queues, recent, turns, writer } = store;
   const heads = db.prepare(`
     SELECT ${bodilessColumns}, m.origin, m.body_bytes FROM ${bodilessTables}
     WHERE m.queue = ? AND m.state = ${stateCodes.queued} AND m.place > ? AND m.place < ? ORDER BY m.place LIMIT ?`);

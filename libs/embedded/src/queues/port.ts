@@ -17,22 +17,22 @@ import { integer } from "../database/rows.ts";
 import { openCancel } from "../messages/cancel.ts";
 import { openReading } from "../messages/read.ts";
 import { stateCodes } from "../messages/records.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { openAdmit } from "./admit.ts";
 import { type Standing } from "./rows.ts";
 
-export function openQueues(rooms: Rooms): Queues {
-  const { db, clock, names, queues, recent, turns, writer } = rooms;
-  const reading = openReading(rooms);
-  const { cancel } = openCancel(rooms, reading);
-  const admit = openAdmit(rooms, reading);
+export function openQueues(store: Store): Queues {
+  const { db, clock, names, queues, recent, turns, writer } = store;
+  const reading = openReading(store);
+  const { cancel } = openCancel(store, reading);
+  const admit = openAdmit(store, reading);
   const queueAgain = db.prepare(`
     UPDATE messages SET state = ${stateCodes.queued}, until = NULL, hints = 0, wake_at = NULL, epoch = ?
     WHERE position = ?`);
   const endCall = db.prepare(`
     UPDATE messages SET runs_until = NULL WHERE position = ? AND name = ? AND runs_until IS NOT NULL RETURNING queue`);
 
-  const { living, make, missing } = openMaking(rooms);
+  const { living, make, missing } = openMaking(store);
 
   /** Takes back the turns of messages that were not attempted yet. */
   const takeBack = ({ key }: Standing): readonly TakenBack[] =>
@@ -98,7 +98,7 @@ export function openQueues(rooms: Rooms): Queues {
   };
 }
 
-function openMaking({ clock, queues }: Rooms) {
+function openMaking({ clock, queues }: Store) {
   const living = (tenant: TenantId, name: string): Standing | undefined => {
     const standing = queues.find(queueId(tenant, name));
     return standing?.lane.endedAt === undefined ? standing : undefined;

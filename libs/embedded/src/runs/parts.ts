@@ -12,7 +12,7 @@ import {
 import { type BriefFor, type Briefing } from "@posthaste/ports";
 import { integer, text } from "../database/rows.ts";
 import { type Writer } from "../database/writer.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { bodyOf, partColumns, partFrom, positionOfRun } from "./rows.ts";
 
 /**
@@ -26,7 +26,7 @@ type Between = (
   bytesMax: number,
 ) => readonly HistoryEntry[];
 
-export function openParts({ db }: Pick<Rooms, "db">) {
+export function openParts({ db }: Pick<Store, "db">) {
   const named = db.prepare(`SELECT ${partColumns} FROM run_parts WHERE run = ? AND name = ?`);
   const ranked = db.prepare(`
     SELECT name, rank, crc, bytes FROM run_parts WHERE run = ? AND rank BETWEEN ? AND ? ORDER BY rank`);

@@ -16,7 +16,7 @@ import {
 import { type RunLog } from "@posthaste/ports";
 import { integer, type Row, text } from "../database/rows.ts";
 import { isUnderstood } from "../messages/records.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { type Chunk, readPage, type Scan } from "../query/keyset.ts";
 import { openAttemptReading } from "./attempts.ts";
 import { headColumns, partColumns, partFrom, runFrom, termOf } from "./rows.ts";
@@ -25,7 +25,7 @@ type Place = { readonly at: number; readonly position: number };
 type Rows = (after: string | undefined, limit: number) => Chunk<Place>;
 
 export function openRunLog(
-  { runAttempts, writer }: Pick<Rooms, "runAttempts" | "writer">,
+  { runAttempts, writer }: Pick<Store, "runAttempts" | "writer">,
   reader: DatabaseSync,
   breathe: () => Promise<void>,
 ): RunLog {

@@ -23,16 +23,16 @@ import {
 import { integer, type Row, text } from "../database/rows.ts";
 import { openInsert } from "../messages/insert.ts";
 import { isUnderstood } from "../messages/records.ts";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import { brief, openParts } from "./parts.ts";
 import { fixedOf, headColumns, movingOf, positionOfRun, runFrom, termOf, termsOf } from "./rows.ts";
 
-export function openRuns(rooms: Rooms): RunStore {
-  const { writer } = rooms;
-  const { byAlias, byRoot, find, newest, waiting } = openHeads(rooms);
-  const { between, part } = openParts(rooms);
-  const put = openPut(rooms);
-  const sweepSome = openSweep(rooms);
+export function openRuns(store: Store): RunStore {
+  const { writer } = store;
+  const { byAlias, byRoot, find, newest, waiting } = openHeads(store);
+  const { between, part } = openParts(store);
+  const put = openPut(store);
+  const sweepSome = openSweep(store);
   const start = (
     tenant: TenantId,
     id: RunId,
@@ -89,7 +89,7 @@ export function openRuns(rooms: Rooms): RunStore {
   };
 }
 
-function openHeads({ db }: Rooms) {
+function openHeads({ db }: Store) {
   const byPosition = db.prepare(`SELECT ${headColumns} FROM runs WHERE position = ?`);
   const newestOne = db.prepare(`
     SELECT ${headColumns} FROM runs WHERE tenant = ? AND id = ? ORDER BY generation DESC LIMIT 1`);
@@ -123,10 +123,10 @@ function openHeads({ db }: Rooms) {
   };
 }
 
-function openPut(rooms: Rooms) {
-  const { db } = rooms;
-  const insertRecord = openInsert(rooms);
-  const copy = openCopy(rooms);
+function openPut(store: Store) {
+  const { db } = store;
+  const insertRecord = openInsert(store);
+  const copy = openCopy(store);
   const insert = db.prepare(`
     INSERT INTO runs (position, tenant, id, generation, created_at, ended_at, wake_at, shard, format, json, crc, moving, moving_crc)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (position) DO NOTHING`);
@@ -185,7 +185,7 @@ function openPut(rooms: Rooms) {
 }
 
 /** Copies the parts that a resumed run inherits. */
-function openCopy({ db }: Rooms) {
+function openCopy({ db }: Store) {
   const isNeeded = "rank IS NOT NULL OR name IN (SELECT value FROM json_each(?))";
   const isOfLog = `
     name GLOB '[${lettersOfLog.join("")}][1-9]*' AND CAST(substr(name, 2) AS INTEGER) NOT IN (SELECT value FROM json_each(?))`;
@@ -216,7 +216,7 @@ const dlqAtOf = ({ state }: Run): number | null =>
 /** Rows removed in one transaction, during which nothing else runs. */
 const sweptAtOnce = 250;
 
-function openSweep({ db, log }: Rooms) {
+function openSweep({ db, log }: Store) {
   const ended = `
     SELECT position FROM runs WHERE tenant = ? AND ended_at < ? AND ${isUnderstood} ORDER BY ended_at LIMIT ?`;
   const removeParts = db.prepare(`

@@ -2,7 +2,7 @@
 import { type MessageId, type RunRef } from "@posthaste/domain";
 import { type Records, type RunAddress } from "@posthaste/ports";
 import { type Collection } from "mongodb";
-import { type Rooms } from "../messages/rooms.ts";
+import { type Store } from "../messages/store.ts";
 import {
   attemptsName,
   partsName,
@@ -13,7 +13,7 @@ import {
   type StoredRun,
 } from "./stored-run.ts";
 
-export type RunRooms = Rooms & {
+export type StoreWithRuns = Store & {
   readonly runs: Collection<StoredRun>;
   readonly marks: Collection<StoredMark>;
   readonly parts: Collection<StoredPart>;
@@ -21,19 +21,19 @@ export type RunRooms = Rooms & {
   readonly insert: Records["insert"];
 };
 
-export const runRoomsOf = (rooms: Rooms, insert: Records["insert"]): RunRooms => ({
-  ...rooms,
-  runs: rooms.collection<StoredRun>(runsName),
-  marks: rooms.collection<StoredMark>(runsName),
-  parts: rooms.collection<StoredPart>(partsName),
-  attempts: rooms.collection<StoredAttempt>(attemptsName),
+export const withRuns = (store: Store, insert: Records["insert"]): StoreWithRuns => ({
+  ...store,
+  runs: store.collection<StoredRun>(runsName),
+  marks: store.collection<StoredMark>(runsName),
+  parts: store.collection<StoredPart>(partsName),
+  attempts: store.collection<StoredAttempt>(attemptsName),
   insert,
 });
 
 export type Address = RunAddress | RunRef;
 
 export async function find(
-  { again, runs }: RunRooms,
+  { again, runs }: StoreWithRuns,
   address: Address,
 ): Promise<StoredRun | undefined> {
   const isRun = { sweptAt: { $exists: false } };
@@ -48,7 +48,7 @@ export async function find(
 
 /** Resolves to the newest use of the id, even if its run was swept. */
 export async function newestUse(
-  { again, runs }: RunRooms,
+  { again, runs }: StoreWithRuns,
   { id, tenant }: RunAddress,
 ): Promise<{ readonly use: StoredRun | StoredMark; readonly run?: StoredRun } | undefined> {
   const found = await again(() => runs.findOne({ tenant, id }, { sort: { generation: -1 } }));
@@ -56,5 +56,7 @@ export async function newestUse(
   return "sweptAt" in found ? { use: found } : { use: found, run: found };
 }
 
-export const findRoot = ({ again, runs }: RunRooms, root: MessageId): Promise<StoredRun | null> =>
-  again(() => runs.findOne({ root }));
+export const findRoot = (
+  { again, runs }: StoreWithRuns,
+  root: MessageId,
+): Promise<StoredRun | null> => again(() => runs.findOne({ root }));

@@ -24,7 +24,7 @@ import { type Outbox } from "./outbox.ts";
 import { type Recent } from "./recent.ts";
 import { type WholeRows } from "./whole.ts";
 
-export type Rooms = {
+export type Store = {
   readonly db: DatabaseSync;
   readonly writer: Writer;
   readonly clock: Clock;

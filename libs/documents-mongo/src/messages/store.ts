@@ -6,7 +6,7 @@ import { type StoredLane } from "./stored-lane.ts";
 import { type StoredBody } from "./stored-body.ts";
 import { type StoredRecord } from "./stored.ts";
 
-export type Rooms = Connection & {
+export type Store = Connection & {
   readonly messages: Collection<StoredRecord>;
   readonly bodies: Collection<StoredBody>;
   readonly lanes: Collection<StoredLane>;

@@ -25,7 +25,7 @@ const warmUpMs = 4_000;
 export const latency: Scenario = {
   name: "latency",
   title: "Latency at a steady rate",
-  budgetMs: 80_000,
+  budgetMs: 200_000,
   run,
 };
 

@@ -19,7 +19,7 @@ const publishMs = 2_000;
 export const throughput: Scenario = {
   name: "throughput",
   title: "Maximum throughput",
-  budgetMs: 105_000,
+  budgetMs: 215_000,
   budgetWithBeforeMs: 240_000,
   run: (stage) => (stage.before === undefined ? amongPeers(stage) : beside(stage, stage.before)),
 };

@@ -1,5 +1,5 @@
 /**
- * One kafkajs client, with its log condensed and its sockets watched: kafkajs does not report a lost connection, and
+ * Wraps one kafkajs client, with its log condensed and its sockets watched: kafkajs does not report a lost connection, and
  * cannot be told to give one up.
  */
 import { Kafka, type Mechanism, type SASLOptions } from "kafkajs";

@@ -1,5 +1,5 @@
 /**
- * One member of a group on one topic, from its connection until it is stopped or kafkajs gives it up. Owns a kafkajs
+ * Runs one member of a group on one topic, from its connection until it is stopped or kafkajs gives it up. Owns a kafkajs
  * consumer. The subscription starts another when this one has ended.
  *
  * (1) kafkajs commits nothing by itself: it would wait for each commit before the next fetch (4 to 13 ms). Here a

@@ -63,7 +63,7 @@ export class Link {
   #problem = "the brokers have not answered yet";
   #session: Session | undefined;
   #partitions: PartitionCounts | undefined;
-  /** One message for each partition of the failed send (4). */
+  /** Holds one message for each partition of the failed send (4). */
   #trial: TopicMessages[] = [];
   #connecting: Promise<void> | undefined;
   connections = 0;

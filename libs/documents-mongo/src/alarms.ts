@@ -7,7 +7,7 @@ import { isUnderstood } from "./messages/stored.ts";
 type Answer = Pick<Connection, "again" | "collection">;
 type StoredAlarm = { readonly _id: string; readonly shard: number; readonly wakeAt?: number };
 
-/** What is asked for of the due documents: their shards, a time and their number. */
+/** Names the shards of the wanted documents, the time by which they are due, and the highest number of them. */
 export type Due = readonly [shards: readonly number[], now: number, limit: number];
 
 /** Returns the documents that are due, and moves their alarms by `limits.ringAheadMs`, by what `setting` says. */

@@ -1,4 +1,4 @@
-/** Holds what a program needs of this environment that a test starts with variables of its own. */
+/** The variables of this environment for programs that a test starts with an environment of its own. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
 
 export const bareEnv = { PATH, NODE_COMPILE_CACHE };

@@ -1,5 +1,5 @@
 /**
- * One long poll of the message log for any number of tabs. The poll goes on while a tab asks; a closed tab stops
+ * Follows the message log by one long poll for any number of tabs. The poll goes on while a tab asks; a closed tab stops
  * asking, so no tab needs to sign off.
  */
 import { call } from "./call.ts";

@@ -1,4 +1,4 @@
-/** One message: the reason for its state, each attempt, and the request. */
+/** Shows one message: the reason for its state, each attempt, and the request. */
 import { type LogEntry } from "@posthaste/client/api";
 import { useState } from "react";
 import { part, useLastPart } from "../address.ts";

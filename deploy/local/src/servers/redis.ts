@@ -1,4 +1,4 @@
-/** One Redis with an append-only file synced each second: as durable as Redis can be. */
+/** Starts one Redis with an append-only file that is synced each second. */
 import { fetchRedis, redisArgv0 } from "../fetch/redis.ts";
 import { freePort, loopback } from "../process/ports.ts";
 import { ServerProcess } from "../process/server-process.ts";

@@ -128,7 +128,7 @@ describe("the headers of a retry", () => {
   });
 });
 
-/** One character may take up to six in JSON, and a parser's own text is added. */
+/** Allows six characters in JSON for each of the text, and the parser's own words. */
 const escapedLengthMax = 6;
 const wordsLengthMax = 1_024;
 

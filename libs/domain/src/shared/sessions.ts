@@ -41,7 +41,7 @@ export function withSessionEnded(
 const isOld = ({ madeAt }: SessionMade, now: number): boolean =>
   isOver(madeAt + sessionMs, sessionMs, now);
 
-/** One session on each line: ids contain no spaces. */
+/** Writes one session on each line: ids contain no spaces. */
 export const endedSessionsText = ({ until, each }: EndedSessions): string =>
   [until, ...each.map(({ id, madeAt }) => `${madeAt} ${id}`)].join("\n");
 

@@ -138,7 +138,7 @@ function nextDelivery(run: Run): DeliveryKey | undefined {
   if (state.kind === "succeeded") return undefined;
   if (state.kind === "failed") {
     const failed = deliveryOf(state.failure.at);
-    // These are shown at their step.
+    // Their step shows them.
     const isTold = failed?.role === "plan" || failed?.role === "answer";
     return isTold ? undefined : failed;
   }

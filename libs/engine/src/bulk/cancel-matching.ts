@@ -168,7 +168,7 @@ export async function* cancelSteps(
 ): AsyncGenerator<Stepped> {
   const read = (place: BulkPlace): Promise<Page> => {
     const reading = pageAt(ports, tenant, { ...step, place, foundMax: Infinity });
-    // The page may fail when nobody waits for it any more.
+    // A page that is read after the last step, and fails, concerns no caller.
     reading.catch(() => undefined);
     return reading;
   };

@@ -1,4 +1,4 @@
-/** One run: the reason for its state, and its steps on a scale of time or as a graph. */
+/** Shows one run: the reason for its state, and its steps on a scale of time or as a graph. */
 import { type Run } from "@posthaste/client/api";
 import { lazy, Suspense } from "react";
 import { part, useLastPart, useSearch } from "../../address.ts";

@@ -165,7 +165,7 @@ export default defineConfig({
       files: ["services/{gateway,management}/src/**/*.ts"],
       // The watchers read for no caller: 256 KiB of a tenant's log when it has grown.
       excludeFiles: ["**/reads.ts", "**/live-log/watchers.ts", "**/*.{test,fixture}.ts"],
-      rules: { "posthaste/page-read-without-a-seat": "error" },
+      rules: { "posthaste/page-read-without-a-permit": "error" },
     },
   ],
 });

@@ -39,11 +39,11 @@ const refused = {
       "Program > :matches(ExpressionStatement:has(> AwaitExpression), VariableDeclaration:has(> VariableDeclarator > AwaitExpression)) ~ FunctionDeclaration ~ VariableDeclaration",
     message: "Declare constants above the await that runs the program: they do not exist before.",
   },
-  // Lists are read by the holder of a seat in the room for long answers.
-  "page-read-without-a-seat": {
+  // Lists are read by the holder of a read permit.
+  "page-read-without-a-permit": {
     selector:
       "CallExpression[callee.property.name=/^(list|counts|failed|parts|attempts|history|endpoints|page|tenantPage)$/][callee.object.name!=/^(reads|failures)$/][callee.object.type!='CallExpression']",
-    message: "Ask `reads(seat)`: services/{gateway,management}/src/reads.ts.",
+    message: "Ask `reads(permit)`: services/{gateway,management}/src/reads.ts.",
   },
 };
 

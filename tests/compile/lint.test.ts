@@ -103,8 +103,8 @@ const refused: readonly Case[] = [
     "export const f = (now: number, at: number) => now - at;",
   ],
   [
-    "a page that is read without a seat",
-    "posthaste/page-read-without-a-seat",
+    "a page that is read without a permit",
+    "posthaste/page-read-without-a-permit",
     gateway,
     "export const f = (log: { list(): unknown }) => log.list();",
   ],
@@ -130,8 +130,8 @@ const passes: readonly Case[] = [
     "export const at = Date.now();",
   ],
   [
-    "a page that is read in a seat",
-    "posthaste/page-read-without-a-seat",
+    "a page that is read with a permit",
+    "posthaste/page-read-without-a-permit",
     gateway,
     "export const f = (reads: { list(): unknown }) => reads.list();",
   ],

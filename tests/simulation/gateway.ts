@@ -2,7 +2,7 @@
  * A gateway as its clients reach it: the works of the real one over the ports of a simulated process, called with
  * parsed requests. An answer may never come.
  */
-import { type Seat } from "@posthaste/contract";
+import { type ReadPermit } from "@posthaste/contract";
 import { gatewayWorks, takeRoom, workParts } from "@posthaste/gateway";
 import {
   type BulkActionId,
@@ -219,7 +219,7 @@ const visitOf = (
   ...{ scope: "full" as const, rawHeaders, callerIp: "", query: undefined, body: undefined },
   onGone: () => undefined,
   param: (name: string) => names[name] ?? "",
-  seated: <T>(read: (seat: Seat) => Promise<T>) => read(aSeat),
+  withPermit: <T>(read: (permit: ReadPermit) => Promise<T>) => read(aReadPermit),
 });
 
 const visitOfRun = ({ createdAt, id, tenant }: RunAddress) =>
@@ -229,7 +229,7 @@ const visitOfRun = ({ createdAt, id, tenant }: RunAddress) =>
     createdAt === undefined ? [] : ["Service-Workflow-CreatedAt", String(createdAt)],
   );
 
-const aSeat = { isTaken: () => true } as Seat;
+const aReadPermit = { isTaken: () => true } as ReadPermit;
 
 /** Throws for a fault, unless another client has removed the thing asked for. */
 function doneOrGone(answer: unknown): void {

@@ -30,7 +30,7 @@ export {
   faultOfNames,
   type Pieces,
 } from "./endpoints/endpoint.ts";
-export { type Seat } from "./endpoints/seat.ts";
+export { type ReadPermit } from "./endpoints/read-permit.ts";
 export {
   gatewayEndpoints,
   type GatewaySpecs,

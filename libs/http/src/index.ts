@@ -1,9 +1,9 @@
 export { type Audit, createAudit } from "./audit.ts";
 export { type Admission, createAdmission, type RequestKind } from "./admission/admission.ts";
 export { answer, type FlatHeaders } from "./answers/answer.ts";
-export { type AnswerStream } from "./answers/answer-room.ts";
+export { type AnswerStream } from "./answers/answer-limiter.ts";
 export { type Answers, createAnswers, type Refusal } from "./answers/answers.ts";
-export { doneInRoom, inSeat } from "./answers/done-in-room.ts";
+export { withAnswerStream, withReadPermit } from "./answers/with-answer-stream.ts";
 export { noteTraceOfFailure } from "./answers/trace-of-failure.ts";
 export { listTexts } from "./answers/list-texts.ts";
 export { type StreamedReply } from "./answers/streamed.ts";

@@ -35,7 +35,7 @@ export function replyOf(answered: Answer, owner: StreamedReply["owner"]): Reply 
   const { status } = answered;
   if ("read" in answered) {
     const { read } = answered;
-    return { status, owner, read: async (seat) => inPieces(await read(seat)) };
+    return { status, owner, read: async (permit) => inPieces(await read(permit)) };
   }
   return answered.json === undefined ? emptyReply(status) : reply(answered.json, status);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "@jest/globals";
-import { AnswerBody, freeBytes } from "./answer-body.ts";
+import { AnswerBody, unbudgetedBytes } from "./answer-body.ts";
 import { usedBytes } from "./test-kit.ts";
 
 const roomy = { takeBytes: () => true };
@@ -71,9 +71,13 @@ describe("the body of an answer", () => {
         return { given: body, length: fill(body, room), room };
       });
 
-      expect(bodies.map(({ length }) => length)).toEqual([freeBytes, expect.any(Number), 500_000]);
+      expect(bodies.map(({ length }) => length)).toEqual([
+        unbudgetedBytes,
+        expect.any(Number),
+        500_000,
+      ]);
       for (const { given, length, room } of bodies) {
-        expect(length).toBeLessThanOrEqual(freeBytes + given.given);
+        expect(length).toBeLessThanOrEqual(unbudgetedBytes + given.given);
         expect(given.given + room.left()).toBe(
           room === none ? 0 : room === some ? 100_000 : 2_000_000,
         );

@@ -19,7 +19,7 @@ import {
 } from "@posthaste/domain";
 import { type OutgoingRequest, type Sending } from "@posthaste/ports";
 import { type Dispatcher } from "undici";
-import { AnswerBody, type AnswerRoom } from "./answer-body.ts";
+import { AnswerBody, type AnswerBudget } from "./answer-body.ts";
 import { type Connection } from "./connection.ts";
 import { type Counts } from "./counts.ts";
 import { type Deadline, type Deadlines } from "./deadlines.ts";
@@ -37,7 +37,7 @@ export type CallPorts = {
 const informationalMax = 16;
 const headersMax = 128;
 
-export class Call implements Sending, Deadline, AnswerRoom, Dispatcher.DispatchHandler {
+export class Call implements Sending, Deadline, AnswerBudget, Dispatcher.DispatchHandler {
   readonly outcome: Promise<Outcome>;
   readonly at: number;
   place: number | undefined;

@@ -9,7 +9,7 @@ import {
   isChange,
   type OperationId,
   resourceOf,
-  type Seat,
+  type ReadPermit,
 } from "@posthaste/contract";
 import { type Fault, isFault, refusalOfScope } from "@posthaste/domain";
 import {
@@ -22,8 +22,8 @@ import {
   type Authenticator,
   type BodyBudget,
   callerIp,
-  doneInRoom,
-  inSeat,
+  withAnswerStream,
+  withReadPermit,
   type RequestKind,
 } from "@posthaste/http";
 import { type Tracer } from "@posthaste/ports";
@@ -81,20 +81,20 @@ export function admitted<Spec extends EndpointSpec>(
       plan: tenant.plan,
     });
     const onGone = (task: () => void): void => void res.once("close", task);
-    const seated = <T>(read: (seat: Seat) => Promise<T>): Promise<T | Fault> =>
-      inSeat(door.answers, tenant.id, read);
+    const withPermit = <T>(read: (permit: ReadPermit) => Promise<T>): Promise<T | Fault> =>
+      withReadPermit(door.answers, tenant.id, read);
     const answer = () =>
       inSpan(door.tracer, { req, span }, async () => {
         if (isFault(asked)) return asked;
         const make = () =>
-          work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, seated });
+          work({ ...asked, tenant, scope, callerIp: address, rawHeaders, onGone, withPermit });
         if (!isChange(row, asked.query)) return make();
         const resource = resourceOf(row, params, asked.body);
         return door.audit({ tenant: tenant.id, by, operation, resource, address }, make);
       });
     const isDoneInRoom = row.kind === "publish" && row.answers[200]?.inPieces === true;
     const done: Done | Fault = await (isDoneInRoom
-      ? doneInRoom(door.answers, tenant.id, answer)
+      ? withAnswerStream(door.answers, tenant.id, answer)
       : answer());
     return isFault(done) ? done : replyOf(done, done.owner ?? tenant.id);
   };

@@ -12,7 +12,7 @@ import {
   type Pieces,
   type RawOperation,
   type RawTargetRow,
-  type Seat,
+  type ReadPermit,
 } from "@posthaste/contract";
 import { type Fault, fault, isFault, refusalOfScope } from "@posthaste/domain";
 import { type Clock, type Telemetry, type Tenant } from "@posthaste/ports";
@@ -21,7 +21,7 @@ import {
   type AnswerStream,
   type Caller,
   callerIp,
-  doneInRoom,
+  withAnswerStream,
   readBody,
 } from "@posthaste/http";
 import { type Door } from "./door.ts";
@@ -42,7 +42,7 @@ type RawVisit = {
 /** JSON: whole, or in pieces if it may be long. */
 type RawAnswer =
   | { readonly status: number; readonly text: string }
-  | { readonly status: number; readonly read: (seat: Seat) => Promise<Pieces> };
+  | { readonly status: number; readonly read: (permit: ReadPermit) => Promise<Pieces> };
 
 export type RawWork = (visit: RawVisit) => Promise<RawAnswer | Fault>;
 
@@ -97,7 +97,7 @@ export function createRawDoor({ door, clock, telemetry }: RawDoorParts, works: R
     const work = auditedIn(row, caller, works[row.operation]);
     // The answer of a group publish is as long as the group.
     return target.destination.kind === "group"
-      ? doneInRoom(answers, tenant.id, () => work(visit))
+      ? withAnswerStream(answers, tenant.id, () => work(visit))
       : work(visit);
   }
 

@@ -1,11 +1,11 @@
 /**
- * Reads of stored data that may be long, for holders of a seat in the room for long answers. No other file of this service asks a
+ * Reads of stored data that may be long, for holders of a read permit. No other file of this service asks a
  * port for a page (oxlint.config.ts).
  *
  * (1) A read ends by its bytes as well as by its rows: a page at `pageBytesMax`, a piece of a longer answer at `pieceBytesMax`.
- * (2) A read without a seat throws.
+ * (2) A read without a permit throws.
  */
-import { type Seat } from "@posthaste/contract";
+import { type ReadPermit } from "@posthaste/contract";
 import {
   type DeadLetterFilter,
   type DlqId,
@@ -55,56 +55,56 @@ export type ReadPorts = GrantPorts &
   };
 
 export type Reads = ReturnType<typeof readsOf>;
-export type ReadsIn = (seat: Seat) => Reads;
+export type ReadsIn = (permit: ReadPermit) => Reads;
 
 export const createReads =
   (ports: ReadPorts): ReadsIn =>
-  (seat) =>
-    readsOf(ports, seat);
+  (permit) =>
+    readsOf(ports, permit);
 
 const page = { bytesMax: limits.pageBytesMax };
 const piece = { bytesMax: limits.pieceBytesMax };
 
-function readsOf(ports: ReadPorts, seat: Seat) {
+function readsOf(ports: ReadPorts, permit: ReadPermit) {
   const { messageLog, deadLetters, records, runLog, runs } = ports;
-  const seated = <T>(read: () => T): T => {
-    if (!seat.isTaken()) throw new Error("a read without a seat");
+  const withPermit = <T>(read: () => T): T => {
+    if (!permit.isTaken()) throw new Error("a read without a permit");
     return read();
   };
   return {
     log: (tenant: TenantId, filter: LogFilter, asked: PageRequest) =>
-      seated(() => messageLog.list(tenant, filter, { ...page, ...asked })),
+      withPermit(() => messageLog.list(tenant, filter, { ...page, ...asked })),
     counts: (tenant: TenantId, from: number, to: number) =>
-      seated(() => messageLog.counts(tenant, from, to)),
+      withPermit(() => messageLog.counts(tenant, from, to)),
     letters: (tenant: TenantId, filter: DeadLetterFilter, asked: PageRequest) =>
-      seated(() => deadLetters.list(tenant, filter, { ...page, ...asked })),
-    letter: (tenant: TenantId, id: DlqId) => seated(() => deadLetters.get(tenant, id)),
+      withPermit(() => deadLetters.list(tenant, filter, { ...page, ...asked })),
+    letter: (tenant: TenantId, id: DlqId) => withPermit(() => deadLetters.get(tenant, id)),
     bodies: (tenant: TenantId, ids: readonly MessageId[]) =>
-      seated(() => records.getSome(tenant, ids)),
+      withPermit(() => records.getSome(tenant, ids)),
     progress: (tenant: TenantId, ids: readonly MessageId[]) =>
-      seated(() => records.progress(tenant, ids)),
+      withPermit(() => records.progress(tenant, ids)),
     runs: (tenant: TenantId, filter: RunFilter, asked: RunPage) =>
-      seated(() => runLog.list(tenant, filter, { ...page, ...asked })),
+      withPermit(() => runLog.list(tenant, filter, { ...page, ...asked })),
     failedRuns: (tenant: TenantId, filter: FailedRunFilter, asked: RunPage) =>
-      seated(() => runLog.failed(tenant, filter, { ...page, ...asked })),
-    parts: (run: Run, after: PartName) => seated(() => runLog.parts(run, after)),
-    attempts: (run: Run) => seated(() => runLog.attempts(run)),
-    history: (run: Run, from: number) => seated(() => runs.history(run, from)),
-    waiters: (tenant: TenantId, event: string) => seated(() => waitersOf(ports, tenant, event)),
+      withPermit(() => runLog.failed(tenant, filter, { ...page, ...asked })),
+    parts: (run: Run, after: PartName) => withPermit(() => runLog.parts(run, after)),
+    attempts: (run: Run) => withPermit(() => runLog.attempts(run)),
+    history: (run: Run, from: number) => withPermit(() => runs.history(run, from)),
+    waiters: (tenant: TenantId, event: string) => withPermit(() => waitersOf(ports, tenant, event)),
     schedules: (tenant: TenantId, asked: SchedulePage) =>
-      seated(() => ports.schedules.list(tenant, { ...piece, ...asked })),
-    wholeSchedules: (keys: readonly ScheduleKey[]) => seated(() => ports.schedules.get(keys)),
+      withPermit(() => ports.schedules.list(tenant, { ...piece, ...asked })),
+    wholeSchedules: (keys: readonly ScheduleKey[]) => withPermit(() => ports.schedules.get(keys)),
     groups: (tenant: TenantId, asked: Parameters<ReadPorts["groups"]["list"]>[1]) =>
-      seated(() => ports.groups.list(tenant, asked)),
+      withPermit(() => ports.groups.list(tenant, asked)),
     endpoints: (tenant: TenantId, chunks: Group["chunks"]) =>
-      seated(() => ports.groups.endpoints(tenant, chunks)),
-    children: (published: PublishedGroup) => seated(() => childrenOf(ports, published)),
+      withPermit(() => ports.groups.endpoints(tenant, chunks)),
+    children: (published: PublishedGroup) => withPermit(() => childrenOf(ports, published)),
     queues: (tenant: TenantId, asked: Parameters<Queues["list"]>[1]) =>
-      seated(() => ports.queues.list(tenant, asked)),
+      withPermit(() => ports.queues.list(tenant, asked)),
     bulkActions: (tenant: TenantId, asked: BulkActionPage) =>
-      seated(() => ports.bulkActions.list(tenant, { ...page, ...asked })),
-    changes: (asked: AuditPage) => seated(() => ports.auditLog.page(asked)),
+      withPermit(() => ports.bulkActions.list(tenant, { ...page, ...asked })),
+    changes: (asked: AuditPage) => withPermit(() => ports.auditLog.page(asked)),
     flowKeys: (tenant: TenantId, search: string) =>
-      seated(() => listFlowKeys(ports, tenant, search)),
+      withPermit(() => listFlowKeys(ports, tenant, search)),
   };
 }

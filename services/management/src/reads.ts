@@ -1,8 +1,8 @@
 /**
- * Reads tenants and indexes page by page for lists. Only the holder of a seat in the room for long answers may read
+ * Reads tenants and indexes page by page for lists. Only the holder of a read permit may read
  * (oxlint.config.ts).
  */
-import { type Seat } from "@posthaste/contract";
+import { type ReadPermit } from "@posthaste/contract";
 import {
   type Accounts,
   type AuditEntry,
@@ -21,7 +21,7 @@ export type ReadPorts = {
   readonly auditLog: Pick<AuditLog, "page">;
 };
 
-export type ReadsIn = (seat: Seat) => {
+export type ReadsIn = (permit: ReadPermit) => {
   readonly tenants: () => AsyncGenerator<readonly Tenant[]>;
   readonly indexes: () => AsyncGenerator<readonly SearchIndex[]>;
   readonly changes: (asked: AuditPage) => Promise<readonly AuditEntry[]>;
@@ -29,15 +29,15 @@ export type ReadsIn = (seat: Seat) => {
 
 export const createReads =
   ({ accounts, auditLog, indexes }: ReadPorts): ReadsIn =>
-  (seat) => {
-    const seated = <T>(read: () => T): T => {
-      if (!seat.isTaken()) throw new Error("a read without a seat");
+  (permit) => {
+    const withPermit = <T>(read: () => T): T => {
+      if (!permit.isTaken()) throw new Error("a read without a permit");
       return read();
     };
     return {
       tenants: () =>
-        tenantPages({ tenantPage: (asked) => seated(() => accounts.tenantPage(asked)) }),
-      changes: (asked) => seated(() => auditLog.page(asked)),
-      indexes: () => indexPages({ page: (asked) => seated(() => indexes.page(asked)) }),
+        tenantPages({ tenantPage: (asked) => withPermit(() => accounts.tenantPage(asked)) }),
+      changes: (asked) => withPermit(() => auditLog.page(asked)),
+      indexes: () => indexPages({ page: (asked) => withPermit(() => indexes.page(asked)) }),
     };
   };

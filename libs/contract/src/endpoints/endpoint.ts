@@ -13,7 +13,7 @@ import type * as z from "zod";
 import { readQuery } from "../queries/query-values.ts";
 import { type JsonOf } from "../representations/schemas.ts";
 import { badName, isName } from "../wire/text.ts";
-import { type Seat } from "./seat.ts";
+import { type ReadPermit } from "./read-permit.ts";
 
 /**
  * Says which scopes of tokens may call the endpoint (`scopesFor`). Under load lists are refused first. Publishes are
@@ -43,11 +43,11 @@ export type AnswerRow = {
   readonly schema?: z.ZodType;
   /** The body comes only if it was asked for; otherwise it is empty. */
   readonly mayBeEmpty?: true;
-  /** Whether the answer is read in seats of the room for long answers and written as it is read, never held whole. */
+  /** Whether the answer is read piece by piece, each with a permit, and written as it is read, never held whole. */
   readonly inPieces?: true;
   /** The optional headers of the answer: names, with a sentence for each. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the answer is read in a seat of the room for long answers. */
+  /** Whether the answer is read with a permit. */
   readonly isLarge?: true;
 };
 
@@ -117,15 +117,15 @@ type Shaped<Status extends number, Row> = Row extends { readonly inPieces: true 
         | (Row extends { readonly mayBeEmpty: true } ? { readonly status: Status } : never)
       : { readonly status: Status };
 
-/** Begins with a seat, which is taken again for each piece. */
-type Reading<Read> = (seat: Seat) => Promise<Read | Fault>;
+/** Begins with a permit, which is taken again for each piece. */
+type Reading<Read> = (permit: ReadPermit) => Promise<Read | Fault>;
 
 export type Pieces = (
   | {
       /** JSON text. A fault may be yielded instead of the first piece. */
       readonly pieces: AsyncIterable<string | Fault>;
     }
-  /** The whole answer, made in one seat. */
+  /** The whole answer, made with one permit. */
   | { readonly text: string }
 ) & {
   /** Names and values in turn. */

@@ -40,7 +40,7 @@ describe("an answer that may be long", () => {
     );
   });
 
-  it("is read in a seat wherever it is a list", () => {
+  it("is read with a permit wherever it is a list", () => {
     const lists = Object.values(rows).filter(({ kind }) => kind === "list");
 
     expect(lists.length).toBeGreaterThan(15);

@@ -10,7 +10,7 @@ import {
   type StoreError,
   traceFields,
 } from "@posthaste/ports";
-import { type AnswerStream, createAnswerRoom } from "./answer-room.ts";
+import { type AnswerStream, createAnswerLimiter } from "./answer-limiter.ts";
 import { answer, answerAndClose, expectsContinue, type FlatHeaders, noHeaders } from "./answer.ts";
 import { traceOfFailure } from "./trace-of-failure.ts";
 import { sendStreamed, type StreamedReply } from "./streamed.ts";
@@ -45,7 +45,7 @@ const spreadSeconds = 5;
 
 export function createAnswers(options: AnswersOptions): Answers {
   const { log, random, clock, challenge = "Bearer" } = options;
-  const room = createAnswerRoom();
+  const limiter = createAnswerLimiter();
   const after = (ms: number, task: () => void): (() => void) => clock.after(ms, task);
 
   function fault(res: ServerResponse, refusal: Refusal, extra: FlatHeaders = noHeaders): void {
@@ -89,11 +89,11 @@ export function createAnswers(options: AnswersOptions): Answers {
 
   async function streamed(res: ServerResponse, reply: StreamedReply): Promise<void> {
     const cut = (error: unknown): void => log.warn("answer.cut", { error });
-    const refused = await sendStreamed(res, reply, { room, after, cut });
+    const refused = await sendStreamed(res, reply, { limiter, after, cut });
     if (refused) fault(res, refused);
   }
 
-  return { fault, open: (owner) => room.open(owner), streamed, failed };
+  return { fault, open: (owner) => limiter.open(owner), streamed, failed };
 }
 
 function leavesTooMuchUnread({ req }: ServerResponse): boolean {

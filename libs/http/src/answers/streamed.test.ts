@@ -130,7 +130,7 @@ describe("an answer in pieces", () => {
     expect(readingMost).toBe(3);
   });
 
-  it("of one long text ends with its seat, though others wait behind it", async () => {
+  it("of one long text ends with its permit, though others wait behind it", async () => {
     const letGo: (() => void)[] = [];
     const port = await serveRead(async () => {
       await new Promise<void>((resolve) => letGo.push(resolve));

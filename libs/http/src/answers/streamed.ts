@@ -1,15 +1,15 @@
 /** Sends answers that are never held whole: a piece is made when the one before it has left the process. */
 import { type ServerResponse } from "node:http";
-import { type Pieces, type Seat } from "@posthaste/contract";
+import { type Pieces, type ReadPermit } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
-import { type AnswerRoom, type AnswerStream } from "./answer-room.ts";
+import { type AnswerLimiter, type AnswerStream } from "./answer-limiter.ts";
 import { answer, jsonHeaders, type FlatHeaders, noHeaders } from "./answer.ts";
 
 export type StreamedReply = {
   readonly status: number;
-  /** Called with the seat of the first piece. */
-  readonly read: (seat: Seat) => Promise<Pieces | Fault>;
-  /** The owner whose share of the room the answer takes, or the stream of an answer that may not be refused any more. */
+  /** Called with the permit of the first piece. */
+  readonly read: (permit: ReadPermit) => Promise<Pieces | Fault>;
+  /** The owner whose share of the limits the answer takes, or the stream of an answer that may not be refused any more. */
   readonly owner: string | AnswerStream;
   /** Sent in addition to the headers of the read. */
   readonly headers?: FlatHeaders;
@@ -27,21 +27,21 @@ export async function sendStreamed(
   res: ServerResponse,
   { status, read, owner, headers: given = noHeaders }: StreamedReply,
   options: {
-    readonly room: AnswerRoom;
+    readonly limiter: AnswerLimiter;
     readonly after: (ms: number, task: () => void) => () => void;
     readonly cut: (error: unknown) => void;
   },
 ): Promise<Fault | undefined> {
-  const stream = typeof owner === "string" ? options.room.open(owner) : owner;
+  const stream = typeof owner === "string" ? options.limiter.open(owner) : owner;
   if (isFault(stream)) return stream;
   let iterator: AsyncIterator<string | Fault> | undefined;
   let headers = given;
   let isDone = false;
   let refusal: Fault | undefined;
   let hasBegun = false;
-  const begin = async (seat: Seat): Promise<string> => {
+  const begin = async (permit: ReadPermit): Promise<string> => {
     hasBegun = true;
-    const begun = await read(seat);
+    const begun = await read(permit);
     if (isFault(begun)) {
       refusal = begun;
       return "";
@@ -56,9 +56,9 @@ export async function sendStreamed(
   };
   try {
     while (!isDone && !res.destroyed) {
-      const { text, sent } = await stream.piece(async (seat) => {
+      const { text, sent } = await stream.piece(async (permit) => {
         // Nothing is read for a caller that went away while it waited.
-        let made = hasBegun || res.destroyed ? "" : await begin(seat);
+        let made = hasBegun || res.destroyed ? "" : await begin(permit);
         // Small pieces are joined; a short answer is sent like any other.
         while (iterator && !isDone && made.length < textLengthMin && !res.destroyed) {
           const next = await iterator.next();

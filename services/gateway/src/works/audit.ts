@@ -9,9 +9,9 @@ export type AuditParts = { readonly clock: Clock; readonly reads: ReadsIn };
 export const auditWorks = ({ clock, reads }: AuditParts): Works<keyof typeof audit> => ({
   listChanges: async ({ tenant, query: { limit, before } }) => ({
     status: 200,
-    read: async (seat) => {
+    read: async (permit) => {
       const asked = { tenant: tenant.id, limit: limit + 1, now: clock.now() };
-      const entries = await reads(seat).changes({
+      const entries = await reads(permit).changes({
         ...asked,
         ...(before !== undefined && { before }),
       });

@@ -38,7 +38,7 @@ export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => ({
     if (isFault(outcomes)) return outcomes;
     return {
       status: 200,
-      read: async (seat) => ({ pieces: batchResultTexts(parts.reads(seat), outcomes) }),
+      read: async (permit) => ({ pieces: batchResultTexts(parts.reads(permit), outcomes) }),
     };
   },
 });

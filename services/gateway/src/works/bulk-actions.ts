@@ -28,8 +28,8 @@ export const bulkActionWorks = ({
     const isAsked = (action: BulkAction) => state === undefined || bulkStateOf(action) === state;
     return {
       status: 200,
-      read: async (seat) => {
-        const { bulkActions } = reads(seat);
+      read: async (permit) => {
+        const { bulkActions } = reads(permit);
         const from = (after: BulkActionPlace | undefined, limit: number) =>
           bulkActions(tenant.id, { limit, ...(after && { after }) });
         const items = await from(place, limit);

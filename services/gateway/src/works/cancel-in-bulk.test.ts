@@ -7,7 +7,7 @@ import { type Tenant } from "@posthaste/ports";
 import { aMessage, aPolicy, aTenant, type VirtualClock, sha256 } from "@posthaste/testing";
 import { openInMemory } from "@posthaste/testing/in-memory";
 import { type CancelParts, cancelWorks } from "./cancel-in-bulk.ts";
-import { aSeat } from "../reads.fixture.ts";
+import { aReadPermit } from "../reads.fixture.ts";
 
 type Ports = CancelParts & { readonly clock: VirtualClock };
 
@@ -45,7 +45,7 @@ async function cancel(ports: Ports, search: string) {
     callerIp: "127.0.0.1",
     rawHeaders: [],
     onGone: () => undefined,
-    seated: (read) => read(aSeat),
+    withPermit: (read) => read(aReadPermit),
   });
 }
 

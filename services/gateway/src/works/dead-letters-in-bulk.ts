@@ -23,7 +23,7 @@ import { type Tenant } from "@posthaste/ports";
 import { type Judge } from "../judge.ts";
 import { type Paging } from "../paging.ts";
 import { type ReadsIn } from "../reads.ts";
-import { type Seated, type Works } from "./work.ts";
+import { type WithReadPermit, type Works } from "./work.ts";
 
 export type BulkLetterParts = RetryLettersPorts & {
   readonly paging: Paging;
@@ -41,14 +41,17 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
 
   /** Returns the ids that one call takes, and the cursor at which the next goes on. */
   async function select(
-    { tenant: { id: tenant }, seated }: { readonly tenant: Tenant; readonly seated: Seated },
+    {
+      tenant: { id: tenant },
+      withPermit,
+    }: { readonly tenant: Tenant; readonly withPermit: WithReadPermit },
     { filter, page }: DeadLetterSelection,
   ) {
     const scope = { tenant, list: "dlq", filter };
     const opened = paging.open(scope, { ...page, bodyBytesMax: 0 });
     if (isFault(opened)) return opened;
-    const selected = await seated((seat) =>
-      parts.reads(seat).letters(tenant, opened.filter, opened.page),
+    const selected = await withPermit((permit) =>
+      parts.reads(permit).letters(tenant, opened.filter, opened.page),
     );
     if (isFault(selected)) return selected;
     const { items, next } = selected;
@@ -68,11 +71,11 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
   }
 
   return {
-    removeDeadLetters: async ({ tenant, query, body, seated }) => {
+    removeDeadLetters: async ({ tenant, query, body, withPermit }) => {
       const selection = parseDeadLetterSelection(query, body);
       if (isFault(selection)) return selection;
       if (selection === "none") return { status: 200, json: { deleted: 0 } };
-      const selected = await select({ tenant, seated }, selection);
+      const selected = await select({ tenant, withPermit }, selection);
       if (isFault(selected)) return selected;
       const { ids, cursor } = selected;
       if (selection.dryRun) return { status: 200, json: matched(ids, cursor) };
@@ -88,11 +91,11 @@ export function bulkLetterWorks(parts: BulkLetterParts): BulkLetterWorks {
         ? unknownLetter(id)
         : { status: 201, json: { messageId: message } };
     },
-    retryDeadLetters: async ({ tenant, query, body, rawHeaders, seated }) => {
+    retryDeadLetters: async ({ tenant, query, body, rawHeaders, withPermit }) => {
       const selection = parseDeadLetterSelection(query, body);
       if (isFault(selection)) return selection;
       if (selection === "none") return { status: 201, json: { cursor: "", responses: [] } };
-      const selected = await select({ tenant, seated }, selection);
+      const selected = await select({ tenant, withPermit }, selection);
       if (isFault(selected)) return selected;
       if (selection.dryRun) return { status: 200, json: matched(selected.ids, selected.cursor) };
       const named = idsOf(selection);

@@ -19,8 +19,8 @@ export const deadLetterWorks = (parts: DeadLetterParts): Works<keyof typeof dead
         if (isFault(read)) return read;
         return {
           status: 200,
-          read: async (seat) => {
-            const { cursor, items } = await read(seat);
+          read: async (permit) => {
+            const { cursor, items } = await read(permit);
             return { json: { ...(cursor !== undefined && { cursor }), messages: items } };
           },
         };
@@ -31,8 +31,8 @@ export const deadLetterWorks = (parts: DeadLetterParts): Works<keyof typeof dead
       const view = { sha256, bodyBytesMax: query.page.bodyBytesMax };
       return {
         status: 200,
-        read: async (seat) => {
-          const page = await reads(seat).letters(tenant.id, opened.filter, opened.page);
+        read: async (permit) => {
+          const page = await reads(permit).letters(tenant.id, opened.filter, opened.page);
           const { shown, next } = await fitting(page, (some) =>
             some.map((letter) => deadLetterJson(letter, view)),
           );
@@ -44,8 +44,8 @@ export const deadLetterWorks = (parts: DeadLetterParts): Works<keyof typeof dead
       const id = dlqId(param("dlqId"));
       return {
         status: 200,
-        read: async (seat) => {
-          const letter = await reads(seat).letter(tenant.id, id);
+        read: async (permit) => {
+          const letter = await reads(permit).letter(tenant.id, id);
           return letter ? { json: deadLetterJson(letter, { sha256 }) } : unknownLetter(id);
         },
       };

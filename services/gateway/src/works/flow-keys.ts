@@ -22,8 +22,8 @@ export type FlowKeyParts = GrantPorts & {
 export const flowKeyWorks = (ports: FlowKeyParts): Works<keyof typeof flowKeys> => ({
   listFlowKeys: async ({ tenant, query }) => ({
     status: 200,
-    read: async (seat) => {
-      const found = await ports.reads(seat).flowKeys(tenant.id, query.search);
+    read: async (permit) => {
+      const found = await ports.reads(permit).flowKeys(tenant.id, query.search);
       return { json: found.map(flowKeyJson) };
     },
   }),

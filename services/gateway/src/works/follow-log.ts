@@ -1,5 +1,5 @@
 /** `GET /v2/events` with `wait`: follows the log as it is written (docs/design/wire#following-the-log). */
-import { eventPageJson, type EventQuery, type Seat } from "@posthaste/contract";
+import { eventPageJson, type EventQuery, type ReadPermit } from "@posthaste/contract";
 import {
   type Fault,
   isFault,
@@ -15,7 +15,7 @@ import { gatherMs, type LogWatchers, type Waiter } from "../live-log/watchers.ts
 import { createLogShower } from "../log-bodies.ts";
 import { type Paging } from "../paging.ts";
 import { type ReadsIn } from "../reads.ts";
-import { type Seated } from "./work.ts";
+import { type WithReadPermit } from "./work.ts";
 
 export type FollowParts = {
   readonly reads: ReadsIn;
@@ -30,12 +30,12 @@ type Caller = {
   readonly tenant: TenantId;
   /** Runs `task` when the caller has gone, or has its answer. */
   readonly onGone: (task: () => void) => void;
-  readonly seated: Seated;
+  readonly withPermit: WithReadPermit;
 };
 
 export async function followLog(
   parts: FollowParts,
-  { tenant, onGone, seated }: Caller,
+  { tenant, onGone, withPermit }: Caller,
   query: EventQuery & { readonly waitMs: number },
 ) {
   const scope = { tenant, list: "followed log", filter: query.filter };
@@ -45,8 +45,8 @@ export async function followLog(
   const { limit, bodyBytesMax = 0 } = page;
   const asked = { tenant, filter, limit, bodyBytesMax };
   const answer = (from: LivePlace) => {
-    const read = async (seat: Seat) => {
-      const { events, place } = await shownFrom(parts, seat, { ...asked, place: from });
+    const read = async (permit: ReadPermit) => {
+      const { events, place } = await shownFrom(parts, permit, { ...asked, place: from });
       return { json: eventPageJson(events, parts.paging.seal(scope, opened, textOfPlace(place))) };
     };
     return { status: 200, read } as const;
@@ -63,10 +63,10 @@ export async function followLog(
     const { reads, sha256, clock } = parts;
     // Reads without bodies, which are read for the answer.
     const look = () =>
-      seated(async (seat): Promise<Look> => {
+      withPermit(async (permit): Promise<Look> => {
         const now = clock.now();
         const page = { ...asked, place, bodyBytesMax: 0, now };
-        const { isFull, items } = await livePage(reads(seat).log, sha256, page);
+        const { isFull, items } = await livePage(reads(permit).log, sha256, page);
         return { isFull, hasSome: items.length > 0 };
       });
     const refused = await untilThereIsSome(look, waiter, query.waitMs, clock);
@@ -111,9 +111,9 @@ type Asked = {
 const eventsAtOnce = 4;
 
 /** Returns as many events as fit. If fewer fit than were read, the place is after the returned ones. */
-async function shownFrom(parts: FollowParts, seat: Seat, asked: Asked) {
+async function shownFrom(parts: FollowParts, permit: ReadPermit, asked: Asked) {
   const { sha256, clock, ids } = parts;
-  const reads = parts.reads(seat);
+  const reads = parts.reads(permit);
   const { tenant, bodyBytesMax } = asked;
   const page = await livePage(reads.log, sha256, { ...asked, now: clock.now() });
   const { show, isSpent } = createLogShower(reads, tenant, {

@@ -6,7 +6,7 @@ import {
   logPageJson,
   type LogQuery,
   type messageLog,
-  type Seat,
+  type ReadPermit,
 } from "@posthaste/contract";
 import { isFault, limits, type TenantId } from "@posthaste/domain";
 import { fitting } from "../fitting.ts";
@@ -16,10 +16,10 @@ import { followLog, type FollowParts } from "./follow-log.ts";
 import { type Works } from "./work.ts";
 
 export const messageLogWorks = (parts: FollowParts): Works<keyof typeof messageLog> => ({
-  listEvents: async ({ tenant, onGone, query, seated }) => {
+  listEvents: async ({ tenant, onGone, query, withPermit }) => {
     const { waitMs } = query;
     if (waitMs !== undefined)
-      return followLog(parts, { tenant: tenant.id, onGone, seated }, { ...query, waitMs });
+      return followLog(parts, { tenant: tenant.id, onGone, withPermit }, { ...query, waitMs });
     return answerOf(parts, tenant.id, query, eventPageJson);
   },
   listLogs: async ({ tenant, query }) =>
@@ -45,8 +45,8 @@ function answerOf<Json>(
   const { sha256, ids } = parts;
   const { bodyBytesMax } = query.page;
   const view = { sha256, positionAt: ids.positionAt, bodyBytesMax };
-  const read = async (seat: Seat) => {
-    const reads = parts.reads(seat);
+  const read = async (permit: ReadPermit) => {
+    const reads = parts.reads(permit);
     const page = await logPage(reads.log, tenant, asked, opened.page);
     const { show, isSpent } = createLogShower(reads, tenant, view);
     const { shown, next } = await fitting(page, (some) => Promise.all(some.map(show)), {

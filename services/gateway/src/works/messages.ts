@@ -26,18 +26,18 @@ export const messageWorks = (ports: MessageParts): Works<keyof typeof messages> 
     const id = param("messageId");
     return {
       status: 200,
-      read: async (seat) => {
+      read: async (permit) => {
         const page = { limit: eventsShownMax, order: "latestFirst", bodyBytesMax: 0 } as const;
         const [record, { items }] = await Promise.all([
           readMessage(ports, tenant.id, messageId(id)),
-          ports.reads(seat).log(tenant.id, { messageIds: [messageId(id)] }, page),
+          ports.reads(permit).log(tenant.id, { messageIds: [messageId(id)] }, page),
         ]);
         const logged = items[0]?.message;
         const kept = !record && logged && (await ports.keptBodies.get(tenant.id, logged.id));
         const message = record?.message ?? (logged && { ...logged, ...(kept && { body: kept }) });
         if (!message) return unknown(id);
         const log = items.toReversed();
-        const answer = await lastAnswer(ports, ports.reads(seat), message, log);
+        const answer = await lastAnswer(ports, ports.reads(permit), message, log);
         const view = { sha256: ports.sha256, keptMs: keptMsOf(tenant.plan), answer };
         return { json: messageJson(message, log, view) };
       },

@@ -24,8 +24,8 @@ export const overviewWorks = ({
     const { from, to } = rangeOf(query, clock.now());
     return {
       status: 200,
-      read: async (seat) => {
-        const minutes = await reads(seat).counts(tenant.id, from, to);
+      read: async (permit) => {
+        const minutes = await reads(permit).counts(tenant.id, from, to);
         const shown = minutes.map(({ minute, counts }) => ({
           time: minute,
           counts: { ...counts },

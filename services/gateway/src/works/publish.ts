@@ -90,7 +90,7 @@ export function publishWork(
     if (!("messageId" in published))
       return {
         status: 200,
-        read: async (seat) => ({ pieces: groupResultTexts(parts.reads(seat), published) }),
+        read: async (permit) => ({ pieces: groupResultTexts(parts.reads(permit), published) }),
       };
     if (tracer.isOn && !begins) {
       const { traceparent: parent } = req.headers;

@@ -24,7 +24,7 @@ export const queueWorks = (ports: QueueParts): Works<keyof typeof queues> => ({
   },
   listQueues: async ({ tenant }) => ({
     status: 200,
-    read: async (seat) => ({ pieces: listTexts(queuePages(ports.reads(seat), tenant.id)) }),
+    read: async (permit) => ({ pieces: listTexts(queuePages(ports.reads(permit), tenant.id)) }),
   }),
   readQueue: async ({ tenant, param }) => {
     const name = param("queueName");

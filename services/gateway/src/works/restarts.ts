@@ -22,7 +22,7 @@ import { type Random, type Tenant } from "@posthaste/ports";
 import { type Judge } from "../judge.ts";
 import { failedPage } from "./run-logs.ts";
 import { type RunLogParts } from "./run-readings.ts";
-import { type Seated, type Works } from "./work.ts";
+import { type WithReadPermit, type Works } from "./work.ts";
 
 export type RestartParts = RunPorts &
   RunLogParts & { readonly random: Random; readonly judge: Judge };
@@ -31,7 +31,7 @@ type Asked = {
   readonly tenant: Tenant;
   readonly callerIp: string;
   readonly rawHeaders: readonly string[];
-  readonly seated: Seated;
+  readonly withPermit: WithReadPermit;
 };
 
 /** Makes a new run, with the id `id`, of a failed one. */
@@ -55,8 +55,8 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     const overrides = overridesOf(asked);
     if (isFault(overrides)) return overrides;
     const named = { dlqIds: [dlqId(letter)] };
-    const found = await asked.seated((seat) =>
-      reads(seat).failedRuns(asked.tenant.id, named, { limit: 1 }),
+    const found = await asked.withPermit((permit) =>
+      reads(permit).failedRuns(asked.tenant.id, named, { limit: 1 }),
     );
     if (isFault(found)) return found;
     const [failed] = found.items;
@@ -77,7 +77,7 @@ export function restartWorks(parts: RestartParts): Works<keyof typeof restarts> 
     const overrides = overridesOf(asked);
     if (isFault(overrides)) return overrides;
     const given = givenRunId(asked.rawHeaders);
-    const page = await failedPage(parts, asked.tenant.id, asked.query, asked.seated);
+    const page = await failedPage(parts, asked.tenant.id, asked.query, asked.withPermit);
     if (isFault(page)) return page;
     const { cursor, items } = page;
     if (given !== undefined && items.length > 1)

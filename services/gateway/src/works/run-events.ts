@@ -43,8 +43,8 @@ export function runEventPage<Event>(
   const cursorAt = (place: Place | undefined) =>
     parts.paging.seal(scope, opened, place && textOf(place));
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
-  return async (seat) => {
-    const reads = parts.reads(seat);
+  return async (permit) => {
+    const reads = parts.reads(permit);
     const items: Event[] = [];
     let place = placeOf(opened.page.after);
     let chars = 0;

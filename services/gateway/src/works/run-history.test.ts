@@ -10,7 +10,7 @@ import {
 } from "@posthaste/domain";
 import { type RunStore } from "@posthaste/ports";
 import { aTenant, newId } from "@posthaste/testing";
-import { aSeat, readsInOf } from "../reads.fixture.ts";
+import { aReadPermit, readsInOf } from "../reads.fixture.ts";
 import { type RunWorkParts, runWorks } from "./runs.ts";
 
 const aRun: Run = {
@@ -43,10 +43,10 @@ async function historyOf(readable: number): Promise<{ pieces: string; failed: bo
     },
     rawHeaders: [],
     onGone: () => undefined,
-    seated: (read) => read(aSeat),
+    withPermit: (read) => read(aReadPermit),
   });
   if (isFault(reply)) throw new Error(reply.text);
-  const read = await reply.read(aSeat);
+  const read = await reply.read(aReadPermit);
   if (isFault(read) || !("pieces" in read)) throw new Error("no pieces");
   let pieces = "";
   try {

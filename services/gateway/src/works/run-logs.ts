@@ -14,7 +14,7 @@ import {
   type RunMessageQuery,
   runMessages,
   type RunReading,
-  type Seat,
+  type ReadPermit,
 } from "@posthaste/contract";
 import {
   dlqId,
@@ -31,7 +31,7 @@ import { fitting } from "../fitting.ts";
 import { type Reads } from "../reads.ts";
 import { runEventPage } from "./run-events.ts";
 import { type Listed, type Read, readingOf, type RunLogParts } from "./run-readings.ts";
-import { type Seated, type Works } from "./work.ts";
+import { type WithReadPermit, type Works } from "./work.ts";
 
 export const runLogWorks = (
   parts: RunLogParts & RunPorts,
@@ -64,36 +64,40 @@ export const runLogWorks = (
   },
   readFailedRun: async ({ tenant, param }) => ({
     status: 200,
-    read: async (seat) => {
-      const reads = parts.reads(seat);
+    read: async (permit) => {
+      const reads = parts.reads(permit);
       const run = await failedRun(reads, tenant.id, param("dlqId"));
       if (isFault(run)) return run;
       const view = { sha256: parts.sha256 };
       return { json: failedRunJson(await readingOf(reads, tenant.id, run, view), view) };
     },
   }),
-  removeFailedRun: async ({ tenant, param, seated }) => {
+  removeFailedRun: async ({ tenant, param, withPermit }) => {
     const id = param("dlqId");
-    const run = await seated((seat) => failedRun(parts.reads(seat), tenant.id, id));
+    const run = await withPermit((permit) => failedRun(parts.reads(permit), tenant.id, id));
     if (isFault(run)) return run;
     return (await removed(parts, [run])) > 0 ? { status: 200 } : unknownFailedRun(id);
   },
-  tellFailureAgain: async ({ tenant, param, seated }) => {
-    const run = await seated((seat) => failedRun(parts.reads(seat), tenant.id, param("dlqId")));
+  tellFailureAgain: async ({ tenant, param, withPermit }) => {
+    const run = await withPermit((permit) =>
+      failedRun(parts.reads(permit), tenant.id, param("dlqId")),
+    );
     if (isFault(run)) return run;
     const refused = await tellAgain(parts, run);
     if (refused) return refused;
     return { status: 200, json: { workflowRunId: run.id, workflowCreatedAt: run.createdAt } };
   },
-  cancelFailureFunction: async ({ tenant, param, seated }) => {
-    const run = await seated((seat) => failedRun(parts.reads(seat), tenant.id, param("dlqId")));
+  cancelFailureFunction: async ({ tenant, param, withPermit }) => {
+    const run = await withPermit((permit) =>
+      failedRun(parts.reads(permit), tenant.id, param("dlqId")),
+    );
     if (isFault(run)) return run;
     return (await cancelFunction(parts, run))
       ? { status: 200 }
       : fault("malformed", "the failure function of the run is not running");
   },
-  removeFailedRuns: async ({ tenant, query, seated }) => {
-    const page = await failedPage(parts, tenant.id, query, seated);
+  removeFailedRuns: async ({ tenant, query, withPermit }) => {
+    const page = await failedPage(parts, tenant.id, query, withPermit);
     if (isFault(page)) return page;
     const deleted = await removed(parts, page.items);
     const { cursor } = page;
@@ -104,9 +108,12 @@ export const runLogWorks = (
 const answer = <Item, Json>(
   read: Read<Item>,
   jsonOf: (page: Listed<Item>) => Json,
-): { readonly status: 200; readonly read: (seat: Seat) => Promise<{ readonly json: Json }> } => ({
+): {
+  readonly status: 200;
+  readonly read: (permit: ReadPermit) => Promise<{ readonly json: Json }>;
+} => ({
   status: 200,
-  read: async (seat) => ({ json: jsonOf(await read(seat)) }),
+  read: async (permit) => ({ json: jsonOf(await read(permit)) }),
 });
 
 const given = (cursor: string | undefined) => ({ ...(cursor !== undefined && { cursor }) });
@@ -173,8 +180,8 @@ function runPage(
   const opened = parts.paging.open(scope, page);
   if (isFault(opened)) return opened;
   const view = { sha256: parts.sha256, bodyBytesMax: page.bodyBytesMax };
-  return async (seat) => {
-    const reads = parts.reads(seat);
+  return async (permit) => {
+    const reads = parts.reads(permit);
     // Only the deliveries of a run show whether it is retried.
     const show = async (run: Run): Promise<RunJson | undefined> => {
       if (!withSteps && !isRetried) return runHeadJson(run, withCaller);
@@ -205,8 +212,8 @@ export function failedRunPage(
   const opened = openFailed(parts, tenant, query);
   if (isFault(opened)) return opened;
   const view = { sha256: parts.sha256, bodyBytesMax: query.page.bodyBytesMax };
-  return async (seat) => {
-    const reads = parts.reads(seat);
+  return async (permit) => {
+    const reads = parts.reads(permit);
     const show = async (run: RunIn<"failed">): Promise<FailedRunJson | undefined> =>
       isAsked(query, run)
         ? failedRunJson(await readingOf(reads, tenant, run, view), view)
@@ -222,12 +229,12 @@ export async function failedPage(
   parts: RunLogParts,
   tenant: TenantId,
   query: FailedRunQuery,
-  seated: Seated,
+  withPermit: WithReadPermit,
 ): Promise<Listed<RunIn<"failed">> | Fault> {
   const opened = openFailed(parts, tenant, query);
   if (isFault(opened)) return opened;
-  const found = await seated((seat) =>
-    parts.reads(seat).failedRuns(tenant, opened.filter, opened.page),
+  const found = await withPermit((permit) =>
+    parts.reads(permit).failedRuns(tenant, opened.filter, opened.page),
   );
   if (isFault(found)) return found;
   const { items, next } = found;

@@ -2,7 +2,7 @@
 import {
   type ReadView,
   type RunReading,
-  type Seat,
+  type ReadPermit,
   shownAttempt,
   shownParts,
 } from "@posthaste/contract";
@@ -35,7 +35,7 @@ export type Listed<Item> = {
   readonly cursor: string | undefined;
 };
 
-export type Read<Item> = (seat: Seat) => Promise<Listed<Item>>;
+export type Read<Item> = (permit: ReadPermit) => Promise<Listed<Item>>;
 
 type Reading<R extends Run> = RunReading & { readonly run: R };
 type RunReads = Pick<Reads, "attempts" | "parts" | "progress">;

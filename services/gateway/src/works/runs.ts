@@ -38,7 +38,7 @@ export const runWorks = (ports: RunWorkParts): Works<keyof typeof runs> => ({
     if (!run || !isActive(run) || isOfUseBefore(run, address)) return unknownRun(id);
     return {
       status: 200,
-      read: async (seat) => ({ pieces: listTexts(historyPages(ports.reads(seat), run)) }),
+      read: async (permit) => ({ pieces: listTexts(historyPages(ports.reads(permit), run)) }),
     };
   },
   endRun: async ({ tenant, param, query, rawHeaders, body }) => {

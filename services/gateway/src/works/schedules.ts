@@ -6,7 +6,7 @@ import {
   type ScheduleListQuery,
   scheduleResultText,
   type schedules as rows,
-  type Seat,
+  type ReadPermit,
 } from "@posthaste/contract";
 import {
   type Cron,
@@ -114,8 +114,8 @@ export function scheduleWorks(ports: ScheduleParts): Works<keyof typeof rows> {
       const id = param("scheduleId");
       return {
         status: 200,
-        read: async (seat) => {
-          const reads = ports.reads(seat);
+        read: async (permit) => {
+          const reads = ports.reads(permit);
           const [schedule] = await reads.wholeSchedules([keyOf(tenant, id)]);
           if (!schedule) return fault("not_found", `schedule ${id} not found`);
           const states = await statesOfLastSlot(reads, schedule);
@@ -154,8 +154,8 @@ function listed(ports: ScheduleParts, tenant: TenantId, { count, ...from }: Sche
   });
   if (isFault(opened)) return opened;
   const after = placeOf(opened.page.after, opened.startAt);
-  const read = async (seat: Seat) => {
-    const reads = ports.reads(seat);
+  const read = async (permit: ReadPermit) => {
+    const reads = ports.reads(permit);
     if (count === undefined)
       return {
         pieces: scheduleListTexts(reads, ports.sha256, schedulePages(reads, tenant, after)),

@@ -1,5 +1,5 @@
 /** `/v2/topics`: URL groups (docs/design/wire#url-groups). */
-import { parseDefaults, type ReadUrl, type Seat, type urlGroups } from "@posthaste/contract";
+import { parseDefaults, type ReadUrl, type ReadPermit, type urlGroups } from "@posthaste/contract";
 import { isFault } from "@posthaste/domain";
 import { addToGroup, removeFromGroup, unknownGroup } from "@posthaste/engine";
 import { type Clock, type Groups } from "@posthaste/ports";
@@ -33,13 +33,15 @@ export const urlGroupWorks = ({ ...ports }: UrlGroupParts): Works<keyof typeof u
   },
   listGroups: async ({ tenant }) => ({
     status: 200,
-    read: async (seat) => ({ pieces: groupListTexts(ports.reads(seat), ports.clock, tenant.id) }),
+    read: async (permit) => ({
+      pieces: groupListTexts(ports.reads(permit), ports.clock, tenant.id),
+    }),
   }),
   readGroup: async ({ tenant, param }) => {
     const name = param("urlGroupName");
     const group = await ports.groups.get(tenant.id, name);
     if (!group) return unknownGroup(name);
-    const read = async (seat: Seat) => ({ pieces: groupTexts(ports.reads(seat), group) });
+    const read = async (permit: ReadPermit) => ({ pieces: groupTexts(ports.reads(permit), group) });
     return { status: 200, read };
   },
   configureGroup: async ({ tenant, param, body }) => {

@@ -68,8 +68,8 @@ export const waitWorks = (ports: WaitParts): Works<keyof typeof waits> => {
     },
     listWaiters: async ({ tenant, param }) => ({
       status: 200,
-      read: async (seat) => ({
-        pieces: listTexts(waiterPages(reads(seat), tenant.id, param("eventId"))),
+      read: async (permit) => ({
+        pieces: listTexts(waiterPages(reads(permit), tenant.id, param("eventId"))),
       }),
     }),
   };

@@ -5,7 +5,7 @@ import {
   type EndpointSpec,
   type GatewaySpecs,
   type OperationId,
-  type Seat,
+  type ReadPermit,
 } from "@posthaste/contract";
 import { type Fault, type TokenScope } from "@posthaste/domain";
 import { type Tenant } from "@posthaste/ports";
@@ -20,11 +20,11 @@ type Visit<Spec extends EndpointSpec> = AskedOf<Spec> & {
   /** Runs `task` when the caller has gone, or has its answer. */
   readonly onGone: (task: () => void) => void;
   /** For work that reads before it knows its answer. */
-  readonly seated: Seated;
+  readonly withPermit: WithReadPermit;
 };
 
-/** Runs `read` in a seat of the room for long answers, and returns its result. */
-export type Seated = <T>(read: (seat: Seat) => Promise<T>) => Promise<T | Fault>;
+/** Runs `read` with a permit, and returns its result. */
+export type WithReadPermit = <T>(read: (permit: ReadPermit) => Promise<T>) => Promise<T | Fault>;
 
 export type Work<Spec extends EndpointSpec, Answered = AnswerOf<Spec>> = (
   visit: Visit<Spec>,

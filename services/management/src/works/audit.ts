@@ -7,8 +7,8 @@ import { type Works } from "./work.ts";
 export const auditWorks = ({ clock, reads }: WorkParts): Works<keyof typeof wholeAudit> => ({
   listAllChanges: async ({ query: { limit, before, tenant } }) => ({
     status: 200,
-    read: async (seat) => {
-      const entries = await reads(seat).changes({
+    read: async (permit) => {
+      const entries = await reads(permit).changes({
         limit: limit + 1,
         now: clock.now(),
         ...(before !== undefined && { before }),

@@ -24,7 +24,7 @@ const tokenLength = 43;
 export const searchIndexWorks = (ports: WorkParts): Works<keyof typeof searchIndexes> => ({
   listSearchIndexes: async () => ({
     status: 200,
-    read: async (seat) => ({ pieces: listTexts(indexJsons(ports.reads(seat).indexes())) }),
+    read: async (permit) => ({ pieces: listTexts(indexJsons(ports.reads(permit).indexes())) }),
   }),
   enterSearchIndex: async ({ body }) => {
     const index = await enter(ports, body);

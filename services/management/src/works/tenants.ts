@@ -15,7 +15,7 @@ const tenantsMax = 10_000;
 export const tenantWorks = (ports: WorkParts): Works<keyof typeof tenants> => ({
   listTenants: async () => ({
     status: 200,
-    read: async (seat) => ({ pieces: listTexts(openTenants(ports.reads(seat).tenants())) }),
+    read: async (permit) => ({ pieces: listTexts(openTenants(ports.reads(permit).tenants())) }),
   }),
   createTenant: ({ body }) => create(ports, body),
   readTenant: async ({ param }) => {

@@ -1,11 +1,11 @@
-/** Runs work that needs the room for long answers before it begins: its answer reports finished work, or it reads a page. */
-import { type Seat } from "@posthaste/contract";
+/** Runs work that opens a stream for its answer before it begins, because the answer reports finished work, or reads a page. */
+import { type ReadPermit } from "@posthaste/contract";
 import { type Fault, isFault } from "@posthaste/domain";
-import { type AnswerStream } from "./answer-room.ts";
+import { type AnswerStream } from "./answer-limiter.ts";
 import { type Answers } from "./answers.ts";
 
 /** Runs `work`. The result has the stream through which to send the answer, if the answer comes in pieces. */
-export async function doneInRoom<A extends object>(
+export async function withAnswerStream<A extends object>(
   answers: Pick<Answers, "open">,
   owner: string,
   work: () => Promise<A | Fault>,
@@ -22,16 +22,16 @@ export async function doneInRoom<A extends object>(
   }
 }
 
-/** Runs `work` in a seat and returns its result, or a fault when too many streams are under way. */
-export async function inSeat<T>(
+/** Runs `work` with a permit and returns its result, or a fault when too many streams are under way. */
+export async function withReadPermit<T>(
   answers: Pick<Answers, "open">,
   owner: string,
-  work: (seat: Seat) => Promise<T>,
+  work: (permit: ReadPermit) => Promise<T>,
 ): Promise<T | Fault> {
   const stream = answers.open(owner);
   if (isFault(stream)) return stream;
   try {
-    return await stream.seated(work);
+    return await stream.withPermit(work);
   } finally {
     stream.close();
   }

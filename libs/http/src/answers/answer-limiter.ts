@@ -1,26 +1,26 @@
 /**
- * Room for long answers, which are made and sent piece by piece. Owns how many pieces all streams of a process are
- * making, and how much text is made but not sent, so that callers that read slowly, or not at all, cost little.
+ * Limits long answers, which are made and sent piece by piece: how many pieces the streams of a process make at once,
+ * and how much text is made but not sent, so that callers that read slowly, or not at all, cost little.
  *
- * (1) A stream makes a piece in a seat, and seats are given while there is room for unsent text: at most `seatsMax`
- *     pieces beyond `charsMax`, and for one owner at most its share of both.
- * (2) A seat is taken before the first read, and no port is asked for a page without one: `Seat` is made only here.
- * (3) Waiting streams get the next seat that their owner may have, in the order in which they began to wait. Among
- *     those of one owner, streams that have begun go first, since each of them keeps the data that it has read.
+ * (1) A stream holds a permit while it makes a piece. Permits are given while the unsent text is below `charsMax`, at most
+ *     `readsMax` at once, and to one owner at most its share of both.
+ * (2) A stream takes a permit before its first read, and no port is asked for a page without a permit: `ReadPermit` is made only here.
+ * (3) Waiting streams get the next permit that their owner may have, in the order in which they began to wait. Among
+ *     the streams of one owner, those that have begun go first, since each of them keeps the data that it has read.
  */
-import { type Seat } from "@posthaste/contract";
+import { type ReadPermit } from "@posthaste/contract";
 import { fault, type Fault, limits } from "@posthaste/domain";
 
-export type AnswerRoom = {
+export type AnswerLimiter = {
   /** Returns fault `overloaded` when too many streams are under way, in total or for this owner. */
   open(owner: string): AnswerStream | Fault;
 };
 
 export type AnswerStream = {
-  /** Runs `work` in a seat, and returns its result. */
-  seated<T>(work: (seat: Seat) => Promise<T>): Promise<T>;
-  /** Makes a piece in a seat. The piece takes room until `sent` is called; calling it again does nothing. */
-  piece(make: (seat: Seat) => Promise<Made>): Promise<Piece>;
+  /** Runs `work` with a permit, and returns its result. */
+  withPermit<T>(work: (permit: ReadPermit) => Promise<T>): Promise<T>;
+  /** Makes a piece with a permit. Its text counts as unsent until `sent` is called; calling it again does nothing. */
+  piece(make: (permit: ReadPermit) => Promise<Made>): Promise<Piece>;
   /** May be called again. */
   close(): void;
 };
@@ -29,21 +29,21 @@ export type AnswerStream = {
 type Made = { readonly text: string; readonly isLast: boolean };
 type Piece = { readonly text: string; readonly sent: () => void };
 
-export type AnswerRoomBounds = {
+export type AnswerLimits = {
   readonly charsMax: number;
   readonly charsPerOwnerMax: number;
-  readonly seatsMax: number;
-  readonly seatsPerOwnerMax: number;
+  readonly readsMax: number;
+  readonly readsPerOwnerMax: number;
   readonly streamsMax: number;
   readonly streamsPerOwnerMax: number;
 };
 
-const bounds: AnswerRoomBounds = {
+const bounds: AnswerLimits = {
   charsMax: 32 * 1024 * 1024,
   charsPerOwnerMax: 8 * 1024 * 1024,
   // A piece may be a letter of 10 MiB, as it is read, as text and as bytes: all fit into a container of 512 MiB.
-  seatsMax: 8,
-  seatsPerOwnerMax: 3,
+  readsMax: 8,
+  readsPerOwnerMax: 3,
   streamsMax: 2_048,
   streamsPerOwnerMax: 256,
 };
@@ -52,39 +52,39 @@ type GiveBack = () => void;
 type Waiting = {
   readonly owner: string;
   readonly hasBegun: boolean;
-  readonly sit: (rise: GiveBack) => void;
+  readonly start: (release: GiveBack) => void;
 };
 
-export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): AnswerRoom {
+export function createAnswerLimiter(changed: Partial<AnswerLimits> = {}): AnswerLimiter {
   const { charsMax, charsPerOwnerMax, ...counts } = { ...bounds, ...changed };
-  const { seatsMax, seatsPerOwnerMax, streamsMax, streamsPerOwnerMax } = counts;
+  const { readsMax, readsPerOwnerMax, streamsMax, streamsPerOwnerMax } = counts;
   const streams = countsByOwner();
-  const seats = countsByOwner();
+  const reads = countsByOwner();
   const chars = countsByOwner();
   // Bounded by the number of streams: each waits once.
   const waiting: Waiting[] = [];
 
-  const mayHaveSeat = (owner: string): boolean =>
-    seats.all < seatsMax &&
-    seats.of(owner) < seatsPerOwnerMax &&
+  const mayRead = (owner: string): boolean =>
+    reads.all < readsMax &&
+    reads.of(owner) < readsPerOwnerMax &&
     chars.all < charsMax &&
     chars.of(owner) < charsPerOwnerMax;
 
-  async function takeSeat(owner: string, hasBegun: boolean): Promise<GiveBack> {
-    if (mayHaveSeat(owner)) return seats.take(owner, 1);
-    return new Promise((sit) => waiting.push({ owner, hasBegun, sit }));
+  async function takePermit(owner: string, hasBegun: boolean): Promise<GiveBack> {
+    if (mayRead(owner)) return reads.take(owner, 1);
+    return new Promise((start) => waiting.push({ owner, hasBegun, start }));
   }
 
-  function nextSeated(): Waiting | undefined {
-    const first = waiting.find(({ owner }) => mayHaveSeat(owner));
+  function nextAllowed(): Waiting | undefined {
+    const first = waiting.find(({ owner }) => mayRead(owner));
     return waiting.find(({ owner, hasBegun }) => owner === first?.owner && hasBegun) ?? first;
   }
 
-  function seatWaiting(): void {
-    // Each turn except the last seats one stream.
-    for (let next = nextSeated(); next; next = nextSeated()) {
+  function startWaiting(): void {
+    // Each turn except the last starts one stream.
+    for (let next = nextAllowed(); next; next = nextAllowed()) {
       waiting.splice(waiting.indexOf(next), 1);
-      next.sit(seats.take(next.owner, 1));
+      next.start(reads.take(next.owner, 1));
     }
   }
 
@@ -94,29 +94,29 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
       const close = streams.take(owner, 1);
       let taken = 0;
       let hasBegun = false;
-      const seat = seatWhile(() => taken > 0);
-      const seated = async <T>(work: (seat: Seat) => Promise<T>): Promise<T> => {
-        const rise = await takeSeat(owner, hasBegun);
+      const permit = permitWhile(() => taken > 0);
+      const withPermit = async <T>(work: (permit: ReadPermit) => Promise<T>): Promise<T> => {
+        const release = await takePermit(owner, hasBegun);
         taken += 1;
         try {
-          return await work(seat);
+          return await work(permit);
         } finally {
           taken -= 1;
-          rise();
-          seatWaiting();
+          release();
+          startWaiting();
         }
       };
       return {
-        seated,
+        withPermit,
         piece: (make) =>
-          seated(async () => {
-            const { text, isLast } = await make(seat);
+          withPermit(async () => {
+            const { text, isLast } = await make(permit);
             hasBegun = true;
             const kept = isLast ? 0 : limits.pieceBytesMax;
             const giveBack = chars.take(owner, Math.max(text.length, kept));
             const sent = (): void => {
               giveBack();
-              seatWaiting();
+              startWaiting();
             };
             return { text, sent };
           }),
@@ -126,7 +126,7 @@ export function createAnswerRoom(changed: Partial<AnswerRoomBounds> = {}): Answe
   };
 }
 
-const seatWhile = (isTaken: () => boolean): Seat => ({ isTaken }) as Seat;
+const permitWhile = (isTaken: () => boolean): ReadPermit => ({ isTaken }) as ReadPermit;
 
 const tooMany = fault("overloaded", "too many long answers are being sent, come back later");
 

@@ -1,7 +1,7 @@
-/** Proves that a read has a seat in the room for long answers. Only that room gives out seats (libs/http/src/answers/answer-room.ts). */
+/** Permits a read that may be long. Only the limiter of long answers gives permits (libs/http/src/answers/answer-limiter.ts). */
 declare const brand: unique symbol;
 
-export type Seat = {
+export type ReadPermit = {
   readonly [brand]: true;
   /** False between two pieces, and once the answer has ended. */
   readonly isTaken: () => boolean;

@@ -91,7 +91,7 @@ const frontDoors = [
   "^libs/client/src/(api|node)\\.ts$",
   "^services/standalone/process/(main|folder|doctor)\\.ts$",
   "^services/migrate/process/migrate\\.ts$",
-  "^libs/testing/src/(bare-env|pages/index)\\.ts$",
+  "^libs/testing/src/(bare-env|pages/index|temporary-folder)\\.ts$",
   "^examples/orders/orders\\.ts$",
   "^apps/cli/src/run\\.ts$",
   "^deploy/local/src/(index|cache-for-checks)\\.ts$",

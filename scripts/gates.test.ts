@@ -1,12 +1,12 @@
 /** Runs the gates over small trees, in which suites fail in each way that a suite can. */
-import { afterAll, expect, it } from "@jest/globals";
+import { expect, it } from "@jest/globals";
 import { execFile } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -63,7 +63,6 @@ type Ran = {
   readonly tree: string;
 };
 const folder = mkdtempSync(join(tmpdir(), "posthaste-gates-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it.concurrent("counts suites that pass, and names the longest", async () => {
   const { code, output } = await run("unit", { "src/one.test.ts": passing });
@@ -122,6 +121,22 @@ afterEach(() => void closed.push("closed"));
   expect(output).not.toContain("UNSTEADY");
   expect(output).toMatch(/\n6 passed, 0 failed\n$/);
   expect(code).toBe(0);
+});
+
+it.concurrent("removes the temporary files of a suite", async () => {
+  const suite = `${ofJest}import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+it("writes temporary files", () => {
+  writeFileSync(join(tmpdir(), "file"), "");
+  writeFileSync("folder", tmpdir());
+});
+`;
+  const { tree } = await run("unit", { "src/one.test.ts": suite });
+  const temporary = readFileSync(join(tree, "folder"), "utf8");
+
+  expect(temporary).toContain(join(tmpdir(), "posthaste-"));
+  expect(existsSync(temporary)).toBe(false);
 });
 
 it.concurrent("fails a skipped test with CI=true", async () => {

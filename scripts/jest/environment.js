@@ -1,4 +1,8 @@
-// The environment of a suite: the worker's own realm, put back after the suite.
+// The environment of a suite: the worker's own realm, put back after the suite, and a folder for temporary files,
+// removed then.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { ModuleMocker } from "jest-mock";
 
 class NativeEnvironment {
@@ -10,6 +14,7 @@ class NativeEnvironment {
   #console = console;
   #exit = process.exit;
   #suite;
+  #folder;
 
   constructor(_config, { testPath }) {
     this.#suite = testPath;
@@ -21,6 +26,8 @@ class NativeEnvironment {
 
   async setup() {
     process.env.POSTHASTE_TEST_SUITE = this.#suite;
+    this.#folder = mkdtempSync(join(tmpdir(), "posthaste-"));
+    process.env.TMPDIR = this.#folder;
   }
 
   async teardown() {
@@ -29,6 +36,8 @@ class NativeEnvironment {
     Object.assign(process.env, this.#env);
     globalThis.console = this.#console;
     process.exit = this.#exit;
+    // Processes that the suite has killed may still write.
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

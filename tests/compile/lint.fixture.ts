@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 
 const root = resolve(import.meta.dirname, "../..");
 const config = [
@@ -28,24 +28,20 @@ export type Finding = { readonly rule: string | undefined; readonly message: str
 
 /** Lints a tree with this repository's settings and `files`, texts by path. Returns the findings of a file. */
 export function lint(files: ReadonlyMap<string, string>): (path: string) => readonly Finding[] {
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-lint-"));
-  try {
-    for (const each of config) cpSync(join(root, each), join(folder, each));
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    for (const [path, text] of files) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
-    const text = report(folder, [...files.keys()]);
-    if (!text.startsWith("{")) throw new Error(`the linter did not run: ${text}`);
-    const { diagnostics } = JSON.parse(text) as Report;
-    return (path) =>
-      diagnostics
-        .filter(({ filename }) => filename === path)
-        .map(({ code, message }) => ({ rule: code?.replace(/^(.*)\((.*)\)$/, "$1/$2"), message }));
-  } finally {
-    rmSync(folder, { recursive: true });
+  const folder = temporaryFolder();
+  for (const each of config) cpSync(join(root, each), join(folder, each));
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
   }
+  const text = report(folder, [...files.keys()]);
+  if (!text.startsWith("{")) throw new Error(`the linter did not run: ${text}`);
+  const { diagnostics } = JSON.parse(text) as Report;
+  return (path) =>
+    diagnostics
+      .filter(({ filename }) => filename === path)
+      .map(({ code, message }) => ({ rule: code?.replace(/^(.*)\((.*)\)$/, "$1/$2"), message }));
 }
 
 function report(folder: string, paths: readonly string[]): string {

@@ -1,16 +1,15 @@
 /** Tests a copy of the running standalone's store, made as in docs/backup.md, and a server over it. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { type Block, blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Client } from "./client.ts";
 import { ServerProcess } from "./server-process.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "posthaste-backup-"));
+const folder = temporaryFolder();
 const started: ServerProcess[] = [];
 
 async function serverOver(name: string) {
@@ -24,7 +23,6 @@ async function serverOver(name: string) {
 
 afterAll(async () => {
   await Promise.all(started.map((server) => server.kill()));
-  rmSync(folder, { recursive: true });
 });
 
 /** Leaves out the start of a server, which the test does itself. */

@@ -1,22 +1,14 @@
 /** Tests the published form of `@posthaste/client`: packed, installed in an empty folder, and used there as in docs/client.md. */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { fetchRuntime, freePort, lackedByRuntimes, type Runtime } from "@posthaste/local";
 import { blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
@@ -27,7 +19,7 @@ import { firstUser } from "./users.ts";
 const runFile = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const client = join(root, "libs/client");
-const home = mkdtempSync(join(tmpdir(), "posthaste-client-"));
+const home = temporaryFolder();
 /** The folder of docs/client.md. */
 const folder = join(home, "my-program");
 const own = join(folder, "node_modules/@posthaste/client");
@@ -47,7 +39,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.stop();
   await server.stop();
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** Provides the dependencies before npm looks for them, so that no test asks a registry. */

@@ -4,20 +4,18 @@ import { once } from "node:events";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { fetchShell, freePort, hasShell } from "@posthaste/local";
 import { type Block, blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { developmentToken } from "./server-process.ts";
@@ -25,7 +23,7 @@ import { startServer, type TestServer } from "./server.ts";
 
 const runFile = promisify(execFile);
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const home = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
+const home = temporaryFolder();
 /** The folder of docs/cli.md. */
 const folder = join(home, "posthaste");
 const program = join(folder, "node_modules/.bin/posthaste");
@@ -53,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.stop();
   await server.stop();
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** Packs the files that a rehearsal of a release makes of this tree. */

@@ -1,12 +1,12 @@
 /** Tests the command line against a server (docs/cli.md): each command, and the text of each failure. */
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
 import { CommandLine } from "./command-line.ts";
 import { Destination } from "./destination.ts";
@@ -15,7 +15,7 @@ import { operatorEnv, operatorPassword, operatorUser } from "./operator.ts";
 import { developmentToken } from "./server-process.ts";
 import { startServer, type TestServer } from "./server.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "posthaste-cli-files-"));
+const folder = temporaryFolder();
 const openList = join(folder, "list.json");
 writeFileSync(openList, "[{");
 
@@ -35,8 +35,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  cli.close();
-  rmSync(folder, { recursive: true });
   await destination.stop();
   await server.stop();
 });

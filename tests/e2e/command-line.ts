@@ -1,11 +1,9 @@
 /** Runs the command line in this process, with streams that tests read. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Readable } from "node:stream";
 import { run } from "@posthaste/cli";
 import { bareEnv } from "@posthaste/testing/bare-env";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Json } from "./json.ts";
 
 export type Said = {
@@ -26,7 +24,7 @@ export type Around = {
 
 export class CommandLine {
   readonly #env: Readonly<Record<string, string>>;
-  readonly #home = mkdtempSync(join(tmpdir(), "posthaste-cli-"));
+  readonly #home = temporaryFolder();
 
   constructor(env: Readonly<Record<string, string>>) {
     this.#env = { HOME: this.#home, ...env };
@@ -68,9 +66,5 @@ export class CommandLine {
     const { code, err, json } = await this.run(words);
     if (code !== 0) throw new Error(`${words.join(" ")}: ${code} ${err}`);
     return json;
-  }
-
-  close(): void {
-    rmSync(this.#home, { recursive: true, force: true });
   }
 }

@@ -1,7 +1,6 @@
 /** Tests the data that management has written: over restarts, and on disk (docs/design/security#secrets). */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
@@ -9,6 +8,7 @@ import { defaultPlan, tenantId } from "@posthaste/domain";
 import { openEmbedded } from "@posthaste/embedded";
 import { freePort } from "@posthaste/local";
 import { tokenHash } from "@posthaste/http";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Client } from "./client.ts";
 import { textOf } from "./json.ts";
 import { Operator, operatorEnv, operatorPassword } from "./operator.ts";
@@ -30,13 +30,12 @@ let dataDir: string;
 let running: ServerProcess | undefined;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-e2e-"));
+  folder = temporaryFolder();
   dataDir = join(folder, "data");
 });
 afterEach(async () => {
   await running?.stop();
   running = undefined;
-  rmSync(folder, { recursive: true });
 });
 
 /** Uses the production profile, since development secrets are public anyway. */

@@ -1,16 +1,16 @@
 /** Runs the script of docs/migration.md unchanged, between two servers. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type AloneServer, startAlone } from "./alone.ts";
 import { type Json, listOf } from "./json.ts";
 import { developmentToken } from "./server-process.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "posthaste-migration-"));
+const folder = temporaryFolder();
 let from: AloneServer;
 let to: AloneServer;
 let said = "";
@@ -25,7 +25,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await from.stop();
   await to.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const url = "http://127.0.0.1:9/hook";

@@ -1,7 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import {
   freePort,
@@ -12,6 +9,7 @@ import {
   startServices,
 } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Busy } from "./busy.ts";
 import { Client, eventually } from "./client.ts";
 import { type Collector, startCollector } from "./collector.ts";
@@ -35,7 +33,7 @@ const services = [
   "management",
 ] as const;
 describeWithPrometheus("Prometheus, which reads the six services", () => {
-  const dir = mkdtempSync(join(tmpdir(), "posthaste-observed-"));
+  const dir = temporaryFolder();
   const ports = new Map<string, number>();
   let redis: RunningRedis;
   let running: RunningServices;
@@ -71,7 +69,6 @@ describeWithPrometheus("Prometheus, which reads the six services", () => {
     await redis.process.stop();
     await collector.stop();
     await destination.stop();
-    rmSync(dir, { recursive: true });
   });
 
   const fires = (name: string, isFiring: boolean, meanwhile = async (): Promise<void> => {}) =>

@@ -1,19 +1,18 @@
 /** Tests a process with a low limit of open files and sockets. */
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Destination } from "./destination.ts";
 import { developmentToken, ServerProcess } from "./server-process.ts";
 
 const openFilesMax = 256;
 const patienceMs = 180_000;
 
-let folder: string;
+const folder = temporaryFolder();
 let port: number;
 let server: ServerProcess;
 let destination: Destination;
@@ -21,7 +20,6 @@ let destination: Destination;
 const agent = new Agent({ keepAlive: true, maxSockets: 8 });
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-files-"));
   port = await freePort();
   server = new ServerProcess(
     {
@@ -38,7 +36,6 @@ afterAll(async () => {
   agent.destroy();
   await server.stop();
   await destination.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const publish = (path: string, body: Uint8Array): Promise<number> =>

@@ -3,14 +3,14 @@
  * The page's block `sh meanwhile` is sent to a program as soon as it listens.
  */
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { startServer, type TestServer } from "./server.ts";
@@ -18,7 +18,7 @@ import { developmentToken } from "./server-process.ts";
 import { firstUser } from "./users.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "posthaste-programs-"));
+const folder = temporaryFolder();
 /** The programs, with an example's import from beside it replaced. */
 const programs = blocksOf("ts").map((block, nth) => ({
   ...block,
@@ -38,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await destination.stop();
   await server.stop();
-  rmSync(folder, { recursive: true });
 });
 
 it("are programs to the type checker", async () => {

@@ -2,13 +2,13 @@
  * Runs a real Prometheus that scrapes the processes of a test every second, and asks it for the expressions of the dashboards
  * and rules.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { describe } from "@jest/globals";
 import { hasPrometheus, type RunningPrometheus, startPrometheus } from "@posthaste/local";
 import { eventually } from "./client.ts";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { alerts, checkedInDashboards, recordings, renderRules } from "@posthaste/observability";
 
 /** Prometheus may have to be fetched. */
@@ -24,7 +24,7 @@ export function describeWithPrometheus(name: string, tests: () => void): void {
 export async function startScraping(
   ports: ReadonlyMap<string, number>,
 ): Promise<RunningPrometheus> {
-  const dir = mkdtempSync(join(tmpdir(), "posthaste-prometheus-"));
+  const dir = temporaryFolder();
   writeFileSync(join(dir, "rules.yaml"), renderRules("0s"));
   const jobs = [...ports].map(([service, port]) => ({
     job_name: `posthaste-${service}`,
@@ -35,14 +35,7 @@ export async function startScraping(
     rule_files: ["rules.yaml"],
     scrape_configs: jobs,
   });
-  const prometheus = await startPrometheus({ dir, configuration });
-  return {
-    ...prometheus,
-    stop: async () => {
-      await prometheus.stop();
-      rmSync(dir, { recursive: true });
-    },
-  };
+  return await startPrometheus({ dir, configuration });
 }
 
 /** Fills in variables as Grafana does, with everything selected and a window that holds some scrapes. */

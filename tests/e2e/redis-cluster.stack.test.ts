@@ -1,8 +1,5 @@
 /** Tests the services over a Redis Cluster of their own when one master is killed. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "@jest/globals";
 import {
   type RunningRedisCluster,
@@ -11,6 +8,7 @@ import {
   startServices,
 } from "@posthaste/local";
 import { testStores } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Client, eventually } from "./client.ts";
 import { Destination } from "./destination.ts";
 import { textOf } from "./json.ts";
@@ -22,16 +20,14 @@ const keys = ["a", "b", "c", "d", "e", "f"];
 const ofEachKey = 10;
 const callMs = 50;
 
-let dir: string;
 let redis: RunningRedisCluster;
 let services: RunningServices;
 let destination: Destination;
 let client: Client;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), "posthaste-redis-"));
   [redis, destination] = await Promise.all([
-    startRedisCluster({ dir, masters: 3, hasReplicas: true }),
+    startRedisCluster({ dir: temporaryFolder(), masters: 3, hasReplicas: true }),
     Destination.start(),
   ]);
   services = await startServices({
@@ -52,7 +48,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await services.stop();
   await Promise.all([destination.stop(), redis.stop()]);
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** Answers after a while. Returns the most concurrent calls under each key. */

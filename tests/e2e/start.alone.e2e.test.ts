@@ -2,26 +2,23 @@
  * Tests starting (docs/design/security#authentication; docs/configuration.md): what a process needs, and how it reports what
  * is missing.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
 import { commandVariables } from "@posthaste/cli";
 import { freePort } from "@posthaste/local";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Client } from "./client.ts";
 import { startAlone, type AloneServer } from "./alone.ts";
 import { developmentToken, ServerProcess } from "./server-process.ts";
 
 let server: AloneServer;
-let folder: string;
+const folder = temporaryFolder();
 
 beforeAll(async () => {
   server = await startAlone({});
-  folder = mkdtempSync(join(tmpdir(), "posthaste-start-"));
 });
 afterAll(async () => {
   await server.stop();
-  rmSync(folder, { recursive: true });
 });
 
 const credentials = {

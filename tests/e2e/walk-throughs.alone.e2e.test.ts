@@ -5,20 +5,20 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "@jest/globals";
 import { freePort } from "@posthaste/local";
 import { type Block, blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { eventually } from "./client.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const portsWanted = 3;
 
 it.each(blocksOf("sh start"))("$page does what it says, line by line", async (start) => {
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-page-"));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, ".curlrc"), "silent\nshow-error\nfail-with-body\n");
   const port = await freePort(portsWanted);
   const env = {
@@ -60,7 +60,6 @@ it.each(blocksOf("sh start"))("$page does what it says, line by line", async (st
   } finally {
     process.kill(-(server.child.pid ?? 0), "SIGKILL");
     await server.ended;
-    rmSync(folder, { recursive: true, force: true });
   }
 });
 

@@ -1,7 +1,5 @@
 /** The six services under their heaviest loads: many bytes, and no bus. This file starts the servers. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "@jest/globals";
 import {
   freePort,
@@ -13,6 +11,7 @@ import {
   startStores,
   type Stores,
 } from "@posthaste/local";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Client } from "../e2e/client.ts";
 import { Destination } from "../e2e/destination.ts";
 import { scrape } from "../e2e/metrics.ts";
@@ -23,7 +22,7 @@ const testMsMax = 300_000;
 const arriveMsMax = 240_000;
 const mebibyte = 1024 * 1024;
 
-const dir = mkdtempSync(join(tmpdir(), "posthaste-bounds-"));
+const dir = temporaryFolder();
 const metricsPorts = new Map<ServiceName, number>();
 let stores: Stores;
 let kafka: RunningKafka;
@@ -54,7 +53,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await services.stop();
   await stores.stop();
-  rmSync(dir, { recursive: true, force: true });
 }, startMsMax);
 beforeEach(async () => {
   destination = await Destination.start();

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import { profilesFile, readProfiles, writeProfiles } from "./profiles.ts";
 
 const home = mkdtempSync(join(tmpdir(), "posthaste-profiles-"));
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const env = { HOME: home };
 const profiles = { current: "a", profiles: { a: { url: "http://a.example", token: "t" } } };

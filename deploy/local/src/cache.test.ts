@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, describe, expect, it } from "@jest/globals";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { cached } from "./cache.ts";
 
 /** A pid that no process has: Linux gives out pids below 4,194,304. */
@@ -10,11 +10,7 @@ const deadPid = 2 ** 22 + 1;
 let cache: string;
 
 beforeEach(() => {
-  cache = mkdtempSync(join(tmpdir(), "posthaste-cache-"));
-});
-
-afterEach(() => {
-  rmSync(cache, { recursive: true });
+  cache = temporaryFolder();
 });
 
 async function makeFile(folder: string): Promise<void> {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tmpdir } from "node:os";
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
+import { describe, expect, it } from "@jest/globals";
 import { hasPrometheus, promtool } from "@posthaste/local";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { stringify } from "yaml";
 import { alerts } from "./alerts.ts";
 
@@ -63,11 +63,7 @@ const describeRules = hasPrometheus() ? describe : describe.skip;
 describeRules(
   `the rules${hasPrometheus() ? "" : " (not checked: this host has no promtool)"}`,
   () => {
-    let folder: string;
-    beforeAll(() => {
-      folder = mkdtempSync(join(tmpdir(), "posthaste-rules-"));
-    });
-    afterAll(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
 
     it(
       "are rules to Prometheus",

@@ -2,15 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { recordingLog } from "@posthaste/testing";
 import { joinKafka, type RunningKafka, startKafka } from "@posthaste/local";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Admin, Kafka, logLevel } from "kafkajs";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { aSettled, eventually, sayFacts } from "./events.fixture.ts";
 import { type KafkaBus } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "posthaste-brokers-"));
+const dir = temporaryFolder();
 const startMsMax = 300_000;
 const testMsMax = 300_000;
 const firstNode = 1;
@@ -39,7 +37,6 @@ afterAll(async () => {
   await admin.disconnect();
   await second.process.stop();
   await first.process.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 describe("partitions that change their leader", () => {

@@ -1,15 +1,13 @@
 /** The bus when its broker dies, hangs, or has not started yet. This file starts the broker. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import { type RunningKafka, startKafka } from "@posthaste/local";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { aHint, aSettled, eventually, sayFacts } from "./events.fixture.ts";
 import { type KafkaBus } from "./index.ts";
 import { type OpenBuses, openBuses } from "./opened.fixture.ts";
 import { testsOfOneOutage } from "./outage.fixture.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "posthaste-bus-kafka-"));
+const dir = temporaryFolder();
 const startMsMax = 300_000;
 const testMsMax = 300_000;
 const saidBefore = 50;
@@ -27,7 +25,6 @@ afterEach(async () => {
 }, startMsMax);
 afterAll(async () => {
   await kafka.process.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 describe("a broker that is killed and comes back", () => {

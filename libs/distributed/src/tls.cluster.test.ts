@@ -1,6 +1,5 @@
 /** A MongoDB and a Redis that require TLS and a certificate, as a process with these variables uses them. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "@jest/globals";
 import {
@@ -20,6 +19,7 @@ import {
   recordingLog,
   serverCertificate,
 } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { openDocuments } from "./documents.ts";
 import { openTokens } from "./tokens.ts";
 
@@ -30,7 +30,7 @@ const user = "CN=posthaste,O=Clients";
 const x509 = `mongodb://${encodeURIComponent(user)}@`;
 const byCertificate = { authMechanism: "MONGODB-X509", authSource: "$external" };
 
-const dir = mkdtempSync(join(tmpdir(), "posthaste-tls-"));
+const dir = temporaryFolder();
 const fileOf = (name: string, text: string): string => {
   const file = join(dir, name);
   writeFileSync(file, text);
@@ -55,7 +55,6 @@ beforeAll(async () => {
 afterEach(() => close());
 afterAll(async () => {
   await server.process.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** Returns the texts of readiness and log once MongoDB is up, or down for a reason. */

@@ -19,9 +19,7 @@ import {
 } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, anOwner, aTenant, recordingLog } from "@posthaste/testing";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { MongoClient } from "mongodb";
 import { settlementOf } from "./messages/harness.fixture.ts";
 import { type DocumentsMigration, openDocumentsMigration } from "./migrate.ts";
@@ -31,17 +29,14 @@ import { patienceMs as longPatienceMs, untilUp, untilWhole } from "./opened.fixt
 jest.setTimeout(300_000);
 
 const database = "elections";
-let dir: string;
 let set: RunningMongoSet;
 let documents: Documents;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), "posthaste-elections-"));
-  set = await startMongodSet({ dir });
+  set = await startMongodSet({ dir: temporaryFolder() });
 });
 afterAll(async () => {
   await set.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 afterEach(async () => {
   await documents.close();

@@ -1,7 +1,4 @@
 /** A server that is away, dies, hangs and comes back, as callers, logs and readiness report it. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   afterAll,
   afterEach,
@@ -16,6 +13,7 @@ import { accept } from "@posthaste/domain";
 import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, aTenant, recordingLog, type RecordingLog } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Documents, type DocumentsOptions, openDocuments } from "./open.ts";
 import { patienceMs, untilUp } from "./opened.fixture.ts";
 
@@ -28,14 +26,12 @@ const hasCause = (error: unknown): boolean => Error.isError(error) && "cause" in
 const unavailable = { name: "StoreError", code: "unavailable" };
 
 describe("MongoDB", () => {
-  let dir: string;
   let server: RunningMongo;
   let documents: Documents | undefined;
   let log: RecordingLog;
 
   beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), "posthaste-documents-"));
-    server = await startMongod({ dir });
+    server = await startMongod({ dir: temporaryFolder() });
   });
   beforeEach(() => {
     log = recordingLog();
@@ -48,7 +44,6 @@ describe("MongoDB", () => {
   });
   afterAll(async () => {
     await server.process.stop();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   const refuseWrites = (mode: "alwaysOn" | "off") =>

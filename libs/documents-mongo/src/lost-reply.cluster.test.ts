@@ -1,7 +1,4 @@
 /** Lost replies and a killed server: each write takes effect once, and acknowledged writes stay. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   afterAll,
   afterEach,
@@ -24,6 +21,7 @@ import {
   recordingLog,
   aFanOut,
 } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { settlementOf } from "./messages/harness.fixture.ts";
 import { type Documents, openDocuments } from "./open.ts";
 import { patienceMs, untilUp } from "./opened.fixture.ts";
@@ -33,20 +31,17 @@ jest.setTimeout(600_000);
 const oneAtATime = { parallelism: 1, periodMs: 1_000 };
 
 describe("MongoDB", () => {
-  let dir: string;
   let server: RunningMongo;
   let proxy: Proxy;
   let documents: Documents;
 
   beforeAll(async () => {
-    dir = mkdtempSync(join(tmpdir(), "posthaste-documents-"));
-    server = await startMongod({ dir });
+    server = await startMongod({ dir: temporaryFolder() });
     proxy = await openProxy({ to: server });
   });
   afterAll(async () => {
     await proxy.close();
     await server.process.stop();
-    rmSync(dir, { recursive: true, force: true });
   });
   beforeEach(async () => {
     documents = await openDocuments({

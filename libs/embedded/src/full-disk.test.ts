@@ -1,14 +1,12 @@
 /** Tests which calls a nearly full disk refuses: those that take on new work, and none that ends some. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { accept, bulkActionId, messageId, newBulkAction } from "@posthaste/domain";
 import { StoreError } from "@posthaste/ports";
 import { aMessage, aTenant, recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Embedded, openEmbedded } from "./embedded.ts";
 
-const closers: (() => Promise<void> | void)[] = [];
+const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
 });
@@ -16,19 +14,15 @@ afterEach(async () => {
 const mebibyte = 1024 * 1024;
 
 function openOnFullDisk(): Embedded {
-  const dataDir = mkdtempSync(join(tmpdir(), "posthaste-full-"));
   const store = openEmbedded({
-    dataDir,
+    dataDir: temporaryFolder(),
     clock: virtualClock(),
     random: seededRandom(1),
     log: recordingLog(),
     reserveBytes: 0,
     space: () => ({ totalBytes: 1024 * mebibyte, freeBytes: mebibyte }),
   });
-  closers.push(
-    () => store.close(),
-    () => rmSync(dataDir, { recursive: true }),
-  );
+  closers.push(() => store.close());
   return store;
 }
 

@@ -1,10 +1,10 @@
 /** Stores for tests, in directories of their own that are removed when the test has ended. */
 import { afterEach } from "@jest/globals";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { recordingLog, seededRandom, virtualClock, type VirtualClock } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Embedded, type EmbeddedOptions, openEmbedded } from "./index.ts";
 
 export type Opened = Embedded & { readonly clock: VirtualClock; readonly dataDir: string };
@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 export function newDirectory(): string {
-  const directory = mkdtempSync(join(tmpdir(), "posthaste-embedded-"));
+  const directory = temporaryFolder();
   closers.push(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }

@@ -1,8 +1,5 @@
 /** A nearly full disk refuses new work, and no work that continues accepted work or ends it. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
+import { beforeEach, describe, expect, it } from "@jest/globals";
 import {
   allShards,
   childId,
@@ -32,6 +29,7 @@ import {
   someEndpoints,
   virtualClock,
 } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { cancelMessages } from "./bulk/cancel.ts";
 import { beginBulkAction } from "./bulk/bulk-actions.ts";
 import { retryLetters } from "./bulk/retry-letters.ts";
@@ -68,11 +66,10 @@ let freeBytes: number;
 
 beforeEach(() => {
   freeBytes = gibibyte;
-  dataDir = mkdtempSync(join(tmpdir(), "posthaste-full-"));
+  dataDir = temporaryFolder();
   const space = () => ({ totalBytes: 10 * gibibyte, freeBytes });
   ports = open(virtualClock(), { dataDir, reserveBytes: 0, space });
 });
-afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 
 /** Fills the disk. The store checks it once a second, when new work comes. */
 async function fillDisk(): Promise<void> {

@@ -1,9 +1,9 @@
 import { createSocket } from "node:dgram";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "@jest/globals";
 import { type Clock } from "@posthaste/ports";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { hostsFile } from "./hosts-file.ts";
 import { createNameServer } from "./name-server.ts";
 import { Names } from "./names.ts";
@@ -116,7 +116,7 @@ describe("names", () => {
 
 describe("the hosts file", () => {
   it("gives the addresses of a name, without comments, and is read again when it is older than ten seconds", async () => {
-    const directory = await mkdtemp(join(tmpdir(), "hosts-"));
+    const directory = temporaryFolder();
     const path = join(directory, "hosts");
     await writeFile(path, "# comment\n127.0.0.1\tBox box.local # tail\n::1 box\n\n");
     const clock = new ManualClock();
@@ -129,7 +129,6 @@ describe("the hosts file", () => {
     expect(await hosts("box")).toEqual(["127.0.0.1", "::1"]);
     clock.at = 10_000;
     expect(await hosts("box")).toEqual(["10.0.0.1"]);
-    await rm(directory, { recursive: true });
   });
 
   it("that is missing holds no names", async () => {

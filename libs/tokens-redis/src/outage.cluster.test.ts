@@ -1,11 +1,10 @@
 /** Outages of a Redis that this file starts. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { flowLaneId, type FlowLimits, limits } from "@posthaste/domain";
 import { openProxy, type RunningRedis, startRedis } from "@posthaste/local";
 import { aKey, aTenant, newId } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Redis } from "ioredis";
 import { clock, type Opened, openTokens, until, untilUp } from "./opened.fixture.ts";
 import { type RedisTokens } from "./redis-tokens.ts";
@@ -19,12 +18,10 @@ const ids = (count: number) => Array.from({ length: count }, () => newId());
 
 let redis: RunningRedis;
 let admin: Redis;
-let dir: string;
 let opened: Opened[];
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "posthaste-redis-"));
-  redis = await startRedis({ dir });
+  redis = await startRedis({ dir: temporaryFolder() });
   admin = new Redis(redis.url);
   admin.on("error", () => undefined);
   opened = [];
@@ -34,7 +31,6 @@ afterEach(async () => {
   await Promise.all(opened.map((tokens) => tokens.close()));
   admin.disconnect();
   await redis.process.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 function open(...[url = redis.url, options]: Partial<Parameters<typeof openTokens>>): Opened {

@@ -1,23 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { examine, type Finding } from "./doctor.ts";
 
 let folder: string;
 let taken: Server;
 let port: number;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-doctor-"));
+  folder = temporaryFolder();
   taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
   ({ port } = taken.address() as AddressInfo);
 });
 afterEach(async () => {
   await new Promise((resolve) => taken.close(resolve));
-  rmSync(folder, { recursive: true });
 });
 
 const verdictsIn = (findings: readonly Finding[]) =>

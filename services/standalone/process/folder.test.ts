@@ -1,23 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, describe, expect, it } from "@jest/globals";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openEmbedded } from "@posthaste/embedded";
 import { recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { backUp, firstSecrets, restore } from "./folder.ts";
 
 let folder: string;
 let dataDir: string;
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-folder-"));
+  folder = temporaryFolder();
   dataDir = join(folder, "data");
   const made = firstSecrets(dataDir, {});
   expect(Object.keys(made)).toHaveLength(4);
@@ -25,7 +17,6 @@ beforeEach(async () => {
   const parts = { clock: virtualClock(), random: seededRandom(1), log: recordingLog() };
   await openEmbedded({ dataDir, ...parts, reserveBytes: 0 }).close();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const secretIn = (of: string, name: string): string =>
   readFileSync(join(of, "secrets", name), "utf8");

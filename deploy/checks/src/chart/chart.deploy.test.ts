@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName } from "@posthaste/process";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { openSecrets, problemsOf } from "../environment.ts";
 import { buildMsMax, describeWith } from "../tools/describe-with.ts";
 import { buildHelm, runHelm } from "../tools/helm.ts";
@@ -49,14 +49,13 @@ describeWith(["go", "python3"], "the chart", () => {
       servicesOf(valueSet).some((name) => name === serviceOf(workload));
     return [...of("Deployment"), ...of("StatefulSet")].filter(isOwn);
   };
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-chart-"));
+  const folder = temporaryFolder();
 
   beforeAll(async () => {
     await buildHelm();
     await installKubernetesValidate();
     for (const valueSet of valueSets) rendered.set(valueSet, await render(valueSet));
   }, buildMsMax);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   describe.each(valueSets)("with the values of %s", (valueSet) => {
     it(

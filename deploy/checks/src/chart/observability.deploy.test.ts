@@ -1,9 +1,9 @@
 /** Tests what the chart adds for observability: the same as the Compose file, with the release's addresses. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "@jest/globals";
+import { beforeAll, expect, it } from "@jest/globals";
 import { hasPrometheus, promtool } from "@posthaste/local";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { parse } from "yaml";
 import { loadProject, type Project } from "../compose/project.ts";
 import { root } from "../root.ts";
@@ -30,7 +30,7 @@ const composed = (file: string): string =>
   readFileSync(join(root, "helm/posthaste/files/compose", file), "utf8");
 
 describeWith(["go"], "what the chart brings to look at the services", () => {
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-chart-"));
+  const folder = temporaryFolder();
   let rendered: Rendered;
   let compose: Project;
   let policies: readonly NetworkPolicy[];
@@ -42,7 +42,6 @@ describeWith(["go"], "what the chart brings to look at the services", () => {
     compose = await loadProject(["observability"]);
     policies = rendered.of("NetworkPolicy");
   }, buildMsMax);
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const named = <One extends { readonly metadata: { readonly name: string } }>(
     all: readonly One[],

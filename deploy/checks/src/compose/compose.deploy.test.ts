@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "@jest/globals";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, it } from "@jest/globals";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ServiceName } from "@posthaste/process";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { configOf, type Files, openSecrets, problemsOf } from "../environment.ts";
 import { environmentOf, lastStage, readDockerfile } from "../image/dockerfile.ts";
 import { root } from "../root.ts";
@@ -19,7 +19,7 @@ const observers = ["prometheus", "collector", "tempo", "grafana"];
 const own = [...six, "standalone"] as const satisfies readonly ServiceName[];
 
 describeWith(["go"], "docker-compose.yml", () => {
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-compose-"));
+  const folder = temporaryFolder();
   const ofTheImage = environmentOf(lastStage(readDockerfile()));
   let plain: Project;
   let alone: Project;
@@ -44,7 +44,6 @@ describeWith(["go"], "docker-compose.yml", () => {
     observed = await loadProject(["observability"]);
     secrets = await makeSecrets(service("secrets"), folder);
   }, buildMsMax);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("starts the stores and the six services, and with the profile standalone one process only", () => {
     expect(Object.keys(plain.services).sort()).toEqual([...six, ...stores, ...once].sort());

@@ -8,14 +8,12 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { configSchemas } from "@posthaste/process";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { root } from "../root.ts";
 import { describeWith } from "../tools/describe-with.ts";
 import { mustRun, run } from "../tools/run.ts";
@@ -35,7 +33,7 @@ const idOfTheImage = 10_001;
 // Repeats docker build and docker run without the container: the tree of the context, the install commands of the Dockerfile,
 // another user, and only the data directory writable.
 describeWith(["git", "npm"], "the tree of the image", () => {
-  const folder = mkdtempSync(join(tmpdir(), "posthaste-image-"));
+  const folder = temporaryFolder();
   const app = join(folder, "app");
   const building = join(folder, "building");
   const bin = join(folder, "bin");
@@ -104,7 +102,6 @@ describeWith(["git", "npm"], "the tree of the image", () => {
 
   afterAll(async () => {
     if (existsSync(app)) await mustRun("chmod", ["-R", "u+w", app]);
-    rmSync(folder, { recursive: true, force: true });
   }, msMax);
 
   it(

@@ -3,10 +3,10 @@
  * profiles and services, the chart takes their values, and the chart makes the objects that they name.
  */
 import { beforeAll, expect, it } from "@jest/globals";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { parseAllDocuments } from "yaml";
 import { addedKinds, chart, valuesFile } from "../chart/manifests.ts";
 import { loadProject } from "../compose/project.ts";
@@ -46,13 +46,12 @@ describeWith(["go"], "the pages", () => {
   it.each(blocksOf("yaml values"))(
     "have values that the chart takes: $page, line $line",
     async ({ code }) => {
-      const folder = mkdtempSync(join(tmpdir(), "posthaste-values-"));
+      const folder = temporaryFolder();
       const file = join(folder, "values.yaml");
       writeFileSync(file, code);
       const values = ["--values", valuesFile("minimal"), "--values", file];
 
       const { code: exit, stderr } = await runHelmTemplate(["x", chart, ...values, ...cluster], {});
-      rmSync(folder, { recursive: true });
 
       expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
     },

@@ -2,12 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 
 jest.setTimeout(600_000);
 
@@ -19,7 +18,7 @@ let stack: ChildProcess;
 let output: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-test-"));
+  folder = temporaryFolder();
   output = "";
   const command = `${blocksOf("sh stack")[0]?.code.trim()} -- --until-stdin-ends`;
   const env = { ...process.env, TMPDIR: folder };
@@ -30,7 +29,6 @@ beforeEach(() => {
 
 afterEach(() => {
   if (stack.exitCode === null && stack.signalCode === null) signal("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Sends a signal to the whole process group, as a terminal does. */

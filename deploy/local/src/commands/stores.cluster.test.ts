@@ -1,11 +1,11 @@
 /** Tests `npm run stack -- stores` as a process: the files and processes that remain when it ends, in good order or not. */
 import { afterEach, beforeEach, expect, it, jest } from "@jest/globals";
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { accepts } from "../process/probe.ts";
 
 jest.setTimeout(600_000);
@@ -23,13 +23,12 @@ let folder: string;
 let started: ChildProcess[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-test-"));
+  folder = temporaryFolder();
   started = [];
 });
 
 afterEach(() => {
   for (const child of started) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts the stack with its data below `folder`, so that the test sees whether they stay. */

@@ -1,11 +1,10 @@
 /** Tests each server as the stack starts it: acknowledged data survive a `kill -9`, and the address stays. */
-import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
-import { mkdtempSync, rmSync } from "node:fs";
+import { beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kafka, logLevel } from "kafkajs";
 import { MongoClient } from "mongodb";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { startKafka } from "./kafka.ts";
 import { startMongod } from "./mongod.ts";
 import { type RunningServer, type ServerPlace } from "./place.ts";
@@ -70,11 +69,7 @@ const subjects: readonly Subject[] = [
 let dir: string;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "posthaste-servers-"));
-});
-
-afterEach(() => {
-  rmSync(dir, { recursive: true, force: true });
+  dir = temporaryFolder();
 });
 
 describe.each(subjects)("$kind", ({ start, write, read }) => {

@@ -2,21 +2,19 @@
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { systemClock } from "@posthaste/process";
 import { answer, type Destination, openDestination, type Respond } from "@posthaste/testing";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type AwsEnvironment } from "./aws-credentials.ts";
 import { mskTokens } from "./aws-msk-iam.ts";
 import { signedUrl } from "./aws-signature.ts";
 
 const clock = systemClock();
-const folder = mkdtempSync(join(tmpdir(), "posthaste-aws-"));
 let server: Destination | undefined;
 
 afterEach(async () => {
   await server?.close();
   server = undefined;
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it("an address is signed as the example that AWS publishes", () => {
@@ -53,7 +51,7 @@ async function serving(respond: Respond): Promise<string> {
 }
 
 function file(text: string): string {
-  const path = join(mkdtempSync(join(tmpdir(), "posthaste-aws-")), "token");
+  const path = join(temporaryFolder(), "token");
   writeFileSync(path, text);
   return path;
 }

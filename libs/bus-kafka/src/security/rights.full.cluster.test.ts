@@ -19,15 +19,15 @@ import {
   recordingLog,
 } from "@posthaste/testing";
 import { blocksOf } from "@posthaste/testing/pages";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import kafkajs, { type Admin, Kafka, logLevel } from "kafkajs";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { aHint, aSettled, eventually } from "../events.fixture.ts";
 import { type KafkaBus, openKafkaBus } from "../index.ts";
 
 const { AclOperationTypes, AclPermissionTypes, AclResourceTypes, ResourcePatternTypes } = kafkajs;
-const dir = mkdtempSync(join(tmpdir(), "posthaste-rights-"));
+const dir = temporaryFolder();
 const startMsMax = 300_000;
 const testMsMax = 180_000;
 const toldMsMax = 10_000;
@@ -60,7 +60,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await admin.disconnect();
   await kafka.process.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 describe("the services", () => {

@@ -12,15 +12,15 @@ import {
   type Respond,
   serverCertificate,
 } from "@posthaste/testing";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
+import { writeFileSync } from "node:fs";
 import { type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { aSettled, eventually, sayFacts } from "../events.fixture.ts";
 import { type KafkaBus, type KafkaBusOptions } from "../index.ts";
 import { type OpenBuses, openBuses } from "../opened.fixture.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "posthaste-security-"));
+const dir = temporaryFolder();
 const startMsMax = 300_000;
 const testMsMax = 120_000;
 const ca = authority;
@@ -38,7 +38,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await kafka.process.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 describe("brokers that ask for a certificate", () => {

@@ -1,14 +1,13 @@
 /** Missing parts of a database are built once, by the first process, and reported by all. The server can hold up builds. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from "@jest/globals";
 import { accept } from "@posthaste/domain";
 import { askMongod, type RunningMongo, startMongod } from "@posthaste/local";
 import { systemClock, systemRandom } from "@posthaste/process";
 import { aMessage, aTenant, recordingLog } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Db, MongoClient } from "mongodb";
 import { type DocumentsMigration, openDocumentsMigration } from "../migrate.ts";
 import { type Documents, openDocuments } from "../open.ts";
@@ -21,7 +20,7 @@ jest.setTimeout(240_000);
 const maxTimeExpired = 50;
 
 describe("a database", () => {
-  const dir = mkdtempSync(join(tmpdir(), "posthaste-preparation-"));
+  const dir = temporaryFolder();
   const opened: { close(): Promise<void> }[] = [];
   let server: RunningMongo;
   let client: MongoClient;
@@ -40,7 +39,6 @@ describe("a database", () => {
   afterAll(async () => {
     await client.close();
     await server.process.stop();
-    rmSync(dir, { recursive: true, force: true });
   });
 
   const newDatabase = (): void => {

@@ -1,8 +1,6 @@
 /** Measures what a list costs other requests: it is read in the one thread that also settles and renews. */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { DatabaseSync } from "node:sqlite";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   accept,
@@ -26,6 +24,7 @@ import {
   seededRandom,
   virtualClock,
 } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { openEmbedded } from "../index.ts";
 import { countRows, newDirectory, openIn } from "../opened.fixture.ts";
 import { turnsOf } from "../turns.fixture.ts";
@@ -52,9 +51,8 @@ async function allPages<T>(
 }
 
 describe("a list of a million rows of which none is wanted", () => {
-  let dataDir: string;
+  const dataDir = temporaryFolder();
   beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "posthaste-long-"));
     const clock = virtualClock();
     const store = openEmbedded({
       dataDir,
@@ -139,7 +137,6 @@ describe("a list of a million rows of which none is wanted", () => {
 
       expect(value.items).toEqual([]);
       expect(turns).toBeGreaterThan(rowsPerPage / rowsPerTurnMax);
-      rmSync(dataDir, { recursive: true });
     },
     patienceMs,
   );

@@ -1,11 +1,10 @@
 /** Measures what the lists of a tenant's flow keys cost other requests, however many keys there are and however many messages wait. */
 import { beforeAll, describe, expect, it } from "@jest/globals";
 import { DatabaseSync } from "node:sqlite";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { accept, flowLaneId } from "@posthaste/domain";
 import { aMessage, aTenant, recordingLog, seededRandom, virtualClock } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { openEmbedded } from "../index.ts";
 import { openIn } from "../opened.fixture.ts";
 import { turnsOf } from "../turns.fixture.ts";
@@ -16,9 +15,8 @@ const rowsPerTurnMax = 10_000;
 const lane = flowLaneId(aTenant, "key");
 
 describe("of 200,000 flow keys, and as many messages that wait in one of them", () => {
-  let dataDir: string;
+  const dataDir = temporaryFolder();
   beforeAll(async () => {
-    dataDir = mkdtempSync(join(tmpdir(), "posthaste-keys-"));
     const clock = virtualClock();
     const [random, log] = [seededRandom(1), recordingLog()];
     const store = openEmbedded({ dataDir, clock, random, log, reserveBytes: 0 });

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
 import { fault } from "@posthaste/domain";
 import { type VirtualClock, virtualClock } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Edge } from "../edge/edge.ts";
 import { type RawAnswer, rawExchange, request, testEdge } from "../edge/raw-exchange.fixture.ts";
 import { createBrowsed } from "./console.ts";
@@ -17,7 +17,7 @@ let clock: VirtualClock;
 let edge: Edge;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-files-"));
+  folder = temporaryFolder();
   clock = virtualClock();
   const browsed = createBrowsed({ folder, page: "operator.html" }, clock);
   ({ edge } = await testEdge({
@@ -30,7 +30,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await edge.stop();
-  rmSync(folder, { recursive: true });
 });
 
 async function ask(

@@ -1,14 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from "@jest/globals";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, describe, expect, it } from "@jest/globals";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { keyInFile } from "./key-file.ts";
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "posthaste-key-"));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const file = () => join(folder, "sealing.key");
 
@@ -24,10 +23,9 @@ describe("the key in a folder", () => {
   });
 
   it("is another one in another folder", () => {
-    const other = mkdtempSync(join(tmpdir(), "posthaste-key-"));
+    const other = temporaryFolder();
 
     expect(keyInFile(other, true)).not.toEqual(keyInFile(folder, true));
-    rmSync(other, { recursive: true });
   });
 
   it("is not made for an operator that has keys", () => {

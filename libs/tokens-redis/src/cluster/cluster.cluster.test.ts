@@ -1,7 +1,4 @@
 /** A Redis Cluster that this file starts: the contract, slots that move, masters that die. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   afterAll,
   afterEach,
@@ -22,6 +19,7 @@ import {
 import { systemRandom } from "@posthaste/process";
 import { aKey, aTenant, newId } from "@posthaste/testing";
 import { describeTokenStore, type TokenStoreHarness } from "@posthaste/testing/contract";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Redis } from "ioredis";
 import { clock, type Opened, openTokens, until, untilUp, wait } from "../opened.fixture.ts";
 import { slotOf } from "./hash-slot.ts";
@@ -35,7 +33,6 @@ const ids = (count: number) => Array.from({ length: count }, () => newId());
 const unavailable = { name: "StoreError", code: "unavailable" };
 const prefix = () => `test-${systemRandom().text(12)}:`;
 
-let dir: string;
 let cluster: RunningRedisCluster;
 let admins: Redis[];
 let opened: Opened[];
@@ -43,13 +40,11 @@ let opened: Opened[];
 const start =
   (options: { readonly hasReplicas?: boolean } = {}) =>
   async () => {
-    dir = mkdtempSync(join(tmpdir(), "posthaste-redis-"));
-    cluster = await startRedisCluster({ dir, masters: 3, ...options });
+    cluster = await startRedisCluster({ dir: temporaryFolder(), masters: 3, ...options });
   };
 
 const stop = async (): Promise<void> => {
   await cluster.stop();
-  rmSync(dir, { recursive: true, force: true });
 };
 
 beforeEach(() => {

@@ -1,8 +1,5 @@
 /** Sentinels that this file starts, over a master and a replica. Also covers patches/ioredis@6.0.0.patch. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { flowLaneId, type FlowLimits } from "@posthaste/domain";
 import {
@@ -11,6 +8,7 @@ import {
   startRedisWithSentinels,
 } from "@posthaste/local";
 import { aKey, aTenant, newId } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { Redis } from "ioredis";
 import { type Opened, openTokens, until, untilUp } from "../opened.fixture.ts";
 
@@ -20,14 +18,12 @@ const lane = flowLaneId(aTenant, "lane");
 const three: FlowLimits = { parallelism: 3, periodMs: 1_000 };
 const ids = (count: number) => Array.from({ length: count }, () => newId());
 
-let dir: string;
 let redis: RedisWithSentinels;
 let opened: Opened[];
 let admins: Redis[];
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "posthaste-redis-"));
-  redis = await startRedisWithSentinels({ dir });
+  redis = await startRedisWithSentinels({ dir: temporaryFolder() });
   [opened, admins] = [[], []];
 });
 
@@ -35,7 +31,6 @@ afterEach(async () => {
   await Promise.all(opened.map((tokens) => tokens.close()));
   for (const admin of admins) admin.disconnect();
   await redis.stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 async function openUp(options: Parameters<typeof openTokens>[1] = {}): Promise<Opened> {

@@ -1,6 +1,5 @@
 /** Sentinels, and a Redis Cluster, that require TLS and a certificate, of a private authority. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, jest } from "@jest/globals";
 import { flowLaneId, type FlowLimits } from "@posthaste/domain";
@@ -15,6 +14,7 @@ import {
   newId,
   serverCertificate,
 } from "@posthaste/testing";
+import { temporaryFolder } from "@posthaste/testing/temporary-folder";
 import { type Opened, openTokens, until, untilUp } from "../opened.fixture.ts";
 import { type RedisPlace } from "./dial.ts";
 
@@ -30,14 +30,13 @@ let opened: Opened[];
 let stop: () => Promise<void>;
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "posthaste-redis-"));
+  dir = temporaryFolder();
   [opened, stop] = [[], () => Promise.resolve()];
 });
 
 afterEach(async () => {
   await Promise.all(opened.map((tokens) => tokens.close()));
   await stop();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** Returns settings of servers that present a certificate to clients and to each other, and require one. */

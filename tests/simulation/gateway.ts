@@ -3,7 +3,7 @@
  * parsed requests. An answer may never come.
  */
 import { type ReadPermit } from "@posthaste/contract";
-import { gatewayWorks, takeRoom, workParts } from "@posthaste/gateway";
+import { gatewayWorks, spendQuota, workParts } from "@posthaste/gateway";
 import {
   type BulkActionId,
   defaultPlan,
@@ -35,7 +35,7 @@ import {
   readMessage,
   type RunPorts,
   type ScheduleGiven,
-  type TakeRoom,
+  type SpendQuota,
   type WaitCommand,
   workOrHandOn,
 } from "@posthaste/engine";
@@ -59,16 +59,16 @@ export type Gateway = ReturnType<typeof simulatedGateway>;
 export function simulatedGateway(node: string, ports: Ports) {
   const parts = workParts({ ...ports, ...absent }, options);
   const works = gatewayWorks(parts);
-  const room =
-    (tenant: TenantId): TakeRoom =>
+  const spend =
+    (tenant: TenantId): SpendQuota =>
     (wanted) =>
-      takeRoom(parts, tenantOf(tenant), wanted);
+      spendQuota(parts, tenantOf(tenant), wanted);
   const notified = (answer: Awaited<ReturnType<(typeof works)["notifyEvent"]>>) =>
     done(answer).json.flatMap(({ messageId: id }) => (id === undefined ? [] : messageId(id)));
   return {
     node,
     publish: async (command: PublishCommand): Promise<Published | readonly Published[] | Fault> => {
-      const published = await publish(parts, command, room(command.tenant));
+      const published = await publish(parts, command, spend(command.tenant));
       if (isFault(published) || "messageId" in published) return published;
       const all: Published[] = [];
       for await (const some of childrenOf(parts, published)) all.push(...some);
@@ -76,7 +76,7 @@ export function simulatedGateway(node: string, ports: Ports) {
     },
     publishMany: async (commands: readonly PublishCommand[]) => {
       const [first] = commands;
-      const outcomes = first ? await publishMany(parts, commands, room(first.tenant)) : [];
+      const outcomes = first ? await publishMany(parts, commands, spend(first.tenant)) : [];
       return "refused" in outcomes ? outcomes.refused : outcomes;
     },
     read: async (tenant: TenantId, id: MessageId) =>

@@ -82,7 +82,7 @@ function virtualBus(clock: VirtualClock) {
       return async () => undefined;
     },
     isUp: () => isUp,
-    roomForRecords: () => 0,
+    freeRecordBytes: () => 0,
     hears: () => isUp,
   };
   return {

@@ -116,7 +116,7 @@ export async function openKafkaBus(options: KafkaBusOptions): Promise<KafkaBus> 
     subscribe: (...given) => subscriptions.add(...given),
     isUp: () => link.isUp(),
     problem: () => link.problem() ?? subscriptions.missingRights(),
-    roomForRecords: () => outbound.roomForRecords,
+    freeRecordBytes: () => outbound.freeRecordBytes,
     hears: (topic) => subscriptions.hear(topic),
     counts: () => ({ ...counts, connections: link.connections }),
     close: async () => {

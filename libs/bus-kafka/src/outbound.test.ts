@@ -305,16 +305,16 @@ describe("hints that have records", () => {
 
   it("are told how much room there is, which grows when they are acknowledged", async () => {
     const { outbound, way } = opened();
-    const before = outbound.roomForRecords;
+    const before = outbound.freeRecordBytes;
     fill(outbound, 40);
     await turn();
-    expect(outbound.roomForRecords).toBe(0);
+    expect(outbound.freeRecordBytes).toBe(0);
 
     for (let answers = 0; answers < 40; answers++) await way.answer();
-    expect(outbound.roomForRecords).toBe(before);
+    expect(outbound.freeRecordBytes).toBe(before);
     way.goDown();
 
-    expect(outbound.roomForRecords).toBe(0);
+    expect(outbound.freeRecordBytes).toBe(0);
   });
 
   it("are counted, and so are the Kafka messages that they went in", async () => {

@@ -95,7 +95,7 @@ export class Outbound {
     link.onUp(() => this.#flushSoon());
   }
 
-  get roomForRecords(): number {
+  get freeRecordBytes(): number {
     return this.#link.isUp() ? Math.max(0, recordBytesMax - this.#bytes.record) : 0;
   }
 

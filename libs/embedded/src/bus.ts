@@ -74,7 +74,7 @@ export function openBus(clock: Clock, log: Log): EventBus {
       else await Promise.all(groups.map((group) => tellUntilHeard(topic, group, events)));
     },
     isUp: () => true,
-    roomForRecords: () => Number.POSITIVE_INFINITY,
+    freeRecordBytes: () => Number.POSITIVE_INFINITY,
     hears: () => true,
     subscribe: async (topic, group, handle, { owns } = {}) => {
       const groups = groupsOf(topic);

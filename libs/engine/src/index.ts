@@ -1,6 +1,6 @@
 export { type AcceptPorts, type Published } from "./publish/accept.ts";
 export { unknownDestination, unknownGroup } from "./publish/group-publish.ts";
-export { publish, publishMany, type TakeRoom } from "./publish/intake.ts";
+export { publish, publishMany, type SpendQuota } from "./publish/intake.ts";
 export { childrenOf, type PublishedGroup } from "./publish/group-publish.ts";
 export { type PublishOutcome } from "./publish/publish-portion.ts";
 export {
@@ -46,7 +46,7 @@ export {
   type RetryLettersPorts,
   unknownLetter,
 } from "./bulk/retry-letters.ts";
-export { endQueue, makeQueues, type NoRoom, putQueue, resumeQueue } from "./lanes/queues.ts";
+export { endQueue, makeQueues, type QuotaRefusal, putQueue, resumeQueue } from "./lanes/queues.ts";
 export {
   pauseSchedule,
   putSchedule,

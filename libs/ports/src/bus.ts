@@ -77,7 +77,7 @@ export interface EventBus {
   /** Reports whether the bus accepts events now, as far as this process knows. */
   isUp(): boolean;
   /** Returns how many bytes of hints with records the bus would accept now. Beyond that, it drops them as it drops other hints. */
-  roomForRecords(): number;
+  freeRecordBytes(): number;
   /** Reports whether this process's subscription to `topic` is served, as far as this process knows. */
   hears(topic: Topic): boolean;
 }

@@ -3,7 +3,7 @@ import { messageId, tenantId } from "@posthaste/domain";
 import { type Hint } from "@posthaste/ports";
 import { aClaimedRecord, virtualClock } from "@posthaste/testing";
 import { type Attempt, newAttempt } from "./attempt.ts";
-import { Lines, type Room } from "./lines.ts";
+import { Lines, type Vacancy } from "./lines.ts";
 import { isClaimed } from "./tenant-lines.ts";
 
 const hint = (id: string, tenant = "a", origin = 1): Hint => ({
@@ -15,7 +15,7 @@ const hint = (id: string, tenant = "a", origin = 1): Hint => ({
 });
 const bounds = { perOriginMin: 1, perOriginMax: 3, totalMax: 100, askAgainAfter: 3 };
 const ignore = (): void => undefined;
-const roomFor = (isFree: Room["isFree"]): Room => ({ isFreeFor: () => true, isFree });
+const roomFor = (isFree: Vacancy["isFree"]): Vacancy => ({ isFreeFor: () => true, isFree });
 const always = roomFor(() => true);
 const never = roomFor(() => false);
 
@@ -31,7 +31,7 @@ function fail(): never {
   throw new Error("nothing is to be asked");
 }
 
-function takeAll(lines: Lines, isFree?: Room["isFree"]): (string | undefined)[] {
+function takeAll(lines: Lines, isFree?: Vacancy["isFree"]): (string | undefined)[] {
   const room = isFree ? roomFor(isFree) : always;
   const ids: (string | undefined)[] = [];
   for (let next = lines.take(room); next; next = lines.take(room)) ids.push(idOf(next));

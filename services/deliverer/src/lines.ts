@@ -27,8 +27,8 @@ import {
   type Waiting,
 } from "./tenant-lines.ts";
 
-/** Tells whether there is room for a call: a slot, and bytes for its body. */
-export type Room = {
+/** Tells whether a call may begin: whether a slot is free, and bytes for its body. */
+export type Vacancy = {
   /** Reports whether the tenant may have a slot for some origin. */
   isFreeFor(tenant: TenantId): boolean;
   isFree(waiting: Waiting): boolean;
@@ -147,10 +147,10 @@ export class Lines {
   }
 
   /** Reports whether some ready tenant may have a slot, without looking at its lines. */
-  anyReady(room: Pick<Room, "isFreeFor">): boolean {
+  anyReady(vacancy: Pick<Vacancy, "isFreeFor">): boolean {
     let looks = 0;
     for (const { tenant } of this.#ready)
-      if (++looks > looksMax || room.isFreeFor(tenant)) return true;
+      if (++looks > looksMax || vacancy.isFreeFor(tenant)) return true;
     return false;
   }
 
@@ -196,13 +196,13 @@ export class Lines {
     if (own.ready.lines.size > 0) this.#ready.add(own);
   }
 
-  /** Takes the next message that has room. Each tenant looked at goes to the end of the round. */
-  take(room: Room): Waiting | undefined {
+  /** Takes the next message whose call may begin. Each tenant looked at goes to the end of the round. */
+  take(vacancy: Vacancy): Waiting | undefined {
     let looks = Math.min(looksMax, this.#ready.size);
     for (const own of this.#ready) {
       if (looks-- === 0) break;
       this.#ready.delete(own);
-      const next = room.isFreeFor(own.tenant) ? this.#takeOf(own, room) : undefined;
+      const next = vacancy.isFreeFor(own.tenant) ? this.#takeOf(own, vacancy) : undefined;
       if (own.ready.lines.size > 0) this.#ready.add(own);
       this.#forgetIfEmpty(own);
       if (next) return next;
@@ -268,14 +268,14 @@ export class Lines {
    * dropped hints, then tenants that may have messages in the store. The latter two are pulled only when their lines
    * have run dry.
    */
-  drained(room: Room, max: number, asked: ReadonlySet<TenantId>): readonly Drained[] {
+  drained(vacancy: Vacancy, max: number, asked: ReadonlySet<TenantId>): readonly Drained[] {
     const found = new Set<TenantLines>();
     const mayAsk = (own: TenantLines) => found.size < max && !asked.has(own.tenant);
     for (const own of this.#overdue) if (mayAsk(own)) found.add(own);
     for (const tenants of [this.#dropped, this.#expected]) {
       for (const own of tenants) {
         if (found.size >= max) break;
-        if (mayAsk(own) && own.isDry && room.isFreeFor(own.tenant)) found.add(own);
+        if (mayAsk(own) && own.isDry && vacancy.isFreeFor(own.tenant)) found.add(own);
       }
     }
     return [...found].map((own) => {
@@ -318,8 +318,8 @@ export class Lines {
     return tenants.flatMap((own) => own.all());
   }
 
-  #takeOf(own: TenantLines, room: Room): Waiting | undefined {
-    const key = this.#nextLine(own, room);
+  #takeOf(own: TenantLines, vacancy: Vacancy): Waiting | undefined {
+    const key = this.#nextLine(own, vacancy);
     const next = key === undefined ? undefined : own.take(key, this.#turns++);
     if (key === undefined || !next) return undefined;
     this.#size -= 1;
@@ -331,11 +331,11 @@ export class Lines {
     return next;
   }
 
-  /** Returns the first line whose first message has room, and blocks the lines before it. */
-  #nextLine(own: TenantLines, room: Room): LineKey | undefined {
+  /** Returns the first line whose first message may be called, and blocks the lines before it. */
+  #nextLine(own: TenantLines, vacancy: Vacancy): LineKey | undefined {
     for (const [key, { waiting }] of own.ready.lines) {
       const [first] = waiting;
-      if (first && room.isFree(first)) return key;
+      if (first && vacancy.isFree(first)) return key;
       this.#block(own, key);
     }
     return undefined;

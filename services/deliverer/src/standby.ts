@@ -118,7 +118,7 @@ function heardHere(bus: EventBus, { hear, wake }: Here): EventBus {
     },
     subscribe: (...given) => bus.subscribe(...given),
     isUp: () => bus.isUp(),
-    roomForRecords: () => bus.roomForRecords(),
+    freeRecordBytes: () => bus.freeRecordBytes(),
     hears: (topic) => bus.hears(topic),
   };
 }

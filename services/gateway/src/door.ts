@@ -66,7 +66,7 @@ export function admitted<Spec extends EndpointSpec>(
     const { by, scope, tenant } = caller;
     const refused =
       refusalOfScope(scope, { kind: row.kind, queue: req.params["queueName"]?.toString() }) ??
-      (row.kind === "publish" && !row.asksForRoom ? door.backlog.refuse(tenant) : undefined) ??
+      (row.kind === "publish" && !row.checksLoad ? door.backlog.refuse(tenant) : undefined) ??
       (row.kind === "list" ? door.rates.spendList(tenant) : undefined);
     if (refused) return refused;
     const { params, rawHeaders } = req;
@@ -100,8 +100,8 @@ export function admitted<Spec extends EndpointSpec>(
   };
 }
 
-function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind {
-  if (isOfStep || asksForRoom) return "ongoing";
+function admissionOf({ checksLoad, isOfStep, kind }: AdmittedRow): RequestKind {
+  if (isOfStep || checksLoad) return "ongoing";
   switch (kind) {
     case "list":
     case "read":
@@ -116,6 +116,6 @@ function admissionOf({ asksForRoom, isOfStep, kind }: AdmittedRow): RequestKind 
   }
 }
 
-type AdmittedRow = Pick<Endpoint, "asksForRoom" | "isOfStep" | "kind">;
+type AdmittedRow = Pick<Endpoint, "checksLoad" | "isOfStep" | "kind">;
 
 type Done = Answer & { readonly owner?: AnswerStream };

@@ -6,5 +6,5 @@ export {
   workParts,
 } from "./gateway.ts";
 export { createLogWatchers } from "./live-log/watchers.ts";
-export { takeRoom } from "./room.ts";
+export { spendQuota } from "./quota.ts";
 export { gatewayWorks } from "./works/index.ts";

@@ -166,7 +166,7 @@ export function simulatedBus(
         publish,
         subscribe: (...given) => subscribe(member, ...given),
         isUp: looksUp,
-        roomForRecords: () => Number.POSITIVE_INFINITY,
+        freeRecordBytes: () => Number.POSITIVE_INFINITY,
         hears: looksUp,
       });
       const wire = life.remote("bus", watched);
@@ -175,7 +175,7 @@ export function simulatedBus(
         // A subscription is not a call that may fail: a process without one would be another composition.
         subscribe: (...given) => watched.subscribe(...given),
         isUp: () => watched.isUp(),
-        roomForRecords: () => watched.roomForRecords(),
+        freeRecordBytes: () => watched.freeRecordBytes(),
         hears: (topic) => watched.hears(topic),
       };
     },

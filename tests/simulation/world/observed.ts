@@ -416,7 +416,7 @@ export function observedBus(
     },
     subscribe: (...given) => bus.subscribe(...given),
     isUp: () => bus.isUp(),
-    roomForRecords: () => bus.roomForRecords(),
+    freeRecordBytes: () => bus.freeRecordBytes(),
     hears: (topic) => bus.hears(topic),
   };
 }

@@ -71,7 +71,7 @@ export const batch = {
     method: "post",
     path: "/v2/batch",
     kind: "publish",
-    asksForRoom: true,
+    checksLoad: true,
     summary:
       "Publish up to 10,000 messages; headers of the request itself do not configure them, and one invalid item refuses all",
     body: batchBody,

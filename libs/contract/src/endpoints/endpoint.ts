@@ -66,8 +66,8 @@ type Plain<Path extends string, Answers> = {
   readonly path: Path;
   readonly kind: EndpointKind;
   readonly summary: string;
-  /** Whether the work itself checks for room, in the tenant's backlog and under load, once it knows what is exempt. */
-  readonly asksForRoom?: true;
+  /** Whether the handler itself checks the load and the tenant's backlog, once it knows which items are exempt. */
+  readonly checksLoad?: true;
   /** Whether steps of runs call this while they run: then it is not refused under load. */
   readonly isOfStep?: true;
   /** Parameters of the path that must be names (docs/design/wire#targets). */

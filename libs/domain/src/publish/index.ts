@@ -17,7 +17,7 @@ export {
   keepsKey,
   scheduleContent,
 } from "./deduplication.ts";
-export { kindOfAll, type Refused, type Wanted, wantedBy } from "./intake.ts";
+export { kindOfAll, type Refused, type QuotaNeed, quotaNeeded } from "./intake.ts";
 export {
   type Endpoint,
   type Group,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "@jest/globals";
 import { aCommand, aStartCommand, aStepCommand } from "@posthaste/testing";
 import { runId } from "../shared/ids.ts";
 import { type PublishCommand } from "./command.ts";
-import { kindOfAll, wantedBy } from "./intake.ts";
+import { kindOfAll, quotaNeeded } from "./intake.ts";
 
 const message = aCommand();
 const start = aStartCommand();
@@ -55,7 +55,7 @@ describe("the room that publishes need", () => {
     const toGroup = aCommand({ destination: { kind: "group", name: "g" }, queue: "b" });
     const commands = [{ ...message, queue: "a" }, message, toGroup, { ...message, queue: "a" }];
 
-    expect(wantedBy(commands, new Map([["g", { endpointCount: 3 }]]))).toEqual({
+    expect(quotaNeeded(commands, new Map([["g", { endpointCount: 3 }]]))).toEqual({
       messages: 6,
       queues: ["a", "b"],
     });

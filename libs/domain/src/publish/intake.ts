@@ -49,14 +49,14 @@ function runOf(command: PublishCommand | undefined): RunId | undefined {
   return run?.kind === "invoke" ? runOf(run.answer) : run?.id;
 }
 
-/** The room that publishes need: messages of the plan, and queues that are made if they are missing. */
-export type Wanted = { readonly messages: number; readonly queues: readonly string[] };
+/** The quota that publishes need: messages of the plan, and queues that are made if they are missing. */
+export type QuotaNeed = { readonly messages: number; readonly queues: readonly string[] };
 
-/** Returns the room for messages and starts; `groups` has the groups that they name. */
-export function wantedBy(
+/** Returns the quota that messages and starts need; `groups` has the groups that they name. */
+export function quotaNeeded(
   commands: readonly PublishCommand[],
   groups: ReadonlyMap<string, Pick<Group, "endpointCount">>,
-): Wanted {
+): QuotaNeed {
   let messages = 0;
   const queues = new Set<string>();
   for (const { destination, queue } of commands) {

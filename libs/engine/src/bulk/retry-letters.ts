@@ -54,8 +54,8 @@ export async function retryLetters(
   const refused = found.map(({ message }) => refuse(message)).find(isFault);
   if (refused) return refused;
   const queues = queuesOf(found, ids);
-  const noRoom = queues.length > 0 && (await makeQueues(ports, tenant, queues, plan));
-  if (noRoom) return noRoom.refused;
+  const refusal = queues.length > 0 && (await makeQueues(ports, tenant, queues, plan));
+  if (refusal) return refusal.refused;
   const made = new Map<DlqId, MessageId>();
   // All bodies of a page share a bound, so a page may be short.
   for (let open = ids; open.length > 0; open = open.filter((id) => !made.has(id))) {

@@ -13,8 +13,8 @@ import { type QueueChange, type Queues, type TakenBack } from "@posthaste/ports"
 import { wakeLane } from "../publish/announce.ts";
 import { type CancelPorts, tellCanceled } from "../bulk/cancel.ts";
 
-/** `queue`: the first queue for which there is no room. */
-export type NoRoom = { readonly refused: Fault; readonly queue?: string };
+/** `queue`: the first queue beyond the plan's number. */
+export type QuotaRefusal = { readonly refused: Fault; readonly queue?: string };
 
 /** Makes the missing queues before publishes to them, all or none. */
 export async function makeQueues(
@@ -22,7 +22,7 @@ export async function makeQueues(
   tenant: TenantId,
   names: readonly string[],
   plan: Plan,
-): Promise<NoRoom | undefined> {
+): Promise<QuotaRefusal | undefined> {
   const [queue] = await queues.make(tenant, names, plan.queuesMax);
   return queue === undefined ? undefined : { refused: tooManyQueues(plan), queue };
 }

@@ -273,20 +273,20 @@ describe("groups in a batch", () => {
   });
 });
 
-describe("the room of a batch", () => {
+describe("the quota of a batch", () => {
   it("is asked for once, for all its messages and queues, before anything is stored", async () => {
     const { ports, asked } = watched(open());
     await ports.groups.replace(aTenant, "g", undefined, someEndpoints(3), "new");
-    const wanted: unknown[] = [];
+    const needs: unknown[] = [];
     const commands = ["a", "b", "a", "c"].map((queue) => to("q", { queue }));
 
-    await publishMany(ports, [...commands, to("x"), toGroup("g", { queue: "d" })], async (room) => {
-      wanted.push(room);
+    await publishMany(ports, [...commands, to("x"), toGroup("g", { queue: "d" })], async (need) => {
+      needs.push(need);
       expect(asked).toEqual([]);
       return undefined;
     });
 
-    expect(wanted).toEqual([{ messages: 8, queues: ["a", "b", "c", "d"] }]);
+    expect(needs).toEqual([{ messages: 8, queues: ["a", "b", "c", "d"] }]);
   });
 
   it("is asked for when all groups are found", async () => {
@@ -314,7 +314,7 @@ describe("the room of a batch", () => {
 });
 
 describe("a publish to a URL", () => {
-  it("is inserted before the call returns, where there is room at once", () => {
+  it("is inserted before the call returns, where the quota is known at once", () => {
     const { ports, asked } = watched(open());
 
     void publish(ports, to("a"));
@@ -322,44 +322,44 @@ describe("a publish to a URL", () => {
     expect(inserted(asked)).toEqual([1]);
   });
 
-  it("waits for its room, and is not inserted where there is none", async () => {
+  it("waits for the quota, and is not inserted where it is used up", async () => {
     const { ports, asked } = watched(open());
     const refused = fault("beyond_plan", "quota maxQueues exceeded");
-    const wanted: unknown[] = [];
+    const needs: unknown[] = [];
 
-    const answer = await publish(ports, to("a", { queue: "q" }), async (room) => {
-      wanted.push(room);
+    const answer = await publish(ports, to("a", { queue: "q" }), async (need) => {
+      needs.push(need);
       return { refused, queue: "q" };
     });
 
     expect(answer).toBe(refused);
-    expect(wanted).toEqual([{ messages: 1, queues: ["q"] }]);
+    expect(needs).toEqual([{ messages: 1, queues: ["q"] }]);
     expect(asked).toEqual([]);
   });
 });
 
 describe("publishes for runs", () => {
   const full = fault("too_many_requests", "quota maxBacklog exceeded");
-  const noRoom = async () => ({ refused: full });
+  const refusal = async () => ({ refused: full });
 
-  it("that start runs are refused where there is no room for all of them", async () => {
+  it("that start runs are refused where the quota does not suffice for all of them", async () => {
     const ports = open();
     const start = aStartCommand();
 
-    expect(await publish(ports, start, noRoom)).toBe(full);
-    expect(await publishMany(ports, [start, start], noRoom)).toBe(full);
+    expect(await publish(ports, start, refusal)).toBe(full);
+    expect(await publishMany(ports, [start, start], refusal)).toBe(full);
     expect(await ports.runs.get({ tenant: aTenant, id: aRunId })).toBeUndefined();
   });
 
-  it("that belong to a run are accepted without room", async () => {
+  it("that belong to a run are accepted when the quota is used up", async () => {
     const ports = open();
     await publish(ports, aStartCommand());
 
-    const step = await publish(ports, aStepCommand({ role: "result", step: 1 }), noRoom);
+    const step = await publish(ports, aStepCommand({ role: "result", step: 1 }), refusal);
     const next = [aStepCommand({ role: "result", step: 2 })];
 
     expect(step).toMatchObject({ deduplicated: false, run: { id: aRunId } });
-    expect(await publishMany(ports, next, noRoom)).toMatchObject([{ deduplicated: false }]);
+    expect(await publishMany(ports, next, refusal)).toMatchObject([{ deduplicated: false }]);
   });
 
   it("that are mixed with messages are refused before any of them is published", async () => {

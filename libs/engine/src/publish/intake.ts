@@ -1,9 +1,9 @@
 /**
  * Accepts all that callers publish: messages, fan-outs, and commands that start runs or belong to one.
  *
- * (1) The kind is judged, then every group is found, then room is taken for all, and only then is anything stored.
- * (2) Commands of an existing run take no room: a step that has run would run again.
- * (3) A message to a URL is inserted before `publish` returns, unless it waits for room or for its deduplication key.
+ * (1) The kind is judged, then every group is found, then quota is spent for all, and only then is anything stored.
+ * (2) Commands of an existing run spend no quota: a step that has run would run again.
+ * (3) A message to a URL is inserted before `publish` returns, unless it waits for the quota or for its deduplication key.
  */
 import {
   fault,
@@ -13,10 +13,10 @@ import {
   kindOfAll,
   type PublishCommand,
   type Refused,
-  type Wanted,
-  wantedBy,
+  type QuotaNeed,
+  quotaNeeded,
 } from "@posthaste/domain";
-import { type NoRoom } from "../lanes/queues.ts";
+import { type QuotaRefusal } from "../lanes/queues.ts";
 import { publishSteps, startRuns } from "../runs/publish.ts";
 import { type RunPorts } from "../runs/start.ts";
 import { type AcceptPorts, type Published, publishToUrl } from "./accept.ts";
@@ -24,34 +24,34 @@ import { findGroup, type PublishedGroup } from "./group-publish.ts";
 import { publishInPortions } from "./portions.ts";
 import { type PublishOutcome } from "./publish-portion.ts";
 
-/** Takes room for messages and queues, all or nothing. Returns undefined if there is enough of it at once. */
-export type TakeRoom = (wanted: Wanted) => Promise<NoRoom | undefined> | undefined;
+/** Spends quota for messages and queues, all or nothing. Returns undefined if there is enough, and that is known at once. */
+export type SpendQuota = (need: QuotaNeed) => Promise<QuotaRefusal | undefined> | undefined;
 
-const roomForAll: TakeRoom = () => undefined;
+const unlimited: SpendQuota = () => undefined;
 
 /** Publishes a command. `head`: its group, if the caller has read it. Rejects when the store does; the outcome is then unknown. */
 export function publish(
   ports: RunPorts,
   command: PublishCommand,
-  takeRoom = roomForAll,
+  spendQuota = unlimited,
   head?: Group,
 ): Promise<Published | PublishedGroup | Fault> {
   const { destination, queue, run } = command;
-  if (run || destination.kind === "group") return publishAlone(ports, command, takeRoom, head);
+  if (run || destination.kind === "group") return publishAlone(ports, command, spendQuota, head);
   const { url } = destination;
-  const taking = takeRoom({ messages: 1, queues: queue === undefined ? [] : [queue] });
+  const taking = spendQuota({ messages: 1, queues: queue === undefined ? [] : [queue] });
   if (!taking) return publishToUrl(ports, command, url);
-  return taking.then((noRoom) => noRoom?.refused ?? publishToUrl(ports, command, url));
+  return taking.then((refusal) => refusal?.refused ?? publishToUrl(ports, command, url));
 }
 
 async function publishAlone(
   ports: RunPorts,
   command: PublishCommand,
-  takeRoom: TakeRoom,
+  spendQuota: SpendQuota,
   head: Group | undefined,
 ): Promise<Published | PublishedGroup | Fault> {
   const known = new Map(head && [[head.name, head]]);
-  const outcomes = await publishMany(ports, [command], takeRoom, known);
+  const outcomes = await publishMany(ports, [command], spendQuota, known);
   if ("refused" in outcomes) return outcomes.refused;
   if (isFault(outcomes)) return outcomes;
   return outcomes[0] ?? fault("internal", "no answer for a publish");
@@ -64,30 +64,30 @@ async function publishAlone(
 export async function publishMany(
   ports: RunPorts,
   commands: readonly PublishCommand[],
-  takeRoom = roomForAll,
+  spendQuota = unlimited,
   known: ReadonlyMap<string, Group> = new Map(),
 ): Promise<readonly PublishOutcome[] | Refused | Fault> {
   const kind = kindOfAll(commands);
   if (typeof kind === "object") return kind;
   if (kind === "steps") return publishSteps(ports, commands);
-  const groups = await enter(ports, commands, takeRoom, known);
+  const groups = await enter(ports, commands, spendQuota, known);
   if (isFault(groups) || "refused" in groups) return groups;
   return kind === "starts"
     ? startRuns(ports, commands)
     : publishInPortions(ports, commands, groups);
 }
 
-/** Finds the groups of the commands and takes their room. Returns the groups. */
+/** Finds the groups of the commands and spends their quota. Returns the groups. */
 export async function enter(
   { groups }: Pick<AcceptPorts, "groups">,
   commands: readonly PublishCommand[],
-  takeRoom: TakeRoom,
+  spendQuota: SpendQuota,
   known: ReadonlyMap<string, Group> = new Map(),
 ): Promise<ReadonlyMap<string, Group> | Refused | Fault> {
   const found = await findGroups(groups, commands, known);
   if ("refused" in found) return found;
-  const noRoom = await takeRoom(wantedBy(commands, found));
-  return noRoom ? refusedFor(commands, noRoom) : found;
+  const refusal = await spendQuota(quotaNeeded(commands, found));
+  return refusal ? refusedFor(commands, refusal) : found;
 }
 
 /** The highest number of messages that the groups of one batch make; each has its place in the answer. */
@@ -114,7 +114,7 @@ async function findGroups(
 
 const refusedFor = (
   commands: readonly PublishCommand[],
-  { refused, queue }: NoRoom,
+  { refused, queue }: QuotaRefusal,
 ): Refused | Fault =>
   queue === undefined
     ? refused

@@ -30,7 +30,7 @@ async function opened(
 ) {
   const clock = virtualClock();
   const hints: Hint[] = [];
-  const bus = { up: true, room: Number.POSITIVE_INFINITY };
+  const bus = { up: true, freeBytes: Number.POSITIVE_INFINITY };
   const roster = { entries, reads: 0, isAway, takesMs: 0 };
   let age: () => unknown = () => undefined;
   const named = new NamedDeliverers({
@@ -41,7 +41,7 @@ async function opened(
     bus: {
       publish: async (_, events) => void hints.push(...(events as readonly Hint[])),
       isUp: () => bus.up,
-      roomForRecords: () => bus.room,
+      freeRecordBytes: () => bus.freeBytes,
     },
     roster: {
       read: async () => {
@@ -169,7 +169,7 @@ describe("a gateway names", () => {
   it("as many again when the room of all that were inserted, or were not, is given back", async () => {
     await expectAllGivenBack(async () => {
       const { bus, clock, message, named } = await opened([entry(first)]);
-      bus.room = 10_000;
+      bus.freeBytes = 10_000;
       const takes = [10, 1_000, 3_000].map((bytes) => () => {
         const sent = message({ body: new Uint8Array(bytes) });
         const by = named.ownerFor(sent);
@@ -184,7 +184,7 @@ describe("a gateway names", () => {
   it("none where the bus has no room for the hint, those that are being inserted included", async () => {
     const { bus, clock, name, named, message } = await opened([entry(first)]);
     const large = { body: new Uint8Array(64 * 1024) };
-    bus.room = 200_000;
+    bus.freeBytes = 200_000;
     expect([name(large), name(large), name(large)]).toEqual([first, first, undefined]);
     expect(name({ body: new Uint8Array(10) })).toBe(first);
 

@@ -31,7 +31,7 @@ import { hintOf } from "./announce.ts";
 
 export type NamedDeliveryPorts = {
   readonly roster: Pick<Roster, "read">;
-  readonly bus: Pick<EventBus, "publish" | "isUp" | "roomForRecords">;
+  readonly bus: Pick<EventBus, "publish" | "isUp" | "freeRecordBytes">;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -97,7 +97,8 @@ export class NamedDeliverers implements NamedDelivery, Service {
     if (!plan || limitOf(plan, "parallelismMax") !== undefined) return undefined;
     const owner = this.#nextFor(message);
     const bytes = hintBytes(message);
-    if (owner === undefined || bus.roomForRecords() - this.#reservedBytes < bytes) return undefined;
+    if (owner === undefined || bus.freeRecordBytes() - this.#reservedBytes < bytes)
+      return undefined;
     this.#reservedBytes += bytes;
     return owner;
   }

@@ -68,6 +68,6 @@ export function decisionOfResults<V>(
   return { verdict: verdictOf(next), write };
 }
 
-/** Reports whether the history of the run has room for one entry more. */
-export const hasRoomFor = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
+/** Reports whether one entry more fits into the history of the run. */
+export const fitsHistory = (run: Pick<Run, "bytes">, body: Uint8Array): boolean =>
   run.bytes + bytesOfEntry(body) <= limits.runHistoryBytesMax;

@@ -34,7 +34,7 @@ import { type Published } from "../publish/accept.ts";
 import { isOfUseBefore, refusedPending, runEnded } from "./append.ts";
 import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
 import { Deliveries, type DeliveryPorts } from "./deliveries.ts";
-import { decisionOfResults, hasRoomFor } from "./entries.ts";
+import { decisionOfResults, fitsHistory } from "./entries.ts";
 import { base64, jsonBytes, partJson, type StepJson } from "./json-parts.ts";
 import { runInAnswer, type RunPorts, startAs } from "./start.ts";
 
@@ -208,7 +208,7 @@ async function answer(
     const now = ports.clock.now();
     const result = jsonBytes({ ...json, out: JSON.stringify(out) });
     // The step fails if the history has no room for its result.
-    const body = hasRoomFor(run, result)
+    const body = fitsHistory(run, result)
       ? result
       : jsonBytes({ ...json, out: JSON.stringify(failed) });
     const created = child && isStarting(run, step) ? [createdPart(step, child, now)] : [];

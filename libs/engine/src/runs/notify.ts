@@ -39,7 +39,7 @@ import {
   type WaitPart,
   type WaitPorts,
 } from "./kept-waits.ts";
-import { decisionOfResults, type EndedStep, hasRoomFor } from "./entries.ts";
+import { decisionOfResults, type EndedStep, fitsHistory } from "./entries.ts";
 import { base64, jsonBytes } from "./json-parts.ts";
 
 /** The outcome of one wait. With `error` the wait goes on. */
@@ -102,7 +102,7 @@ async function take(
     chosen: (seen) => waitsFor(seen, event, by),
     said: () => ({ waitEventId: event, out: base64(body) }),
     bytes: body.length + 1,
-    fits: hasRoomFor,
+    fits: fitsHistory,
     otherwise: (seen) => {
       kept = undefined;
       if (!notes) return { verdict: isActive(seen) ? [] : "unknown" };

@@ -15,7 +15,7 @@ import { isOfUseBefore, refusedPending, runEnded, tooLong } from "./append.ts";
 import { addressOf, deliveryFor, isRunCommand } from "./commands.ts";
 import { Deliveries } from "./deliveries.ts";
 import { partName, tooMany, triesMax, type Waiter, type WaitPart } from "./kept-waits.ts";
-import { decisionOfResults, hasRoomFor } from "./entries.ts";
+import { decisionOfResults, fitsHistory } from "./entries.ts";
 import { base64, jsonBytes, type StepJson } from "./json-parts.ts";
 import { type RunPorts } from "./start.ts";
 
@@ -61,7 +61,7 @@ export async function placeWait(
       if (note && given) {
         const out = { waitEventId: event, out: base64(given.body) };
         const ended = { step: key.step, body: jsonBytes({ ...step, ...out }), delivery };
-        if (!hasRoomFor(run, ended.body)) return { verdict: tooLong };
+        if (!fitsHistory(run, ended.body)) return { verdict: tooLong };
         const before = withoutNote(run, note.part);
         const { write } = decisionOfResults(before, [ended], deliveries, now, () => "waits");
         // The log shows how long each wait would have lasted.

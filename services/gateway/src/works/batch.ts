@@ -13,14 +13,14 @@ import {
   type PublishOutcome,
   type Published,
   publishMany,
-  type TakeRoom,
+  type SpendQuota,
 } from "@posthaste/engine";
 import { type Admission, inTurns } from "@posthaste/http";
 import { type Tenant } from "@posthaste/ports";
 import { countAccepted } from "./publish.ts";
 import { batchResultTexts } from "../published-texts.ts";
 import { inTrace, traceSteps } from "../trace.ts";
-import { takeRoom } from "../room.ts";
+import { spendQuota } from "../quota.ts";
 import { type PublishParts, type Way } from "./publish.ts";
 import { type Works } from "./work.ts";
 
@@ -29,12 +29,12 @@ export type BatchParts = PublishParts & { readonly admission: Pick<Admission, "r
 export const batchWorks = (parts: BatchParts): Works<keyof typeof batch> => ({
   publishBatch: async (asked) => {
     const { tenant } = asked;
-    // The door asks for no room, since only the items say whether they are steps, which need none.
-    const room: TakeRoom = (wanted) => {
+    // The load is checked here, since only the items say whether they are steps, which are exempt.
+    const spend: SpendQuota = (need) => {
       const refused = parts.admission.refuse("publish") ?? parts.backlog.refuse(tenant);
-      return refused ? Promise.resolve({ refused }) : takeRoom(parts, tenant, wanted);
+      return refused ? Promise.resolve({ refused }) : spendQuota(parts, tenant, need);
     };
-    const outcomes = await publishItems(parts, asked, room);
+    const outcomes = await publishItems(parts, asked, spend);
     if (isFault(outcomes)) return outcomes;
     return {
       status: 200,
@@ -49,7 +49,7 @@ type Asked = { readonly tenant: Tenant; readonly callerIp: string; readonly body
 export async function publishItems(
   parts: BatchParts,
   { tenant, callerIp, body }: Asked,
-  room: TakeRoom,
+  spend: SpendQuota,
   way?: Way,
 ): Promise<readonly PublishOutcome[] | Fault> {
   const { judge, telemetry } = parts;
@@ -65,7 +65,7 @@ export async function publishItems(
     if (isFault(command)) return faultOf({ refused: command, index });
     commands.push(inTrace(tracer, command));
   }
-  const outcomes = await publishMany(parts, commands, room);
+  const outcomes = await publishMany(parts, commands, spend);
   if (isFault(outcomes)) return outcomes;
   if ("refused" in outcomes) return faultOf(outcomes);
   if (tracer.isOn) {

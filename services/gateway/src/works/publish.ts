@@ -18,13 +18,13 @@ import {
   type Published,
   type PublishedGroup,
   type RunPorts,
-  type TakeRoom,
+  type SpendQuota,
 } from "@posthaste/engine";
 import { type Metrics, type Queues, type Telemetry } from "@posthaste/ports";
 import { groupOf, type Judge } from "../judge.ts";
 import { groupResultTexts } from "../published-texts.ts";
 import { type Rates } from "../rates.ts";
-import { takeRoom } from "../room.ts";
+import { spendQuota } from "../quota.ts";
 import { type BacklogQuota } from "../backlog.ts";
 import { type ReadsIn } from "../reads.ts";
 import { type RawWork } from "../raw-door.ts";
@@ -73,7 +73,7 @@ export function publishWork(
     const command = way && !isFault(given) ? way.meant(given) : given;
     if (isFault(command)) return command;
     const { run } = command;
-    const room: TakeRoom = (wanted) => takeRoom(parts, tenant, wanted);
+    const spend: SpendQuota = (need) => spendQuota(parts, tenant, need);
     // A run has a trace of its own from its start on. A publish of its endpoint for it begins no trace.
     const begins = tracer.isOn && (!run || run.kind === "start");
     const published = await (begins
@@ -81,10 +81,10 @@ export function publishWork(
           tracer,
           { req, begunMsAgo: clock.passedMs() - arrivedMs },
           command,
-          (it) => publish(parts, it, room, group),
+          (it) => publish(parts, it, spend, group),
           attributesOfPublish,
         )
-      : publish(parts, command, room, group));
+      : publish(parts, command, spend, group));
     if (isFault(published)) return published;
     countAccepted(metrics, published);
     if (!("messageId" in published))

@@ -1,4 +1,4 @@
-/** The endpoints that start runs take the same room, and count what they have accepted alike. */
+/** The endpoints that start runs spend the same quota, and count what they have accepted alike. */
 import { afterEach, describe, expect, it } from "@jest/globals";
 import { defaultPlan, runId, tenantId } from "@posthaste/domain";
 import { noMetrics, noTelemetry } from "@posthaste/ports";

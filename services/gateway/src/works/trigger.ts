@@ -7,7 +7,7 @@ import { type Fault, fault, isFault, type PublishCommand } from "@posthaste/doma
 import { type PublishOutcome, type Published } from "@posthaste/engine";
 import { type Random } from "@posthaste/ports";
 import { type RawWork } from "../raw-door.ts";
-import { takeRoom } from "../room.ts";
+import { spendQuota } from "../quota.ts";
 import { type BatchParts, publishItems } from "./batch.ts";
 import { type PublishParts, publishWork, type Way } from "./publish.ts";
 import { type Works } from "./work.ts";
@@ -29,8 +29,8 @@ export const triggerWorks = (
   parts: BatchParts & { readonly random: Random },
 ): Works<keyof typeof triggers> => ({
   triggerBatch: async (asked) => {
-    const room = takeRoom.bind(undefined, parts, asked.tenant);
-    const outcomes = await publishItems(parts, asked, room, trigger(parts.random));
+    const spend = spendQuota.bind(undefined, parts, asked.tenant);
+    const outcomes = await publishItems(parts, asked, spend, trigger(parts.random));
     if (isFault(outcomes)) return outcomes;
     const json = outcomes.map((outcome) => {
       const { createdAt, id } = runOf(outcome);

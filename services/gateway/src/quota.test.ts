@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@jest/globals";
 import { defaultPlan, fault, limitOf, type Plan, tenantId } from "@posthaste/domain";
 import { type Tenant } from "@posthaste/ports";
-import { takeRoom } from "./room.ts";
+import { spendQuota } from "./quota.ts";
 
 const aTenantWith = (limits: Partial<Plan>): Tenant => ({
   id: tenantId("a"),
@@ -10,7 +10,7 @@ const aTenantWith = (limits: Partial<Plan>): Tenant => ({
   keys: { current: "", next: "" },
 });
 
-/** `tooMany`: the queues for which there is no room. */
+/** `tooMany`: the queues beyond the plan's number. */
 function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly string[] } = {}) {
   const done: unknown[] = [];
   const cameIn: number[] = [];
@@ -38,11 +38,11 @@ function opened({ isClosed = false, left = Infinity, tooMany = [] as readonly st
   return { cameIn, done, exceeded, parts };
 }
 
-describe("the room for publishes", () => {
+describe("the quota of publishes", () => {
   it("is there at once where the plan counts no messages and no queue is named", () => {
     const { cameIn, done, parts } = opened();
 
-    expect(takeRoom(parts, aTenantWith({}), { messages: 3, queues: [] })).toBeUndefined();
+    expect(spendQuota(parts, aTenantWith({}), { messages: 3, queues: [] })).toBeUndefined();
     expect(done).toEqual([]);
     // Beside the one that the backlog has counted already.
     expect(cameIn).toEqual([2]);
@@ -52,16 +52,19 @@ describe("the room for publishes", () => {
     const { cameIn, done, parts } = opened({ isClosed: true });
 
     expect(
-      await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), { messages: 3, queues: ["a"] }),
+      await spendQuota(parts, aTenantWith({ messagesPerDayMax: 9 }), {
+        messages: 3,
+        queues: ["a"],
+      }),
     ).toMatchObject({ refused: { fault: "overloaded" } });
     expect({ cameIn, done }).toEqual({ cameIn: [], done: [] });
   });
 
   it("is taken of both", async () => {
     const { done, parts } = opened();
-    const wanted = { messages: 3, queues: ["a", "b"] };
+    const need = { messages: 3, queues: ["a", "b"] };
 
-    expect(await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), wanted)).toBeUndefined();
+    expect(await spendQuota(parts, aTenantWith({ messagesPerDayMax: 9 }), need)).toBeUndefined();
     expect(done).toEqual([
       ["spent", 3],
       ["made", "a", "b"],
@@ -70,9 +73,9 @@ describe("the room for publishes", () => {
 
   it("among the messages of the day is refused before a queue is made", async () => {
     const { done, exceeded, parts } = opened({ left: 2 });
-    const wanted = { messages: 3, queues: ["a"] };
+    const need = { messages: 3, queues: ["a"] };
 
-    expect(await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), wanted)).toEqual({
+    expect(await spendQuota(parts, aTenantWith({ messagesPerDayMax: 9 }), need)).toEqual({
       refused: exceeded,
     });
     expect(done).toEqual([]);
@@ -80,9 +83,9 @@ describe("the room for publishes", () => {
 
   it("among the queues is refused, and no message is spent", async () => {
     const { done, parts } = opened({ tooMany: ["b"] });
-    const wanted = { messages: 3, queues: ["a", "b"] };
+    const need = { messages: 3, queues: ["a", "b"] };
 
-    expect(await takeRoom(parts, aTenantWith({ messagesPerDayMax: 9 }), wanted)).toMatchObject({
+    expect(await spendQuota(parts, aTenantWith({ messagesPerDayMax: 9 }), need)).toMatchObject({
       refused: { fault: "beyond_plan" },
       queue: "b",
     });
